@@ -1,0 +1,210 @@
+// The own order book: signed orders on EVM chains. Primary database. An order that its clock has ended is never read as
+// active, whether or not the sweep has recorded it.
+
+import type { Address, AssetId } from '../domain/address.ts';
+import type { ListingStatus } from '../domain/order.ts';
+import type { Queryable, Row } from './database.ts';
+import type { UpsertCounts } from './upsert.ts';
+import { toTimestamp, upsertRows } from './upsert.ts';
+
+/** An active order as it is listed. `raw` is the ask: what the offerer receives. Times in milliseconds. */
+export type BookOrder = {
+  orderId: string;
+  collectionId: string;
+  chain: string;
+  contractAddress: Address;
+  asset: AssetId;
+  raw: bigint;
+  seller: string;
+  createdAt: number;
+  expiresAt: number | null;
+  tx: string | null;
+};
+
+const COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx`;
+const ACTIVE = `status = 'active' and price_raw > 0`;
+
+/** Active orders of a collection, cheapest first, after the given place in that order. */
+export async function listCheapestOrders(
+  db: Queryable,
+  collectionId: string,
+  options: { now: number; limit: number; after?: { raw: bigint; orderId: string } },
+): Promise<BookOrder[]> {
+  const { now, limit, after } = options;
+  const rows = await db.query(
+    `select ${COLUMNS} from main.book_order
+     where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2)
+       and (price_raw, id) > ($4::numeric, $5::text)
+     order by price_raw, id limit $3`,
+    [collectionId, new Date(now), limit, (after?.raw ?? 0n).toString(), after?.orderId ?? ''],
+  );
+  return rows.map(toBookOrder);
+}
+
+/** Which of the given assets have an active order. */
+export async function listOrderedAssets(
+  db: Queryable,
+  collectionId: string,
+  assets: readonly string[],
+  now: number,
+): Promise<string[]> {
+  const rows = await db.query<{ token_id: string }>(
+    `select distinct token_id from main.book_order
+     where collection_id = $1 and token_id = any($2) and ${ACTIVE} and (expires_at is null or expires_at > $3)`,
+    [collectionId, assets, new Date(now)],
+  );
+  return rows.map((row) => row.token_id);
+}
+
+/** The cheapest active order of one asset, or null. */
+export async function findOrderOfAsset(
+  db: Queryable,
+  collectionId: string,
+  asset: string,
+  now: number,
+): Promise<BookOrder | null> {
+  const [row] = await db.query(
+    `select ${COLUMNS} from main.book_order
+     where collection_id = $1 and token_id = $2 and ${ACTIVE} and (expires_at is null or expires_at > $3)
+     order by price_raw, id limit 1`,
+    [collectionId, asset, new Date(now)],
+  );
+  return row ? toBookOrder(row) : null;
+}
+
+/** The cheapest active ask of each of the given collections that has one. */
+export async function listCheapestAsks(
+  db: Queryable,
+  collectionIds: readonly string[],
+  now: number,
+): Promise<Map<string, bigint>> {
+  const rows = await db.query<{ id: string; price_raw: string }>(
+    `select wanted.id, cheapest.price_raw from unnest($1::text[]) as wanted (id)
+     cross join lateral (
+       select price_raw from main.book_order
+       where collection_id = wanted.id and ${ACTIVE} and (expires_at is null or expires_at > $2)
+       order by price_raw, id limit 1
+     ) as cheapest`,
+    [collectionIds, new Date(now)],
+  );
+  return new Map(rows.map((row) => [row.id, BigInt(row.price_raw)]));
+}
+
+/** Of the given (collection, asset) pairs, the ids of the collections whose asset has an active order. */
+export async function listCollectionsWithOrderedAsset(
+  db: Queryable,
+  pairs: readonly { collectionId: string; asset: string }[],
+  now: number,
+): Promise<Set<string>> {
+  const rows = await db.query<{ id: string }>(
+    `select wanted.id from unnest($1::text[], $2::text[]) as wanted (id, asset)
+     where exists (
+       select from main.book_order
+       where collection_id = wanted.id and token_id = wanted.asset and ${ACTIVE}
+         and (expires_at is null or expires_at > $3)
+     )`,
+    [pairs.map((pair) => pair.collectionId), pairs.map((pair) => pair.asset), new Date(now)],
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Every asset of a collection with an active order, up to `limit`. */
+export async function listAllOrderedAssets(
+  db: Queryable,
+  collectionId: string,
+  options: { now: number; limit: number },
+): Promise<string[]> {
+  const rows = await db.query<{ token_id: string }>(
+    `select distinct token_id from main.book_order
+     where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2) limit $3`,
+    [collectionId, new Date(options.now), options.limit],
+  );
+  return rows.map((row) => row.token_id);
+}
+
+/** Records what the clock has ended, a batch at a time; returns how many orders that were. */
+export async function updateExpiredOrders(db: Queryable, now: number, limit: number): Promise<number> {
+  const rows = await db.query(
+    `update main.book_order set status = 'expired' where id in (
+       select id from main.book_order where status = 'active' and expires_at <= $1 limit $2 for update skip locked
+     ) returning id`,
+    [new Date(now), limit],
+  );
+  return rows.length;
+}
+
+/** An own order as it was told. Its id holds its creation time, so all that is told of one id is of one time. */
+export type NewOrder = {
+  id: string;
+  collectionId: string;
+  chain: string;
+  contractAddress: Address;
+  tokenId: AssetId;
+  priceRaw: bigint;
+  seller: string;
+  status: ListingStatus;
+  createdAt: number;
+  expiresAt: number | null;
+  tx: string | null;
+  /** The signed order, where it can be filled. */
+  seaport: { parameters: object; signature: string } | null;
+};
+
+/** Lands orders. What has ended stays as it ended; an active one takes what is told last. */
+export function upsertOrders(tx: Queryable, orders: readonly NewOrder[]): Promise<UpsertCounts> {
+  return upsertRows(tx, orders, {
+    keyOf: (order) => order.id,
+    fold: foldOrder,
+    toColumns: toOrderColumns,
+    sql: `landed as (insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller,
+        status, created_at, expires_at, tx, seaport)
+      select * from json_to_recordset($1::json) as told (
+        id text, collection_id text, chain text, contract_address text, token_id text, price_raw numeric, seller text,
+        status text, created_at timestamptz, expires_at timestamptz, tx text, seaport jsonb)
+      on conflict (id) do update set status = excluded.status, price_raw = excluded.price_raw, seller = excluded.seller,
+        expires_at = excluded.expires_at, tx = coalesce(excluded.tx, stored.tx),
+        seaport = coalesce(excluded.seaport, stored.seaport)
+      where stored.status = 'active'
+        and (stored.status, stored.price_raw, stored.seller, stored.expires_at, stored.tx, stored.seaport)
+          is distinct from (excluded.status, excluded.price_raw, excluded.seller, excluded.expires_at,
+            coalesce(excluded.tx, stored.tx), coalesce(excluded.seaport, stored.seaport))
+      returning (xmax = 0) as inserted)`,
+  });
+}
+
+function foldOrder(earlier: NewOrder, later: NewOrder): NewOrder {
+  if (earlier.status !== 'active') return earlier;
+  return { ...later, tx: later.tx ?? earlier.tx, seaport: later.seaport ?? earlier.seaport };
+}
+
+function toOrderColumns(order: NewOrder): Record<string, unknown> {
+  return {
+    id: order.id,
+    collection_id: order.collectionId,
+    chain: order.chain,
+    contract_address: order.contractAddress,
+    token_id: order.tokenId,
+    price_raw: order.priceRaw.toString(),
+    seller: order.seller,
+    status: order.status,
+    created_at: toTimestamp(order.createdAt),
+    expires_at: order.expiresAt === null ? null : toTimestamp(order.expiresAt),
+    tx: order.tx,
+    seaport: order.seaport,
+  };
+}
+
+function toBookOrder(row: Row): BookOrder {
+  return {
+    orderId: row['id'] as string,
+    collectionId: row['collection_id'] as string,
+    chain: row['chain'] as string,
+    contractAddress: row['contract_address'] as Address,
+    asset: row['token_id'] as AssetId,
+    raw: BigInt(row['price_raw'] as string),
+    seller: row['seller'] as string,
+    createdAt: (row['created_at'] as Date).getTime(),
+    expiresAt: (row['expires_at'] as Date | null)?.getTime() ?? null,
+    tx: row['tx'] as string | null,
+  };
+}

@@ -1,0 +1,51 @@
+// The file system of the embedded database, with the one call that PGlite 0.5.16 leaves out: its own node file system answers
+// every fsync with success and does nothing. It must never answer for a write that the disk did not confirm.
+
+import { fsyncSync } from 'node:fs';
+import type { postgresMod } from '@electric-sql/pglite';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
+
+export type PostgresModule = postgresMod.PostgresMod;
+
+/** Emscripten's number of EIO. PostgreSQL panics on a failed fsync whatever the reason, as it must. */
+const EIO = 29;
+
+type NodeStream = { nfd?: number };
+type NodeFsModule = {
+  NODEFS: { stream_ops: { fsync?: (stream: NodeStream) => number } };
+  FS: { ErrnoError: new (errno: number) => Error };
+};
+
+export class DurableNodeFS extends NodeFS {
+  readonly #onLoaded: (module: PostgresModule) => void;
+
+  /** `onLoaded` gets the engine's module when it has been instantiated and before PostgreSQL's main function runs. */
+  constructor(dir: string, onLoaded: (module: PostgresModule) => void) {
+    super(dir);
+    this.#onLoaded = onLoaded;
+  }
+
+  override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+    const { emscriptenOpts } = await super.init(...args);
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), addFsync] } };
+  }
+
+  override async initialSyncFs(): Promise<void> {
+    await super.initialSyncFs();
+    if (this.pg === undefined) throw new Error('the file system was synchronised before it was initialised');
+    this.#onLoaded(this.pg.Module);
+  }
+}
+
+function addFsync(module: unknown): void {
+  const { NODEFS, FS } = module as NodeFsModule;
+  NODEFS.stream_ops.fsync = ({ nfd }) => {
+    try {
+      if (nfd === undefined) throw new Error('fsync of a file that is not open');
+      fsyncSync(nfd);
+      return 0;
+    } catch (error) {
+      throw Object.assign(new FS.ErrnoError(EIO), { cause: error });
+    }
+  };
+}

@@ -1,0 +1,15 @@
+// The program that makes a new cluster in the empty directory it is given, and ends. A process of its own because initdb takes
+// some 600 MB for a moment, which only the end of a process gives back. It must never see a directory that is in use.
+
+import { describeError } from '../errors.ts';
+import { startEngine } from './embedded-engine.ts';
+
+const [dir = ''] = process.argv.slice(2);
+try {
+  const engine = await startEngine(dir, () => undefined);
+  await engine.exec('checkpoint');
+  await engine.close();
+} catch (error) {
+  process.stderr.write(`${describeError(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,104 @@
+// A `pg` pool of one over the embedded engine. PGlite has one session for everyone, so this is where a connection that was
+// dropped half-way is made not to matter to the next one. It must never let two connections talk to the engine at a time.
+
+import { setImmediate } from 'node:timers/promises';
+import { callbackify } from 'node:util';
+import type { PGlite } from '@electric-sql/pglite';
+import { createPgConfig } from '@electric-sql/pglite/node-postgres';
+import type { ClientConfig } from 'pg';
+import { Client, Pool } from 'pg';
+
+/** PostgreSQL's `disk_full`: an ordinary error, the engine lives on and the statement left nothing behind. */
+const DISK_FULL = '53100';
+
+/** PGlite answers without ever going back to the event loop: a caller that asks in a loop would keep all others out. */
+const YIELD_AFTER_MS = 10;
+
+type Wire = Pick<PGlite, 'execProtocolStream' | 'waitReady'>;
+
+/** The pool; it does not own the engine. `dir` is for messages. */
+export function createEmbeddedPool(engine: PGlite, dir: string): Pool {
+  const wire = createWire(engine, dir);
+  let previousEnded: Promise<unknown> = Promise.resolve();
+
+  class EmbeddedClient extends Client {
+    constructor(config: ClientConfig = {}) {
+      // A connection object of its own: what a dropped connection had still asked for is then answered to it alone.
+      const overPGlite: ClientConfig & { connection: unknown } = {
+        ...config,
+        connection: createConnection(wire),
+      };
+      super(overPGlite);
+      // A broken engine fails every statement under way; without a listener it would also end the process from here.
+      this.on('error', () => undefined);
+    }
+
+    override connect(): Promise<this>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(callback?: (error: Error) => void): Promise<this> | void {
+      if (callback === undefined) return this.#open();
+      callbackify(() => this.#open())(callback);
+    }
+
+    override end(): Promise<void>;
+    override end(callback: (error: Error) => void): void;
+    override end(callback?: (error: Error) => void): Promise<void> | void {
+      const ended = super.end();
+      previousEnded = Promise.all([previousEnded, ended]);
+      if (callback === undefined) return ended;
+      callbackify(() => ended)(callback);
+    }
+
+    /** Waits until the engine has worked off what the connection before had asked for, then clears what it left in the session. */
+    async #open(): Promise<this> {
+      await previousEnded;
+      await super.connect();
+      await this.query('rollback');
+      await this.query('discard all');
+      return this;
+    }
+  }
+
+  return new Pool({ max: 1, idleTimeoutMillis: 0, Client: EmbeddedClient });
+}
+
+type BindConfig = { values?: unknown[]; valueMapper?: (value: unknown, index: number) => unknown };
+type Connection = { bind(config: BindConfig): void };
+
+/**
+ * Values are made ready before PGlite's serialiser sees them. It would keep what it had written of a value that cannot be sent and
+ * put it before the next statement's, and it miscounts the bytes of half a surrogate pair, which moves the values after it.
+ */
+function createConnection(wire: Wire): Connection {
+  const connection = createPgConfig(wire as PGlite).connection as Connection;
+  const bind = connection.bind.bind(connection);
+  connection.bind = ({ values = [], valueMapper = (value) => value, ...config }) => {
+    const ready = values.map((value, index) => {
+      const mapped = valueMapper(value, index);
+      return typeof mapped === 'string' ? mapped.toWellFormed() : mapped;
+    });
+    bind({ ...config, values: ready });
+  };
+  return connection;
+}
+
+/** The part of the engine that a connection uses, with a turn for everyone else and a clear word about a full disk. */
+function createWire(engine: PGlite, dir: string): Wire {
+  let yieldedAt = performance.now();
+  return {
+    waitReady: engine.waitReady,
+    execProtocolStream: async (message, options) => {
+      if (performance.now() - yieldedAt > YIELD_AFTER_MS) {
+        await setImmediate();
+        yieldedAt = performance.now();
+      }
+      const answers = await engine.execProtocolStream(message, options);
+      for (const answer of answers) {
+        if ('code' in answer && answer.code === DISK_FULL && answer instanceof Error) {
+          answer.message += ` (the disk that holds ${dir} is full: free some space, nothing of this statement was stored)`;
+        }
+      }
+      return answers;
+    },
+  };
+}

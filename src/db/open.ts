@@ -1,0 +1,45 @@
+// Opens the two logical databases that the settings ask for: one embedded engine, one PostgreSQL, or two.
+
+import path from 'node:path';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import type { Database } from './database.ts';
+import { createDatabase } from './database.ts';
+import { openEmbedded } from './embedded.ts';
+import { checkPostgres, openPostgres } from './postgres.ts';
+
+export type Databases = { main: Database; indexer: Database; close(): Promise<void> };
+
+/** The databases, reachable as far as the primary is concerned. An indexer that is down does not keep a service from starting. */
+export async function openDatabases(config: Config, log: Log): Promise<Databases> {
+  const main =
+    config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);
+  const indexer =
+    config.indexerDatabaseUrl === null
+      ? main
+      : createDatabase(openPostgres(config.indexerDatabaseUrl, log), { engine: 'postgresql', name: 'indexer' });
+  return {
+    main,
+    indexer,
+    close: async () => {
+      if (indexer !== main) await indexer.close();
+      await main.close();
+    },
+  };
+}
+
+async function openEmbeddedMain(config: Config): Promise<Database> {
+  const { pool, close } = await openEmbedded({ dir: path.join(config.dataDir, 'db') });
+  return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
+}
+
+async function openPostgresMain(url: string, log: Log): Promise<Database> {
+  const pool = openPostgres(url, log);
+  try {
+    await checkPostgres(pool, 'DATABASE_URL');
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  return createDatabase(pool, { engine: 'postgresql', name: 'main' });
+}

@@ -1,0 +1,129 @@
+// Completed sales as they were observed, and the sums kept beside them. Indexer database. A price stays the text that came
+// in; whether it can be interpreted was decided once, at the edge.
+
+import type { AssetId } from '../domain/address.ts';
+import type { Queryable, Row } from './database.ts';
+import type { UpsertCounts } from './upsert.ts';
+import { toTimestamp, upsertRows } from './upsert.ts';
+
+/** `raw` is null when the recorded price cannot be interpreted. Times in milliseconds. */
+export type Sale = {
+  key: string;
+  source: string;
+  collectionId: string;
+  chain: string;
+  asset: AssetId;
+  raw: bigint | null;
+  seller: string | null;
+  buyer: string | null;
+  soldAt: number;
+  listingId: string | null;
+  tx: string | null;
+};
+
+const COLUMNS = `key, source, collection_id, chain, asset, price_raw, seller, buyer, sold_at, listing_id, tx`;
+
+/** Sales of a collection, newest first, before the given place in that order. Uninterpretable prices are included. */
+export async function listSales(
+  db: Queryable,
+  collectionId: string,
+  options: { limit: number; before: { soldAt: number; key: string } | null },
+): Promise<Sale[]> {
+  const { limit, before } = options;
+  const rows = before
+    ? await db.query(
+        `select ${COLUMNS} from indexer.sale where collection_id = $1 and (sold_at, key) < ($3, $4::uuid)
+         order by sold_at desc, key desc limit $2`,
+        [collectionId, limit, new Date(before.soldAt), before.key],
+      )
+    : await db.query(
+        `select ${COLUMNS} from indexer.sale where collection_id = $1 order by sold_at desc, key desc limit $2`,
+        [collectionId, limit],
+      );
+  return rows.map(toSale);
+}
+
+/** A sale as it was told. `key` is the digest of its identity; `priceRaw` is what `price` is read as, where it can be. */
+export type NewSale = {
+  key: string;
+  source: string;
+  chain: string;
+  collectionId: string;
+  asset: AssetId;
+  price: string;
+  priceRaw: bigint | null;
+  seller: string | null;
+  buyer: string | null;
+  soldAt: number;
+  listingId: string | null;
+  tx: string | null;
+  logIndex: number | null;
+};
+
+/**
+ * Lands the sales that are not stored yet, and adds the interpretable, non-zero ones among them to the sums kept by hour
+ * and over all time, in the same statement. A stored sale never changes.
+ */
+export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
+  return upsertRows(tx, sales, {
+    keyOf: (sale) => sale.key,
+    fold: (earlier) => earlier,
+    toColumns: toSaleColumns,
+    sql: `landed as (
+        insert into indexer.sale (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
+          listing_id, tx, log_index)
+        select * from json_to_recordset($1::json) as told (
+          key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
+          buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer)
+        on conflict (key) do nothing
+        returning true as inserted, collection_id, sold_at, price_raw
+      ), summed as (
+        select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
+        from landed where price_raw > 0 group by collection_id, hour order by collection_id, hour
+      ), hours as (
+        insert into indexer.sale_hour as stored (collection_id, hour, volume_raw, sales)
+        select collection_id, hour, volume_raw, sales from summed
+        on conflict (collection_id, hour) do update
+          set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
+      ), totals as (
+        insert into indexer.sale_total as stored (collection_id, volume_raw, sales)
+        select collection_id, sum(volume_raw), sum(sales) from summed group by collection_id order by collection_id
+        on conflict (collection_id) do update
+          set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
+      )`,
+  });
+}
+
+function toSaleColumns(sale: NewSale): Record<string, unknown> {
+  return {
+    key: sale.key,
+    source: sale.source,
+    chain: sale.chain,
+    collection_id: sale.collectionId,
+    asset: sale.asset,
+    price: sale.price,
+    price_raw: sale.priceRaw?.toString(),
+    seller: sale.seller,
+    buyer: sale.buyer,
+    sold_at: toTimestamp(sale.soldAt),
+    listing_id: sale.listingId,
+    tx: sale.tx,
+    log_index: sale.logIndex,
+  };
+}
+
+function toSale(row: Row): Sale {
+  return {
+    key: row['key'] as string,
+    source: row['source'] as string,
+    collectionId: row['collection_id'] as string,
+    chain: row['chain'] as string,
+    asset: row['asset'] as AssetId,
+    raw: row['price_raw'] === null ? null : BigInt(row['price_raw'] as string),
+    seller: row['seller'] as string | null,
+    buyer: row['buyer'] as string | null,
+    soldAt: (row['sold_at'] as Date).getTime(),
+    listingId: row['listing_id'] as string | null,
+    tx: row['tx'] as string | null,
+  };
+}

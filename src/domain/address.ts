@@ -1,0 +1,45 @@
+// Addresses and token ids in their canonical form. Text from outside becomes one of these branded types once, at the edge.
+// EVM addresses are lower case; Solana addresses keep their case, always.
+
+import type { Chain, ChainFamily } from './chain.ts';
+
+declare const brand: unique symbol;
+
+/** A lower-case EVM address or a base58 Solana address exactly as written. */
+export type Address = string & { readonly [brand]: 'Address' };
+
+/** An EVM token id as a decimal string, or a Solana mint, Core asset or compressed-asset id as written. */
+export type AssetId = string & { readonly [brand]: 'AssetId' };
+
+const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
+// 32 bytes in base58 are 32 to 44 characters; the alphabet leaves out 0, O, I and l.
+const BASE58_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const TOKEN_ID = /^(0|[1-9]\d{0,77})$/;
+const UINT256_MAX = 2n ** 256n - 1n;
+
+/** The canonical address, or null when the text is not well formed for the family. */
+export function parseAddress(family: ChainFamily, text: string): Address | null {
+  if (family === 'evm') return EVM_ADDRESS.test(text) ? (text.toLowerCase() as Address) : null;
+  return BASE58_ADDRESS.test(text) ? (text as Address) : null;
+}
+
+/** The canonical address of whichever family the text belongs to, or null. */
+export function parseAnyAddress(text: string): Address | null {
+  return parseAddress('evm', text) ?? parseAddress('solana', text);
+}
+
+/** A token id from 0 to 2^256-1 without leading zeros (EVM), or a base58 mint (Solana); null when not well formed. */
+export function parseAssetId(family: ChainFamily, text: string): AssetId | null {
+  if (family === 'solana') return BASE58_ADDRESS.test(text) ? (text as AssetId) : null;
+  return TOKEN_ID.test(text) && BigInt(text) <= UINT256_MAX ? (text as AssetId) : null;
+}
+
+/** How a MarketItem or token names an asset on the wire: exactly one of `tokenId` and `mint` is set. */
+export type AssetNames = { contractAddress: string | null; tokenId: string | null; mint: string | null };
+
+/** For Solana items the collection mint is not repeated: it is read from the collection. */
+export function toAssetNames(chain: Chain, contractAddress: Address, asset: AssetId): AssetNames {
+  return chain.family === 'evm'
+    ? { contractAddress, tokenId: asset, mint: null }
+    : { contractAddress: null, tokenId: null, mint: asset };
+}

@@ -1,0 +1,41 @@
+// Amounts: integers of base units as bigint inside and as decimal text outside. No amount ever passes a float.
+
+export const UINT256_MAX = 2n ** 256n - 1n;
+
+const DIGITS = /^\d{1,100}$/;
+const DECIMAL = /^(\d{1,100})(?:\.(\d{1,100}))?$/;
+
+/** A decimal string of an integer from 0 to 2^256-1, or null: the specification's "interpretable" price. */
+export function parseAmount(text: string): bigint | null {
+  if (!DIGITS.test(text)) return null;
+  const value = BigInt(text);
+  return value <= UINT256_MAX ? value : null;
+}
+
+/** Base units of a plain decimal in native units (`1.25` with 18 decimals); null when it is not one or would need rounding. */
+export function parseNativeAmount(text: string, decimals: number): bigint | null {
+  const [, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const kept = fraction.slice(0, decimals);
+  if (/[1-9]/.test(fraction.slice(decimals))) return null;
+  const value = BigInt(whole + kept.padEnd(decimals, '0'));
+  return value <= UINT256_MAX ? value : null;
+}
+
+/** The exact decimal text of base units in native units, without trailing zeros. */
+export function toDecimalText(raw: bigint, decimals: number): string {
+  const digits = raw.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return fraction ? `${whole}.${fraction}` : whole;
+}
+
+/** The nearest double of raw / 10^decimals: parsed from exact decimal text, because a division would round twice. */
+export function toNativeNumber(raw: bigint, decimals: number): number {
+  return Number(toDecimalText(raw, decimals));
+}
+
+/** A share of an amount in basis points, rounded up to the base unit. */
+export function shareOf(raw: bigint, basisPoints: number): bigint {
+  return (raw * BigInt(basisPoints) + 9_999n) / 10_000n;
+}

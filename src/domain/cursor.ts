@@ -1,0 +1,30 @@
+// Cursors: opaque, URL-safe and authenticated. A cursor is good for exactly one scope (endpoint, collection, chain and
+// sort), so that another endpoint's cursor, a changed byte or a hand-built value is refused, never misread.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const TAG_BYTES = 16;
+const CURSOR_LENGTH_MAX = 1_000;
+
+/** The cursor that carries `payload` (any text) within `scope`. */
+export function sealCursor(secret: Buffer, scope: string, payload: string): string {
+  const body = Buffer.from(payload, 'utf8');
+  return Buffer.concat([tagOf(secret, scope, body), body]).toString('base64url');
+}
+
+/** The payload of a cursor that `sealCursor` made with the same secret and scope; null for everything else. */
+export function openCursor(secret: Buffer, scope: string, cursor: string): string | null {
+  if (cursor.length > CURSOR_LENGTH_MAX) return null;
+  const bytes = Buffer.from(cursor, 'base64url');
+  // Decoding is lenient (padding, stray characters, unused bits): only the one spelling that was handed out is accepted.
+  if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== cursor) return null;
+  const body = bytes.subarray(TAG_BYTES);
+  return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(secret, scope, body)) ? body.toString('utf8') : null;
+}
+
+function tagOf(secret: Buffer, scope: string, body: Buffer): Buffer {
+  const scopeBytes = Buffer.from(scope, 'utf8');
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(scopeBytes.length);
+  return createHmac('sha256', secret).update(length).update(scopeBytes).update(body).digest().subarray(0, TAG_BYTES);
+}

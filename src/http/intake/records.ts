@@ -1,0 +1,99 @@
+// POST /intake/v1/records: a file of records streams in, and what becomes of it streams out, one JSON event a line. Who may
+// do this is decided by who may open the listener that it is mounted on.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { describeError } from '../../errors.ts';
+import type { ImportContext } from '../../intake/import.ts';
+import { ImportFailure, importRecords } from '../../intake/import.ts';
+import type { AnswerEvent, RequestOptions } from '../../intake/protocol.ts';
+import { parseRequestQuery, RECORDS_PATH } from '../../intake/protocol.ts';
+
+/** A client that does not read its answer for this long is taken for dead. */
+const READ_WAIT_MAX_MS = 60_000;
+/** How long a client may go on sending after it was told that the import has failed. */
+const FAREWELL_MAX_MS = 5_000;
+
+export function registerIntakeRoutes(app: FastifyInstance, context: ImportContext): void {
+  const running = new Map<AbortController, Promise<void>>();
+  app.addHook('preClose', async () => {
+    for (const controller of running.keys()) controller.abort(new Error('the server is stopping'));
+    await Promise.allSettled(running.values());
+  });
+  app.register((scope, _options, done) => {
+    // The body is a stream of any length and of any type: it is read as it comes, never parsed or measured here.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
+    scope.post(RECORDS_PATH, { bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
+      const options = parseRequestQuery(request.query);
+      reply.hijack();
+      const controller = new AbortController();
+      const work = answer(context, { request: request.raw, response: reply.raw, options, controller });
+      running.set(controller, work);
+      await work.finally(() => running.delete(controller));
+      await sayFarewell(request.raw, reply.raw);
+    });
+    done();
+  });
+}
+
+type Exchange = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  options: RequestOptions;
+  controller: AbortController;
+};
+
+/** Imports the body and writes the events. Never rejects: the answer itself says what went wrong. */
+async function answer(context: ImportContext, { request, response, options, controller }: Exchange): Promise<void> {
+  const leave = () => controller.abort(new Error('the client went away'));
+  response.once('close', leave);
+  request.on('error', leave);
+  response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+  response.flushHeaders();
+  const send = (event: AnswerEvent) => write(response, event, controller);
+  try {
+    // Left open when the import stops early: its socket still has to carry the answer.
+    const body = { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
+    const summary = await importRecords(context, body, { ...options, signal: controller.signal, onEvent: send });
+    await send({ event: 'done', ...summary });
+  } catch (error) {
+    if (!(error instanceof ImportFailure)) throw error;
+    const reason = describeError(error.cause);
+    await send({ event: 'error', message: error.message, reason, summary: error.summary });
+  } finally {
+    response.off('close', leave);
+  }
+}
+
+/** Writes one event, and waits where the client is slow to read. */
+async function write(response: ServerResponse, event: AnswerEvent, controller: AbortController): Promise<void> {
+  if (response.destroyed || response.write(`${JSON.stringify(event)}\n`)) return;
+  const waited = new AbortController();
+  const signal = waited.signal;
+  const drained = Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
+  const late = delay(READ_WAIT_MAX_MS, 'late', { signal });
+  const first = await Promise.race([drained, late]).finally(() => {
+    drained.catch(() => undefined);
+    late.catch(() => undefined);
+    waited.abort();
+  });
+  if (first !== 'late') return;
+  controller.abort(new Error('the client does not read its answer'));
+  response.destroy();
+}
+
+/** Ends the answer when the client has stopped sending: a socket closed on unread bytes would lose what it was told. */
+async function sayFarewell(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (!request.readableEnded && !request.destroyed) {
+    const ended = new Promise((resolve) => request.once('end', resolve).once('close', resolve));
+    request.resume();
+    const waited = new AbortController();
+    const late = delay(FAREWELL_MAX_MS, null, { signal: waited.signal }).catch(() => undefined);
+    await Promise.race([ended, late]);
+    waited.abort();
+  }
+  response.end();
+}

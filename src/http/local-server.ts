@@ -1,0 +1,44 @@
+// The door for commands on the same machine: a Unix socket that only its owner may open. It speaks the intake interface.
+
+import { createHash } from 'node:crypto';
+import { chmodSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import Fastify from 'fastify';
+import type { ImportContext } from '../intake/import.ts';
+import type { Log } from '../log.ts';
+import { isUnexpected, toErrorAnswer } from './errors.ts';
+import { registerIntakeRoutes } from './intake/records.ts';
+
+/** What fits into the address of a Unix socket on every system. */
+const SOCKET_PATH_BYTES_MAX = 100;
+const OWNER_ONLY_UMASK = 0o177;
+
+/** Where the socket of a data directory is: in it, or in the system's temporary directory when its path is too long. */
+export function socketPathOf(dataDir: string): string {
+  const inside = path.join(dataDir, 'mercat.sock');
+  if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
+  const digest = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
+  return path.join(os.tmpdir(), `mercat-${digest}.sock`);
+}
+
+/** Listens on the socket. A socket file that a killed process left behind is replaced. */
+export async function startLocalServer(context: ImportContext, socketPath: string, log: Log): Promise<FastifyInstance> {
+  const app = Fastify({ logger: false, forceCloseConnections: true });
+  app.setErrorHandler((error, request, reply) => {
+    if (isUnexpected(error)) log.error('a local request failed', { url: request.url, error });
+    const { status, headers, envelope } = toErrorAnswer(error);
+    void reply.code(status).headers(headers).send(envelope);
+  });
+  registerIntakeRoutes(app, context);
+  rmSync(socketPath, { force: true });
+  const umask = process.umask(OWNER_ONLY_UMASK);
+  try {
+    await app.listen({ path: socketPath });
+  } finally {
+    process.umask(umask);
+  }
+  chmodSync(socketPath, 0o600);
+  return app;
+}

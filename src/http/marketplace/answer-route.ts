@@ -1,0 +1,60 @@
+// What the routes of the marketplace interface share: what they are given, and how an answer is found or made.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import type { Changes } from '../../market/changes.ts';
+import type { Market } from '../../market/market.ts';
+import type { AnswerCache } from '../answer-cache.ts';
+import type { Answer } from '../answer.ts';
+import { writeAnswer } from '../answer.ts';
+import type { RawQuery } from '../query.ts';
+import { splitQuery } from '../query.ts';
+import { toAnswerKey } from './paths.ts';
+import type { Wording } from './shapes.ts';
+
+export type MarketplaceContext = {
+  market: Market;
+  changes: Changes;
+  answers: AnswerCache;
+  /** The key that authenticates cursors, the same on every node. */
+  cursorSecret: Buffer;
+  /** Where callers reach the service. */
+  baseUrl: () => string;
+  version: string;
+};
+
+/** A GET route whose answers are kept: `make` turns path and query into an answer when none is at hand. */
+export function answerRoute<Q extends object>(
+  app: FastifyInstance,
+  context: MarketplaceContext,
+  route: {
+    path: string;
+    schema: FastifySchema;
+    make: (params: Record<string, string>, query: Q) => Promise<Answer>;
+  },
+): void {
+  app.get(route.path, { schema: route.schema }, async (request: FastifyRequest, reply: FastifyReply) => {
+    const key = toAnswerKey(pathOf(request), request.query as Q as Record<string, unknown>, rawQueryOf(request));
+    const answer = await context.answers.get(key, () =>
+      route.make(request.params as Record<string, string>, request.query as Q),
+    );
+    reply.hijack();
+    writeAnswer(request.raw, reply.raw, answer, context.market.clock());
+  });
+}
+
+/** What prices are worded with right now. */
+export async function readWording(market: Market): Promise<Wording> {
+  return { rates: await market.rates.read(), now: market.clock(), ownCode: market.serviceName.toUpperCase() };
+}
+
+function pathOf(request: FastifyRequest): string {
+  const url = request.raw.url ?? '';
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
+}
+
+function rawQueryOf(request: FastifyRequest): RawQuery {
+  const url = request.raw.url ?? '';
+  const start = url.indexOf('?');
+  return start < 0 ? {} : splitQuery(url.slice(start + 1));
+}

@@ -1,0 +1,92 @@
+// Query strings, read strictly and by the schema that documents them: nothing is coerced, clamped or guessed. Parameters
+// that a route does not know are ignored.
+
+import type { FastifySchemaCompiler } from 'fastify';
+import type { Chains } from '../domain/chain.ts';
+import { ServiceError } from '../errors.ts';
+
+/** The raw texts of each parameter, in their order; null stands for one that does not decode. */
+export type RawQuery = Record<string, (string | null)[]>;
+
+type ParameterSchema = {
+  type?: string;
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  default?: unknown;
+};
+type QuerySchema = { properties: Record<string, ParameterSchema> };
+
+const PARAMETERS_MAX = 1_000;
+
+/** Splits a query string without judging it. */
+export function splitQuery(text: string): RawQuery {
+  const query: RawQuery = Object.create(null) as RawQuery;
+  for (const pair of text.split('&', PARAMETERS_MAX)) {
+    if (pair === '') continue;
+    const split = pair.indexOf('=');
+    const name = decode(split < 0 ? pair : pair.slice(0, split));
+    if (name !== null) (query[name] ??= []).push(decode(split < 0 ? '' : pair.slice(split + 1)));
+  }
+  return query;
+}
+
+/** A validator compiler for `querystring` schemas. A parameter named `chain` takes every chain that is configured. */
+export function createQueryValidator(chains: Chains): FastifySchemaCompiler<QuerySchema> {
+  return ({ schema }) => {
+    const parameters = Object.entries(schema.properties);
+    return (raw: RawQuery) => {
+      const value: Record<string, unknown> = {};
+      for (const [name, parameter] of parameters) {
+        const texts = raw[name];
+        if (texts === undefined) {
+          if (parameter.default !== undefined) value[name] = parameter.default;
+          continue;
+        }
+        const read = texts.length === 1 ? readParameter(name, texts[0] ?? null, parameter, chains) : undefined;
+        if (read === undefined) return { error: toRefusal(name, texts, parameter) };
+        value[name] = read;
+      }
+      return { value };
+    };
+  };
+}
+
+function readParameter(
+  name: string,
+  text: string | null,
+  schema: ParameterSchema,
+  chains: Chains,
+): string | number | undefined {
+  if (text === null || text === '') return undefined;
+  if (schema.type === 'integer') {
+    if (!/^(0|-?[1-9]\d{0,9})$/.test(text)) return undefined;
+    const value = Number(text);
+    return value >= (schema.minimum ?? -Infinity) && value <= (schema.maximum ?? Infinity) ? value : undefined;
+  }
+  if (name === 'chain') return chains.has(text) ? text : undefined;
+  if (schema.enum && !schema.enum.includes(text)) return undefined;
+  return text.length <= (schema.maxLength ?? Infinity) ? text : undefined;
+}
+
+function toRefusal(name: string, texts: (string | null)[], schema: ParameterSchema): ServiceError {
+  if (texts.length > 1) return new ServiceError('bad_request', `Query parameter ${name} is given more than once`);
+  if (texts[0] === '') return new ServiceError('bad_request', `Query parameter ${name} is empty`);
+  return new ServiceError('bad_request', `Query parameter ${name} must be ${describe(schema)}`);
+}
+
+function describe(schema: ParameterSchema): string {
+  if (schema.enum) return `one of ${schema.enum.join(', ')}`;
+  if (schema.type === 'integer') return `an integer from ${schema.minimum} to ${schema.maximum}`;
+  return 'well-formed text';
+}
+
+/** Percent-decoded text with `+` as a space; null when it does not decode to UTF-8. */
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}

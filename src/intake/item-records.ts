@@ -1,0 +1,158 @@
+// Records about single assets: own orders, mirrored listings, sales, tokens.
+
+import type { NewOrder } from '../db/book-orders.ts';
+import type { NewListing } from '../db/listings.ts';
+import type { NewSale } from '../db/sales.ts';
+import type { NewToken } from '../db/tokens.ts';
+import type { Address } from '../domain/address.ts';
+import { parseAmount } from '../domain/amount.ts';
+import type { Chain } from '../domain/chain.ts';
+import { LISTING_STATUSES, toOrderId } from '../domain/order.ts';
+import type { Fields } from './fields.ts';
+import {
+  readAmount,
+  readFields,
+  readInteger,
+  readJson,
+  readName,
+  readText,
+  readTime,
+  readWord,
+  refuse,
+  required,
+  URL_MAX,
+} from './fields.ts';
+import { toDigest } from './identity.ts';
+import type { RecordContext } from './subject.ts';
+import { readAddress, readAsset, readHash, readSource, readSubject } from './subject.ts';
+
+/** The column is an integer. */
+const LOG_INDEX_MAX = 2 ** 31 - 1;
+
+/** A row of the indexer with the address as written, which on Solana says more than the collection id. */
+export type Observed<R> = R & { contractAddress: Address };
+
+export function toOrder(context: RecordContext, fields: Fields): NewOrder {
+  const { chain, contractAddress, collectionId } = readSubject(context, fields);
+  if (chain.family !== 'evm') {
+    refuse(fields, 'chain', `an own row on ${chain.id} is a listing with the source ${context.serviceName}`);
+  }
+  const tokenId = readAsset(chain, fields);
+  const createdAt = required(readTime, fields, 'createdAt');
+  return {
+    id: toOrderId(chain.id, contractAddress, tokenId, createdAt),
+    collectionId,
+    chain: chain.id,
+    contractAddress,
+    tokenId,
+    priceRaw: required(readAmount, fields, 'priceRaw'),
+    seller: readSeller(chain, fields),
+    status: readStatus(fields),
+    createdAt,
+    expiresAt: readTime(fields, 'expiresAt'),
+    tx: readHash(fields, 'tx'),
+    seaport: readSeaport(fields),
+  };
+}
+
+export function toListing(context: RecordContext, fields: Fields): Observed<NewListing> {
+  const source = readSource(fields);
+  const { chain, contractAddress, collectionId } = readSubject(context, fields);
+  const own = source === context.serviceName;
+  if (own && chain.family === 'evm') refuse(fields, 'source', `an own row on ${chain.id} is an order, not a listing`);
+  const asset = readAsset(chain, fields);
+  const priceRaw = required(readAmount, fields, 'priceRaw');
+  const seller = readSeller(chain, fields);
+  const listedAt = required(readTime, fields, 'timestamp');
+  const told =
+    readName(fields, 'id') ?? toDigest(['listing', source, collectionId, asset, seller, priceRaw.toString(), listedAt]);
+  const id = own ? toOwnId(context, told) : told;
+  return {
+    key: toDigest(['listing', source, id]),
+    id,
+    source,
+    chain: chain.id,
+    collectionId,
+    contractAddress,
+    asset,
+    priceRaw,
+    buyerTotalRaw: readAmount(fields, 'buyerTotalRaw'),
+    seller,
+    orderHash: readHash(fields, 'orderHash'),
+    status: readStatus(fields),
+    listedAt,
+    expiresAt: readTime(fields, 'expiresAt'),
+    tx: readHash(fields, 'tx'),
+  };
+}
+
+export function toSale(context: RecordContext, fields: Fields): Observed<NewSale> {
+  const source = readSource(fields);
+  const { chain, contractAddress, collectionId } = readSubject(context, fields);
+  const asset = readAsset(chain, fields);
+  const price = required(readName, fields, 'price');
+  const listingId = readName(fields, 'listingId');
+  const sale = {
+    source,
+    chain: chain.id,
+    collectionId,
+    contractAddress,
+    asset,
+    price,
+    priceRaw: parseAmount(price),
+    seller: readAddress(chain, fields, 'seller'),
+    buyer: readAddress(chain, fields, 'buyer'),
+    soldAt: required(readTime, fields, 'timestamp'),
+    listingId:
+      listingId !== null && source === context.serviceName && chain.family === 'solana'
+        ? toOwnId(context, listingId)
+        : listingId,
+    tx: readHash(fields, 'tx'),
+    logIndex: readInteger(fields, 'logIndex', { max: LOG_INDEX_MAX }),
+  };
+  return { key: toSaleKey(sale), ...sale };
+}
+
+/** By its transaction where there is one, whoever tells it; else by all that was told. */
+function toSaleKey(sale: Omit<NewSale, 'key'>): string {
+  const { chain, collectionId, asset, tx, logIndex } = sale;
+  if (tx !== null) return toDigest(['sale of tx', chain, tx, collectionId, asset, logIndex]);
+  const { source, price, seller, buyer, soldAt, listingId } = sale;
+  return toDigest(['sale', source, chain, collectionId, asset, price, seller, buyer, soldAt, listingId, logIndex]);
+}
+
+export function toToken(context: RecordContext, fields: Fields): Observed<NewToken> {
+  const { chain, contractAddress, collectionId } = readSubject(context, fields);
+  return {
+    collectionId,
+    contractAddress,
+    asset: readAsset(chain, fields),
+    chain: chain.id,
+    name: readText(fields, 'name'),
+    image: readText(fields, 'image', URL_MAX),
+    rarityRank: readInteger(fields, 'rarityRank', { min: 1 }),
+    owner: readAddress(chain, fields, 'owner'),
+  };
+}
+
+function readSeller(chain: Chain, fields: Fields): Address {
+  return required((from, name) => readAddress(chain, from, name), fields, 'seller');
+}
+
+function readStatus(fields: Fields): (typeof LISTING_STATUSES)[number] {
+  return readWord(fields, 'status', LISTING_STATUSES) ?? 'active';
+}
+
+/** The id of an own row on Solana carries the service's prefix, once. */
+function toOwnId(context: RecordContext, id: string): string {
+  const prefix = `${context.serviceName}_`;
+  return id.startsWith(prefix) ? id : `${prefix}${id}`;
+}
+
+function readSeaport(fields: Fields): NewOrder['seaport'] {
+  const seaport = readFields(fields, 'seaport');
+  if (seaport === null) return null;
+  const signature = required((from, name) => readText(from, name, URL_MAX), seaport, 'signature');
+  if (!/^0x([0-9a-f]{2})*$/i.test(signature)) refuse(seaport, 'signature', 'must be 0x and bytes in hex');
+  return { parameters: required(readJson, seaport, 'parameters'), signature };
+}

@@ -1,0 +1,130 @@
+// The kinds of records and the names of their fields, nested ones with a dot. A field that is not here is refused, so that
+// a misspelt one is not lost.
+
+/** What a field holds in JSON: what a cell of a CSV file or a word of the command line is turned into. */
+export type FieldType = 'text' | 'number' | 'boolean' | 'object';
+
+const ASSET = { chain: 'text', contractAddress: 'text', tokenId: 'text', mint: 'text' } as const;
+
+export const KIND_FIELDS = {
+  collection: {
+    chain: 'text',
+    contractAddress: 'text',
+    slug: 'text',
+    name: 'text',
+    image: 'text',
+    banner: 'text',
+    description: 'text',
+    tokenStandard: 'text',
+    royaltyBps: 'number',
+    launched: 'boolean',
+    createdAt: 'text',
+    'snapshot.floorRaw': 'text',
+    'snapshot.volumeAllTime': 'number',
+    'snapshot.supply': 'number',
+    'snapshot.owners': 'number',
+  },
+  order: {
+    chain: 'text',
+    contractAddress: 'text',
+    tokenId: 'text',
+    priceRaw: 'text',
+    seller: 'text',
+    createdAt: 'text',
+    expiresAt: 'text',
+    status: 'text',
+    tx: 'text',
+    'seaport.parameters': 'object',
+    'seaport.signature': 'text',
+  },
+  listing: {
+    source: 'text',
+    ...ASSET,
+    priceRaw: 'text',
+    buyerTotalRaw: 'text',
+    seller: 'text',
+    id: 'text',
+    orderHash: 'text',
+    timestamp: 'text',
+    expiresAt: 'text',
+    status: 'text',
+    tx: 'text',
+  },
+  sale: {
+    source: 'text',
+    ...ASSET,
+    price: 'text',
+    seller: 'text',
+    buyer: 'text',
+    timestamp: 'text',
+    listingId: 'text',
+    tx: 'text',
+    logIndex: 'number',
+  },
+  token: { ...ASSET, name: 'text', image: 'text', rarityRank: 'number', owner: 'text' },
+  stats: {
+    chain: 'text',
+    contractAddress: 'text',
+    owners: 'number',
+    listedCount: 'number',
+    supply: 'number',
+    floorRaw: 'text',
+    at: 'text',
+  },
+  analytics: {
+    chain: 'text',
+    contractAddress: 'text',
+    floorRaw: 'text',
+    'volume.allTime': 'number',
+    'volume.sevenDay': 'number',
+    'volume.twentyFourHour': 'number',
+    'sales.allTime': 'number',
+    'sales.sevenDay': 'number',
+    'sales.twentyFourHour': 'number',
+    at: 'text',
+  },
+  rate: { symbol: 'text', usd: 'number', at: 'text' },
+} as const satisfies Record<string, Record<string, FieldType>>;
+
+export type RecordKind = keyof typeof KIND_FIELDS;
+
+export const RECORD_KINDS = Object.keys(KIND_FIELDS) as RecordKind[];
+
+/** The type of a field by its dotted name, of one kind or (kind null) of the first that has it; null when none has. */
+export function findFieldType(kind: RecordKind | null, field: string): FieldType | null {
+  if (field === 'kind') return 'text';
+  for (const known of kind === null ? RECORD_KINDS : [kind]) {
+    const types: Record<string, FieldType> = KIND_FIELDS[known];
+    if (Object.hasOwn(types, field)) return types[field] ?? null;
+  }
+  return null;
+}
+
+/** The first field of a raw record that its kind does not have, by its dotted name, or null. */
+export function findUnknownField(kind: RecordKind, values: Readonly<Record<string, unknown>>): string | null {
+  const names = NAMES[kind];
+  for (const name of Object.keys(values)) {
+    if (names.top.has(name)) continue;
+    const nested = names.nested.get(name);
+    if (!nested) return name;
+    const value = values[name];
+    if (typeof value !== 'object' || value === null) continue;
+    const unknown = Object.keys(value).find((inner) => !nested.has(inner));
+    if (unknown !== undefined) return `${name}.${unknown}`;
+  }
+  return null;
+}
+
+type Names = { top: Set<string>; nested: Map<string, Set<string>> };
+
+const NAMES = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, toNames(kind)])) as Record<RecordKind, Names>;
+
+function toNames(kind: RecordKind): Names {
+  const names: Names = { top: new Set(['kind']), nested: new Map() };
+  for (const field of Object.keys(KIND_FIELDS[kind])) {
+    const [outer = '', inner] = field.split('.');
+    if (inner === undefined) names.top.add(outer);
+    else names.nested.set(outer, (names.nested.get(outer) ?? new Set()).add(inner));
+  }
+  return names;
+}

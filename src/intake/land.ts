@@ -1,0 +1,138 @@
+// Lands one batch of records: what is of the primary database in one transaction there, what is of the indexer in one
+// there, and says what became of each kind. The two are apart, so that either may be landed again.
+
+import type { Database, Queryable } from '../db/database.ts';
+import { upsertOrders } from '../db/book-orders.ts';
+import { listContractAddresses, upsertCollections } from '../db/collections.ts';
+import { upsertListings } from '../db/listings.ts';
+import { upsertRates } from '../db/rates.ts';
+import { upsertSales } from '../db/sales.ts';
+import { upsertAnalytics, upsertStats } from '../db/stats.ts';
+import { upsertTokens } from '../db/tokens.ts';
+import type { UpsertCounts } from '../db/upsert.ts';
+import type { RecordKind } from './kinds.ts';
+import type { IntakeRecord, RowOf } from './records.ts';
+
+export type Databases = { main: Database; indexer: Database };
+
+/** A record and the line that it came on. */
+export type Entry = { line: number; record: IntakeRecord };
+
+export type LineRefusal = { line: number; kind: RecordKind; reason: string };
+
+export type Landing = { counts: Map<RecordKind, UpsertCounts>; refused: LineRefusal[] };
+
+export type LandOptions = {
+  now: number;
+  /** Everything is done, and nothing is kept. */
+  dryRun: boolean;
+  /** Called when a part is committed. */
+  onLanded: (landing: Landing) => void;
+};
+
+/** Collisions with other writers: the loser of a deadlock, of a serialization, or of a race for one slug tries again. */
+const PASSING_CODES = new Set(['40001', '40P01', '23505']);
+const ATTEMPTS_MAX = 4;
+
+export async function landBatch(
+  { main, indexer }: Databases,
+  entries: readonly Entry[],
+  options: LandOptions,
+): Promise<void> {
+  const split = Object.groupBy(entries, ({ record }) => (isPrimary(record) ? 'primary' : 'observed'));
+  const { primary = [], observed = [] } = split;
+  const mints = observed.filter(({ record }) => mintOf(record) !== null);
+  let stored: ReadonlyMap<string, string> = new Map();
+  if (primary.length > 0 || mints.length > 0) {
+    const landing = await transact(main, options.dryRun, async (tx) => {
+      const landed = primary.length > 0 ? await landPrimary(tx, primary, options.now) : null;
+      stored = await listContractAddresses(tx, [...new Set(mints.map(({ record }) => subjectOf(record) ?? ''))]);
+      return landed;
+    });
+    if (landing) options.onLanded(landing);
+  }
+  if (observed.length > 0) {
+    const refused = mints.flatMap((entry) => refuseOtherCase(entry, stored));
+    const lines = new Set(refused.map(({ line }) => line));
+    const accepted = observed.filter(({ line }) => !lines.has(line));
+    const counts = await transact(indexer, options.dryRun, (tx) => landObserved(tx, accepted));
+    options.onLanded({ counts, refused });
+  }
+}
+
+/** The collection that a record is about, or null. */
+export function subjectOf(record: IntakeRecord): string | null {
+  if (record.kind === 'rate') return null;
+  return record.kind === 'collection' ? record.row.id : record.row.collectionId;
+}
+
+function isPrimary(record: IntakeRecord): boolean {
+  return record.kind === 'collection' || record.kind === 'order' || record.kind === 'rate';
+}
+
+async function landPrimary(tx: Queryable, entries: readonly Entry[], now: number): Promise<Landing> {
+  const counts: Landing['counts'] = new Map();
+  const changes = entries.filter(({ record }) => record.kind === 'collection');
+  const { refused, ...landed } = await upsertCollections(tx, rowsOf(changes, 'collection'), now);
+  counts.set('collection', landed);
+  counts.set('order', await upsertOrders(tx, rowsOf(entries, 'order')));
+  counts.set('rate', await upsertRates(tx, rowsOf(entries, 'rate')));
+  return {
+    counts,
+    refused: refused.map(({ index, reason }) => ({ line: changes[index]?.line ?? 0, kind: 'collection', reason })),
+  };
+}
+
+async function landObserved(tx: Queryable, entries: readonly Entry[]): Promise<Landing['counts']> {
+  const counts: Landing['counts'] = new Map();
+  counts.set('listing', await upsertListings(tx, rowsOf(entries, 'listing')));
+  counts.set('sale', await upsertSales(tx, rowsOf(entries, 'sale')));
+  counts.set('token', await upsertTokens(tx, rowsOf(entries, 'token')));
+  counts.set('stats', await upsertStats(tx, rowsOf(entries, 'stats')));
+  counts.set('analytics', await upsertAnalytics(tx, rowsOf(entries, 'analytics')));
+  return counts;
+}
+
+function rowsOf<K extends RecordKind>(entries: readonly Entry[], kind: K): RowOf<K>[] {
+  return entries.flatMap(({ record }) => (record.kind === kind ? [record.row as RowOf<K>] : []));
+}
+
+/** The collection mint as written, where letter case could tell two of them apart. */
+function mintOf(record: IntakeRecord): string | null {
+  if (!('contractAddress' in record.row)) return null;
+  const address = record.row.contractAddress;
+  return address === null || address.startsWith('0x') ? null : address;
+}
+
+/** Two mints that differ only in case would share a canonical id: the one that is stored keeps it. */
+function refuseOtherCase({ line, record }: Entry, stored: ReadonlyMap<string, string>): LineRefusal[] {
+  const mint = stored.get(subjectOf(record) ?? '');
+  if (mint === undefined || mint === mintOf(record)) return [];
+  const reason = `contractAddress: differs only in letter case from ${mint}, which is stored`;
+  return [{ line, kind: record.kind, reason }];
+}
+
+/** Runs the work in one transaction, again where it only collided with another writer, and rolls it back in a dry run. */
+async function transact<T>(db: Database, dryRun: boolean, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return dryRun ? await rehearse(db, work) : await db.transaction(work);
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX || !PASSING_CODES.has((error as { code?: string }).code ?? '')) throw error;
+    }
+  }
+}
+
+async function rehearse<T>(db: Database, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const rollback = new Error('dry run');
+  let outcome: { result: T } | null = null;
+  await db
+    .transaction(async (tx) => {
+      outcome = { result: await work(tx) };
+      throw rollback;
+    })
+    .catch((error: unknown) => {
+      if (error !== rollback) throw error;
+    });
+  return (outcome as unknown as { result: T }).result;
+}

@@ -1,0 +1,59 @@
+// What goes over the wire between a command and a running server, for both ends: the query of the request, and the events
+// of the answer, one JSON object a line. The request's body is the file as it is.
+
+import { OperatorError, ServiceError } from '../errors.ts';
+import { parseCsvMap } from './csv-map.ts';
+import type { ImportEvent, ImportOptions } from './import.ts';
+import { IMPORT_FORMATS } from './import.ts';
+import type { ImportSummary } from './tally.ts';
+
+export const RECORDS_PATH = '/intake/v1/records';
+
+/** The last line of an answer is `done` or `error`; without one, the server went away. */
+export type AnswerEvent =
+  | ImportEvent
+  | ({ event: 'done' } & ImportSummary)
+  | { event: 'error'; message: string; reason: string; summary: ImportSummary };
+
+export type RequestOptions = Pick<ImportOptions, 'format' | 'map' | 'dryRun'>;
+
+/** What fits into a request line of Node's HTTP server together with its headers. */
+const MAP_SIZE_MAX = 12 * 1024;
+
+export function toRequestTarget({ format, map, dryRun }: RequestOptions): string {
+  const query = new URLSearchParams({ format });
+  if (dryRun) query.set('dryRun', 'true');
+  if (map) query.set('map', JSON.stringify(map));
+  const target = `${RECORDS_PATH}?${query.toString()}`;
+  if (target.length > MAP_SIZE_MAX) {
+    throw new OperatorError(`the column map is too long: ${target.length} bytes, where ${MAP_SIZE_MAX} are the limit`);
+  }
+  return target;
+}
+
+/** Reads the query of a request. Throws a ServiceError that names what is wrong with it. */
+export function parseRequestQuery(query: unknown): RequestOptions {
+  const { format = 'ndjson', dryRun = 'false', map, ...rest } = query as Record<string, unknown>;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw new ServiceError('bad_request', `${unknown}: there is no such parameter`);
+  const known = IMPORT_FORMATS.find((one) => one === format);
+  if (!known) throw new ServiceError('bad_request', `format: must be one of ${IMPORT_FORMATS.join(', ')}`);
+  if (dryRun !== 'true' && dryRun !== 'false') throw new ServiceError('bad_request', 'dryRun: must be true or false');
+  if (known === 'csv' && map === undefined) throw new ServiceError('bad_request', 'map: a CSV file needs a column map');
+  return { format: known, dryRun: dryRun === 'true', ...(map !== undefined && { map: parseMap(map) }) };
+}
+
+function parseMap(text: unknown): NonNullable<RequestOptions['map']> {
+  let map: unknown;
+  try {
+    map = JSON.parse(String(text));
+  } catch (cause) {
+    throw new ServiceError('bad_request', 'map: must be JSON', { cause });
+  }
+  try {
+    return parseCsvMap(map);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    throw new ServiceError('bad_request', `map: ${error.message}`, { cause: error });
+  }
+}

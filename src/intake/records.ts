@@ -1,0 +1,64 @@
+// From one raw record to rows as the databases take them: every value checked, canonical, and in its own type, or the
+// record refused. It must never touch a database: whether a record fits what is stored is decided when it is landed.
+
+import { isPlainObject, Refusal, required, readWord, show } from './fields.ts';
+import type { RecordKind } from './kinds.ts';
+import { findUnknownField, KIND_FIELDS } from './kinds.ts';
+import { toCollection, toAnalytics, toRate, toStats } from './collection-records.ts';
+import { toListing, toOrder, toSale, toToken } from './item-records.ts';
+import type { RecordContext } from './subject.ts';
+
+const PARSERS = {
+  collection: toCollection,
+  order: toOrder,
+  listing: toListing,
+  sale: toSale,
+  token: toToken,
+  stats: toStats,
+  analytics: toAnalytics,
+  rate: toRate,
+};
+
+export type RowOf<K extends RecordKind> = ReturnType<(typeof PARSERS)[K]>;
+
+/** A record that can be landed. */
+export type IntakeRecord = { [K in RecordKind]: { kind: K; row: RowOf<K> } }[RecordKind];
+
+/** `kind` is null where not even that could be told. */
+export type Parsed = { record: IntakeRecord } | { record: null; kind: RecordKind | null; reason: string };
+
+/** Reads one line of newline-delimited JSON. */
+export function parseRecordLine(context: RecordContext, line: string): Parsed {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    return { record: null, kind: null, reason: `not JSON: ${(error as Error).message}` };
+  }
+  if (!isPlainObject(value)) return { record: null, kind: null, reason: `not a JSON object: ${show(value)}` };
+  if (typeof value['price'] === 'number') value['price'] = readPriceLiteral(line);
+  return parseRecord(context, value);
+}
+
+/** Reads one raw record. */
+export function parseRecord(context: RecordContext, values: Readonly<Record<string, unknown>>): Parsed {
+  let kind: RecordKind | null = null;
+  try {
+    const fields = { values, path: '' };
+    if (values['kind'] === 'product') throw new Refusal('kind: product records are not accepted yet');
+    kind = required((from, name) => readWord(from, name, Object.keys(KIND_FIELDS) as RecordKind[]), fields, 'kind');
+    const unknown = findUnknownField(kind, values);
+    if (unknown !== null) throw new Refusal(`${unknown}: a ${kind} record has no such field`);
+    return { record: { kind, row: PARSERS[kind](context, fields) } as IntakeRecord };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { record: null, kind, reason: error.message };
+  }
+}
+
+/** A recorded price is kept as it was received: a JSON number by its literal text, never through a float. */
+function readPriceLiteral(line: string): unknown {
+  const toLiteral = (key: string, value: unknown, context?: { source?: string }) =>
+    key === 'price' && typeof value === 'number' ? context?.source : value;
+  return (JSON.parse(line, toLiteral) as Record<string, unknown>)['price'];
+}

@@ -1,0 +1,31 @@
+// Structured logs on standard error, one JSON object a line: standard output belongs to what a command was asked for.
+
+import { describeError } from './errors.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+type Fields = Record<string, unknown>;
+export type Log = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: Fields) => void>;
+
+/** A log that leaves out what is less severe than `level`. A field named `error` is written with its cause chain. */
+export function createLog(level: LogLevel, write: (line: string) => void = writeToStderr): Log {
+  const least = LOG_LEVELS.indexOf(level);
+  const at =
+    (name: Exclude<LogLevel, 'silent'>) =>
+    (message: string, fields: Fields = {}) => {
+      if (LOG_LEVELS.indexOf(name) < least) return;
+      const { error, ...rest } = fields;
+      const entry = { time: new Date().toISOString(), level: name, message, ...rest };
+      write(JSON.stringify(error === undefined ? entry : { ...entry, error: describeError(error), ...stackOf(error) }));
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+function stackOf(error: unknown): Fields {
+  return error instanceof Error && error.stack ? { stack: error.stack } : {};
+}
+
+function writeToStderr(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

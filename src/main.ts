@@ -1,0 +1,60 @@
+// The program: a command and its arguments in, an exit code out. The first SIGINT or SIGTERM asks the command to end in
+// good order, the second ends the process.
+
+import type { Command, CommandIo, ExitCode } from './commands/command.ts';
+import { importCommand } from './commands/import.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { serveCommand } from './commands/serve.ts';
+import { OperatorError } from './errors.ts';
+import { readVersion } from './version.ts';
+
+const COMMANDS: readonly Command[] = [serveCommand, importCommand, migrateCommand];
+const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
+
+const HELP = `Usage: mercat COMMAND [ARGUMENT…]
+
+${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(12)}${summary}`).join('\n')}
+
+mercat COMMAND --help tells more. Settings are environment variables: docs/settings.md.
+`;
+
+const stopping = new AbortController();
+for (const [signal, exitCode] of Object.entries(EXIT_BY_SIGNAL)) {
+  process.on(signal, () => {
+    if (stopping.signal.aborted) process.exit(exitCode);
+    stopping.abort();
+  });
+}
+
+process.exitCode = await run(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: stopping.signal,
+});
+
+async function run([name, ...args]: string[], io: CommandIo): Promise<ExitCode> {
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    (name === undefined ? io.stderr : io.stdout).write(HELP);
+    return name === undefined ? 2 : 0;
+  }
+  if (name === '--version') {
+    io.stdout.write(`${readVersion()}\n`);
+    return 0;
+  }
+  const command = COMMANDS.find((one) => one.name === name);
+  if (!command) {
+    io.stderr.write(`mercat: unknown command ${JSON.stringify(name)}; see mercat --help\n`);
+    return 2;
+  }
+  if (args.includes('--help') || args.includes('-h')) {
+    io.stdout.write(command.help);
+    return 0;
+  }
+  try {
+    return await command.run(args, io);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    io.stderr.write(`mercat: ${error.message}\n`);
+    return error.exitCode;
+  }
+}

@@ -1,0 +1,87 @@
+// One collection in detail: the stored record, and stats merged from two sources that fail on their own.
+
+import { listAllOrderedAssets } from '../db/book-orders.ts';
+import { countListedAssets } from '../db/listings.ts';
+import type { CollectionAnalytics, CollectionStats, Windows } from '../db/stats.ts';
+import { findCollectionAnalytics, findCollectionStats } from '../db/stats.ts';
+import { toNativeNumber } from '../domain/amount.ts';
+import type { Collection } from '../domain/collection.ts';
+import type { Reading } from '../sources/source.ts';
+import { readAskFloors, toAskFloor } from './asks.ts';
+import type { Market } from './market.ts';
+import { chainOf } from './market.ts';
+import { resolveCollection } from './resolve.ts';
+
+export type CollectionDetail = {
+  collection: Collection;
+  askFloorRaw: bigint | null;
+  /** Native units. */
+  volume: Windows<number | null>;
+  sales: Windows<number | null>;
+  supply: number | null;
+  owners: number | null;
+  listedCount: number | null;
+  /** True only when both sources failed. */
+  stale: boolean;
+  /** True when any source failed: the answer is not worth keeping. */
+  degraded: boolean;
+};
+
+const UNKNOWN: Windows<null> = { allTime: null, sevenDay: null, twentyFourHour: null };
+/** Own assets that a count of listings can leave out of the mirror's. A larger book is counted without the overlap. */
+const OWN_ASSETS_MAX = 20_000;
+
+export async function readCollectionDetail(market: Market, id: string): Promise<CollectionDetail> {
+  const collection = await resolveCollection(market, id);
+  const now = market.clock();
+  const [stats, listedCount, analytics, floors] = await Promise.all([
+    market.stats.read((db) => findCollectionStats(db, collection.id)),
+    countListings(market, collection.id, now),
+    market.analytics.read((db) => findCollectionAnalytics(db, collection.id, now)),
+    readAskFloors(market, [collection]),
+  ]);
+  return {
+    collection,
+    askFloorRaw: toAskFloor(floors, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw }),
+    ...toTrade(market, collection, analytics),
+    ...toHoldings(collection, stats, listedCount),
+    stale: !stats.ok && !analytics.ok,
+    degraded: !stats.ok || !analytics.ok,
+  };
+}
+
+/** Volume and sales: all unknown when analytics failed; the snapshot's volume where it has no sale and no record. */
+function toTrade(market: Market, collection: Collection, analytics: Reading<CollectionAnalytics>) {
+  if (!analytics.ok) return { volume: UNKNOWN, sales: UNKNOWN };
+  const { recordedVolume, summedVolumeRaw, sales } = analytics.value;
+  const chain = chainOf(market, collection.chain);
+  if (recordedVolume) return { volume: recordedVolume, sales };
+  if (!summedVolumeRaw || !chain) return { volume: { ...UNKNOWN, allTime: collection.snapshot.volumeAllTime }, sales };
+  const toNative = (raw: bigint) => toNativeNumber(raw, chain.decimals);
+  const volume = {
+    allTime: toNative(summedVolumeRaw.allTime),
+    sevenDay: toNative(summedVolumeRaw.sevenDay),
+    twentyFourHour: toNative(summedVolumeRaw.twentyFourHour),
+  };
+  return { volume, sales };
+}
+
+/** Supply, owners, listings: a failed source leaves the two that change unknown, the supply as it was stored. */
+function toHoldings(collection: Collection, stats: Reading<CollectionStats>, listedCount: number | null) {
+  if (!stats.ok) return { supply: collection.snapshot.supply, owners: null, listedCount: null };
+  return {
+    supply: stats.value.supply ?? collection.snapshot.supply,
+    owners: stats.value.owners ?? collection.snapshot.owners,
+    listedCount: stats.value.listedCount ?? listedCount,
+  };
+}
+
+/** Distinct assets listed in either book; null when one of them cannot be counted. */
+async function countListings(market: Market, collectionId: string, now: number): Promise<number | null> {
+  const own = await market.orderBook.read((db) =>
+    listAllOrderedAssets(db, collectionId, { now, limit: OWN_ASSETS_MAX }),
+  );
+  if (!own.ok) return null;
+  const mirrored = await market.stats.read((db) => countListedAssets(db, collectionId, { now, except: own.value }));
+  return mirrored.ok ? mirrored.value + own.value.length : null;
+}

@@ -1,0 +1,101 @@
+// The floors of a collection: the ask, and what the cheapest fill costs a buyer in all. When the latter cannot be resolved
+// in time, the last one that could be is told, marked as such, on the chains that keep one.
+
+import { listCheapestAsks } from '../db/book-orders.ts';
+import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from '../db/floors.ts';
+import { findCheapestBuyerTotal } from '../db/listings.ts';
+import { shareOf } from '../domain/amount.ts';
+import type { Chain } from '../domain/chain.ts';
+import type { Collection } from '../domain/collection.ts';
+import { ServiceError } from '../errors.ts';
+import { readAskFloors, toAskFloor } from './asks.ts';
+import type { Market } from './market.ts';
+import { chainOf, valueOrNull } from './market.ts';
+import { resolveCollection } from './resolve.ts';
+
+export type Floor = {
+  collection: Collection;
+  chain: Chain;
+  askFloorRaw: bigint | null;
+  buyerFloorRaw: bigint | null;
+  /** True when the buyer floor is a last-good one. */
+  stale: boolean;
+  degraded: boolean;
+};
+
+/** Chains whose last-good buyer floors are kept, as the specification names them. */
+const LAST_GOOD_CHAINS: ReadonlySet<string> = new Set(['solana', 'ethereum']);
+const LAST_GOOD_AGE_MAX_MS = 30 * 60_000;
+/** An unchanged floor is written again after this long, so that its age stays true without a write a request. */
+const LAST_GOOD_REWRITE_MS = 60_000;
+const REMEMBERED_FLOORS_MAX = 10_000;
+
+export type FloorReader = (id: string) => Promise<Floor>;
+
+export function createFloorReader(market: Market): FloorReader {
+  const keep = createLastGoodWriter(market);
+  return async (id) => {
+    const collection = await resolveCollection(market, id);
+    const chain = chainOf(market, collection.chain);
+    if (!chain) throw new ServiceError('not_found', 'Collection has no chain to read a floor from');
+    const [asks, resolved] = await Promise.all([
+      readAskFloors(market, [collection]),
+      resolveBuyerFloor(market, collection),
+    ]);
+    const askFloorRaw = toAskFloor(asks, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw });
+    const degraded = !asks.analytics || !asks.stats || !resolved.ok;
+    if (resolved.ok) {
+      if (LAST_GOOD_CHAINS.has(chain.id)) keep(collection.id, resolved.raw);
+      return { collection, chain, askFloorRaw, buyerFloorRaw: resolved.raw, stale: false, degraded };
+    }
+    const lastGood = LAST_GOOD_CHAINS.has(chain.id) ? await readLastGood(market, collection.id) : null;
+    return { collection, chain, askFloorRaw, buyerFloorRaw: lastGood, stale: lastGood !== null, degraded };
+  };
+}
+
+type Resolved = { ok: true; raw: bigint | null } | { ok: false };
+
+/** The cheapest fill of either book. No listing at all is an answer (null); a book that cannot be read is a failure. */
+async function resolveBuyerFloor(market: Market, collection: Collection): Promise<Resolved> {
+  const now = market.clock();
+  const [mirror, book] = await Promise.all([
+    market.buyerFloor.read((db) => findCheapestBuyerTotal(db, collection.id, now)),
+    market.orderBook.read((db) => listCheapestAsks(db, [collection.id], now)),
+  ]);
+  if (!mirror.ok || !book.ok) return { ok: false };
+  const ask = book.value.get(collection.id);
+  const own = ask === undefined ? null : toOwnBuyerTotal(market, collection, ask);
+  if (own === null || mirror.value === null) return { ok: true, raw: own ?? mirror.value };
+  return { ok: true, raw: own < mirror.value ? own : mirror.value };
+}
+
+/** Platform fee and royalty come on top of an own ask, each rounded up. Dearer asks cost more, so the cheapest decides. */
+function toOwnBuyerTotal(market: Market, collection: Collection, ask: bigint): bigint {
+  return ask + shareOf(ask, market.platformFeeBps) + shareOf(ask, collection.royaltyBps ?? 0);
+}
+
+async function readLastGood(market: Market, collectionId: string): Promise<bigint | null> {
+  const since = market.clock() - LAST_GOOD_AGE_MAX_MS;
+  const kept = valueOrNull(await market.primary.read((db) => findLastBuyerFloor(db, collectionId, since)));
+  return kept?.raw ?? null;
+}
+
+/** Writes what changed, and what has not changed once a minute, without the answer waiting for it. */
+function createLastGoodWriter(market: Market): (collectionId: string, raw: bigint | null) => void {
+  const written = new Map<string, { raw: bigint | null; at: number }>();
+  return (collectionId, raw) => {
+    const now = market.clock();
+    const before = written.get(collectionId);
+    if (before && before.raw === raw && now - before.at < LAST_GOOD_REWRITE_MS) return;
+    if (written.size >= REMEMBERED_FLOORS_MAX) written.clear();
+    written.set(collectionId, { raw, at: now });
+    market.background(async () => {
+      const result = await market.primary.read((db) =>
+        raw === null
+          ? deleteLastBuyerFloor(db, collectionId)
+          : upsertLastBuyerFloor(db, collectionId, { raw, observedAt: now }),
+      );
+      if (!result.ok) written.delete(collectionId);
+    });
+  };
+}

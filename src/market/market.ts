@@ -1,0 +1,111 @@
+// What the reads of the marketplace interface share: the databases behind their sources, the chains, and the settings that
+// are part of a rule. It must never know about HTTP, and never write but for the last-good floors.
+
+import type { Clock } from '../clock.ts';
+import type { Database, Queryable } from '../db/database.ts';
+import type { Address } from '../domain/address.ts';
+import type { Chain, Chains } from '../domain/chain.ts';
+import { ServiceError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Reading, Source } from '../sources/source.ts';
+import { createSource } from '../sources/source.ts';
+import type { RateBook } from './rates.ts';
+import { createRateBook } from './rates.ts';
+
+export type MarketOptions = {
+  main: Database;
+  indexer: Database;
+  chains: Chains;
+  serviceName: string;
+  platformFeeBps: number;
+  custodyWallets: ReadonlyMap<Address, string>;
+  sourceTimeoutMs: number;
+  clock: Clock;
+  log: Log;
+};
+
+/** A database read that has a deadline and a breaker of its own. */
+export type MarketSource = {
+  readonly name: string;
+  state: Source['state'];
+  read<T>(query: (db: Queryable) => Promise<T>): Promise<Reading<T>>;
+};
+
+export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs'> & {
+  /** Identity, rates, last-good floors: without it there is no answer. */
+  primary: MarketSource;
+  /** The own order book, where an answer can do without it. */
+  orderBook: MarketSource;
+  /** The indexer's reads, each on its own. */
+  mirror: MarketSource;
+  stats: MarketSource;
+  analytics: MarketSource;
+  ranking: MarketSource;
+  sales: MarketSource;
+  tokenOverlay: MarketSource;
+  buyerFloor: MarketSource;
+  rates: RateBook;
+  /** Owns a write that the answer does not wait for; `close` waits for what is still under way. */
+  background(work: () => Promise<unknown>): void;
+  close(): Promise<void>;
+};
+
+/** The primary holds identity, without which nothing can be said: it is waited for longer than a source that can be missed. */
+const PRIMARY_PATIENCE = 3;
+
+export function createMarket(options: MarketOptions): Market {
+  const { main, indexer, sourceTimeoutMs, log, ...rest } = options;
+  const sources: Source[] = [];
+  const over = (name: string, db: Database, timeoutMs = sourceTimeoutMs): MarketSource => {
+    const source = createSource({ name, timeoutMs, log });
+    sources.push(source);
+    return { name, state: source.state, read: (query) => source.read((leftMs) => query(db.within(leftMs))) };
+  };
+  const primary = over('primary', main, sourceTimeoutMs * PRIMARY_PATIENCE);
+  const underWay = new Set<Promise<void>>();
+  return {
+    ...rest,
+    log,
+    primary,
+    orderBook: over('order-book', main),
+    mirror: over('indexer-mirror', indexer),
+    stats: over('collection-stats', indexer),
+    analytics: over('analytics', indexer),
+    ranking: over('collection-ranking', indexer),
+    sales: over('sales', indexer),
+    tokenOverlay: over('token-overlay', indexer),
+    buyerFloor: over('buyer-floor', indexer),
+    rates: createRateBook(primary, options.clock),
+    background: (work) => {
+      const task = work()
+        .then(() => undefined)
+        .catch((error: unknown) => log.warn('a background write failed', { error }))
+        .finally(() => underWay.delete(task));
+      underWay.add(task);
+    },
+    close: async () => {
+      for (const source of sources) source.close();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** The value of a reading, or the failure that `code` names: for reads that an answer cannot do without. */
+export function requireReading<T>(reading: Reading<T>, code: 'unavailable' | 'upstream_error'): T {
+  if (reading.ok) return reading.value;
+  throw new ServiceError(
+    code,
+    code === 'unavailable'
+      ? 'The service cannot reach its database, try again soon'
+      : 'The index cannot be read, try again soon',
+  );
+}
+
+/** The value of a reading, or null when its source failed. */
+export function valueOrNull<T>(reading: Reading<T>): T | null {
+  return reading.ok ? reading.value : null;
+}
+
+export function chainOf(market: Pick<Market, 'chains'>, id: string | null): Chain | null {
+  return id === null ? null : (market.chains.get(id) ?? null);
+}

@@ -1,0 +1,181 @@
+// The composition root: opens what lives long, wires it together, and closes it in order.
+
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from './clock.ts';
+import { systemClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { isCollectionTableEmpty } from './db/collections.ts';
+import type { Database } from './db/database.ts';
+import { migrate } from './db/migrate.ts';
+import type { Databases } from './db/open.ts';
+import { openDatabases } from './db/open.ts';
+import { findOrInsertSecret } from './db/secrets.ts';
+import { createChains } from './domain/chain.ts';
+import { OperatorError, describeError } from './errors.ts';
+import { createAnswerCache } from './http/answer-cache.ts';
+import { socketPathOf, startLocalServer } from './http/local-server.ts';
+import type { RateLimits } from './http/rate-limit.ts';
+import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
+import { createHttpServer } from './http/server.ts';
+import type { ImportContext } from './intake/import.ts';
+import { importRecords } from './intake/import.ts';
+import type { Log } from './log.ts';
+import { createChanges } from './market/changes.ts';
+import { createMarket } from './market/market.ts';
+import { generateSampleMarket } from './sources/sample-market.ts';
+import { sweepExpired } from './sync/expiry.ts';
+import { startPeriodic } from './sync/periodic.ts';
+import { readVersion } from './version.ts';
+
+export type ServiceOptions = {
+  config: Config;
+  log: Log;
+  clock?: Clock;
+  /** Run the workers in this process too. */
+  workers?: boolean;
+  /** Load the sample marketplace into an embedded database that holds nothing. */
+  sample?: boolean;
+  limits?: RateLimits;
+};
+
+export type Service = {
+  /** Where it is reached, without a trailing slash. */
+  url: string;
+  /** The local door for commands. */
+  socketPath: string;
+  /** Records of the sample marketplace that were loaded at this start; 0 when none were. */
+  sampleRecords: number;
+  close(): Promise<void>;
+};
+
+const SWEEP_PERIOD_MS = 30_000;
+const MIGRATION_RETRY_MS = 2_000;
+
+/** Starts the service; when this resolves it answers. Throws OperatorError for what the operator has to mend. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const closeNext of closers.splice(0).toReversed()) await closeNext();
+  };
+  try {
+    return { ...(await start(options, closers)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start(options: ServiceOptions, closers: (() => Promise<unknown>)[]): Promise<Omit<Service, 'close'>> {
+  const { config, log, clock = systemClock } = options;
+  const databases = await openDatabases(config, log);
+  closers.push(databases.close);
+  closers.push(await migrateAll(databases, log));
+
+  const chains = createChains(config.extraChain);
+  const market = createMarket({ ...databases, ...config, chains, clock, log });
+  closers.push(market.close);
+  const changes = createChanges();
+  const intake: ImportContext = {
+    ...databases,
+    chains,
+    serviceName: config.serviceName,
+    clock,
+    onChanged: ({ collectionIds, kinds }) => {
+      if (kinds.has('rate')) {
+        market.rates.forget();
+        changes.noteEverything();
+      } else changes.note(collectionIds);
+    },
+  };
+  const sampleRecords = options.sample ? await loadSample(databases, intake) : 0;
+
+  const app = await createHttpServer({
+    marketplace: {
+      market,
+      changes,
+      answers: createAnswerCache(changes, clock),
+      cursorSecret: await findOrInsertSecret(databases.main, 'cursors'),
+      baseUrl: () => config.baseUrl ?? listeningUrl(app, config.host),
+      version: readVersion(),
+    },
+    chains,
+    trustProxy: config.trustProxy,
+    limits: options.limits ?? MARKETPLACE_LIMITS,
+    clock,
+    log,
+  });
+  closers.push(() => app.close());
+  await listen(app, config);
+
+  const socketPath = socketPathOf(config.dataDir);
+  const local = await startLocalServer(intake, socketPath, log);
+  closers.push(() => local.close());
+  if (options.workers ?? true) {
+    const run = () => sweepExpired(databases.main, databases.indexer, clock);
+    closers.push(startPeriodic({ name: 'expiry', periodMs: SWEEP_PERIOD_MS, run }, log));
+  }
+  return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
+}
+
+/**
+ * Brings both schemas up to date. An indexer that is out of reach does not keep the service from starting: it is tried
+ * again until it is there. The result stops trying.
+ */
+async function migrateAll({ main, indexer }: Databases, log: Log): Promise<() => Promise<void>> {
+  await migrate(main, 'main');
+  if (indexer === main) {
+    await migrate(indexer, 'indexer');
+    return () => Promise.resolve();
+  }
+  return migrateIndexer(indexer, log);
+}
+
+async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promise<void>> {
+  const attempt = async () => {
+    await migrate(indexer, 'indexer');
+    log.info('the indexer database is ready');
+  };
+  try {
+    await attempt();
+    return () => Promise.resolve();
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    log.warn('the indexer database is out of reach, going on without it', { error });
+  }
+  let stop = () => Promise.resolve();
+  const run = async () => {
+    await attempt();
+    void stop();
+  };
+  stop = startPeriodic({ name: 'indexer-migration', periodMs: MIGRATION_RETRY_MS, run }, log);
+  return () => stop();
+}
+
+/** Only the embedded database is ever given sample records, and only while it holds nothing. */
+async function loadSample({ main }: Databases, intake: ImportContext): Promise<number> {
+  if (main.engine !== 'embedded' || !(await isCollectionTableEmpty(main))) return 0;
+  const { serviceName } = intake;
+  const summary = await importRecords(intake, toLines(generateSampleMarket({ serviceName })), { format: 'ndjson' });
+  return summary.read;
+}
+
+async function* toLines(records: Iterable<Record<string, unknown>>): AsyncGenerator<Uint8Array> {
+  for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`);
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const hint = (error as { code?: string }).code === 'EADDRINUSE' ? '; choose another with --port or PORT' : '';
+    throw new OperatorError(`cannot listen on ${host}:${port}: ${describeError(error)}${hint}`);
+  }
+}
+
+/** Wildcard addresses are no address to visit: the loopback one is shown instead. */
+function listeningUrl(app: FastifyInstance, host: string): string {
+  const address = app.server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const visited = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
+  return `http://${visited}:${port}`;
+}

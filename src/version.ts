@@ -1,0 +1,8 @@
+// The version of the program, as package.json states it.
+
+import { readFileSync } from 'node:fs';
+
+export function readVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

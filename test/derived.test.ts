@@ -1,0 +1,32 @@
+// What is committed as derived is what the program derives now.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { dumpSchema } from '../src/db/schema-dump.ts';
+import { SCHEMAS } from '../src/db/migrate.ts';
+import { renderOpenApi, renderSchema, renderSettings } from './support/derived.ts';
+import { forEachEngine } from './support/engines.ts';
+
+const committed = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+const hint = 'run npm run generate and look at the difference';
+
+test('docs/settings.md is what the table of settings says', () => {
+  assert.equal(committed('docs/settings.md'), renderSettings(), hint);
+});
+
+test('schema.sql is what the migrations add up to', async () => {
+  assert.equal(committed('src/db/schema.sql'), await renderSchema(), hint);
+});
+
+test('openapi/marketplace.json is the document that is served', async () => {
+  assert.equal(committed('openapi/marketplace.json'), await renderOpenApi(), hint);
+});
+
+forEachEngine('the schema', (engine) => {
+  test('is the same on every engine', async () => {
+    const database = await engine.open();
+    for (const schema of SCHEMAS)
+      assert.ok(committed('src/db/schema.sql').includes(await dumpSchema(database, schema)));
+  });
+});

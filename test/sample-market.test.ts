@@ -1,0 +1,335 @@
+// The sample marketplace: that it never changes unseen, that the intake takes every record, that its parts agree with each
+// other.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+
+import { parseAddress, parseAssetId } from '../src/domain/address.ts';
+import { parseAmount, toNativeNumber } from '../src/domain/amount.ts';
+import { createChains, PUBLISHED_CHAIN_IDS } from '../src/domain/chain.ts';
+import { mergeWindow, WINDOW_SIZE_MAX } from '../src/domain/listing-window.ts';
+import { parseRecordLine } from '../src/intake/records.ts';
+import { generateSampleMarket, SAMPLE_CUSTODY_WALLET } from '../src/sources/sample-market.ts';
+
+type SampleRecord = Record<string, unknown>;
+
+const SERVICE = 'mercat';
+const ANCHOR = Date.UTC(2026, 5, 1);
+const DAY_MS = 86_400_000;
+/** The sample must look the same on the day of its anchor and ten years on. */
+const READ_AT = [ANCHOR, Date.UTC(2035, 11, 31)];
+
+const chains = createChains();
+const records = [...generateSampleMarket({ serviceName: SERVICE })];
+const collections = ofKind('collection');
+
+test('The sample is the same to the byte in every load', () => {
+  const digest = (all: Iterable<SampleRecord>) =>
+    createHash('sha256')
+      .update([...all].map((record) => `${JSON.stringify(record)}\n`).join(''))
+      .digest('hex');
+  assert.equal(digest(generateSampleMarket({ serviceName: SERVICE })), digest(records));
+  // A change here is a change of what every new user sees: look at the pictures and the market before taking it over.
+  assert.equal(digest(records), '556497dcdd6b59f260969ddc6daa9d046b07425d025a18a6669b8f1115da847e');
+});
+
+test('The intake takes every record, whatever the service is called', () => {
+  for (const serviceName of [SERVICE, 'opensea', 'blur', 'tensor']) {
+    const context = { chains, serviceName, now: () => ANCHOR };
+    for (const record of generateSampleMarket({ serviceName })) {
+      const line = JSON.stringify(record);
+      const parsed = parseRecordLine(context, line);
+      assert.ok(parsed.record, `${'reason' in parsed ? parsed.reason : ''} in ${line.slice(0, 300)}`);
+    }
+  }
+});
+
+test('Every address, asset, amount and time is canonical already', () => {
+  for (const record of records) {
+    const { family } = chainOf(record);
+    for (const field of ['contractAddress', 'seller', 'buyer', 'owner']) {
+      if (record[field] === undefined) continue;
+      const address = text(record, field);
+      assert.equal(parseAddress(family, address), address, `${field} of ${JSON.stringify(record)}`);
+      if (family === 'solana') assert.equal(toBase58Size(address), 32);
+    }
+    if (['order', 'listing', 'sale', 'token'].includes(text(record, 'kind'))) {
+      assert.equal(parseAssetId(family, assetOf(record)), assetOf(record));
+      if (family === 'solana') assert.equal(toBase58Size(assetOf(record)), 32);
+    }
+    for (const field of ['priceRaw', 'buyerTotalRaw', 'floorRaw']) {
+      if (record[field] !== undefined) assert.equal(parseAmount(text(record, field))?.toString(), record[field]);
+    }
+    for (const field of ['createdAt', 'timestamp', 'expiresAt', 'at']) {
+      if (record[field] !== undefined) assert.equal(new Date(text(record, field)).toISOString(), record[field]);
+    }
+    for (const field of ['createdAt', 'timestamp', 'at']) {
+      if (record[field] !== undefined) assert.ok(time(record, field) <= ANCHOR, 'nothing happens after the anchor');
+    }
+    if (family === 'solana' && record['tx'] !== undefined) assert.equal(toBase58Size(text(record, 'tx')), 64);
+    if (family === 'evm' && record['tx'] !== undefined) assert.match(text(record, 'tx'), /^0x[0-9a-f]{64}$/);
+  }
+});
+
+test('All seven chains have two or three collections, three of all are launched, and no name or address is used twice', () => {
+  for (const chain of PUBLISHED_CHAIN_IDS) {
+    const count = collections.filter((record) => record['chain'] === chain).length;
+    assert.ok(count >= 2 && count <= 3, `${chain} has ${count}`);
+  }
+  assert.equal(collections.filter((record) => record['launched'] === true).length, 3);
+  assert.ok(records.length >= 2_500 && records.length <= 4_000, `${records.length} records`);
+  for (const field of ['slug', 'name', 'contractAddress', 'image', 'banner', 'createdAt']) {
+    assert.equal(new Set(collections.map((record) => record[field])).size, collections.length, field);
+  }
+  const standards = new Set(collections.map((record) => record['tokenStandard']));
+  assert.deepEqual(standards, new Set(['Core', 'ERC-1155', 'ERC-721', 'ProgrammableNonFungible']));
+  assert.equal(ofKind('rate').length, 0);
+});
+
+test('No order, listing, sale or token is told twice', () => {
+  const keys = records.map((record) => {
+    const asset = record['kind'] === 'collection' ? '' : `${text(record, 'contractAddress')} ${assetOf(record)}`;
+    if (record['kind'] === 'order') return `order ${asset} ${text(record, 'createdAt')}`;
+    if (record['kind'] === 'sale') return `sale ${asset} ${text(record, 'tx')} ${String(record['logIndex'])}`;
+    if (record['kind'] === 'listing' && record['id'] !== undefined)
+      return `listing ${String(record['source'])} ${text(record, 'id')}`;
+    return JSON.stringify(record);
+  });
+  assert.equal(new Set(keys).size, keys.length);
+});
+
+test('Ranks run from 1 without a gap or a tie, and a few tokens lack a name, a rank or an owner', () => {
+  for (const collection of collections) {
+    const tokens = inCollection('token', collection);
+    const ranks = tokens.flatMap((token) => (token['rarityRank'] === undefined ? [] : [Number(token['rarityRank'])]));
+    assert.deepEqual(
+      ranks.sort((a, b) => a - b),
+      ranks.map((_, index) => index + 1),
+    );
+  }
+  for (const field of ['name', 'owner', 'rarityRank']) {
+    const lacking = ofKind('token').filter((token) => token[field] === undefined).length;
+    assert.ok(lacking > 5 && lacking < ofKind('token').length / 4, `${lacking} tokens lack ${field}`);
+  }
+  const large = collections.filter((collection) =>
+    inCollection('token', collection).every((t) => assetOf(t).length === 78),
+  );
+  assert.equal(large.length, 1);
+});
+
+test('Each sale moves the token on, from its holder of the moment to the owner of today', () => {
+  const holders = new Map<string, unknown>();
+  for (const sale of ofKind('sale')) {
+    const asset = assetKey(sale);
+    if (holders.has(asset)) assert.equal(sale['seller'], holders.get(asset), JSON.stringify(sale));
+    assert.notEqual(sale['seller'], sale['buyer']);
+    holders.set(asset, sale['buyer']);
+  }
+  for (const token of ofKind('token')) {
+    const held = holders.get(assetKey(token));
+    const owner = token['owner'];
+    if (held === undefined || owner === undefined || owner === SAMPLE_CUSTODY_WALLET) continue;
+    assert.equal(owner, held, JSON.stringify(token).slice(0, 200));
+  }
+});
+
+test('Whoever lists a token holds it, or has it in custody on Solana', () => {
+  const owners = new Map(ofKind('token').map((token) => [assetKey(token), token['owner']]));
+  const active = [...ofKind('order'), ...ofKind('listing')].filter((row) => isActive(row, ANCHOR));
+  let escrowed = 0;
+  for (const row of active) {
+    const owner = owners.get(assetKey(row));
+    if (owner === SAMPLE_CUSTODY_WALLET) {
+      assert.deepEqual([row['chain'], row['source']], ['solana', SERVICE]);
+      escrowed += 1;
+    } else assert.equal(owner, row['seller'], JSON.stringify(row));
+  }
+  assert.ok(escrowed >= 10, `${escrowed} in escrow`);
+  const inCustody = [...owners.values()].filter((owner) => owner === SAMPLE_CUSTODY_WALLET).length;
+  assert.ok(inCustody > escrowed, 'some tokens are held unlisted');
+});
+
+test('The floor that is told is the cheapest active ask of the merged book, today and in ten years', () => {
+  for (const now of READ_AT) {
+    for (const collection of collections) {
+      const { floor, listed } = readBook(collection, now);
+      const snapshot = collection['snapshot'] as SampleRecord | undefined;
+      const stats = inCollection('stats', collection)[0];
+      for (const told of [inCollection('analytics', collection)[0], stats, snapshot]) {
+        if (told?.['floorRaw'] !== undefined)
+          assert.equal(told['floorRaw'], floor?.toString(), text(collection, 'slug'));
+      }
+      if (stats) assert.equal(stats['listedCount'], listed);
+      if (stats) assert.equal(stats['supply'], inCollection('token', collection).length);
+    }
+  }
+});
+
+test('The book shows what a book can show: over 250 assets, none at all, both books at once, the own one dearer', () => {
+  const sizes = collections.map((collection) => readBook(collection, ANCHOR).listed);
+  assert.equal(sizes.filter((size) => size > WINDOW_SIZE_MAX).length, 1);
+  const silent = collections.filter((c) => [...inCollection('order', c), ...inCollection('listing', c)].length === 0);
+  assert.equal(silent.length, 1);
+
+  const own = new Map(ofKind('order').flatMap((row) => (isActive(row, ANCHOR) ? [[assetKey(row), price(row)]] : [])));
+  const both = ofKind('listing').filter((row) => isActive(row, ANCHOR) && own.has(assetKey(row)));
+  assert.ok(both.filter((row) => price(row) < (own.get(assetKey(row)) ?? 0n)).length >= 5, 'own dearer');
+  assert.ok(both.filter((row) => price(row) > (own.get(assetKey(row)) ?? 0n)).length >= 5, 'own cheaper');
+
+  for (const kind of ['order', 'listing']) {
+    const rows = ofKind(kind);
+    for (const status of ['active', 'filled', 'cancelled', 'expired']) {
+      assert.ok(
+        rows.some((row) => row['status'] === status),
+        `${kind} ${status}`,
+      );
+    }
+    assert.ok(
+      rows.some((row) => row['status'] === 'active' && !isActive(row, ANCHOR)),
+      `${kind} not yet swept`,
+    );
+    assert.ok(rows.some((row) => String(row['expiresAt']).startsWith('2036-')));
+  }
+  const marked = (family: string, field: string) =>
+    ofKind('listing').filter((row) => chainOf(row).family === family && row[field] !== undefined);
+  const sources = (family: string) => new Set(marked(family, 'source').map((row) => row['source']));
+  assert.deepEqual(sources('evm'), new Set(['blur', 'magic-eden', 'opensea']));
+  assert.deepEqual(sources('solana'), new Set(['magic-eden', SERVICE, 'tensor']));
+  assert.equal(marked('evm', 'orderHash').length, marked('evm', 'source').length);
+  assert.equal(marked('solana', 'orderHash').length, 0);
+  assert.ok(ofKind('listing').some((row) => row['id'] === undefined));
+  for (const row of marked('evm', 'buyerTotalRaw')) assert.ok(BigInt(text(row, 'buyerTotalRaw')) > price(row));
+});
+
+test('Sales fill the year before the anchor, share seconds, and hold the odd prices that sources send', () => {
+  const sales = ofKind('sale');
+  assert.equal(collections.filter((collection) => inCollection('sale', collection).length === 0).length, 1);
+  const times = sales.map((sale) => time(sale, 'timestamp'));
+  assert.ok(Math.min(...times) > ANCHOR - 366 * DAY_MS && Math.min(...times) < ANCHOR - 360 * DAY_MS);
+  for (const collection of collections) {
+    const bySecond = Map.groupBy(inCollection('sale', collection), (sale) => sale['timestamp']);
+    if (bySecond.size > 0) assert.ok([...bySecond.values()].some((group) => group.length > 1));
+  }
+  const prices = sales.map((sale) => text(sale, 'price'));
+  assert.ok(prices.filter((received) => parseAmount(received) === null).length >= 5);
+  assert.ok(prices.some((received) => /e\+/.test(received)));
+  assert.ok(prices.includes('0'));
+
+  const filled = [...ofKind('order'), ...ofKind('listing')].filter((row) => row['status'] === 'filled');
+  const ended = new Map(filled.map((row) => [`${assetKey(row)} ${listingId(row)}`, row]));
+  const linked = sales.filter((sale) => sale['listingId'] !== undefined);
+  assert.ok(linked.length > sales.length / 5 && linked.length < sales.length);
+  for (const sale of linked) {
+    const row = ended.get(`${assetKey(sale)} ${text(sale, 'listingId')}`);
+    assert.ok(row, `no listing for ${JSON.stringify(sale)}`);
+    assert.deepEqual(
+      [row['priceRaw'], row['seller'], row['tx'], row['source'] ?? SERVICE],
+      [sale['price'], sale['seller'], sale['tx'], sale['source']],
+    );
+    assert.ok(time(row, row['kind'] === 'order' ? 'createdAt' : 'timestamp') < time(sale, 'timestamp'));
+  }
+  assert.equal(linked.length, filled.length);
+});
+
+test('Analytics tell of half the collections, never less than the stored sales, and more for a longer window', () => {
+  const told = ofKind('analytics');
+  assert.equal(told.length, collections.length / 2);
+  for (const analytics of told) {
+    const { decimals } = chainOf(analytics);
+    const [volume, count] = [analytics['volume'], analytics['sales']] as Record<string, number>[];
+    const [volumes, counts] = [[0], [0]];
+    for (const [window, days] of Object.entries({ twentyFourHour: 1, sevenDay: 7, allTime: 10_000 })) {
+      const stored = inCollection('sale', analytics)
+        .filter((sale) => time(sale, 'timestamp') > ANCHOR - days * DAY_MS)
+        .flatMap((sale) => parseAmount(text(sale, 'price')) ?? [])
+        .filter((raw) => raw > 0n);
+      const raw = stored.reduce((sum, each) => sum + each, 0n);
+      assert.ok((volume?.[window] ?? 0) >= toNativeNumber(raw, decimals) && raw > 0n, window);
+      assert.ok((count?.[window] ?? 0) >= stored.length, window);
+      volumes.push(volume?.[window] ?? 0);
+      counts.push(count?.[window] ?? 0);
+    }
+    for (const windows of [volumes, counts])
+      assert.deepEqual(
+        windows,
+        windows.toSorted((x, y) => x - y),
+      );
+  }
+  assert.equal(told.filter((analytics) => analytics['floorRaw'] === undefined).length, 1);
+  assert.ok(collections.filter((collection) => collection['snapshot'] !== undefined).length >= 4);
+});
+
+function ofKind(kind: string): SampleRecord[] {
+  return records.filter((record) => record['kind'] === kind);
+}
+
+function inCollection(kind: string, collection: SampleRecord): SampleRecord[] {
+  return ofKind(kind).filter((record) => record['contractAddress'] === collection['contractAddress']);
+}
+
+function text(record: SampleRecord, field: string): string {
+  const value = record[field];
+  assert.equal(typeof value, 'string', `${field} of ${JSON.stringify(record).slice(0, 200)}`);
+  return String(value);
+}
+
+function time(record: SampleRecord, field: string): number {
+  return Date.parse(text(record, field));
+}
+
+function chainOf(record: SampleRecord) {
+  const chain = chains.get(text(record, 'chain'));
+  assert.ok(chain);
+  return chain;
+}
+
+function assetOf(record: SampleRecord): string {
+  return String(record['tokenId'] ?? record['mint']);
+}
+
+function assetKey(record: SampleRecord): string {
+  return `${text(record, 'contractAddress')} ${assetOf(record)}`;
+}
+
+function price(row: SampleRecord): bigint {
+  return BigInt(text(row, 'priceRaw'));
+}
+
+function isActive(row: SampleRecord, now: number): boolean {
+  const expiresAt = row['expiresAt'] === undefined ? Infinity : time(row, 'expiresAt');
+  return row['status'] === 'active' && expiresAt > now;
+}
+
+/** The id by which a sale names the listing that it came from. */
+function listingId(row: SampleRecord): string {
+  if (row['kind'] === 'listing') return text(row, 'id');
+  return `${text(row, 'chain')}_${text(row, 'contractAddress')}_${assetOf(row)}_${time(row, 'createdAt')}`;
+}
+
+function readBook(collection: SampleRecord, now: number): { floor: bigint | null; listed: number } {
+  const toEntries = (kind: string) =>
+    inCollection(kind, collection)
+      .filter((row) => isActive(row, now))
+      .map((row) => ({
+        asset: assetOf(row),
+        raw: price(row),
+        orderId: row['id'] === undefined ? '' : text(row, 'id'),
+      }));
+  const [own, mirrored] = [toEntries('order'), toEntries('listing')];
+  const window = mergeWindow(own, mirrored, new Set(own.map(({ asset }) => asset)));
+  return {
+    floor: window[0]?.raw ?? null,
+    listed: new Set([...own, ...mirrored].map(({ asset }) => asset)).size,
+  };
+}
+
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** How many bytes a base58 text decodes to. */
+function toBase58Size(encoded: string): number {
+  let value = 0n;
+  for (const letter of encoded) value = value * 58n + BigInt(BASE58.indexOf(letter));
+  const zeros = /^1*/.exec(encoded)?.[0].length ?? 0;
+  return zeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2));
+}

@@ -1,0 +1,80 @@
+// The pictures of the sample marketplace: small, well formed, each its own, and with nothing in them that could run or fetch.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { toServedImage } from '../src/domain/image-url.ts';
+import { generateSampleMarket } from '../src/sources/sample-market.ts';
+
+const SIZE_MAX = 1_500;
+
+const records = [...generateSampleMarket({ serviceName: 'mercat' })];
+const pictures = records.flatMap((record) =>
+  [record['image'], record['banner']].filter((picture) => typeof picture === 'string'),
+);
+
+test('Every collection has a picture and a banner, and nearly every token a picture that no other has', () => {
+  for (const record of records) {
+    if (record['kind'] === 'collection') assert.ok(record['image'] && record['banner']);
+    if (record['kind'] === 'token') assert.ok(record['image']);
+  }
+  assert.ok(new Set(pictures).size >= pictures.length * 0.99, `${new Set(pictures).size} of ${pictures.length}`);
+});
+
+test('Every picture is a small well-formed SVG without script and without a way out', () => {
+  for (const picture of pictures) {
+    assert.ok(picture.length < SIZE_MAX, `${picture.length} bytes`);
+    assert.equal(toServedImage(picture), picture);
+    assert.match(picture, /^data:image\/svg\+xml,[\w%'()*+,\-./:;=&!~]+$/);
+    checkSvg(decodeURIComponent(picture.slice('data:image/svg+xml,'.length)));
+  }
+});
+
+test('The check of pictures refuses what is broken, can run, or points elsewhere', () => {
+  const refuse = (inside: string) =>
+    assert.throws(() => checkSvg(`<svg xmlns='http://www.w3.org/2000/svg'>${inside}</svg>`), inside);
+  refuse('<g>');
+  refuse('<script></script>');
+  refuse(`<path d='M0,NaN'/>`);
+  refuse(`<path d='M0,0' onload='alert(1)'/>`);
+  refuse(`<use href='#nothing'/>`);
+  refuse(`<use href='https://example.com/a.svg'/>`);
+  refuse('fish & chips');
+});
+
+const SVG_TAGS = /<(\/?)([a-zA-Z]+)((?: [a-zA-Z0-9:-]+='[^'<>&]*')*)(\/?)>|([^<>&]+)/gy;
+const DRAWING_TAGS = new Set([
+  'svg',
+  'g',
+  'defs',
+  'use',
+  'path',
+  'circle',
+  'ellipse',
+  'rect',
+  'text',
+  'mask',
+  'clipPath',
+  'stop',
+  'linearGradient',
+  'radialGradient',
+]);
+
+/** Reads the whole text as tags and words: everything closes, nothing but drawing, references only to what is inside. */
+function checkSvg(svg: string): void {
+  const open: string[] = [];
+  let end = 0;
+  for (const [token, closing, name = '', attributes = '', empty] of svg.matchAll(SVG_TAGS)) {
+    end += token.length;
+    if (!name) continue;
+    assert.ok(DRAWING_TAGS.has(name), `<${name}>`);
+    assert.doesNotMatch(attributes, / on\w+=|NaN|undefined|--/);
+    if (closing) assert.equal(open.pop(), name);
+    else if (!empty) open.push(name);
+  }
+  assert.equal(end, svg.length, `not well formed at: ${svg.slice(end, end + 60)}`);
+  assert.deepEqual(open, []);
+  assert.ok(svg.startsWith(`<svg xmlns='http://www.w3.org/2000/svg'`));
+  assert.equal(svg.split('://').length, 2, 'no address but the name space');
+  for (const [, id] of svg.matchAll(/(?:url\(|href=')#?([^')]*)/g)) assert.ok(svg.includes(` id='${id}'`), `#${id}`);
+}

@@ -1,0 +1,57 @@
+// Holds answers against the OpenAPI document that the service itself serves.
+
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+type Answer = { status: number; headers: Headers; text: string; body: unknown };
+type Operation = { responses: Record<string, { content?: Record<string, { schema: object }> }> };
+type Document = { paths: Record<string, Record<string, Operation>>; components: object };
+
+export type Contract = {
+  /** Fails the test when an answer is not one that the document allows. */
+  check(method: string, pathAndQuery: string, answer: Answer): void;
+};
+
+const ENVELOPE_ONLY = new Set([404, 405]);
+
+export function createContract(document: unknown): Contract {
+  const { paths } = document as Document;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(document as object, 'document');
+  const routes = Object.keys(paths).map((path) => ({
+    path,
+    pattern: new RegExp(`^${path.replaceAll('.', String.raw`\.`).replaceAll(/\{[^}]+\}/g, '[^/]+')}/?$`),
+  }));
+  // A literal path wins over a template, as in the router.
+  routes.sort((a, b) => a.path.split('{').length - b.path.split('{').length);
+
+  const validate = (pointer: string, body: unknown, where: string) => {
+    const check = ajv.getSchema(`document#${pointer}`) ?? ajv.compile({ $ref: `document#${pointer}` });
+    assert.ok(
+      check(body),
+      `${where} breaks the document: ${ajv.errorsText(check.errors)}\n${JSON.stringify(body)?.slice(0, 500)}`,
+    );
+  };
+
+  return {
+    check: (method, pathAndQuery, answer) => {
+      const where = `${method} ${pathAndQuery} ${answer.status}`;
+      if (method === 'HEAD' || answer.status === 204 || answer.status === 304) {
+        assert.equal(answer.text, '', `${where} has a body`);
+        return;
+      }
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/json/, where);
+      const route = routes.find(({ pattern }) => pattern.test(pathAndQuery.split('?', 1)[0] ?? ''));
+      const known = route && paths[route.path]?.['get']?.responses[answer.status];
+      if (!route || !known) {
+        assert.ok(!route || ENVELOPE_ONLY.has(answer.status), `${where} is not in the document`);
+        validate('/components/schemas/Error', answer.body, where);
+        return;
+      }
+      const escaped = encodeURIComponent(route.path.replaceAll('~', '~0').replaceAll('/', '~1'));
+      validate(`/paths/${escaped}/get/responses/${answer.status}/content/application~1json/schema`, answer.body, where);
+    },
+  };
+}

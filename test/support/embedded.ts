@@ -1,0 +1,97 @@
+// What the tests of the embedded database share: temporary directories, a cluster to copy so that not every test waits for a
+// first boot, writer processes and the check of what they were told is stored.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Pool } from 'pg';
+import { openEmbedded } from '../../src/db/embedded.ts';
+
+const POLL_MS = 5;
+const BATCH_ROWS = 2_000;
+const WRITER = fileURLToPath(new URL('./embedded-writer.ts', import.meta.url));
+
+/** A temporary directory and the function that removes it. */
+export function makeTempDir(): { dir: string; remove: () => void } {
+  const dir = mkdtempSync(path.join(tmpdir(), 'mercat-embedded-'));
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** Makes one cluster in `root` and returns a function that copies it to a new place of the given name. */
+export async function makeTemplate(root: string): Promise<(name: string) => string> {
+  const template = path.join(root, 'template', 'db');
+  const { close } = await openEmbedded({ dir: template });
+  await close();
+  return (name) => {
+    const dir = path.join(root, name, 'db');
+    cpSync(template, dir, { recursive: true });
+    return dir;
+  };
+}
+
+/** Waits until `condition` holds; fails with `what` after `limitMs`. */
+export async function until(condition: () => boolean, what: string, limitMs = 20_000): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (!condition()) {
+    assert.ok(performance.now() < deadline, `not within ${limitMs} ms: ${what}`);
+    await setTimeout(POLL_MS);
+  }
+}
+
+export function startProgram(program: string, args: string[]): { child: ChildProcess; stderr: () => string } {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  return { child, stderr: () => stderr };
+}
+
+/** Starts a writer and waits until it has acknowledged `least` writes; it goes on until it is killed. */
+export async function startWriter(dir: string, ackFile: string, least: number): Promise<ChildProcess> {
+  const before = readAcks(ackFile).length;
+  const { child, stderr } = startProgram(WRITER, [dir, ackFile]);
+  await until(() => child.exitCode !== null || readAcks(ackFile).length > before + least, `${least} writes`);
+  assert.equal(child.exitCode, null, `the writer ended: ${stderr()}`);
+  return child;
+}
+
+export async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+function readAcks(ackFile: string): string[] {
+  return existsSync(ackFile) ? readFileSync(ackFile, 'utf8').split('\n').slice(0, -1) : [];
+}
+
+/** What is wrong with the database in view of what was acknowledged: nothing, for a database that keeps its word. */
+export async function findProblems(pool: Pool, ackFile: string): Promise<string[]> {
+  const newest = { single: 0, batch: 0 };
+  for (const [kind, value] of readAcks(ackFile).map((line) => line.split(' '))) {
+    if (kind === 'single' || kind === 'batch') newest[kind] = Math.max(newest[kind], Number(value));
+  }
+  const one = async (sql: string): Promise<number> =>
+    Number((await pool.query<{ n: string }>(`select (${sql}) as n`)).rows[0]?.n);
+  const singles = await one('select count(*) from single');
+  const problems: string[] = [];
+  const check = (holds: boolean, problem: string): void => void (holds || problems.push(problem));
+  check(newest.single > 0, 'nothing was acknowledged');
+  check((await one('select max(i) from single')) >= newest.single, `row ${newest.single} is lost`);
+  check((await one('select max(i) from single')) === singles, 'a row in the middle is lost');
+  check((await one('select v from counter')) === singles, 'half a transaction is stored');
+  check((await one('select coalesce(max(batch), 0) from bulk')) >= newest.batch, `batch ${newest.batch} is lost`);
+  const uneven = `select count(*) from (select from bulk group by batch having count(*) <> ${BATCH_ROWS}) b`;
+  check((await one(uneven)) === 0, 'half a batch is stored');
+  const bulkRows = await one('select count(*) from bulk');
+  await pool.query('set enable_seqscan = off');
+  check((await one(`select count(*) from single where u > ''`)) === singles, 'an index misses rows');
+  check((await one(`select count(*) from bulk where pad > ''`)) === bulkRows, 'an index misses rows');
+  await pool.query('reset enable_seqscan');
+  return problems;
+}

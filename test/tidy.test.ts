@@ -1,0 +1,92 @@
+// The few rules of this house that matter most, held by a test. CONTRIBUTING.md gives the reasons.
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../src/', import.meta.url));
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({ name: name.replaceAll(path.sep, '/'), text: readFileSync(path.join(root, name), 'utf8') }));
+
+/** Rooms from the top of the house down. A file may import from its own room and from the floors below it. */
+const FLOORS = [
+  ['main.ts', 'commands'],
+  ['service.ts'],
+  ['http', 'sync', 'webhooks'],
+  ['market', 'store', 'intake'],
+  ['db', 'sources'],
+  ['config.ts'],
+  ['domain', 'errors.ts', 'clock.ts', 'log.ts', 'version.ts'],
+];
+const LINES_MAX = 350;
+const BANNED_NAMES = /^(utils?|helpers?|common|types|index|misc|shared)(\.ts)?$/;
+
+const roomOf = (file: string) => file.split('/', 1)[0] ?? '';
+const floorOf = (room: string) => FLOORS.findIndex((rooms) => rooms.includes(room));
+
+function importsOf({ name, text }: { name: string; text: string }): string[] {
+  const specifiers = [...text.matchAll(/(?:from|import)\s+'(\.[^']+)'/g)].map((match) => match[1] ?? '');
+  return specifiers.map((specifier) => path.posix.normalize(path.posix.join(path.posix.dirname(name), specifier)));
+}
+
+test('imports point down: a room knows its own files and the floors below, never its siblings', () => {
+  const wrong = files.flatMap((file) => {
+    const room = roomOf(file.name);
+    assert.ok(floorOf(room) >= 0, `src/${room} has no floor: give it one in ARCHITECTURE.md and here`);
+    const lowest = floorOf(room) === FLOORS.length - 1;
+    return importsOf(file)
+      .filter((target) => roomOf(target) !== room && !(lowest && floorOf(roomOf(target)) === floorOf(room)))
+      .filter((target) => floorOf(roomOf(target)) <= floorOf(room))
+      .map((target) => `${file.name} -> ${target}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('only db says SQL', () => {
+  const sql = /\b(select\s[\s\S]{1,80}\sfrom|insert into|update \w+\.\w+ set|delete from)\b/;
+  const wrong = files.filter(({ name, text }) => roomOf(name) !== 'db' && sql.test(text));
+  assert.deepEqual(
+    wrong.map(({ name }) => name),
+    [],
+  );
+});
+
+test('only config reads the environment', () => {
+  const wrong = files.filter(({ name, text }) => name !== 'config.ts' && /process\.env/.test(text));
+  assert.deepEqual(
+    wrong.map(({ name }) => name),
+    [],
+  );
+});
+
+test('domain does no input or output', () => {
+  const wrong = files.filter(
+    ({ name, text }) => roomOf(name) === 'domain' && /from 'node:(?!crypto)|\bfetch\(|setTimeout|Date\.now/.test(text),
+  );
+  assert.deepEqual(
+    wrong.map(({ name }) => name),
+    [],
+  );
+});
+
+test('every file opens with what it is in charge of, has one reason to change, and a name that says something', () => {
+  const wrong = files.filter(
+    ({ name, text }) =>
+      !text.startsWith('// ') || text.split('\n').length > LINES_MAX || BANNED_NAMES.test(path.posix.basename(name)),
+  );
+  assert.deepEqual(
+    wrong.map(({ name }) => name),
+    [],
+  );
+});
+
+test('no error is swallowed and no type is forced', () => {
+  const forbidden = /catch\s*(\([^)]*\))?\s*\{\s*\}|\bas any\b|: any\b|@ts-ignore|@ts-expect-error/;
+  assert.deepEqual(
+    files.filter(({ text }) => forbidden.test(text)).map(({ name }) => name),
+    [],
+  );
+});
