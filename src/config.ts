@@ -179,11 +179,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
   return Object.fromEntries(entries) as Config;
 }
 
-/** What else a command may want to know of its surroundings. */
-export function colourWanted(env: NodeJS.ProcessEnv = process.env): boolean {
-  return env['NO_COLOR'] === undefined;
-}
-
 function parseInteger(text: string, min: number, max: number): number | undefined {
   if (!/^\d{1,9}$/.test(text)) return undefined;
   const value = Number(text);

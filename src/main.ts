@@ -5,10 +5,11 @@ import type { Command, CommandIo, ExitCode } from './commands/command.ts';
 import { importCommand } from './commands/import.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serveCommand } from './commands/serve.ts';
+import { workCommand } from './commands/work.ts';
 import { OperatorError } from './errors.ts';
 import { readVersion } from './version.ts';
 
-const COMMANDS: readonly Command[] = [serveCommand, importCommand, migrateCommand];
+const COMMANDS: readonly Command[] = [serveCommand, workCommand, importCommand, migrateCommand];
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 
 const HELP = `Usage: mercat COMMAND [ARGUMENT…]

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
-import { isCollectionTableEmpty } from './db/collections.ts';
+import { isEmpty } from './db/content.ts';
 import type { Database } from './db/database.ts';
 import { migrate } from './db/migrate.ts';
 import type { Databases } from './db/open.ts';
@@ -109,19 +109,22 @@ async function start(options: ServiceOptions, closers: (() => Promise<unknown>)[
 
   const socketPath = socketPathOf(config.dataDir);
   const local = await startLocalServer(intake, socketPath, log);
-  closers.push(() => local.close());
-  if (options.workers ?? true) {
-    const run = () => sweepExpired(databases.main, databases.indexer, clock);
-    closers.push(startPeriodic({ name: 'expiry', periodMs: SWEEP_PERIOD_MS, run }, log));
-  }
+  closers.push(async () => local?.close());
+  if (options.workers ?? true) closers.push(startWorkers(databases, clock, log));
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
+}
+
+/** Starts the workers; the result stops them and waits for what they are doing. */
+export function startWorkers({ main, indexer }: Databases, clock: Clock, log: Log): () => Promise<void> {
+  const run = () => sweepExpired(main, indexer, clock);
+  return startPeriodic({ name: 'expiry', periodMs: SWEEP_PERIOD_MS, run }, log);
 }
 
 /**
  * Brings both schemas up to date. An indexer that is out of reach does not keep the service from starting: it is tried
  * again until it is there. The result stops trying.
  */
-async function migrateAll({ main, indexer }: Databases, log: Log): Promise<() => Promise<void>> {
+export async function migrateAll({ main, indexer }: Databases, log: Log): Promise<() => Promise<void>> {
   await migrate(main, 'main');
   if (indexer === main) {
     await migrate(indexer, 'indexer');
@@ -153,7 +156,7 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
 
 /** Only the embedded database is ever given sample records, and only while it holds nothing. */
 async function loadSample({ main }: Databases, intake: ImportContext): Promise<number> {
-  if (main.engine !== 'embedded' || !(await isCollectionTableEmpty(main))) return 0;
+  if (main.engine !== 'embedded' || !(await isEmpty(main))) return 0;
   const { serviceName } = intake;
   const summary = await importRecords(intake, toLines(generateSampleMarket({ serviceName })), { format: 'ndjson' });
   return summary.read;

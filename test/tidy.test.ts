@@ -13,7 +13,8 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
 
 /** Rooms from the top of the house down. A file may import from its own room and from the floors below it. */
 const FLOORS = [
-  ['main.ts', 'commands'],
+  ['main.ts'],
+  ['commands'],
   ['service.ts'],
   ['http', 'sync', 'webhooks'],
   ['market', 'store', 'intake'],
@@ -83,8 +84,8 @@ test('every file opens with what it is in charge of, has one reason to change, a
   );
 });
 
-test('no error is swallowed and no type is forced', () => {
-  const forbidden = /catch\s*(\([^)]*\))?\s*\{\s*\}|\bas any\b|: any\b|@ts-ignore|@ts-expect-error/;
+test('no error is swallowed and no type error is hushed', () => {
+  const forbidden = /catch\s*(\([^)]*\))?\s*\{\s*\}|@ts-ignore|@ts-expect-error/;
   assert.deepEqual(
     files.filter(({ text }) => forbidden.test(text)).map(({ name }) => name),
     [],

@@ -53,12 +53,6 @@ export async function listCollectionRankKeys(db: Queryable, chain: string | null
   }));
 }
 
-/** True when no collection was ever recorded. */
-export async function isCollectionTableEmpty(db: Queryable): Promise<boolean> {
-  const [row] = await db.query<{ found: boolean }>(`select exists (select from main.collection) as found`);
-  return row?.found === false;
-}
-
 /** A collection record as it was told: null is what was not told. */
 export type CollectionChange = {
   id: string;

@@ -1,11 +1,12 @@
 // The door for commands on the same machine: a Unix socket that only its owner may open. It speaks the intake interface.
 
 import { createHash } from 'node:crypto';
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
+import { isServerListening } from '../intake/client.ts';
 import type { ImportContext } from '../intake/import.ts';
 import type { Log } from '../log.ts';
 import { isUnexpected, toErrorAnswer } from './errors.ts';
@@ -23,8 +24,20 @@ export function socketPathOf(dataDir: string): string {
   return path.join(os.tmpdir(), `mercat-${digest}.sock`);
 }
 
-/** Listens on the socket. A socket file that a killed process left behind is replaced. */
-export async function startLocalServer(context: ImportContext, socketPath: string, log: Log): Promise<FastifyInstance> {
+/**
+ * Listens on the socket. A socket file that a killed process left behind is replaced; where another server listens already
+ * (on PostgreSQL several may share a data directory), commands go on using that one, and the result is null.
+ */
+export async function startLocalServer(
+  context: ImportContext,
+  socketPath: string,
+  log: Log,
+): Promise<FastifyInstance | null> {
+  if (await isServerListening(socketPath)) {
+    log.warn('another server has the local socket of this data directory, commands will use that one');
+    return null;
+  }
+  mkdirSync(path.dirname(socketPath), { recursive: true, mode: 0o700 });
   const app = Fastify({ logger: false, forceCloseConnections: true });
   app.setErrorHandler((error, request, reply) => {
     if (isUnexpected(error)) log.error('a local request failed', { url: request.url, error });

@@ -16,6 +16,7 @@ import { createTally } from './tally.ts';
 
 /** The most of a refusal's body that is read. */
 const REFUSAL_SIZE_MAX = 64 * 1024;
+const GONE = 'the server went away without an answer';
 /** Codes that say that nobody listens: no socket, or one that a dead server left behind. */
 const NOBODY_CODES = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
 
@@ -108,7 +109,7 @@ async function readAnswer(
 ): Promise<ImportSummary> {
   const response = await awaitResponse(request);
   if (response.statusCode !== 200) throw new OperatorError(`the server refused: ${await readRefusal(response)}`);
-  for await (const lines of splitLines(response)) {
+  for await (const lines of splitLines(untilGone(response))) {
     for (const line of lines) {
       const answer = JSON.parse(line.text ?? 'null') as AnswerEvent;
       if (answer.event === 'done') {
@@ -120,14 +121,22 @@ async function readAnswer(
       await onEvent(answer);
     }
   }
-  throw new OperatorError('the server went away without an answer');
+  throw new OperatorError(GONE);
+}
+
+async function* untilGone(response: IncomingMessage): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    throw new OperatorError(GONE, { cause });
+  }
 }
 
 async function awaitResponse(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
     request.once('error', (cause) => reject(new OperatorError('the server cannot be reached', { cause })));
-    request.once('close', () => reject(new OperatorError('the server went away without an answer')));
+    request.once('close', () => reject(new OperatorError(GONE)));
   });
 }
 

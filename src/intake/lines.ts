@@ -55,6 +55,7 @@ function createSplitter(findEnd: Search, oversize: string) {
     lines.push({ number, text: null, reason: oversize });
     for (const part of [...(held ?? []), rest]) number += countLineEnds(part);
     held = null;
+    heldSize = 0;
   };
 
   /** Ends a record with the given bytes. */
@@ -78,23 +79,26 @@ function createSplitter(findEnd: Search, oversize: string) {
       for (;;) {
         // A record that is being skipped ends at the next line break, quoted or not: its quotes are not to be trusted.
         const end = held === null ? piece.indexOf(LF, start) : findEnd(piece, start, held.length === 0);
-        if (end < 0) break;
-        finish(piece.subarray(start, end), lines);
-        start = end + 1;
+        const fits = start + LINE_SIZE_MAX - heldSize;
+        if (end >= 0) {
+          finish(piece.subarray(start, end), lines);
+          start = end + 1;
+        } else if (held !== null && fits < piece.length) {
+          skip(piece.subarray(start, fits), lines);
+          start = fits;
+        } else break;
       }
       const rest = piece.subarray(start);
-      heldSize += rest.length;
-      if (held !== null && heldSize > LINE_SIZE_MAX) {
-        skip(rest, lines);
-      } else if (held !== null && rest.length > 0) {
+      if (held !== null && rest.length > 0) {
         // Copied, because the source may use its chunk again.
         held.push(Buffer.from(rest));
+        heldSize += rest.length;
       }
       return lines;
     },
     end(): Line[] {
       const lines: Line[] = [];
-      if (heldSize > 0 && held !== null) finish(Buffer.alloc(0), lines);
+      if (heldSize > 0) finish(Buffer.alloc(0), lines);
       return lines;
     },
   };

@@ -4,6 +4,9 @@
 /** The subject of everything that lists collections. */
 export const ALL_COLLECTIONS = '*';
 
+/** The subject of what no import changes. */
+export const NO_COLLECTION = '';
+
 export type Changes = {
   /** The version of the newest change of all: to be noted before reading. */
   latest(): number;

@@ -8,12 +8,12 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Pool } from 'pg';
 import { openEmbedded } from '../../src/db/embedded.ts';
+import { until } from './engines.ts';
 
-const POLL_MS = 5;
+const WRITE_LIMIT_MS = 30_000;
 const BATCH_ROWS = 2_000;
 const WRITER = fileURLToPath(new URL('./embedded-writer.ts', import.meta.url));
 
@@ -35,15 +35,6 @@ export async function makeTemplate(root: string): Promise<(name: string) => stri
   };
 }
 
-/** Waits until `condition` holds; fails with `what` after `limitMs`. */
-export async function until(condition: () => boolean, what: string, limitMs = 20_000): Promise<void> {
-  const deadline = performance.now() + limitMs;
-  while (!condition()) {
-    assert.ok(performance.now() < deadline, `not within ${limitMs} ms: ${what}`);
-    await setTimeout(POLL_MS);
-  }
-}
-
 export function startProgram(program: string, args: string[]): { child: ChildProcess; stderr: () => string } {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';
@@ -55,7 +46,8 @@ export function startProgram(program: string, args: string[]): { child: ChildPro
 export async function startWriter(dir: string, ackFile: string, least: number): Promise<ChildProcess> {
   const before = readAcks(ackFile).length;
   const { child, stderr } = startProgram(WRITER, [dir, ackFile]);
-  await until(() => child.exitCode !== null || readAcks(ackFile).length > before + least, `${least} writes`);
+  const isFarEnough = (): boolean => child.exitCode !== null || readAcks(ackFile).length > before + least;
+  await until(isFarEnough, WRITE_LIMIT_MS, `${least} writes were not acknowledged`);
   assert.equal(child.exitCode, null, `the writer ended: ${stderr()}`);
   return child;
 }

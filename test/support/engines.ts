@@ -2,8 +2,7 @@
 // one or its programs are on the machine. Says which ran; with REQUIRE_POSTGRES=1 it fails where PostgreSQL cannot be had.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { chownSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -45,7 +44,7 @@ export function forEachEngine(name: string, suite: (engine: TestEngine) => void)
     });
     after(async () => {
       await cleanUp();
-      await server?.stop();
+      await server?.discard();
     });
     suite(postgresEngine(() => server?.url ?? ''));
   });
@@ -119,7 +118,12 @@ export async function createTestDatabase(serverUrl: string): Promise<string> {
 }
 
 export function canRunPostgres(): boolean {
-  return Boolean(process.env['TEST_DATABASE_URL']) || findPostgresPrograms() !== null;
+  return Boolean(process.env['TEST_DATABASE_URL']) || canStartPostgres();
+}
+
+/** True where a test can have servers of its own, to break them. */
+export function canStartPostgres(): boolean {
+  return findPostgresPrograms() !== null;
 }
 
 /** A PostgreSQL server of this test process alone, to be stopped, frozen and restarted as a test likes. */
@@ -131,19 +135,39 @@ export type PostgresServer = {
   /** Ends the server at once, without a shutdown: as a crash does. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Stops all of its processes where they are: connections stay open, and new ones are taken by the kernel and never answered. */
+  freeze(): void;
+  thaw(): void;
+  /** Stops the server, whatever its state, and deletes its data. */
+  discard(): Promise<void>;
 };
 
+/** `durable`: commits reach the disk, as in production. Tests do without. */
+type PostgresOptions = { durable?: boolean };
+
 /** The server that TEST_DATABASE_URL names, or a new one. */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const named = process.env['TEST_DATABASE_URL'];
-  if (!named) return startOwnPostgres();
+  if (!named) return startOwnPostgres(options);
   const nothing = () => Promise.resolve();
-  return { url: named, pid: () => null, stop: nothing, kill: nothing, start: nothing };
+  const impossible = () => {
+    throw new Error('a server that is somebody else’s cannot be frozen');
+  };
+  return {
+    url: named,
+    pid: () => null,
+    stop: nothing,
+    kill: nothing,
+    start: nothing,
+    freeze: impossible,
+    thaw: impossible,
+    discard: nothing,
+  };
 }
 
 const START_LIMIT_MS = 20_000;
 
-export async function startOwnPostgres(): Promise<PostgresServer> {
+export async function startOwnPostgres({ durable = false }: PostgresOptions = {}): Promise<PostgresServer> {
   const programs = findPostgresPrograms();
   if (!programs) throw new Error('PostgreSQL is not on this machine');
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-postgres-'));
@@ -168,7 +192,7 @@ export async function startOwnPostgres(): Promise<PostgresServer> {
     '-c',
     `unix_socket_directories=${dir}`,
   ];
-  args.push('-c', 'fsync=off', '-c', 'max_connections=200', '-c', 'shared_buffers=64MB');
+  args.push('-c', `fsync=${durable ? 'on' : 'off'}`, '-c', 'max_connections=200', '-c', 'shared_buffers=64MB');
   let child: ReturnType<typeof spawn> | null = null;
   const start = async () => {
     child = spawn(path.join(programs, 'postgres'), args, { ...owner, cwd: dir, stdio: 'ignore' });
@@ -181,6 +205,13 @@ export async function startOwnPostgres(): Promise<PostgresServer> {
     running.kill(signal);
     await exited;
   };
+  const signalAll = (signal: NodeJS.Signals) => {
+    const first = child?.pid;
+    if (first === undefined) return;
+    // The first process before its children, so that it starts none that are missed.
+    process.kill(first, signal);
+    for (const pid of listChildren(first)) process.kill(pid, signal);
+  };
   await start();
   return {
     url,
@@ -191,7 +222,25 @@ export async function startOwnPostgres(): Promise<PostgresServer> {
       await end('SIGINT');
       rmSync(path.join(data, 'postmaster.pid'), { force: true });
     },
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
+    discard: async () => {
+      if (child?.exitCode === null && child.signalCode === null) signalAll('SIGCONT');
+      await end('SIGQUIT');
+      rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
+}
+
+/** The processes that a process has started and that still run. */
+function listChildren(parent: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  if (stdout) {
+    const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+    return rows.flatMap(([pid, ppid]) => (pid !== undefined && ppid === parent ? [pid] : []));
+  }
+  // Small images have no ps; there the kernel itself tells.
+  return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 
 /** Polls until the condition holds. */

@@ -31,9 +31,9 @@ export function registerIntakeRoutes(app: FastifyInstance, context: ImportContex
       reply.hijack();
       const controller = new AbortController();
       const work = answer(context, { request: request.raw, response: reply.raw, options, controller });
-      running.set(controller, work);
-      await work.finally(() => running.delete(controller));
-      await sayFarewell(request.raw, reply.raw);
+      const whole = work.then(() => sayFarewell(request.raw, reply.raw));
+      running.set(controller, whole);
+      await whole.finally(() => running.delete(controller));
     });
     done();
   });
@@ -89,7 +89,8 @@ async function write(response: ServerResponse, event: AnswerEvent, controller: A
 async function sayFarewell(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (!request.readableEnded && !request.destroyed) {
     const ended = new Promise((resolve) => request.once('end', resolve).once('close', resolve));
-    request.resume();
+    // The import may have left in the middle of a read, which would hold the bytes back for ever.
+    request.removeAllListeners('readable').resume();
     const waited = new AbortController();
     const late = delay(FAREWELL_MAX_MS, null, { signal: waited.signal }).catch(() => undefined);
     await Promise.race([ended, late]);

@@ -1,7 +1,7 @@
 // GET /v1 and GET /v1/openapi.json.
 
 import type { FastifyInstance } from 'fastify';
-import { ALL_COLLECTIONS } from '../../market/changes.ts';
+import { NO_COLLECTION } from '../../market/changes.ts';
 import { createAnswer } from '../answer.ts';
 import { toPublishedDocument } from '../openapi.ts';
 import { responses } from './documented.ts';
@@ -30,7 +30,7 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
         openapi: `${context.baseUrl()}/v1/openapi.json`,
         endpoints: listEndpoints(app),
       };
-      return Promise.resolve(createAnswer({ subject: ALL_COLLECTIONS, policy: INDEX_POLICY, body: { data } }));
+      return Promise.resolve(createAnswer({ subject: NO_COLLECTION, policy: INDEX_POLICY, body: { data } }));
     },
   });
 
@@ -46,7 +46,7 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
     make: () =>
       Promise.resolve(
         createAnswer({
-          subject: ALL_COLLECTIONS,
+          subject: NO_COLLECTION,
           policy: INDEX_POLICY,
           body: toPublishedDocument(app, context.baseUrl()),
         }),

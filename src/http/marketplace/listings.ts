@@ -61,9 +61,9 @@ export function registerListingRoute(app: FastifyInstance, context: MarketplaceC
   });
 }
 
-/** The cursor is an offset into the window. One beyond its ceiling is refused, never an empty page. */
+/** The cursor is an offset into the window. One beyond its last possible row is refused, never an empty page. */
 function readOffset(secret: Buffer, scope: string, cursor: string): number {
   const offset = Number(openCursor(secret, scope, cursor) ?? Number.NaN);
-  if (Number.isInteger(offset) && offset >= 0 && offset <= WINDOW_SIZE_MAX) return offset;
+  if (Number.isInteger(offset) && offset >= 0 && offset < WINDOW_SIZE_MAX) return offset;
   throw new ServiceError('bad_request', 'Query parameter cursor is not one that was handed out for these listings');
 }

@@ -195,7 +195,6 @@ export const PaginationSchema = Type.Object(
   },
   { $id: 'Pagination', title: 'Pagination', description: 'Where a list goes on.', ...closed },
 );
-export type WirePagination = Static<typeof PaginationSchema>;
 
 export const ErrorSchema = Type.Object(
   {

@@ -1,0 +1,34 @@
+// A new, migrated database of each engine for a benchmark; PostgreSQL only where it can be started.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import type { Database } from '../src/db/database.ts';
+import { createDatabase } from '../src/db/database.ts';
+import { openEmbedded } from '../src/db/embedded.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines.ts';
+
+/** Runs `work` on a database of each engine in turn. */
+export async function onEachEngine(work: (database: Database) => Promise<void>): Promise<void> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
+  const { pool, close } = await openEmbedded({ dir: path.join(dir, 'db') });
+  await use(createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close }), work);
+  rmSync(dir, { recursive: true, force: true });
+  if (!canRunPostgres()) return;
+  const server = await startPostgres({ durable: true });
+  const url = await createTestDatabase(server.url);
+  await use(createDatabase(new pg.Pool({ connectionString: url }), { engine: 'postgresql', name: 'main' }), work);
+  await server.stop();
+}
+
+async function use(database: Database, work: (database: Database) => Promise<void>): Promise<void> {
+  try {
+    await migrate(database, 'main');
+    await migrate(database, 'indexer');
+    await work(database);
+  } finally {
+    await database.close();
+  }
+}

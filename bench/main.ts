@@ -1,0 +1,30 @@
+// `npm run bench [NAME…]`: the figures of docs/performance.md, each as a ratio or a median from one run on one machine.
+
+import { cpus, totalmem } from 'node:os';
+import { benchHotListings } from './hot-listings.ts';
+import { benchImport } from './import.ts';
+import { benchRanking } from './ranking.ts';
+import { benchStart } from './start.ts';
+import { benchWindow } from './window.ts';
+import { say } from './measure.ts';
+
+const BENCHMARKS = {
+  hot: benchHotListings,
+  window: benchWindow,
+  ranking: benchRanking,
+  import: benchImport,
+  start: benchStart,
+};
+
+const wanted = process.argv.slice(2);
+const names = Object.keys(BENCHMARKS) as (keyof typeof BENCHMARKS)[];
+const unknown = wanted.filter((name) => !names.some((known) => known === name));
+if (unknown.length > 0) {
+  process.stderr.write(`unknown benchmark ${unknown.join(', ')}; there are ${names.join(', ')}\n`);
+  process.exit(2);
+}
+say(
+  `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`,
+);
+for (const name of names) if (wanted.length === 0 || wanted.includes(name)) await BENCHMARKS[name]();
+process.exit(0);

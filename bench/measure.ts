@@ -1,0 +1,40 @@
+// What the benchmarks share: medians of alternating rounds, so that a machine whose speed drifts still gives a true ratio.
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const [low = 0, high = 0] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]];
+  return (low + high) / 2;
+}
+
+/** Runs the two in turn, A B A B …, and gives each one's values and the median of their ratios pair by pair. */
+export async function compare(
+  rounds: number,
+  a: () => Promise<number>,
+  b: () => Promise<number>,
+): Promise<{ a: number; b: number; ratio: number; ratios: number[] }> {
+  const values: [number, number][] = [];
+  for (let round = 0; round < rounds; round += 1) values.push([await a(), await b()]);
+  const ratios = values.map(([first, second]) => first / second);
+  return {
+    a: median(values.map(([first]) => first)),
+    b: median(values.map(([, second]) => second)),
+    ratio: median(ratios),
+    ratios,
+  };
+}
+
+/** Milliseconds that `work` takes. */
+export async function timeMs(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+export function spread(values: readonly number[]): string {
+  return `${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)}`;
+}

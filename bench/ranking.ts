@@ -1,0 +1,31 @@
+// The order of the collection list, made anew from 10,000 collections, and a page of it.
+
+import { createChanges } from '../src/market/changes.ts';
+import { listCollections } from '../src/market/collections.ts';
+import { SORTS, createRankingReader } from '../src/market/ranking.ts';
+import { onEachEngine } from './databases.ts';
+import { createBenchMarket } from './market.ts';
+import { median, say, spread, timeMs } from './measure.ts';
+import { manyCollections } from './records.ts';
+
+const COLLECTIONS = 10_000;
+const ROUNDS = 9;
+
+export function benchRanking(): Promise<void> {
+  return onEachEngine(async (database) => {
+    const market = await createBenchMarket(database, manyCollections(COLLECTIONS));
+    for (const sort of SORTS) {
+      const times: number[] = [];
+      for (let round = 0; round <= ROUNDS; round += 1) {
+        const readRanking = createRankingReader(market, createChanges());
+        const query = { sort, chain: null, after: null, limit: 25 };
+        const ms = await timeMs(() => listCollections(market, readRanking, query));
+        if (round > 0) times.push(ms);
+      }
+      say(
+        `collection list, ${database.engine}, ${COLLECTIONS} collections, sort ${sort}: ${median(times).toFixed(1)} ms cold (${spread(times)})`,
+      );
+    }
+    await market.close();
+  });
+}

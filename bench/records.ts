@@ -1,0 +1,106 @@
+// Records for the benchmarks: a collection with a book larger than its window, and rows to import. Always the same.
+
+const CONTRACT = `0x${'5a'.repeat(20)}`;
+
+const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`;
+const time = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString();
+const subject = (n: number) => ({ chain: 'ethereum', contractAddress: CONTRACT, tokenId: String(n) });
+const price = (n: number) => (10n ** 18n + BigInt((n * 7919) % 10_007) * 10n ** 14n).toString();
+
+/** One collection with 2,000 mirrored listings, 500 own orders and 2,000 tokens. */
+export function* listedCollection(): Generator<Record<string, unknown>> {
+  yield {
+    kind: 'collection',
+    chain: 'ethereum',
+    contractAddress: CONTRACT,
+    slug: 'bench',
+    name: 'Bench',
+    royaltyBps: 500,
+  };
+  for (let n = 0; n < 2_000; n += 1) {
+    yield { kind: 'token', ...subject(n), name: `Bench #${n}`, rarityRank: n + 1, owner: address(n % 700) };
+    yield {
+      kind: 'listing',
+      source: 'opensea',
+      id: `os-${n}`,
+      ...subject(n),
+      priceRaw: price(n),
+      seller: address(n % 700),
+      timestamp: time(n),
+    };
+    if (n % 4 === 0)
+      yield { kind: 'order', ...subject(n), priceRaw: price(n + 3), seller: address(n % 700), createdAt: time(n) };
+  }
+}
+
+/** Collections with a sale and a listing each, for the order of the collection list. */
+export function* manyCollections(count: number): Generator<Record<string, unknown>> {
+  for (let n = 0; n < count; n += 1) {
+    const contractAddress = address(1_000_000 + n);
+    const place = { chain: 'ethereum', contractAddress, tokenId: '1' };
+    yield { kind: 'collection', chain: 'ethereum', contractAddress, slug: `many-${n}`, name: `Many ${n}` };
+    yield {
+      kind: 'listing',
+      source: 'opensea',
+      id: `many-${n}`,
+      ...place,
+      priceRaw: price(n),
+      seller: address(n),
+      timestamp: time(n),
+    };
+    yield {
+      kind: 'sale',
+      source: 'opensea',
+      ...place,
+      price: price(n + 1),
+      seller: address(n),
+      buyer: address(n + 1),
+      timestamp: time(n),
+      tx: `0x${n.toString(16).padStart(64, '0')}`,
+    };
+  }
+}
+
+/** Rows of one kind to import, none like another; `from` starts a new range. */
+export function* importRows(kind: 'sale' | 'listing', count: number, from: number): Generator<Record<string, unknown>> {
+  for (let n = from; n < from + count; n += 1) {
+    if (kind === 'sale') {
+      const tx = `0x${n.toString(16).padStart(64, '0')}`;
+      yield {
+        kind,
+        source: 'opensea',
+        ...subject(n % 10_000),
+        price: price(n),
+        seller: address(n % 5_000),
+        buyer: address(n % 4_999),
+        timestamp: time(n),
+        tx,
+        logIndex: n % 300,
+      };
+    } else {
+      yield {
+        kind,
+        source: 'opensea',
+        id: `row-${n}`,
+        ...subject(n % 10_000),
+        priceRaw: price(n),
+        seller: address(n % 5_000),
+        timestamp: time(n),
+      };
+    }
+  }
+}
+
+/** The records as the bytes of an NDJSON file, in chunks as a file is read. */
+export function* toChunks(records: Iterable<Record<string, unknown>>): Generator<Uint8Array> {
+  const LINES_A_CHUNK = 200;
+  let lines: string[] = [];
+  for (const record of records) {
+    lines.push(JSON.stringify(record));
+    if (lines.length === LINES_A_CHUNK) {
+      yield Buffer.from(`${lines.join('\n')}\n`);
+      lines = [];
+    }
+  }
+  if (lines.length > 0) yield Buffer.from(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,27 @@
+// Started as a process of its own by the benchmarks: `service` is the real service without rate limits, `bare` a node:http
+// server that sends given bytes and headers and does nothing else. Prints its URL when it listens.
+
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readConfig } from '../src/config.ts';
+import { createLog } from '../src/log.ts';
+import { startService } from '../src/service.ts';
+
+const [role, file] = process.argv.slice(2);
+
+if (role === 'service') {
+  const limits = { list: Number.MAX_SAFE_INTEGER, single: Number.MAX_SAFE_INTEGER };
+  const service = await startService({ config: readConfig(), log: createLog('warn'), limits, workers: false });
+  process.once('SIGTERM', () => void service.close());
+  process.stdout.write(`${service.url}\n`);
+} else {
+  const { headers, body } = JSON.parse(readFileSync(file ?? '', 'utf8')) as { headers: string[]; body: string };
+  const bytes = Buffer.from(body);
+  const server = createServer((_request, response) => response.writeHead(200, headers).end(bytes));
+  server.keepAliveTimeout = 65_000;
+  process.once('SIGTERM', () => server.close(() => process.exit(0)));
+  server.listen(0, '127.0.0.1', () => {
+    process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  });
+}

@@ -1,0 +1,72 @@
+// Start and memory of the real program on the embedded database with the sample marketplace: first start, warm start,
+// resident memory when idle and after work.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { median, say, spread } from './measure.ts';
+
+const ROUNDS = 5;
+const REQUESTS = 2_000;
+
+export async function benchStart(): Promise<void> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
+  try {
+    const first = await start(dir);
+    await first.stop();
+    const warm: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const started = await start(dir);
+      warm.push(started.ms);
+      await started.stop();
+    }
+    say(
+      `first start, sample loaded: ${first.ms.toFixed(0)} ms; warm start: ${median(warm).toFixed(0)} ms (${spread(warm)})`,
+    );
+    const started = await start(dir);
+    const idle = residentMib(started.pid);
+    for (let request = 0; request < REQUESTS; request += 1) {
+      await (
+        await fetch(`${started.url}/v1/collections/harbour-lights/listings?limit=${1 + (request % 100)}`)
+      ).arrayBuffer();
+    }
+    say(
+      `resident memory: ${idle.toFixed(0)} MiB after start, ${residentMib(started.pid).toFixed(0)} MiB after ${REQUESTS} requests`,
+    );
+    await started.stop();
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function start(dir: string) {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+  const begin = performance.now();
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0'], {
+    env: { ...process.env, DATA_DIR: dir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const url = /http:\S+/.exec(line.toString())?.[0] ?? '';
+  await (await fetch(`${url}/v1`)).arrayBuffer();
+  const ms = performance.now() - begin;
+  const stop = async () => {
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    await exited;
+  };
+  return { ms, url, pid: child.pid ?? 0, stop };
+}
+
+/** Resident memory of a process; not a number where the system does not tell. */
+function residentMib(pid: number): number {
+  try {
+    const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kib) / 1_024;
+  } catch {
+    return Number.NaN;
+  }
+}

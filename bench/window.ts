@@ -1,0 +1,55 @@
+// A cold listings window (2,000 mirrored listings, 500 own orders), against its own SQL alone: the statements that it runs,
+// sent again over the same driver without deadlines, mapping and merging.
+
+import type { Database, Queryable, Row } from '../src/db/database.ts';
+import { readListingWindow } from '../src/market/listings.ts';
+import { resolveCollection } from '../src/market/resolve.ts';
+import { onEachEngine } from './databases.ts';
+import { createBenchMarket } from './market.ts';
+import { compare, say, spread, timeMs } from './measure.ts';
+import { listedCollection } from './records.ts';
+
+const ROUNDS = 15;
+const READS = 20;
+
+type Statement = { sql: string; params: readonly unknown[] };
+
+export function benchWindow(): Promise<void> {
+  return onEachEngine(async (database) => {
+    const statements: Statement[] = [];
+    const recorded = await createBenchMarket(recording(database, statements), listedCollection());
+    const collection = await resolveCollection(recorded, 'bench');
+    statements.length = 0;
+    await readListingWindow(recorded, collection);
+    const market = await createBenchMarket(database, []);
+
+    const repeat = (work: () => Promise<unknown>) => async () => {
+      for (let read = 0; read < READS; read += 1) await work();
+    };
+    const readWindow = repeat(() => readListingWindow(market, collection));
+    const readRows = repeat(() => Promise.all(statements.map(({ sql, params }) => database.query(sql, params))));
+    await readWindow();
+    const result = await compare(
+      ROUNDS,
+      () => timeMs(readWindow),
+      () => timeMs(readRows),
+    );
+    say(
+      `cold window, ${database.engine}: ${(result.a / READS).toFixed(2)} ms; its ${statements.length} statements alone ` +
+        `${(result.b / READS).toFixed(2)} ms; ratio ${result.ratio.toFixed(2)} (${spread(result.ratios)})`,
+    );
+    await market.close();
+    await recorded.close();
+  });
+}
+
+/** The same database, noting every statement that is run within a deadline. */
+function recording(database: Database, statements: Statement[]): Database {
+  const within = (timeoutMs: number): Queryable => ({
+    query: <R extends Row>(sql: string, params: readonly unknown[] = []) => {
+      statements.push({ sql, params });
+      return database.within(timeoutMs).query<R>(sql, params);
+    },
+  });
+  return { ...database, within };
+}

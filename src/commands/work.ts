@@ -1,0 +1,40 @@
+// `mercat work`: only the workers, for a deployment that keeps them apart from the servers.
+
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import { systemClock } from '../clock.ts';
+import { readConfig } from '../config.ts';
+import { openDatabases } from '../db/open.ts';
+import { createLog } from '../log.ts';
+import { migrateAll, startWorkers } from '../service.ts';
+import type { Command } from './command.ts';
+import { parseUsage } from './command.ts';
+
+const HELP = `Usage: mercat work
+
+Runs the workers without serving: today the sweep that records expired orders and listings. Needs PostgreSQL when a server
+runs beside it, because the embedded database has room for one process.
+`;
+
+export const workCommand: Command = {
+  name: 'work',
+  summary: 'run only the workers',
+  help: HELP,
+  run: async (args, { signal, stdout }) => {
+    parseUsage(workCommand, () => parseArgs({ args, options: {} }));
+    const config = readConfig();
+    const log = createLog(config.logLevel);
+    const databases = await openDatabases(config, log);
+    try {
+      const stopMigrating = await migrateAll(databases, log);
+      const stopWorkers = startWorkers(databases, systemClock, log);
+      stdout.write('Mercat works. Stop: Ctrl-C\n');
+      if (!signal.aborted) await once(signal, 'abort');
+      await stopWorkers();
+      await stopMigrating();
+      return 0;
+    } finally {
+      await databases.close();
+    }
+  },
+};

@@ -1,0 +1,43 @@
+// Small file systems of their own for tests that cut the power or fill the disk. They need root and mount(8); where those are
+// missing the answer is the reason, so that a test can say why it did not run.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+
+export type Mounted = { unmount: () => void } | { reason: string };
+
+/** Makes an ext4 file system in the file `image`. Answers the reason when the machine cannot. */
+export function makeExt4(image: string, size: string): string | null {
+  return attempt('truncate', ['-s', size, image]) ?? attempt('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
+}
+
+export function mountImage(image: string, at: string): Mounted {
+  return mount(['-o', 'loop', image, at], at);
+}
+
+export function mountMemory(size: string, at: string): Mounted {
+  return mount(['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', at], at);
+}
+
+function mount(args: string[], at: string): Mounted {
+  if (process.getuid?.() !== 0) return { reason: 'mounting a file system needs root' };
+  mkdirSync(at, { recursive: true });
+  const reason = attempt('mount', args);
+  if (reason !== null) return { reason };
+  let mounted = true;
+  return {
+    unmount: () => {
+      if (mounted) execFileSync('umount', [at]);
+      mounted = false;
+    },
+  };
+}
+
+function attempt(program: string, args: string[]): string | null {
+  try {
+    execFileSync(program, args, { stdio: 'pipe' });
+    return null;
+  } catch (error) {
+    return `${program} failed here: ${(error as Error).message.split('\n').slice(0, 2).join(' ')}`;
+  }
+}
