@@ -27,6 +27,10 @@ export type Config = {
   platformFeeBps: number;
   /** Whose `X-Forwarded-For` is believed: that of so many proxies in a row, or of proxies at these addresses. */
   trustProxy: number | readonly string[];
+  /** Requests a minute, per key of the store interface. */
+  storeRateLimit: number;
+  /** Webhooks may go to http and to addresses that are not public. */
+  webhookAllowPrivate: boolean;
   sourceTimeoutMs: number;
   /** Labels of shared custody wallets by address. */
   custodyWallets: ReadonlyMap<Address, string>;
@@ -133,6 +137,23 @@ export const SETTINGS = [
     parse: parseTrustProxy,
   }),
   setting({
+    key: 'storeRateLimit',
+    name: 'STORE_RATE_LIMIT',
+    default: '600',
+    form: 'an integer from 1 to 100000000',
+    meaning: 'Requests a minute that each key of the store interface may make.',
+    parse: (text) => parseInteger(text, 1, 100_000_000),
+  }),
+  setting({
+    key: 'webhookAllowPrivate',
+    name: 'WEBHOOK_ALLOW_PRIVATE',
+    default: 'false',
+    form: 'true or false',
+    meaning:
+      'Webhooks may go to http and to addresses that are not public: for receivers on this machine or network. Whoever has a key then reaches them too.',
+    parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  }),
+  setting({
     key: 'sourceTimeoutMs',
     name: 'SOURCE_TIMEOUT_MS',
     default: '800',
@@ -161,6 +182,9 @@ export const SETTINGS = [
 /** Values of the command line, which win over the environment. */
 export type ConfigOverrides = Partial<Record<(typeof SETTINGS)[number]['name'], string>>;
 
+/** What stands before the host of a URL is a secret in any setting. */
+const CREDENTIALS = /\/\/.*@/;
+
 /** Reads and checks every setting. Throws one OperatorError that names all mistakes. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env, overrides: ConfigOverrides = {}): Config {
   const mistakes = Object.keys(env)
@@ -170,7 +194,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     const text = overrides[row.name] ?? env[row.name]?.trim();
     const value = row.parse(text === undefined || text === '' ? row.default : text);
     if (value === undefined) {
-      const shown = 'secret' in row && row.secret ? '' : `, not ${JSON.stringify(text)}`;
+      const shown = 'secret' in row && row.secret ? '' : `, not ${JSON.stringify(text?.replace(CREDENTIALS, '//…@'))}`;
       mistakes.push(`${row.name} must be ${row.form}${shown}`);
     }
     return [row.key, value] as const;

@@ -3,21 +3,31 @@
 
 export type ErrorCode =
   | 'bad_request'
+  | 'unauthorized'
+  | 'forbidden'
   | 'not_found'
+  | 'conflict'
+  | 'precondition_failed'
+  | 'unprocessable'
   | 'method_not_allowed'
   | 'rate_limited'
   | 'upstream_error'
   | 'unavailable'
   | 'internal_error';
 
+/** Which part of what was sent is wrong, and why. `path` is a field or parameter, nested ones with a dot. */
+export type ErrorDetail = { path: string; message: string };
+
 /** An expected failure. `message` is public: it may name what the caller sent, never a host, a path, SQL or a stack. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[];
 
-  constructor(code: ErrorCode, publicMessage: string, options?: { cause?: unknown }) {
+  constructor(code: ErrorCode, publicMessage: string, options?: { cause?: unknown; details?: readonly ErrorDetail[] }) {
     super(publicMessage, options);
     this.code = code;
+    this.details = options?.details ?? [];
   }
 }
 

@@ -3,13 +3,22 @@
 
 import type { Command, CommandIo, ExitCode } from './commands/command.ts';
 import { importCommand } from './commands/import.ts';
+import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serveCommand } from './commands/serve.ts';
+import { shopsCommand } from './commands/shops.ts';
 import { workCommand } from './commands/work.ts';
 import { OperatorError } from './errors.ts';
 import { readVersion } from './version.ts';
 
-const COMMANDS: readonly Command[] = [serveCommand, workCommand, importCommand, migrateCommand];
+const COMMANDS: readonly Command[] = [
+  serveCommand,
+  workCommand,
+  importCommand,
+  shopsCommand,
+  keysCommand,
+  migrateCommand,
+];
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 
 const HELP = `Usage: mercat COMMAND [ARGUMENT…]

@@ -16,13 +16,17 @@ import { createAnswerCache } from './http/answer-cache.ts';
 import { socketPathOf, startLocalServer } from './http/local-server.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
-import { createHttpServer } from './http/server.ts';
+import { closeHttpServer, createHttpServer } from './http/server.ts';
 import type { ImportContext } from './intake/import.ts';
 import { importRecords } from './intake/import.ts';
 import type { Log } from './log.ts';
 import { createChanges } from './market/changes.ts';
 import { createMarket } from './market/market.ts';
 import { generateSampleMarket } from './sources/sample-market.ts';
+import { createKeyRing } from './store/keys.ts';
+import type { Operations } from './store/operations.ts';
+import { createStoreOperations } from './store/operations.ts';
+import type { Store } from './store/store.ts';
 import { sweepExpired } from './sync/expiry.ts';
 import { startPeriodic } from './sync/periodic.ts';
 import { readVersion } from './version.ts';
@@ -36,6 +40,8 @@ export type ServiceOptions = {
   /** Load the sample marketplace into an embedded database that holds nothing. */
   sample?: boolean;
   limits?: RateLimits;
+  /** Opens the databases. Default: those that the settings name. */
+  open?: (config: Config, log: Log) => Promise<Databases>;
 };
 
 export type Service = {
@@ -50,13 +56,18 @@ export type Service = {
 
 const SWEEP_PERIOD_MS = 30_000;
 const MIGRATION_RETRY_MS = 2_000;
+/** How long the start waits for the indexer database before it goes on without it. */
+const INDEXER_PATIENCE_MS = 5_000;
+/** How long the end waits for what is under way. Longer than the server gives its connections. */
+const CLOSE_PATIENCE_MS = 6_000;
+
+/** Something to be ended, and to be waited for. */
+export type Closer = () => Promise<unknown>;
 
 /** Starts the service; when this resolves it answers. Throws OperatorError for what the operator has to mend. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const closers: (() => Promise<unknown>)[] = [];
-  const close = async () => {
-    for (const closeNext of closers.splice(0).toReversed()) await closeNext();
-  };
+  const closers: Closer[] = [];
+  const close = () => closeInOrder(closers);
   try {
     return { ...(await start(options, closers)), close };
   } catch (error) {
@@ -65,9 +76,34 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-async function start(options: ServiceOptions, closers: (() => Promise<unknown>)[]): Promise<Omit<Service, 'close'>> {
+/**
+ * Closes what was opened, last things first, and empties the list. What hangs, as on a database that does not answer, is left
+ * behind after a while: the first thing in the list, the databases, ends it by cutting its connections.
+ */
+export async function closeInOrder(closers: Closer[]): Promise<void> {
+  const [closeDatabases, ...others] = closers.splice(0);
+  const until = performance.now() + CLOSE_PATIENCE_MS;
+  try {
+    for (const closeNext of others.toReversed()) await waitAtMost(closeNext(), Math.max(0, until - performance.now()));
+  } finally {
+    await closeDatabases?.();
+  }
+}
+
+/** True when the work is done in time. */
+async function waitAtMost(work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), limitMs);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<Service, 'close'>> {
   const { config, log, clock = systemClock } = options;
-  const databases = await openDatabases(config, log);
+  const databases = await (options.open ?? openDatabases)(config, log);
   closers.push(databases.close);
   closers.push(await migrateAll(databases, log));
 
@@ -89,29 +125,49 @@ async function start(options: ServiceOptions, closers: (() => Promise<unknown>)[
   };
   const sampleRecords = options.sample ? await loadSample(databases, intake) : 0;
 
+  const cursorSecret = await findOrInsertSecret(databases.main, 'cursors');
+  const store: Store = { main: databases.main, clock, log, serviceName: config.serviceName };
+  const keys = createKeyRing(store);
+  closers.push(keys.flush);
+
+  // What takes work in is closed side by side: none of it waits for another one's work.
+  const doors: Closer[] = [];
+  closers.push(() => Promise.all(doors.map((closeDoor) => closeDoor())));
+
   const app = await createHttpServer({
     marketplace: {
       market,
       changes,
       answers: createAnswerCache(changes, clock),
-      cursorSecret: await findOrInsertSecret(databases.main, 'cursors'),
+      cursorSecret,
       baseUrl: () => config.baseUrl ?? listeningUrl(app, config.host),
       version: readVersion(),
     },
+    store: { store, keys, cursorSecret },
+    storeRateLimit: config.storeRateLimit,
     chains,
     trustProxy: config.trustProxy,
     limits: options.limits ?? MARKETPLACE_LIMITS,
     clock,
     log,
   });
-  closers.push(() => app.close());
+  doors.push(() => closeHttpServer(app));
   await listen(app, config);
 
   const socketPath = socketPathOf(config.dataDir);
-  const local = await startLocalServer(intake, socketPath, log);
-  closers.push(async () => local?.close());
-  if (options.workers ?? true) closers.push(startWorkers(databases, clock, log));
+  const local = await startLocalServer(
+    { intake, operations: createOperations(config, databases.main, clock, log) },
+    socketPath,
+    log,
+  );
+  doors.push(async () => local?.close());
+  if (options.workers ?? true) doors.push(startWorkers(databases, clock, log));
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
+}
+
+/** What the operator's commands may ask for, of a running server or in a process of their own. */
+export function createOperations(config: Config, main: Database, clock: Clock, log: Log): Operations {
+  return createStoreOperations({ main, clock, log, serviceName: config.serviceName });
 }
 
 /** Starts the workers; the result stops them and waits for what they are doing. */
@@ -138,25 +194,30 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
     await migrate(indexer, 'indexer');
     log.info('the indexer database is ready');
   };
+  let underWay: Promise<void> | null = null;
   try {
-    await attempt();
-    return () => Promise.resolve();
+    const first = attempt();
+    if (await waitAtMost(first, INDEXER_PATIENCE_MS)) return () => Promise.resolve();
+    underWay = first;
+    log.warn('the indexer database does not answer, going on without it');
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     log.warn('the indexer database is out of reach, going on without it', { error });
   }
   let stop = () => Promise.resolve();
   const run = async () => {
-    await attempt();
+    const next = underWay ?? attempt();
+    underWay = null;
+    await next;
     void stop();
   };
   stop = startPeriodic({ name: 'indexer-migration', periodMs: MIGRATION_RETRY_MS, run }, log);
   return () => stop();
 }
 
-/** Only the embedded database is ever given sample records, and only while it holds nothing. */
-async function loadSample({ main }: Databases, intake: ImportContext): Promise<number> {
-  if (main.engine !== 'embedded' || !(await isEmpty(main))) return 0;
+/** Only the embedded database is ever given sample records, and only while it holds everything there is: nothing. */
+async function loadSample({ main, indexer }: Databases, intake: ImportContext): Promise<number> {
+  if (main.engine !== 'embedded' || indexer !== main || !(await isEmpty(main))) return 0;
   const { serviceName } = intake;
   const summary = await importRecords(intake, toLines(generateSampleMarket({ serviceName })), { format: 'ndjson' });
   return summary.read;

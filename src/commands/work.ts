@@ -6,7 +6,8 @@ import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { openDatabases } from '../db/open.ts';
 import { createLog } from '../log.ts';
-import { migrateAll, startWorkers } from '../service.ts';
+import type { Closer } from '../service.ts';
+import { closeInOrder, migrateAll, startWorkers } from '../service.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 
@@ -25,16 +26,15 @@ export const workCommand: Command = {
     const config = readConfig();
     const log = createLog(config.logLevel);
     const databases = await openDatabases(config, log);
+    const closers: Closer[] = [databases.close];
     try {
-      const stopMigrating = await migrateAll(databases, log);
-      const stopWorkers = startWorkers(databases, systemClock, log);
+      closers.push(await migrateAll(databases, log));
+      closers.push(startWorkers(databases, systemClock, log));
       stdout.write('Mercat works. Stop: Ctrl-C\n');
       if (!signal.aborted) await once(signal, 'abort');
-      await stopWorkers();
-      await stopMigrating();
       return 0;
     } finally {
-      await databases.close();
+      await closeInOrder(closers);
     }
   },
 };

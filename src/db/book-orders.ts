@@ -108,18 +108,18 @@ export async function listCollectionsWithOrderedAsset(
   return new Set(rows.map((row) => row.id));
 }
 
-/** Every asset of a collection with an active order, up to `limit`. */
+/** Every asset with an active order of the given collections, up to `limit` in all. */
 export async function listAllOrderedAssets(
   db: Queryable,
-  collectionId: string,
+  collectionIds: readonly string[],
   options: { now: number; limit: number },
-): Promise<string[]> {
-  const rows = await db.query<{ token_id: string }>(
-    `select distinct token_id from main.book_order
-     where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2) limit $3`,
-    [collectionId, new Date(options.now), options.limit],
+): Promise<{ collectionId: string; asset: string }[]> {
+  const rows = await db.query<{ collection_id: string; token_id: string }>(
+    `select distinct collection_id, token_id from main.book_order
+     where collection_id = any($1) and ${ACTIVE} and (expires_at is null or expires_at > $2) limit $3`,
+    [collectionIds, new Date(options.now), options.limit],
   );
-  return rows.map((row) => row.token_id);
+  return rows.map((row) => ({ collectionId: row.collection_id, asset: row.token_id }));
 }
 
 /** Records what the clock has ended, a batch at a time; returns how many orders that were. */

@@ -21,30 +21,46 @@ export type Database = Queryable & {
    * queryable may be used: the embedded engine has a single connection, so a second one would wait for ever.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
-  /** The same database with a bound on each statement: past it the statement is given up and its connection dropped. */
-  within(timeoutMs: number): Queryable;
+  /**
+   * The same database for `timeoutMs` from now: a statement that is not answered by then is given up and its connection
+   * dropped. Statements of one lane share its connections.
+   */
+  within(timeoutMs: number, lane?: Lane): Queryable;
   close(): Promise<void>;
 };
 
 type DatabaseOptions = {
   engine: Engine;
   name: string;
-  /** Called after the pool has ended: gives back what the engine holds. */
+  /** Ends the pool and gives back what the engine holds. Default: the pool's own end. */
   onClose?: () => Promise<void>;
 };
 
+/** A share of a pool's connections: whoever hangs in one lane leaves the others room. */
+export type Lane = {
+  /** Waits for a place until `deadline` (`performance.now()`), and throws QueryTimeout when there was none. */
+  enter(deadline: number): Promise<void>;
+  leave(): void;
+};
+
+/** Connections that one lane may hold: two lanes that hang leave others to the rest. */
+const LANE_CONNECTIONS_MAX = 4;
+
 /** Wraps a `pg` pool. The database owns the pool from here on. */
 export function createDatabase(pool: Pool, options: DatabaseOptions): Database {
+  // A connection that breaks fails its statement; while it is lent out the pool does not listen, and an error that nobody
+  // listens to would also end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     engine: options.engine,
     name: options.name,
-    query: (sql, params) => run(pool, sql, params, null),
-    within: (timeoutMs) => ({ query: (sql, params) => run(pool, sql, params, timeoutMs) }),
-    transaction: (work) => transaction(pool, work),
-    close: async () => {
-      await pool.end();
-      await options.onClose?.();
+    query: async (sql, params = []) => (await pool.query(sql, [...params])).rows,
+    within: (timeoutMs, lane) => {
+      const deadline = performance.now() + timeoutMs;
+      return { query: (sql, params = []) => runUntil(pool, { sql, params }, { deadline, lane }) };
     },
+    transaction: (work) => transaction(pool, work),
+    close: options.onClose ?? (() => pool.end()),
   };
 }
 
@@ -53,33 +69,70 @@ export class QueryTimeout extends Error {
   override readonly name = 'QueryTimeout';
 }
 
-async function run<R extends Row>(
-  pool: Pool,
-  sql: string,
-  params: readonly unknown[] = [],
-  timeoutMs: number | null,
-): Promise<R[]> {
-  if (timeoutMs === null) return (await pool.query<R>(sql, [...params])).rows;
-  const deadline = performance.now() + timeoutMs;
-  const client = await acquire(pool, timeoutMs);
-  let failure: Error | undefined;
-  try {
-    const leftMs = Math.max(1, deadline - performance.now());
-    return (await raceTimeout(client.query<R>(sql, [...params]), leftMs)).rows;
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    throw failure;
-  } finally {
-    // A connection whose answer was given up would hand that answer to the next caller: it is closed instead.
-    client.release(failure instanceof QueryTimeout ? failure : false);
+/** A lane over any pool. First come, first served. */
+export function createLane(connectionsMax = LANE_CONNECTIONS_MAX): Lane {
+  let entered = 0;
+  const waiting = new Set<() => void>();
+  return {
+    enter: async (deadline) => {
+      if (entered < connectionsMax) {
+        entered += 1;
+        return;
+      }
+      const { promise: called, resolve: call } = Promise.withResolvers<void>();
+      waiting.add(call);
+      try {
+        await raceDeadline(called, deadline);
+      } catch (error) {
+        // A place that was handed over at the last moment goes to the next one.
+        if (!waiting.delete(call)) leave();
+        throw error;
+      }
+    },
+    leave,
+  };
+
+  /** Hands the place over to whoever has waited longest. */
+  function leave(): void {
+    const [next] = waiting;
+    if (!next) {
+      entered -= 1;
+      return;
+    }
+    waiting.delete(next);
+    next();
   }
 }
 
-/** Waits for a connection at most `timeoutMs`; one that arrives later goes straight back to the pool. */
-async function acquire(pool: Pool, timeoutMs: number): Promise<PoolClient> {
+async function runUntil<R extends Row>(
+  pool: Pool,
+  { sql, params }: { sql: string; params: readonly unknown[] },
+  { deadline, lane }: { deadline: number; lane: Lane | undefined },
+): Promise<R[]> {
+  if (performance.now() >= deadline) throw new QueryTimeout('the deadline has passed');
+  await lane?.enter(deadline);
+  try {
+    const client = await acquire(pool, deadline);
+    let failure: unknown;
+    try {
+      return (await raceDeadline(client.query<R>(sql, [...params]), deadline)).rows;
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      // A connection whose answer was given up would hand that answer to the next caller: it is closed instead.
+      client.release(failure instanceof QueryTimeout ? failure : false);
+    }
+  } finally {
+    lane?.leave();
+  }
+}
+
+/** Waits for a connection until the deadline; one that arrives later goes straight back to the pool. */
+async function acquire(pool: Pool, deadline: number): Promise<PoolClient> {
   const pending = pool.connect();
   try {
-    return await raceTimeout(pending, timeoutMs);
+    return await raceDeadline(pending, deadline);
   } catch (error) {
     if (error instanceof QueryTimeout) {
       pending.then(
@@ -91,9 +144,10 @@ async function acquire(pool: Pool, timeoutMs: number): Promise<PoolClient> {
   }
 }
 
-async function raceTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+async function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new QueryTimeout(`no answer within ${Math.round(timeoutMs)} ms`)), timeoutMs);
+  const leftMs = Math.max(0, deadline - performance.now());
+  const timer = setTimeout(() => reject(new QueryTimeout('no answer within the deadline')), leftMs);
   try {
     return await Promise.race([work, promise]);
   } finally {

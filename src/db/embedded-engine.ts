@@ -1,7 +1,7 @@
 // One running PGlite that keeps what it acknowledges: a real fsync, PostgreSQL's own durable settings, and an end of the whole
 // engine once it broke. It must never go on after a panic or a trap: PGlite alone then spins, or answers "done" without doing it.
 
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 import { OperatorError, describeError } from '../errors.ts';
 import type { PostgresModule } from './durable-nodefs.ts';
@@ -13,6 +13,7 @@ const DISK_FULL_BELOW_BYTES = 16 * 1024 * 1024;
 /**
  * Small on purpose: one session, one process. The stack depth is PostgreSQL's own bound on nesting; it has to refuse a statement
  * before the JavaScript stack overflows, which no engine survives. Only lines that end the engine are logged, without a prefix.
+ * The progress reports of a recovery are off because their timer outlives it and keeps the process alive.
  */
 const SETTINGS = {
   fsync: 'on',
@@ -29,6 +30,7 @@ const SETTINGS = {
   log_min_messages: 'fatal',
   log_min_error_statement: 'panic',
   log_line_prefix: '',
+  log_startup_progress_interval: '0',
 };
 
 /** PGlite's own parameters without `-F`, which turns fsync off, and with ours after them. */
@@ -95,9 +97,10 @@ export async function startEngine(dir: string, onFatal: (line: string) => void):
 /** The engine broke, or could not start: nothing that was under way has happened, what was acknowledged before it has. */
 export class EngineStopped extends OperatorError {}
 
-/** Whether `error` or the state of the disk says that there is no room left for the database in `dir`. */
+/** Whether `reason` or the state of the disk says that there is no room left for the database in `dir`. Never throws. */
 export function isDiskFull(dir: string, reason: string): boolean {
   if (/no space left|quota exceeded|ENOSPC|EDQUOT/i.test(reason)) return true;
+  if (!existsSync(dir)) return false;
   const { bavail, bsize } = statfsSync(dir);
   return bavail * bsize < DISK_FULL_BELOW_BYTES;
 }

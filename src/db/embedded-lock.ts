@@ -4,11 +4,14 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { OperatorError } from '../errors.ts';
+import { OperatorError, describeError } from '../errors.ts';
 
 const SQLITE_BUSY = 5;
 
 export type Lock = { release(): void };
+
+/** Another process has the database open. */
+export class DirectoryInUse extends OperatorError {}
 
 /** Takes the lock of the database directory `dir`, or throws an `OperatorError` that says who holds it. */
 export function takeLock(dir: string): Lock {
@@ -21,8 +24,10 @@ export function takeLock(dir: string): Lock {
     database.exec('pragma busy_timeout = 0; pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     database.close();
-    if (isBusy(error)) throw new OperatorError(describeHolder(dir), { cause: error });
-    throw new OperatorError(`${file} cannot be locked: if no mercat process runs, delete it`, { cause: error });
+    if (isBusy(error)) throw new DirectoryInUse(describeHolder(dir));
+    throw new OperatorError(
+      `${file} cannot be locked (${describeError(error)}): if nothing uses the database, delete it`,
+    );
   }
   const unmark = markOwner(`${dir}.pid`);
   return {

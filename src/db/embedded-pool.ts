@@ -63,7 +63,7 @@ export function createEmbeddedPool(engine: PGlite, dir: string): Pool {
 }
 
 type BindConfig = { values?: unknown[]; valueMapper?: (value: unknown, index: number) => unknown };
-type Connection = { bind(config: BindConfig): void };
+type Connection = { bind(config: BindConfig): void; end(): void; on(event: 'error', listener: () => void): void };
 
 /**
  * Values are made ready before PGlite's serialiser sees them. It would keep what it had written of a value that cannot be sent and
@@ -78,6 +78,12 @@ function createConnection(wire: Wire): Connection {
       return typeof mapped === 'string' ? mapped.toWellFormed() : mapped;
     });
     bind({ ...config, values: ready });
+  };
+  const end = connection.end.bind(connection);
+  connection.end = () => {
+    end();
+    // It has just dropped all listeners. What is still on its way may fail, which concerns nobody any more.
+    connection.on('error', () => undefined);
   };
   return connection;
 }

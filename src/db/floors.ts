@@ -27,7 +27,10 @@ export async function upsertLastBuyerFloor(db: Queryable, collectionId: string, 
   );
 }
 
-/** Forgets the floor of a collection that was seen to have no listing at all. */
-export async function deleteLastBuyerFloor(db: Queryable, collectionId: string): Promise<void> {
-  await db.query(`delete from main.last_buyer_floor where collection_id = $1`, [collectionId]);
+/** Forgets the floor of a collection that was seen, at `seenAt`, to have no listing at all; one observed later stays. */
+export async function deleteLastBuyerFloor(db: Queryable, collectionId: string, seenAt: number): Promise<void> {
+  await db.query(`delete from main.last_buyer_floor where collection_id = $1 and observed_at <= $2`, [
+    collectionId,
+    new Date(seenAt),
+  ]);
 }

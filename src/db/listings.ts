@@ -44,33 +44,53 @@ export async function listCheapestListings(
   return rows.map(toMirroredListing);
 }
 
-/** The cheapest active listing of each of the given collections that has one. */
+/** The cheapest active listing of each of the given collections that has one, leaving out the given assets. */
 export async function listCheapestMirrored(
   db: Queryable,
   collectionIds: readonly string[],
-  now: number,
+  { now, except = [] }: { now: number; except?: readonly { collectionId: string; asset: string }[] },
 ): Promise<{ collectionId: string; asset: string; raw: bigint }[]> {
   const rows = await db.query<{ id: string; asset: string; price_raw: string }>(
     `select wanted.id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id)
      cross join lateral (
        select asset, price_raw from indexer.listing
        where collection_id = wanted.id and ${ACTIVE} and (expires_at is null or expires_at > $2)
+         and (collection_id, asset) not in (select * from unnest($3::text[], $4::text[]))
        order by price_raw, id, key limit 1
      ) as cheapest`,
-    [collectionIds, new Date(now)],
+    [collectionIds, new Date(now), except.map((one) => one.collectionId), except.map((one) => one.asset)],
   );
   return rows.map((row) => ({ collectionId: row.id, asset: row.asset, raw: BigInt(row.price_raw) }));
 }
 
-/** The least that a buyer pays in all for any active listing: its buyer total, or its price when none is recorded. */
-export async function findCheapestBuyerTotal(db: Queryable, collectionId: string, now: number): Promise<bigint | null> {
-  const [row] = await db.query<{ total: string }>(
-    `select coalesce(buyer_total_raw, price_raw) as total from indexer.listing
-     where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2)
-     order by coalesce(buyer_total_raw, price_raw) limit 1`,
-    [collectionId, new Date(now)],
+/** `total` is the least that a listing's marketplace asks of a buyer in all, `ownAsk` an ask that fees still come on top of. */
+export type CheapestFills = { total: bigint | null; ownAsk: bigint | null };
+
+/**
+ * What the cheapest active listing costs a buyer: its buyer total, or its price when none is recorded. An own row without a
+ * total is an ask; the cheapest is told where it is below that total, because a dearer one cannot be the cheaper fill.
+ */
+export async function findCheapestFills(
+  db: Queryable,
+  collectionId: string,
+  { now, ownSource }: { now: number; ownSource: string },
+): Promise<CheapestFills> {
+  const [row] = await db.query<{ total: string | null; own_ask: string | null }>(
+    `with stated as (
+       select coalesce(buyer_total_raw, price_raw) as total from indexer.listing
+       where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2)
+         and (buyer_total_raw is not null or source <> $3)
+       order by coalesce(buyer_total_raw, price_raw) limit 1
+     )
+     select (select total from stated) as total, (
+       select price_raw from indexer.listing
+       where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2)
+         and buyer_total_raw is null and source = $3 and price_raw < coalesce((select total from stated), 'Infinity')
+       order by price_raw limit 1
+     ) as own_ask`,
+    [collectionId, new Date(now), ownSource],
   );
-  return row ? BigInt(row.total) : null;
+  return { total: toBigInt(row?.total), ownAsk: toBigInt(row?.own_ask) };
 }
 
 /** How many distinct assets have an active listing, leaving out the given ones. */
@@ -195,4 +215,8 @@ export function toMirroredListing(row: Row): MirroredListing {
     expiresAt: (row['expires_at'] as Date | null)?.getTime() ?? null,
     tx: row['tx'] as string | null,
   };
+}
+
+function toBigInt(value: string | null | undefined): bigint | null {
+  return value === null || value === undefined ? null : BigInt(value);
 }

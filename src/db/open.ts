@@ -14,10 +14,7 @@ export type Databases = { main: Database; indexer: Database; close(): Promise<vo
 export async function openDatabases(config: Config, log: Log): Promise<Databases> {
   const main =
     config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);
-  const indexer =
-    config.indexerDatabaseUrl === null
-      ? main
-      : createDatabase(openPostgres(config.indexerDatabaseUrl, log), { engine: 'postgresql', name: 'indexer' });
+  const indexer = config.indexerDatabaseUrl === null ? main : openIndexer(config.indexerDatabaseUrl, log);
   return {
     main,
     indexer,
@@ -34,12 +31,17 @@ async function openEmbeddedMain(config: Config): Promise<Database> {
 }
 
 async function openPostgresMain(url: string, log: Log): Promise<Database> {
-  const pool = openPostgres(url, log);
+  const { pool, close } = openPostgres(url, log);
   try {
     await checkPostgres(pool, 'DATABASE_URL');
   } catch (error) {
-    await pool.end();
+    await close();
     throw error;
   }
-  return createDatabase(pool, { engine: 'postgresql', name: 'main' });
+  return createDatabase(pool, { engine: 'postgresql', name: 'main', onClose: close });
+}
+
+function openIndexer(url: string, log: Log): Database {
+  const { pool, close } = openPostgres(url, log);
+  return createDatabase(pool, { engine: 'postgresql', name: 'indexer', onClose: close });
 }

@@ -2,6 +2,42 @@
 
 create schema main;
 
+create table main.adjustment (
+  id bigint not null,
+  shop_id text collate "C" not null,
+  product_id text collate "C" not null,
+  previous integer not null,
+  next integer not null,
+  requested bigint not null,
+  mode text not null,
+  reason text not null,
+  source text not null,
+  key_id text collate "C" not null,
+  created_at timestamp with time zone not null,
+  constraint adjustment_mode_check CHECK ((mode = ANY (ARRAY['adjustment'::text, 'set'::text]))),
+  constraint adjustment_source_check CHECK ((source = ANY (ARRAY['inventory'::text, 'product'::text]))),
+  constraint adjustment_pkey PRIMARY KEY (id)
+);
+CREATE INDEX adjustment_by_product ON main.adjustment USING btree (shop_id, product_id, id DESC);
+CREATE INDEX adjustment_by_shop ON main.adjustment USING btree (shop_id, id DESC);
+
+create table main.api_key (
+  id text collate "C" not null,
+  shop_id text collate "C" not null,
+  name text,
+  prefix text not null,
+  hash bytea not null,
+  scopes text[] not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  constraint api_key_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES main.shop(id),
+  constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_hash_key UNIQUE (hash)
+);
+CREATE INDEX api_key_by_shop ON main.api_key USING btree (shop_id, created_at);
+
 create table main.book_order (
   id text collate "C" not null,
   collection_id text collate "C" not null,
@@ -49,6 +85,59 @@ create table main.collection (
 );
 CREATE INDEX collection_by_contract ON main.collection USING btree (contract_address) WHERE (contract_address IS NOT NULL);
 
+create table main.delivery (
+  id bigint not null,
+  webhook_id text collate "C" not null,
+  event_id text collate "C" not null,
+  state text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  due_at timestamp with time zone not null,
+  leased_until timestamp with time zone,
+  claims integer default 0 not null,
+  last_attempt_at timestamp with time zone,
+  last_status integer,
+  last_error text,
+  last_duration_ms integer,
+  delivered_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text]))),
+  constraint delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES main.event(id) ON DELETE CASCADE,
+  constraint delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES main.webhook(id) ON DELETE CASCADE,
+  constraint delivery_pkey PRIMARY KEY (id),
+  constraint delivery_webhook_id_event_id_key UNIQUE (webhook_id, event_id)
+);
+CREATE INDEX delivery_by_event ON main.delivery USING btree (event_id);
+CREATE INDEX delivery_by_webhook ON main.delivery USING btree (webhook_id, id DESC);
+CREATE INDEX delivery_dead ON main.delivery USING btree (webhook_id, id) WHERE (state = 'dead'::text);
+CREATE INDEX delivery_due ON main.delivery USING btree (webhook_id, due_at, id) WHERE (state = 'pending'::text);
+
+create table main.event (
+  id text collate "C" not null,
+  sequence bigint not null,
+  shop_id text collate "C" not null,
+  type text not null,
+  data text not null,
+  created_at timestamp with time zone not null,
+  fanned_out boolean default false not null,
+  constraint event_pkey PRIMARY KEY (id),
+  constraint event_sequence_key UNIQUE (sequence)
+);
+CREATE INDEX event_by_age ON main.event USING btree (created_at);
+CREATE INDEX event_by_shop ON main.event USING btree (shop_id, created_at);
+CREATE INDEX event_to_fan_out ON main.event USING btree (sequence) WHERE (NOT fanned_out);
+
+create table main.idempotency (
+  key_id text collate "C" not null,
+  idempotency_key text collate "C" not null,
+  request_digest bytea not null,
+  status integer not null,
+  headers text not null,
+  body text not null,
+  created_at timestamp with time zone not null,
+  constraint idempotency_pkey PRIMARY KEY (key_id, idempotency_key)
+);
+CREATE INDEX idempotency_by_age ON main.idempotency USING btree (created_at);
+
 create table main.last_buyer_floor (
   collection_id text collate "C" not null,
   floor_raw numeric(78,0) not null,
@@ -62,6 +151,33 @@ create table main.migration (
   applied_at timestamp with time zone default now() not null,
   constraint migration_pkey PRIMARY KEY (name)
 );
+
+create table main.product (
+  id text collate "C" not null,
+  shop_id text collate "C" not null,
+  name text not null,
+  slug text collate "C" not null,
+  price text not null,
+  type text not null,
+  description text,
+  image text,
+  more_images text[] not null,
+  inventory integer not null,
+  track_inventory boolean not null,
+  requires_shipping boolean not null,
+  weight_grams double precision not null,
+  collections text[] not null,
+  version integer default 1 not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint product_inventory_check CHECK ((inventory >= 0)),
+  constraint product_type_check CHECK ((type = ANY (ARRAY['physical'::text, 'digital'::text, 'nft'::text]))),
+  constraint product_weight_grams_check CHECK ((weight_grams >= (0)::double precision)),
+  constraint product_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES main.shop(id),
+  constraint product_pkey PRIMARY KEY (id),
+  constraint product_shop_id_slug_key UNIQUE (shop_id, slug)
+);
+CREATE INDEX product_by_shop ON main.product USING btree (shop_id, id DESC);
 
 create table main.rate (
   symbol text collate "C" not null,
@@ -77,6 +193,35 @@ create table main.secret (
   created_at timestamp with time zone default now() not null,
   constraint secret_pkey PRIMARY KEY (name)
 );
+
+create table main.shop (
+  id text collate "C" not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  constraint shop_pkey PRIMARY KEY (id),
+  constraint shop_name_key UNIQUE (name)
+);
+
+create table main.webhook (
+  id text collate "C" not null,
+  shop_id text collate "C" not null,
+  url text not null,
+  events text[] not null,
+  description text,
+  secret text not null,
+  previous_secret text,
+  previous_secret_until timestamp with time zone,
+  enabled boolean default true not null,
+  disabled_reason text,
+  disabled_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  version integer default 1 not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint webhook_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES main.shop(id),
+  constraint webhook_pkey PRIMARY KEY (id)
+);
+CREATE INDEX webhook_by_shop ON main.webhook USING btree (shop_id, id);
 
 create schema indexer;
 

@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { Changes } from '../market/changes.ts';
 import type { Answer } from './answer.ts';
+import { DEGRADED_POLICY, underPolicy } from './answer.ts';
 
 /** How long an answer is used without looking again. */
 const FRESH_MS = 1_000;
@@ -64,19 +65,20 @@ export function createAnswerCache(changes: Changes, clock: Clock): AnswerCache {
       const current = entry && isCurrent(entry) ? entry : undefined;
       if (current && current.freshUntil > now) return current.answer;
       const running = making.get(key);
-      if (running && current && isShareable(current, now)) return current.answer;
+      if (running && current && isUsable(current, now, SHARED_STALE_MS)) return current.answer;
       try {
         return await (running?.version === changes.latest() ? running.promise : start(key, produce));
       } catch (error) {
         const outOfReach = error instanceof ServiceError && error.code === 'unavailable';
-        if (outOfReach && entry && now - entry.madeAt < LAST_GOOD_MS) return entry.answer;
+        if (outOfReach && entry && isUsable(entry, clock(), LAST_GOOD_MS))
+          return underPolicy(entry.answer, DEGRADED_POLICY);
         throw error;
       }
     },
   };
 }
 
-/** Old, but neither untrue nor too old for those who would otherwise wait for another request's look. */
-function isShareable(entry: Entry, now: number): boolean {
-  return now - entry.madeAt < SHARED_STALE_MS && (entry.answer.trueUntil ?? Number.POSITIVE_INFINITY) > now;
+/** Not fresh, but neither too old nor known to be untrue. */
+function isUsable({ madeAt, answer }: Entry, now: number, ageMaxMs: number): boolean {
+  return now - madeAt < ageMaxMs && (answer.trueUntil ?? Number.POSITIVE_INFINITY) > now;
 }

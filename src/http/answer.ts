@@ -44,8 +44,7 @@ export function createAnswer(options: {
   const text = JSON.stringify(options.body);
   const bytes = Buffer.from(text);
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
-  const cacheControl = `public, max-age=0, s-maxage=${policy.sharedMaxAgeS}, stale-while-revalidate=${policy.staleWhileRevalidateS}`;
-  const shared = { 'cache-control': cacheControl, etag, ...CORS_HEADERS };
+  const shared = { 'cache-control': toCacheControl(policy), etag, ...CORS_HEADERS };
   return {
     subject: options.subject,
     trueUntil: options.trueUntil ?? null,
@@ -59,6 +58,14 @@ export function createAnswer(options: {
     }),
     notModifiedHeaders: flatten(shared),
   };
+}
+
+/** The same answer under another policy: one that was made when all was well, told while something is out of reach. */
+export function underPolicy(answer: Answer, policy: CachePolicy): Answer {
+  const cacheControl = toCacheControl(policy);
+  const change = (headers: readonly string[]) =>
+    headers.map((part, index) => (headers[index - 1] === 'cache-control' ? cacheControl : part));
+  return { ...answer, headers: change(answer.headers), notModifiedHeaders: change(answer.notModifiedHeaders) };
 }
 
 /** Writes a 200, or a 304 when the caller holds the same answer. `HEAD` gets the headers alone. */
@@ -83,6 +90,10 @@ function holdsEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch.trim() === '*') return true;
   const opaque = etag.slice('W/'.length);
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === opaque);
+}
+
+function toCacheControl({ sharedMaxAgeS, staleWhileRevalidateS }: CachePolicy): string {
+  return `public, max-age=0, s-maxage=${sharedMaxAgeS}, stale-while-revalidate=${staleWhileRevalidateS}`;
 }
 
 function flatten(headers: Record<string, string>): string[] {

@@ -2,13 +2,14 @@
 // from here is the router's.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { ServiceError } from '../errors.ts';
 import type { Answer } from './answer.ts';
 import { CORS_HEADERS, writeAnswer } from './answer.ts';
-import type { ErrorEnvelope } from './errors.ts';
 import { toErrorAnswer } from './errors.ts';
+import { MARKETPLACE_PREFIX } from './marketplace/paths.ts';
 import type { Bucket, RateLimiter, Refusal } from './rate-limit.ts';
+import { toRefusalHeaders } from './rate-limit.ts';
+import { pathOf, readTarget } from './request-target.ts';
 
 export type EdgeOptions = {
   /** The bucket that a path counts in; null: not counted. */
@@ -22,70 +23,65 @@ export type EdgeOptions = {
 
 export function createEdge(options: EdgeOptions, route: RequestListener): RequestListener {
   return (request, response) => {
-    const url = request.url ?? '/';
-    const query = url.indexOf('?');
-    const path = query < 0 ? url : url.slice(0, query);
-    const refusal = admit(options, request, path);
-    if (refusal) return refuse(response, request, refusal, options.clock());
-    if (!isReadable(path)) return send(response, request, new ServiceError('bad_request', 'The path does not decode'));
-    const answer = request.method === 'GET' || request.method === 'HEAD' ? options.peek(url) : undefined;
+    const target = readTarget(request.url ?? '');
+    const refusal = admit(options, request, target);
+    if (refusal) return refuse(options, request, response, refusal);
+    if (target === null) return send(request, response, new ServiceError('bad_request', UNREADABLE));
+    const mistake = findMistake(request);
+    if (mistake !== null) {
+      // Whoever talks so may mean something else by what follows.
+      response.setHeader('connection', 'close');
+      return send(request, response, new ServiceError('bad_request', mistake));
+    }
+    request.url = target;
+    const answer = request.method === 'GET' || request.method === 'HEAD' ? options.peek(target) : undefined;
     if (answer) return writeAnswer(request, response, answer, options.clock());
     return route(request, response);
   };
 }
 
-/** Every answered request counts but a preflight. */
-function admit(options: EdgeOptions, request: IncomingMessage, path: string): Refusal | null {
+const UNREADABLE = 'The request target cannot be read';
+
+/** Every answered request counts but a preflight; one that cannot be read counts as a single. */
+function admit(options: EdgeOptions, request: IncomingMessage, target: string | null): Refusal | null {
   if (request.method === 'OPTIONS') return null;
-  const bucket = options.bucketOf(path);
+  const bucket = target === null ? 'single' : options.bucketOf(pathOf(target));
   return bucket && options.limiter(bucket, options.clientAddress(request));
 }
 
-/** Printable ASCII whose percent-encoding decodes to UTF-8. */
-function isReadable(path: string): boolean {
-  if (!/^[\x21-\x7e]*$/.test(path)) return false;
-  if (!path.includes('%')) return true;
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
+const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+
+/**
+ * What RFC 9112 wants refused: another version of HTTP, a body whose length cannot be known, and since 1.1 anything but
+ * one well-formed Host.
+ */
+function findMistake({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The Transfer-Encoding cannot be read';
+  if (httpVersion === '1.0') return null;
+  if (httpVersion !== '1.1') return 'This version of HTTP is not spoken here';
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue;
+    hosts += 1;
+    if (hosts > 1 || !HOST.test(rawHeaders[index + 1] ?? '')) return 'The Host header cannot be read';
   }
+  return hosts === 1 ? null : 'The Host header is missing';
 }
 
-function refuse(response: ServerResponse, request: IncomingMessage, refusal: Refusal, now: number): void {
-  const afterS = Math.max(1, Math.ceil((refusal.resetAt - now) / 1_000));
-  response.setHeader('x-ratelimit-limit', refusal.limit);
-  response.setHeader('x-ratelimit-remaining', 0);
-  response.setHeader('x-ratelimit-reset', new Date(refusal.resetAt).toISOString());
-  response.setHeader('retry-after', afterS);
-  send(response, request, new ServiceError('rate_limited', `Too many requests, try again in ${afterS} s`));
+function refuse(options: EdgeOptions, request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  const headers = toRefusalHeaders(refusal, options.clock());
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  const message = `Too many requests, try again in ${headers['retry-after']} s`;
+  send(request, response, new ServiceError('rate_limited', message));
 }
 
-function send(response: ServerResponse, request: IncomingMessage, error: ServiceError): void {
+function send(request: IncomingMessage, response: ServerResponse, error: ServiceError): void {
   const { status, headers, envelope } = toErrorAnswer(error);
   const body = JSON.stringify(envelope);
-  response.writeHead(status, { ...headers, ...CORS_HEADERS, 'content-length': Buffer.byteLength(body) });
+  const isOpen = request.url?.startsWith(MARKETPLACE_PREFIX);
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { ...headers, ...(isOpen && CORS_HEADERS), 'content-length': length });
   response.end(request.method === 'HEAD' ? undefined : body);
-}
-
-const CLIENT_ERRORS: Record<string, { status: string; message: string }> = {
-  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', message: 'The request headers are too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request took too long to arrive' },
-};
-const BAD_REQUEST = { status: '400 Bad Request', message: 'The request cannot be read' };
-
-/** Answers what is not even HTTP, or came too slowly, in the same envelope, and hangs up. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { status, message } = CLIENT_ERRORS[error.code ?? ''] ?? BAD_REQUEST;
-  const envelope: ErrorEnvelope = { error: { code: 'bad_request', message } };
-  const body = JSON.stringify(envelope);
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
 }

@@ -1,31 +1,40 @@
 // The one map from an error to what a caller sees: status, code and public message in the envelope of both interfaces.
 
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import { ServiceError } from '../errors.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
   bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  conflict: 409,
+  precondition_failed: 412,
+  unprocessable: 422,
   rate_limited: 429,
   internal_error: 500,
   upstream_error: 502,
   unavailable: 503,
 };
 
-export type ErrorEnvelope = { error: { code: ErrorCode; message: string } };
+export type ErrorEnvelope = { error: { code: ErrorCode; message: string; details?: readonly ErrorDetail[] } };
 export type ErrorAnswer = { status: number; headers: Record<string, string>; envelope: ErrorEnvelope };
 
 /** Seconds after which a caller of an unavailable service may try again. */
 const RETRY_AFTER_S = 2;
 
-/** The answer to anything thrown. What is not a ServiceError is a bug: it is answered without detail. */
-export function toErrorAnswer(error: unknown): ErrorAnswer {
+/**
+ * The answer to anything thrown. What is not a ServiceError is a bug: it is answered without detail. Details are for the
+ * store interface: the marketplace's envelope has a code and a message only.
+ */
+export function toErrorAnswer(error: unknown, options: { details?: boolean } = {}): ErrorAnswer {
   const known = error instanceof ServiceError ? error : toFrameworkError(error);
   const { code, message } = known ?? {
     code: 'internal_error' as const,
     message: 'Something went wrong inside the service',
   };
+  const details = options.details && known ? known.details : [];
   return {
     status: STATUS_BY_CODE[code],
     headers: {
@@ -33,7 +42,7 @@ export function toErrorAnswer(error: unknown): ErrorAnswer {
       'cache-control': 'no-store',
       ...(code === 'unavailable' && { 'retry-after': String(RETRY_AFTER_S) }),
     },
-    envelope: { error: { code, message } },
+    envelope: { error: { code, message, ...(details.length > 0 && { details }) } },
   };
 }
 

@@ -1,4 +1,5 @@
-// The door for commands on the same machine: a Unix socket that only its owner may open. It speaks the intake interface.
+// The door for commands on the same machine: a Unix socket that only its owner may open. Records come in through it, and the
+// operator's commands.
 
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
@@ -11,6 +12,8 @@ import type { ImportContext } from '../intake/import.ts';
 import type { Log } from '../log.ts';
 import { isUnexpected, toErrorAnswer } from './errors.ts';
 import { registerIntakeRoutes } from './intake/records.ts';
+import type { OperatorCall } from './operator.ts';
+import { registerOperatorRoutes } from './operator.ts';
 
 /** What fits into the address of a Unix socket on every system. */
 const SOCKET_PATH_BYTES_MAX = 100;
@@ -29,7 +32,7 @@ export function socketPathOf(dataDir: string): string {
  * (on PostgreSQL several may share a data directory), commands go on using that one, and the result is null.
  */
 export async function startLocalServer(
-  context: ImportContext,
+  doors: { intake: ImportContext; operations: Readonly<Record<string, OperatorCall>> },
   socketPath: string,
   log: Log,
 ): Promise<FastifyInstance | null> {
@@ -44,7 +47,8 @@ export async function startLocalServer(
     const { status, headers, envelope } = toErrorAnswer(error);
     void reply.code(status).headers(headers).send(envelope);
   });
-  registerIntakeRoutes(app, context);
+  registerIntakeRoutes(app, doors.intake);
+  registerOperatorRoutes(app, doors.operations);
   rmSync(socketPath, { force: true });
   const umask = process.umask(OWNER_ONLY_UMASK);
   try {

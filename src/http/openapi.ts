@@ -1,8 +1,7 @@
-// The OpenAPI document of the marketplace interface, made from the routes themselves.
+// OpenAPI documents, made from the routes themselves: one for each scope of the server that registers one.
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { MARKETPLACE_PREFIX } from './marketplace/paths.ts';
 
 /** The version of the interface's description, not of the program. */
 const DOCUMENT_VERSION = '1.0.0';
@@ -14,32 +13,37 @@ export type OpenApiDocument = {
   components: { schemas: Record<string, object> };
 };
 
+export type OpenApiOptions = {
+  title: string;
+  description: string;
+  tags: { name: string; description: string }[];
+  /** True: every operation needs an API key as a bearer token. */
+  keyed: boolean;
+};
+
 /** Has to be registered before the routes that it describes. */
-export async function registerOpenApi(app: FastifyInstance): Promise<void> {
+export async function registerOpenApi(app: FastifyInstance, options: OpenApiOptions): Promise<void> {
+  const { title, description, tags, keyed } = options;
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: {
-        title: 'Mercat marketplace interface',
+        title,
         version: DOCUMENT_VERSION,
-        description:
-          'Public, read-only market data for NFT collections on seven chains. No key, open to browsers. ' +
-          'Amounts are integers of base units in text; unknown is null, never zero; when a source is down the answer says so.',
+        description,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         contact: { name: 'The Mercat developers' },
       },
-      // No key is needed anywhere in this interface.
-      security: [],
-      tags: [
-        { name: 'Collections', description: 'Collections and their floors.' },
-        { name: 'Listings and sales', description: 'What is for sale, and what was sold.' },
-        { name: 'Tokens', description: 'Single tokens.' },
-        { name: 'Service', description: 'The interface itself.' },
-      ],
+      security: keyed ? [{ apiKey: [] }] : [],
+      ...(keyed && {
+        components: {
+          securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of a shop.' } },
+        },
+      }),
+      tags,
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
     exposeHeadRoutes: false,
-    transform: ({ schema, url }) => ({ schema: { ...schema, hide: !url.startsWith(MARKETPLACE_PREFIX) }, url }),
   });
 }
 

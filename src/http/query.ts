@@ -3,6 +3,7 @@
 
 import type { FastifySchemaCompiler } from 'fastify';
 import type { Chains } from '../domain/chain.ts';
+import { countCharacters } from '../domain/text.ts';
 import { ServiceError } from '../errors.ts';
 
 /** The raw texts of each parameter, in their order; null stands for one that does not decode. */
@@ -18,12 +19,10 @@ type ParameterSchema = {
 };
 type QuerySchema = { properties: Record<string, ParameterSchema> };
 
-const PARAMETERS_MAX = 1_000;
-
-/** Splits a query string without judging it. */
+/** Splits a query string without judging it. Its length, bounded by the server, bounds the number of its parameters. */
 export function splitQuery(text: string): RawQuery {
   const query: RawQuery = Object.create(null) as RawQuery;
-  for (const pair of text.split('&', PARAMETERS_MAX)) {
+  for (const pair of text.split('&')) {
     if (pair === '') continue;
     const split = pair.indexOf('=');
     const name = decode(split < 0 ? pair : pair.slice(0, split));
@@ -58,8 +57,9 @@ function readParameter(
   text: string | null,
   schema: ParameterSchema,
   chains: Chains,
-): string | number | undefined {
+): string | number | boolean | undefined {
   if (text === null || text === '') return undefined;
+  if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;
   if (schema.type === 'integer') {
     if (!/^(0|-?[1-9]\d{0,9})$/.test(text)) return undefined;
     const value = Number(text);
@@ -67,17 +67,22 @@ function readParameter(
   }
   if (name === 'chain') return chains.has(text) ? text : undefined;
   if (schema.enum && !schema.enum.includes(text)) return undefined;
-  return text.length <= (schema.maxLength ?? Infinity) ? text : undefined;
+  return countCharacters(text) <= (schema.maxLength ?? Infinity) ? text : undefined;
 }
 
 function toRefusal(name: string, texts: (string | null)[], schema: ParameterSchema): ServiceError {
-  if (texts.length > 1) return new ServiceError('bad_request', `Query parameter ${name} is given more than once`);
-  if (texts[0] === '') return new ServiceError('bad_request', `Query parameter ${name} is empty`);
-  return new ServiceError('bad_request', `Query parameter ${name} must be ${describe(schema)}`);
+  const why = whyRefused(texts, schema);
+  return new ServiceError('bad_request', `Query parameter ${name} ${why}`, { details: [{ path: name, message: why }] });
+}
+
+function whyRefused(texts: (string | null)[], schema: ParameterSchema): string {
+  if (texts.length > 1) return 'is given more than once';
+  return texts[0] === '' ? 'is empty' : `must be ${describe(schema)}`;
 }
 
 function describe(schema: ParameterSchema): string {
   if (schema.enum) return `one of ${schema.enum.join(', ')}`;
+  if (schema.type === 'boolean') return 'true or false';
   if (schema.type === 'integer') return `an integer from ${schema.minimum} to ${schema.maximum}`;
   return 'well-formed text';
 }

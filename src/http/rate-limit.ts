@@ -10,36 +10,51 @@ export type RateLimits = Record<Bucket, number>;
 export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300 };
 
 const WINDOW_MS = 60_000;
-/** Clients remembered at once. Past it the oldest windows are forgotten: a flood of addresses costs bounded memory. */
+/** Windows remembered at once. Past it the older half is forgotten: a flood of addresses costs bounded memory. */
 const WINDOWS_MAX = 200_000;
 
 /** What a refused client is told. `resetAt` in milliseconds since the epoch. */
 export type Refusal = { limit: number; resetAt: number };
 
 /** Counts a request; the refusal when the client's bucket is exhausted, else null. */
-export type RateLimiter = (bucket: Bucket, client: string) => Refusal | null;
+export type RateLimiter<B extends string = Bucket> = (bucket: B, client: string) => Refusal | null;
 
-export function createRateLimiter(limits: RateLimits, clock: Clock): RateLimiter {
-  // In insertion order, which is the order of expiry, because all windows are equally long.
-  const windows = new Map<string, { count: number; resetAt: number }>();
+/** The headers that only a refused request gets. */
+export function toRefusalHeaders(refusal: Refusal, now: number): Record<string, string> {
+  return {
+    'x-ratelimit-limit': String(refusal.limit),
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': new Date(refusal.resetAt).toISOString(),
+    'retry-after': String(Math.max(1, Math.ceil((refusal.resetAt - now) / 1_000))),
+  };
+}
+
+export function createRateLimiter<B extends string>(limits: Record<B, number>, clock: Clock): RateLimiter<B> {
+  // Two generations instead of one map that is emptied from its front: each step over the holes that leaves costs as much
+  // as a request. A window ends before the second turn after its start, so that none is forgotten early but in a flood.
+  let older = new Map<string, Window>();
+  let newer = new Map<string, Window>();
+  let turnedAt = clock();
+
+  const open = (key: string, now: number): Window => {
+    if (now - turnedAt >= WINDOW_MS || newer.size >= WINDOWS_MAX / 2) {
+      older = newer;
+      newer = new Map();
+      turnedAt = now;
+    }
+    const window = { count: 0, resetAt: now + WINDOW_MS };
+    newer.set(key, window);
+    return window;
+  };
+
   return (bucket, client) => {
     const now = clock();
     const key = `${bucket} ${client}`;
-    let window = windows.get(key);
-    if (!window || window.resetAt <= now) {
-      windows.delete(key);
-      forgetOldest(windows, now);
-      window = { count: 0, resetAt: now + WINDOW_MS };
-      windows.set(key, window);
-    }
+    let window = newer.get(key) ?? older.get(key);
+    if (!window || window.resetAt <= now) window = open(key, now);
     window.count += 1;
     return window.count > limits[bucket] ? { limit: limits[bucket], resetAt: window.resetAt } : null;
   };
 }
 
-function forgetOldest(windows: Map<string, { resetAt: number }>, now: number): void {
-  for (const [key, window] of windows) {
-    if (window.resetAt > now && windows.size < WINDOWS_MAX) return;
-    windows.delete(key);
-  }
-}
+type Window = { count: number; resetAt: number };

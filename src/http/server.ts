@@ -1,6 +1,6 @@
 // The public HTTP server: edge, router, interfaces. It owns nothing long-lived but itself.
 
-import { METHODS, createServer } from 'node:http';
+import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
 import type { Chains } from '../domain/chain.ts';
@@ -8,20 +8,25 @@ import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { CORS_HEADERS } from './answer.ts';
 import { createClientAddress } from './client-address.ts';
-import { answerClientError, createEdge } from './edge.ts';
+import { createEdge } from './edge.ts';
 import { isUnexpected, toErrorAnswer } from './errors.ts';
 import { MARKETPLACE_PREFIX, bucketOf } from './marketplace/paths.ts';
 import type { MarketplaceContext } from './marketplace/answer-route.ts';
-import { registerMarketplaceRoutes } from './marketplace/routes.ts';
-import { COMPONENT_SCHEMAS } from './marketplace/schemas.ts';
-import { registerOpenApi } from './openapi.ts';
-import { createQueryValidator, splitQuery } from './query.ts';
+import { registerMarketplace } from './marketplace/routes.ts';
+import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
+import { splitQuery } from './query.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { registerReferencePage } from './reference-page.ts';
+import type { StoreContext } from './store/context.ts';
+import { FAILURES_A_MINUTE_MAX } from './store/context.ts';
+import { STORE_PREFIX, registerStore } from './store/routes.ts';
 
 export type ServerOptions = {
   marketplace: MarketplaceContext;
+  store: Pick<StoreContext, 'store' | 'keys' | 'cursorSecret'>;
+  /** Requests a minute, per key of the store interface. */
+  storeRateLimit: number;
   chains: Chains;
   trustProxy: number | readonly string[];
   limits: RateLimits;
@@ -29,59 +34,66 @@ export type ServerOptions = {
   log: Log;
 };
 
-/** A client that takes longer than this to send its headers, or its whole request, is hung up on. */
-const HEADERS_TIMEOUT_MS = 8_000;
-const REQUEST_TIMEOUT_MS = 15_000;
-const SLOW_CLIENT_CHECK_MS = 1_000;
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Ids are judged by the routes; the router only has to let them through. Headers bound the URL to 16 KiB. */
-const PATH_PART_LENGTH_MAX = 16_384;
+/** Ids are judged by the routes; the router only has to let them through. Percent-encoding makes three bytes of one. */
+const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
+/** More than the slowest answer takes with the default deadlines. */
+const CLOSE_WAIT_MS = 5_000;
 
 export async function createHttpServer(options: ServerOptions): Promise<FastifyInstance> {
   const { marketplace, clock, log } = options;
+  const clientAddress = createClientAddress(options.trustProxy);
   const app = Fastify({
     logger: false,
+    // What still arrives while the server closes is answered like anything else, and its connection ends with the answer.
+    return503OnClosing: false,
     bodyLimit: BODY_BYTES_MAX,
     routerOptions: { maxParamLength: PATH_PART_LENGTH_MAX, ignoreTrailingSlash: true, querystringParser: splitQuery },
     frameworkErrors: (error, request, reply) => sendError(log, error, request, reply),
+    // The server answers what is not HTTP by itself; Fastify's own listener beside it would answer twice.
+    clientErrorHandler: () => undefined,
     serverFactory: (route) => {
       const edge = createEdge(
         {
           bucketOf,
           limiter: createRateLimiter(options.limits, clock),
-          clientAddress: createClientAddress(options.trustProxy),
+          clientAddress,
           peek: marketplace.answers.peek,
           clock,
         },
         route,
       );
-      return createServer(
-        {
-          headersTimeout: HEADERS_TIMEOUT_MS,
-          requestTimeout: REQUEST_TIMEOUT_MS,
-          connectionsCheckingInterval: SLOW_CLIENT_CHECK_MS,
-          keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-          requireHostHeader: false,
-        },
-        edge,
-      )
-        .on('checkExpectation', edge)
-        .on('clientError', answerClientError);
+      return createNodeServer(edge);
     },
   });
-  for (const schema of COMPONENT_SCHEMAS) app.addSchema(schema);
-  const readQuery = createQueryValidator(options.chains);
-  // Path parameters are parsed by their routes, which know more than a schema can say.
-  app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? readQuery(route as never) : () => true));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => sendError(log, error, request, reply));
   refuseUnknown(app);
-  await registerOpenApi(app);
-  registerMarketplaceRoutes(app, marketplace);
-  await registerReferencePage(app);
+  await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
+  await app.register((scope) =>
+    registerStore(scope, toStoreContext(options, clientAddress), {
+      chains: options.chains,
+      baseUrl: marketplace.baseUrl,
+    }),
+  );
+  registerReferencePage(app, marketplace.baseUrl);
   await app.ready();
   return app;
+}
+
+function toStoreContext(options: ServerOptions, clientAddress: StoreContext['clientAddress']): StoreContext {
+  const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
+  return { ...options.store, clientAddress, limiter: createRateLimiter(limits, options.clock) };
+}
+
+/** Ends the server: what is under way is answered, and connections that stay longer than that takes are cut. */
+export async function closeHttpServer(app: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(cut);
+  }
 }
 
 /** Unknown paths are 404, known paths under another method 405; a preflight of a known path is answered here too. */
@@ -119,13 +131,13 @@ function sendPreflight(request: FastifyRequest, reply: FastifyReply, allowed: st
       'access-control-allow-headers': '*',
       'access-control-max-age': PREFLIGHT_MAX_AGE_S,
     });
-  }
+  } else reply.header('cache-control', 'no-store');
   return reply.code(204).send();
 }
 
 function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (isUnexpected(error)) log.error('a request failed', { method: request.method, url: request.url, error });
-  const { status, headers, envelope } = toErrorAnswer(error);
+  const { status, headers, envelope } = toErrorAnswer(error, { details: request.url.startsWith(STORE_PREFIX) });
   if (request.url.startsWith(MARKETPLACE_PREFIX)) reply.headers(CORS_HEADERS);
   void reply.code(status).headers(headers).send(envelope);
 }

@@ -9,7 +9,7 @@ import type { Collection } from '../domain/collection.ts';
 import type { Reading } from '../sources/source.ts';
 import { readAskFloors, toAskFloor } from './asks.ts';
 import type { Market } from './market.ts';
-import { chainOf } from './market.ts';
+import { chainOf, valueOrNull } from './market.ts';
 import { resolveCollection } from './resolve.ts';
 
 export type CollectionDetail = {
@@ -44,9 +44,9 @@ export async function readCollectionDetail(market: Market, id: string): Promise<
     collection,
     askFloorRaw: toAskFloor(floors, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw }),
     ...toTrade(market, collection, analytics),
-    ...toHoldings(collection, stats, listedCount),
+    ...toHoldings(collection, stats, valueOrNull(listedCount)),
     stale: !stats.ok && !analytics.ok,
-    degraded: !stats.ok || !analytics.ok,
+    degraded: !stats.ok || !analytics.ok || floors.degraded || !listedCount.ok,
   };
 }
 
@@ -76,12 +76,14 @@ function toHoldings(collection: Collection, stats: Reading<CollectionStats>, lis
   };
 }
 
-/** Distinct assets listed in either book; null when one of them cannot be counted. */
-async function countListings(market: Market, collectionId: string, now: number): Promise<number | null> {
+/** Distinct assets listed in either book; a failure when one of them cannot be counted. */
+async function countListings(market: Market, collectionId: string, now: number): Promise<Reading<number>> {
   const own = await market.orderBook.read((db) =>
-    listAllOrderedAssets(db, collectionId, { now, limit: OWN_ASSETS_MAX }),
+    listAllOrderedAssets(db, [collectionId], { now, limit: OWN_ASSETS_MAX }),
   );
-  if (!own.ok) return null;
-  const mirrored = await market.stats.read((db) => countListedAssets(db, collectionId, { now, except: own.value }));
-  return mirrored.ok ? mirrored.value + own.value.length : null;
+  if (!own.ok) return own;
+  const mirrored = await market.listedCounts.read((db) =>
+    countListedAssets(db, collectionId, { now, except: own.value.map((one) => one.asset) }),
+  );
+  return mirrored.ok ? { ok: true, value: mirrored.value + own.value.length } : mirrored;
 }

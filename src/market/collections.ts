@@ -18,7 +18,8 @@ export type CollectionSummary = {
   owners: number | null;
 };
 
-export type CollectionPage = { summaries: CollectionSummary[]; next: Rank | null };
+/** `degraded`: something is missing that a source would have known. */
+export type CollectionPage = { summaries: CollectionSummary[]; next: Rank | null; degraded: boolean };
 
 /** A page of collections after a place in the ranking. Throws `upstream_error` when the indexer cannot be read. */
 export async function listCollections(
@@ -28,25 +29,25 @@ export async function listCollections(
 ): Promise<CollectionPage> {
   const following = ranksAfter(await readRanking(query), query.after);
   const page = following.slice(0, query.limit);
-  const summaries = await readSummaries(
+  const known = await readSummaries(
     market,
     page.map((rank) => rank.id),
   );
-  return { summaries, next: following.length > page.length ? (page.at(-1) ?? null) : null };
+  return { ...known, next: following.length > page.length ? (page.at(-1) ?? null) : null };
 }
 
-async function readSummaries(market: Market, ids: string[]): Promise<CollectionSummary[]> {
+async function readSummaries(market: Market, ids: string[]): Promise<Omit<CollectionPage, 'next'>> {
   const found = requireReading(await market.primary.read((db) => listCollectionsByIds(db, ids)), 'unavailable');
   const byId = new Map(found.map((collection) => [collection.id, collection]));
   const collections = ids.flatMap((id) => byId.get(id) ?? []);
   const [volumes, stats, floors] = await Promise.all([
-    market.ranking.read((db) => listCollectionVolumes(db, ids)),
+    market.volumes.read((db) => listCollectionVolumes(db, ids)),
     market.stats.read((db) => listCollectionStats(db, ids)),
     readAskFloors(market, collections),
   ]);
   const volumeById = new Map(requireReading(volumes, 'upstream_error').map((volume) => [volume.collectionId, volume]));
   const statsById = valueOrNull(stats);
-  return collections.map((collection) => ({
+  const summaries = collections.map((collection) => ({
     collection,
     askFloorRaw: toAskFloor(floors, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw }),
     volumeAllTime: toVolumeAllTime(
@@ -58,4 +59,5 @@ async function readSummaries(market: Market, ids: string[]): Promise<CollectionS
     // Owners that cannot be read are unknown right now; the snapshot speaks only where the source has nothing to say.
     owners: statsById ? (statsById.get(collection.id)?.owners ?? collection.snapshot.owners) : null,
   }));
+  return { summaries, degraded: !stats.ok || floors.degraded };
 }

@@ -3,7 +3,7 @@
 
 import { listCheapestAsks } from '../db/book-orders.ts';
 import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from '../db/floors.ts';
-import { findCheapestBuyerTotal } from '../db/listings.ts';
+import { findCheapestFills } from '../db/listings.ts';
 import { shareOf } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
 import type { Collection } from '../domain/collection.ts';
@@ -43,7 +43,7 @@ export function createFloorReader(market: Market): FloorReader {
       resolveBuyerFloor(market, collection),
     ]);
     const askFloorRaw = toAskFloor(asks, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw });
-    const degraded = !asks.analytics || !asks.stats || !resolved.ok;
+    const degraded = asks.degraded || !resolved.ok;
     if (resolved.ok) {
       if (LAST_GOOD_CHAINS.has(chain.id)) keep(collection.id, resolved.raw);
       return { collection, chain, askFloorRaw, buyerFloorRaw: resolved.raw, stale: false, degraded };
@@ -59,14 +59,16 @@ type Resolved = { ok: true; raw: bigint | null } | { ok: false };
 async function resolveBuyerFloor(market: Market, collection: Collection): Promise<Resolved> {
   const now = market.clock();
   const [mirror, book] = await Promise.all([
-    market.buyerFloor.read((db) => findCheapestBuyerTotal(db, collection.id, now)),
+    market.buyerFloor.read((db) => findCheapestFills(db, collection.id, { now, ownSource: market.serviceName })),
     market.orderBook.read((db) => listCheapestAsks(db, [collection.id], now)),
   ]);
   if (!mirror.ok || !book.ok) return { ok: false };
-  const ask = book.value.get(collection.id);
-  const own = ask === undefined ? null : toOwnBuyerTotal(market, collection, ask);
-  if (own === null || mirror.value === null) return { ok: true, raw: own ?? mirror.value };
-  return { ok: true, raw: own < mirror.value ? own : mirror.value };
+  const asks = [book.value.get(collection.id) ?? null, mirror.value.ownAsk];
+  const fills = [
+    mirror.value.total,
+    ...asks.map((ask) => (ask === null ? null : toOwnBuyerTotal(market, collection, ask))),
+  ];
+  return { ok: true, raw: cheapestOf(fills) };
 }
 
 /** Platform fee and royalty come on top of an own ask, each rounded up. Dearer asks cost more, so the cheapest decides. */
@@ -74,9 +76,15 @@ function toOwnBuyerTotal(market: Market, collection: Collection, ask: bigint): b
   return ask + shareOf(ask, market.platformFeeBps) + shareOf(ask, collection.royaltyBps ?? 0);
 }
 
+function cheapestOf(amounts: readonly (bigint | null)[]): bigint | null {
+  let cheapest: bigint | null = null;
+  for (const amount of amounts) if (amount !== null && (cheapest === null || amount < cheapest)) cheapest = amount;
+  return cheapest;
+}
+
 async function readLastGood(market: Market, collectionId: string): Promise<bigint | null> {
   const since = market.clock() - LAST_GOOD_AGE_MAX_MS;
-  const kept = valueOrNull(await market.primary.read((db) => findLastBuyerFloor(db, collectionId, since)));
+  const kept = valueOrNull(await market.lastGoodFloors.read((db) => findLastBuyerFloor(db, collectionId, since)));
   return kept?.raw ?? null;
 }
 
@@ -90,9 +98,9 @@ function createLastGoodWriter(market: Market): (collectionId: string, raw: bigin
     if (written.size >= REMEMBERED_FLOORS_MAX) written.clear();
     written.set(collectionId, { raw, at: now });
     market.background(async () => {
-      const result = await market.primary.read((db) =>
+      const result = await market.lastGoodFloors.read((db) =>
         raw === null
-          ? deleteLastBuyerFloor(db, collectionId)
+          ? deleteLastBuyerFloor(db, collectionId, now)
           : upsertLastBuyerFloor(db, collectionId, { raw, observedAt: now }),
       );
       if (!result.ok) written.delete(collectionId);

@@ -10,6 +10,7 @@ import type { Collection } from '../domain/collection.ts';
 import { WINDOW_SIZE_MAX, mergeWindow } from '../domain/listing-window.ts';
 import type { Reading } from '../sources/source.ts';
 import type { Market } from './market.ts';
+import { withinOneDeadline } from './market.ts';
 import { chainAndAddressOf } from './resolve.ts';
 
 /** An active listing of either book. `source` is null for the service's own rows. Times in milliseconds. */
@@ -28,6 +29,8 @@ export type ListingWindow = {
   listings: Listing[];
   /** Names of the sources whose rows are missing and whose absence the contract tells. */
   staleSources: string[];
+  /** True when any source's rows are missing, told or not. */
+  degraded: boolean;
   /** When the first of the listings expires, in milliseconds: the window is not true beyond it. */
   trueUntil: number | null;
 };
@@ -40,7 +43,7 @@ const CHUNKS_MAX = 40;
 
 export async function readListingWindow(market: Market, collection: Collection): Promise<ListingWindow> {
   const place = chainAndAddressOf(market, collection);
-  if (!place) return { listings: [], staleSources: [], trueUntil: null };
+  if (!place) return { listings: [], staleSources: [], degraded: false, trueUntil: null };
   const now = market.clock();
   const hasOwnBook = place.chain.family === 'evm';
   const [book, mirror] = await Promise.all([
@@ -49,25 +52,28 @@ export async function readListingWindow(market: Market, collection: Collection):
   ]);
   const own = book.ok ? book.value.map(toOwnListing) : [];
   const mirrored = mirror.ok ? mirror.value.rows.map((row) => toListing(market, row)) : [];
-  const ownAssets = new Set(own.map((listing) => listing.asset as string));
-  if (mirror.ok) for (const asset of mirror.value.ownAssets) ownAssets.add(asset);
-  const listings = mergeWindow(own, mirrored, ownAssets);
-  return { listings, staleSources: mirror.ok ? [] : [market.mirror.name], trueUntil: firstExpiry(listings) };
+  const listings = mergeWindow(own, mirrored, new Set(own.map((listing) => listing.asset as string)));
+  return {
+    listings,
+    staleSources: mirror.ok ? [] : [market.mirror.name],
+    degraded: !mirror.ok || !book.ok || !mirror.value.bookRead,
+    trueUntil: firstExpiry(listings),
+  };
 }
 
 function readOwnBook(market: Market, collectionId: string, now: number): Promise<Reading<BookOrder[]>> {
-  return market.orderBook.read((db) =>
-    collectDistinct<BookOrder>((after) =>
-      listCheapestOrders(db, collectionId, { now, limit: CHUNK_SIZE, ...(after && { after }) }),
-    ),
+  const read = withinOneDeadline(market.orderBook);
+  return collectDistinct<BookOrder>((after) =>
+    read((db) => listCheapestOrders(db, collectionId, { now, limit: CHUNK_SIZE, ...(after && { after }) })),
   );
 }
 
-type MirrorRows = { rows: MirroredListing[]; ownAssets: Set<string> };
+type MirrorRows = { rows: MirroredListing[]; bookRead: boolean };
 
 /**
- * Reads until the window is full without the assets that the own book lists too. Those are looked up beside each chunk,
- * because an own row anywhere in the book hides the mirrored one. An order book that fails hides nothing.
+ * Reads until the window is full without the assets that the own book lists too. Those are looked up after each chunk,
+ * because an own row anywhere in the book hides the mirrored one. An order book that fails hides nothing, and never costs
+ * the mirror its deadline.
  */
 async function readMirror(
   market: Market,
@@ -75,36 +81,40 @@ async function readMirror(
   now: number,
   hasOwnBook: boolean,
 ): Promise<Reading<MirrorRows>> {
-  return market.mirror.read(async (db) => {
-    const ownAssets = new Set<string>();
-    const rows = await collectDistinct<MirroredListing>(
-      (after) => listCheapestListings(db, collectionId, { now, limit: CHUNK_SIZE, ...(after && { after }) }),
-      async (chunk) => {
-        if (!hasOwnBook) return chunk;
-        const assets = [...new Set(chunk.map((row) => row.asset as string))];
-        const hidden = await market.orderBook.read((book) => listOrderedAssets(book, collectionId, assets, now));
-        if (hidden.ok) for (const asset of hidden.value) ownAssets.add(asset);
-        return chunk.filter((row) => !ownAssets.has(row.asset));
-      },
-    );
-    return { rows, ownAssets };
-  });
+  const read = withinOneDeadline(market.mirror);
+  const readBook = withinOneDeadline(market.orderBook);
+  let bookRead = true;
+  const rows = await collectDistinct<MirroredListing>(
+    (after) =>
+      read((db) => listCheapestListings(db, collectionId, { now, limit: CHUNK_SIZE, ...(after && { after }) })),
+    async (chunk) => {
+      if (!hasOwnBook) return chunk;
+      const assets = [...new Set(chunk.map((row) => row.asset as string))];
+      const hidden = await readBook((db) => listOrderedAssets(db, collectionId, assets, now));
+      bookRead &&= hidden.ok;
+      const ownAssets = new Set(hidden.ok ? hidden.value : []);
+      return chunk.filter((row) => !ownAssets.has(row.asset));
+    },
+  );
+  return rows.ok ? { ok: true, value: { rows: rows.value, bookRead } } : rows;
 }
 
 /** Walks a book in its order until it has a window of distinct assets or the book ends. */
 async function collectDistinct<R extends { asset: string }>(
-  readChunk: (after: R | undefined) => Promise<R[]>,
+  readChunk: (after: R | undefined) => Promise<Reading<R[]>>,
   keep: (chunk: R[]) => Promise<R[]> = (chunk) => Promise.resolve(chunk),
-): Promise<R[]> {
+): Promise<Reading<R[]>> {
   const byAsset = new Map<string, R>();
   let after: R | undefined;
   for (let chunks = 0; chunks < CHUNKS_MAX; chunks += 1) {
-    const chunk = await readChunk(after);
+    const reading = await readChunk(after);
+    if (!reading.ok) return reading;
+    const chunk = reading.value;
     if (chunk.length > 0) for (const row of await keep(chunk)) if (!byAsset.has(row.asset)) byAsset.set(row.asset, row);
     if (chunk.length < CHUNK_SIZE || byAsset.size >= WINDOW_SIZE_MAX) break;
     after = chunk.at(-1);
   }
-  return [...byAsset.values()];
+  return { ok: true, value: [...byAsset.values()] };
 }
 
 function firstExpiry(listings: Listing[]): number | null {

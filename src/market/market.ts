@@ -3,6 +3,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Database, Queryable } from '../db/database.ts';
+import { createLane } from '../db/database.ts';
 import type { Address } from '../domain/address.ts';
 import type { Chain, Chains } from '../domain/chain.ts';
 import { ServiceError } from '../errors.ts';
@@ -28,19 +29,25 @@ export type MarketOptions = {
 export type MarketSource = {
   readonly name: string;
   state: Source['state'];
-  read<T>(query: (db: Queryable) => Promise<T>): Promise<Reading<T>>;
+  readonly timeoutMs: number;
+  /** `leftMs`: less time than its deadline. */
+  read<T>(query: (db: Queryable) => Promise<T>, leftMs?: number): Promise<Reading<T>>;
 };
 
 export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs'> & {
-  /** Identity, rates, last-good floors: without it there is no answer. */
+  /** Identity: without it there is no answer. */
   primary: MarketSource;
   /** The own order book, where an answer can do without it. */
   orderBook: MarketSource;
-  /** The indexer's reads, each on its own. */
+  lastGoodFloors: MarketSource;
+  /** The indexer's reads. Each source reads tables of its own, so that one that hangs is not hidden by others that answer. */
   mirror: MarketSource;
   stats: MarketSource;
   analytics: MarketSource;
-  ranking: MarketSource;
+  askFloors: MarketSource;
+  listedCounts: MarketSource;
+  volumes: MarketSource;
+  floorRanking: MarketSource;
   sales: MarketSource;
   tokenOverlay: MarketSource;
   buyerFloor: MarketSource;
@@ -58,24 +65,33 @@ export function createMarket(options: MarketOptions): Market {
   const sources: Source[] = [];
   const over = (name: string, db: Database, timeoutMs = sourceTimeoutMs): MarketSource => {
     const source = createSource({ name, timeoutMs, log });
+    const lane = createLane();
     sources.push(source);
-    return { name, state: source.state, read: (query) => source.read((leftMs) => query(db.within(leftMs))) };
+    return {
+      name,
+      timeoutMs,
+      state: source.state,
+      read: (query, leftMs) => source.read((ms) => query(db.within(ms, lane)), leftMs),
+    };
   };
-  const primary = over('primary', main, sourceTimeoutMs * PRIMARY_PATIENCE);
   const underWay = new Set<Promise<void>>();
   return {
     ...rest,
     log,
-    primary,
+    primary: over('primary', main, sourceTimeoutMs * PRIMARY_PATIENCE),
     orderBook: over('order-book', main),
+    lastGoodFloors: over('last-good-floors', main),
     mirror: over('indexer-mirror', indexer),
     stats: over('collection-stats', indexer),
     analytics: over('analytics', indexer),
-    ranking: over('collection-ranking', indexer),
+    askFloors: over('ask-floors', indexer),
+    listedCounts: over('listed-counts', indexer),
+    volumes: over('volumes', indexer),
+    floorRanking: over('floor-ranking', indexer),
     sales: over('sales', indexer),
     tokenOverlay: over('token-overlay', indexer),
     buyerFloor: over('buyer-floor', indexer),
-    rates: createRateBook(primary, options.clock),
+    rates: createRateBook(over('rates', main), options.clock),
     background: (work) => {
       const task = work()
         .then(() => undefined)
@@ -99,6 +115,17 @@ export function requireReading<T>(reading: Reading<T>, code: 'unavailable' | 'up
       ? 'The service cannot reach its database, try again soon'
       : 'The index cannot be read, try again soon',
   );
+}
+
+/** Several reads of one source that have its deadline together. Time that passes between them does not count. */
+export function withinOneDeadline(source: MarketSource): MarketSource['read'] {
+  let leftMs = source.timeoutMs;
+  return async (query) => {
+    const startedAt = performance.now();
+    const reading = await source.read(query, Math.max(0, leftMs));
+    leftMs -= performance.now() - startedAt;
+    return reading;
+  };
 }
 
 /** The value of a reading, or null when its source failed. */

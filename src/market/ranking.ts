@@ -1,14 +1,12 @@
 // The order of the collection list: launched collections first, the rest by volume, floor or age. The two databases are
 // never joined in SQL, so the order is made here, from one short row a collection, and kept for a moment.
 
-import { listCheapestAsks } from '../db/book-orders.ts';
 import type { CollectionRankKey } from '../db/collections.ts';
 import { listCollectionRankKeys } from '../db/collections.ts';
-import { listCheapestMirrored } from '../db/listings.ts';
 import { listAnalyticsFloors, listCollectionVolumes, listStatsFloors } from '../db/stats.ts';
 import { toNativeNumber } from '../domain/amount.ts';
 import type { Rates } from '../domain/price.ts';
-import { toAskFloor } from './asks.ts';
+import { readLiveFloors, toAskFloor } from './asks.ts';
 import type { Changes } from './changes.ts';
 import { ALL_COLLECTIONS } from './changes.ts';
 import type { Market } from './market.ts';
@@ -86,7 +84,7 @@ async function readValues(market: Market, query: RankingQuery, keys: CollectionR
       return (key) => key.createdAt;
     case 'volume': {
       const volumes = requireReading(
-        await market.ranking.read((db) => listCollectionVolumes(db, null)),
+        await market.volumes.read((db) => listCollectionVolumes(db, null)),
         'upstream_error',
       );
       const byId = new Map(volumes.map((volume) => [volume.collectionId, volume]));
@@ -100,26 +98,19 @@ async function readValues(market: Market, query: RankingQuery, keys: CollectionR
   }
 }
 
-/** The ask floor of every collection. A mirrored floor that a dearer own row hides counts here: the page itself is exact. */
+/** The ask floor of every collection, by the rule of the floor that is shown. */
 async function readFloors(
   market: Market,
   keys: CollectionRankKey[],
 ): Promise<(key: CollectionRankKey) => bigint | null> {
-  const now = market.clock();
   const ids = keys.map((key) => key.id);
-  const [observed, book] = await Promise.all([
-    market.ranking.read((db) =>
-      Promise.all([listAnalyticsFloors(db, ids), listCheapestMirrored(db, ids, now), listStatsFloors(db, ids)]),
-    ),
-    market.orderBook.read((db) => listCheapestAsks(db, ids, now)),
+  const [told, live] = await Promise.all([
+    market.floorRanking.read((db) => Promise.all([listAnalyticsFloors(db, ids), listStatsFloors(db, ids)])),
+    readLiveFloors(market, market.floorRanking, ids),
   ]);
-  const [recorded, mirrored, stats] = requireReading(observed, 'upstream_error');
-  const analytics = new Map(book.ok ? book.value : []);
-  for (const row of mirrored) {
-    const own = analytics.get(row.collectionId);
-    if (own === undefined || row.raw < own) analytics.set(row.collectionId, row.raw);
-  }
-  const floors = { analytics: new Map([...analytics, ...recorded]), stats };
+  const [recorded, stats] = requireReading(told, 'upstream_error');
+  const { floors: asks } = requireReading(live, 'upstream_error');
+  const floors = { analytics: new Map([...asks, ...recorded]), stats };
   return (key) => toAskFloor(floors, key);
 }
 

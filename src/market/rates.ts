@@ -14,26 +14,34 @@ export type RateBook = {
 
 const FRESH_MS = 5_000;
 
-export function createRateBook(primary: MarketSource, clock: Clock): RateBook {
+export function createRateBook(source: MarketSource, clock: Clock): RateBook {
+  type Look = { startedAt: number; done: Promise<void> };
   let known: Rates = new Map();
-  let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | null = null;
+  let latest: Look | null = null;
+  let looks = 0;
+  let applied = 0;
 
-  const refresh = async () => {
-    const startedAt = clock();
-    const result = await primary.read(listRates);
-    // What was known stays in use when it cannot be read again: a rate says itself when it is too old.
-    if (result.ok) known = new Map(result.value.map((rate) => [rate.symbol, rate]));
-    readAt = startedAt;
-    reading = null;
+  const look = (): Look => {
+    looks += 1;
+    const number = looks;
+    const one: Look = { startedAt: clock(), done: Promise.resolve() };
+    one.done = source.read(listRates).then((result) => {
+      // What was known stays in use when it cannot be read again: a rate says itself when it is too old.
+      if (!result.ok && latest === one) latest = null;
+      if (!result.ok || number < applied) return;
+      applied = number;
+      known = new Map(result.value.map((rate) => [rate.symbol, rate]));
+    });
+    return one;
   };
 
   return {
     forget: () => {
-      readAt = Number.NEGATIVE_INFINITY;
+      latest = null;
     },
     read: async () => {
-      if (clock() - readAt >= FRESH_MS) await (reading ??= refresh());
+      if (!latest || clock() - latest.startedAt >= FRESH_MS) latest = look();
+      await latest.done;
       return known;
     },
   };

@@ -7,6 +7,7 @@ import type { Chains } from '../domain/chain.ts';
 import type { Collection } from '../domain/collection.ts';
 import { parseCollectionId, toCollectionId } from '../domain/collection.ts';
 import { ServiceError } from '../errors.ts';
+import { ALL_COLLECTIONS } from './changes.ts';
 import type { Market } from './market.ts';
 import { chainOf, requireReading, valueOrNull } from './market.ts';
 import { toVolumeAllTime } from './volumes.ts';
@@ -30,6 +31,14 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
   return collection;
 }
 
+/**
+ * The subject of an answer to a caller's id. What an address names depends on all collections, because another chain may
+ * come to have it, or to trade more of it.
+ */
+export function subjectOf(collection: Collection, id: string): string {
+  return id === collection.slug || id.toLowerCase() === collection.id ? collection.id : ALL_COLLECTIONS;
+}
+
 /** What an id reads as in each of its forms; null when no record can have such a name. */
 function readNames(chains: Chains, id: string): { id: string; slug: string; address: string } | null {
   if (id === '' || id.length > NAME_LENGTH_MAX || id.includes('\0') || !id.isWellFormed()) return null;
@@ -45,7 +54,7 @@ function readNames(chains: Chains, id: string): { id: string; slug: string; addr
 async function preferred(market: Market, candidates: Collection[]): Promise<Collection | undefined> {
   if (candidates.length < 2) return candidates[0];
   const ids = candidates.map((one) => one.id);
-  const volumes = valueOrNull(await market.ranking.read((db) => listCollectionVolumes(db, ids))) ?? [];
+  const volumes = valueOrNull(await market.volumes.read((db) => listCollectionVolumes(db, ids))) ?? [];
   const chainOrder = [...market.chains.keys()];
   const volumeOf = (one: Collection): number => {
     const known = volumes.find((volume) => volume.collectionId === one.id);

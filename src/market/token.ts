@@ -65,10 +65,9 @@ export async function readToken(
 
 /** The beneficial owner: the seller while listed, never the wallet that holds tokens for many. */
 function toOwner(market: Market, listing: Listing | null, holder: string | null): TokenOwner {
-  if (listing) return { address: listing.seller, kind: 'wallet', label: null };
-  if (holder === null) return { address: null, kind: 'unknown', label: null };
-  const label = market.custodyWallets.get(holder as Address);
-  return label === undefined
-    ? { address: holder, kind: 'wallet', label: null }
-    : { address: null, kind: 'custody', label };
+  const address = listing?.seller ?? holder;
+  if (address === null) return { address: null, kind: 'unknown', label: null };
+  // A source may take the custody wallet for the seller: its address is withheld there too.
+  const label = market.custodyWallets.get(address as Address);
+  return label === undefined ? { address, kind: 'wallet', label: null } : { address: null, kind: 'custody', label };
 }

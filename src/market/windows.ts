@@ -1,5 +1,5 @@
 // Listing windows kept for a moment, so that the pages of one walk are cut from one snapshot. Never longer than a window is
-// true: until its first listing expires, or an import touches its collection.
+// true: until its first listing expires, or an import touches its collection. One that misses a source is not kept at all.
 
 import { LRUCache } from 'lru-cache';
 import type { Collection } from '../domain/collection.ts';
@@ -21,10 +21,14 @@ export function createWindowReader(market: Market, changes: Changes): WindowRead
     const entry = entries.get(collection.id);
     if (entry && entry.version >= changes.versionOf(collection.id) && now - entry.readAt < FRESH_MS) {
       const window = await entry.reading;
-      if (window.trueUntil === null || window.trueUntil > market.clock()) return window;
+      if (!window.degraded && isTrue(window, market.clock())) return window;
     }
     const reading = readListingWindow(market, collection);
     entries.set(collection.id, { version: changes.latest(), readAt: now, reading });
     return reading;
   };
+}
+
+function isTrue({ trueUntil }: ListingWindow, now: number): boolean {
+  return trueUntil === null || trueUntil > now;
 }

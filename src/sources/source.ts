@@ -9,18 +9,24 @@ export type SourceState = 'closed' | 'open';
 
 export type Source = {
   readonly name: string;
-  /** Runs `work` unless the breaker is open. Resolves within the deadline, whatever `work` does, and never rejects. */
-  read<T>(work: (timeoutMs: number) => Promise<T>): Promise<Reading<T>>;
+  readonly timeoutMs: number;
+  /**
+   * Runs `work` unless the breaker is open, for `leftMs` at most where that is less than the source's deadline. Resolves
+   * within it, whatever `work` does, and never rejects.
+   */
+  read<T>(work: Work<T>, leftMs?: number): Promise<Reading<T>>;
   state(): SourceState;
   /** Stops the retry timer. */
   close(): void;
 };
 
+type Work<T> = (timeoutMs: number) => Promise<T>;
+
 export type SourceOptions = {
   name: string;
   timeoutMs: number;
   log: Log;
-  /** How long the breaker stays open before the failed read is tried again. */
+  /** How long the breaker stays open before a read is tried again. */
   retryMs?: number;
 };
 
@@ -31,78 +37,81 @@ const RETRY_MS = 1_000;
 const RETRY_JITTER = 0.2;
 
 /**
- * While the breaker is open no caller pays for the outage: reads fail at once, and the last failed read is repeated in the
- * background, once a period, until it succeeds. So a source that comes back is used again without a restart and without
- * a caller that waits for the trial.
+ * While the breaker is open no caller pays for the outage: reads fail at once, and the one that was wanted last is tried in
+ * the background, once a period, until one succeeds. So a source that comes back is used again without a restart and without
+ * a caller that waits for the trial; and one read that always fails does not keep the others from it.
  */
 export function createSource(options: SourceOptions): Source {
   const { name, timeoutMs, log, retryMs = RETRY_MS } = options;
   let failures = 0;
-  let timer: NodeJS.Timeout | null = null;
-  let trial: (timeoutMs: number) => Promise<unknown> = () => Promise.resolve();
+  /** Set while the breaker is open, a trial under way included. */
+  let retry: NodeJS.Timeout | null = null;
+  let wanted: Work<unknown> = () => Promise.resolve();
   let closed = false;
 
-  const settle = (reading: Reading<unknown>) => {
-    if (reading.ok) {
-      if (timer) log.info('a source is back', { source: name });
+  const settle = (ok: boolean) => {
+    if (ok) {
+      if (retry) log.info('a source is back', { source: name });
       failures = 0;
-      if (timer) clearTimeout(timer);
-      timer = null;
+      stopRetrying();
       return;
     }
     failures += 1;
-    if (failures >= FAILURES_MAX && !timer && !closed) {
-      log.warn('a source is given a rest after repeated failures', { source: name, failures });
-      schedule();
-    }
+    if (failures < FAILURES_MAX || retry || closed) return;
+    log.warn('a source is given a rest after repeated failures', { source: name, failures });
+    scheduleTrial();
   };
 
-  const schedule = () => {
+  const scheduleTrial = () => {
     const jitterMs = retryMs * RETRY_JITTER * (2 * Math.random() - 1);
-    timer = setTimeout(() => {
-      void attempt(trial).then((reading) => {
-        if (closed || reading.ok) settle(reading);
-        else schedule();
-      });
+    const timer = setTimeout(async () => {
+      const reading = await attempt(wanted, timeoutMs);
+      // A read that was under way when the breaker opened may have closed it in the meantime.
+      if (retry !== timer) return;
+      if (reading.ok) settle(true);
+      else scheduleTrial();
     }, retryMs + jitterMs);
-    timer.unref();
+    retry = timer.unref();
   };
 
-  const attempt = async <T>(work: (timeoutMs: number) => Promise<T>): Promise<Reading<T>> => {
-    const reading = await withDeadline(work, timeoutMs);
+  const stopRetrying = () => {
+    if (retry) clearTimeout(retry);
+    retry = null;
+  };
+
+  const attempt = async <T>(work: Work<T>, leftMs: number): Promise<Reading<T>> => {
+    const reading = await withDeadline(work, leftMs);
     if (reading.ok) return reading;
     // While the breaker is open only its opening and its closing are news.
-    const level = timer ? 'debug' : 'warn';
+    const level = retry ? 'debug' : 'warn';
     log[level]('a source failed', { source: name, reason: reading.reason, error: reading.error });
     return { ok: false, reason: reading.reason };
   };
 
   return {
     name,
-    state: () => (timer ? 'open' : 'closed'),
-    read: async (work) => {
-      if (timer) return { ok: false, reason: 'open' };
-      const reading = await attempt(work);
-      if (!reading.ok) trial = work;
-      settle(reading);
+    timeoutMs,
+    state: () => (retry ? 'open' : 'closed'),
+    read: async (work, leftMs = timeoutMs) => {
+      if (!closed) wanted = work;
+      if (retry) return { ok: false, reason: 'open' };
+      const reading = await attempt(work, Math.min(leftMs, timeoutMs));
+      settle(reading.ok);
       return reading;
     },
     close: () => {
       closed = true;
-      if (timer) clearTimeout(timer);
-      timer = null;
+      stopRetrying();
     },
   };
 }
 
 type Attempt<T> = { ok: true; value: T } | { ok: false; reason: 'timeout' | 'error'; error?: unknown };
 
-async function withDeadline<T>(work: (timeoutMs: number) => Promise<T>, timeoutMs: number): Promise<Attempt<T>> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<Attempt<T>>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, reason: 'timeout' }), timeoutMs);
-  });
-  const result = work(timeoutMs).then(
+async function withDeadline<T>(work: Work<T>, timeoutMs: number): Promise<Attempt<T>> {
+  const { promise: deadline, resolve } = Promise.withResolvers<Attempt<T>>();
+  const timer = setTimeout(() => resolve({ ok: false, reason: 'timeout' }), timeoutMs);
+  const result = Promise.try(work, timeoutMs).then(
     (value): Attempt<T> => ({ ok: true, value }),
     (error: unknown): Attempt<T> => ({ ok: false, reason: 'error', error }),
   );

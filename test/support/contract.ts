@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 
 type Answer = { status: number; headers: Headers; text: string; body: unknown };
 type Operation = { responses: Record<string, { content?: Record<string, { schema: object }> }> };
-type Document = { paths: Record<string, Record<string, Operation>>; components: object };
+type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: object } };
 
 export type Contract = {
   /** Fails the test when an answer is not one that the document allows. */
@@ -16,7 +16,8 @@ export type Contract = {
 const ENVELOPE_ONLY = new Set([404, 405]);
 
 export function createContract(document: unknown): Contract {
-  const { paths } = document as Document;
+  const { paths, components } = document as Document;
+  const envelope = 'Error' in components.schemas ? 'Error' : 'StoreError';
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(document as object, 'document');
@@ -44,14 +45,16 @@ export function createContract(document: unknown): Contract {
       }
       assert.match(answer.headers.get('content-type') ?? '', /^application\/json/, where);
       const route = routes.find(({ pattern }) => pattern.test(pathAndQuery.split('?', 1)[0] ?? ''));
-      const known = route && paths[route.path]?.['get']?.responses[answer.status];
+      const verb = route && paths[route.path]?.[method.toLowerCase()] ? method.toLowerCase() : 'get';
+      const known = route && paths[route.path]?.[verb]?.responses[answer.status];
       if (!route || !known) {
         assert.ok(!route || ENVELOPE_ONLY.has(answer.status), `${where} is not in the document`);
-        validate('/components/schemas/Error', answer.body, where);
+        validate(`/components/schemas/${envelope}`, answer.body, where);
         return;
       }
       const escaped = encodeURIComponent(route.path.replaceAll('~', '~0').replaceAll('/', '~1'));
-      validate(`/paths/${escaped}/get/responses/${answer.status}/content/application~1json/schema`, answer.body, where);
+      const pointer = `/paths/${escaped}/${verb}/responses/${answer.status}/content/application~1json/schema`;
+      validate(pointer, answer.body, where);
     },
   };
 }

@@ -27,7 +27,8 @@ function mount(args: string[], at: string): Mounted {
   let mounted = true;
   return {
     unmount: () => {
-      if (mounted) execFileSync('umount', [at]);
+      // Lazily, so that a test that failed with files open leaves nothing mounted either.
+      if (mounted) execFileSync('umount', ['-l', at]);
       mounted = false;
     },
   };

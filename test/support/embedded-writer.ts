@@ -7,6 +7,8 @@ import { openEmbedded } from '../../src/db/embedded.ts';
 
 const BATCH_ROWS = 2_000;
 const BATCHES_KEPT = 4;
+/** disk_full and undefined_file: what the tests do to the disk under the database. */
+const DISK_ERRORS: readonly unknown[] = ['53100', '58P01'];
 
 const [dir = '', ackFile = ''] = process.argv.slice(2);
 const ackFd = openSync(ackFile, 'a');
@@ -27,25 +29,35 @@ let batch = Number(rows[0]?.batch);
 acknowledge('ready');
 
 for (let step = 1; ; step++) {
-  i++;
-  await writeSingle(pool, i);
-  acknowledge(`single ${i}`);
-  if (step % 15 === 0) {
-    batch++;
-    await writeBatch(pool, batch);
-    acknowledge(`batch ${batch}`);
+  if (await stored(() => writeSingle(pool, i + 1))) acknowledge(`single ${++i}`);
+  if (step % 15 === 0 && (await stored(() => writeBatch(pool, batch + 1)))) acknowledge(`batch ${++batch}`);
+  if (step % 40 === 0) await stored(() => pool.query('checkpoint'));
+  if (step % 70 === 0) await stored(() => pool.query('vacuum bulk'));
+}
+
+/** False when the disk failed it: the writer goes on, as a service does. */
+async function stored(write: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (error) {
+    if (!DISK_ERRORS.includes((error as { code?: unknown }).code)) throw error;
+    return false;
   }
-  if (step % 40 === 0) await pool.query('checkpoint');
-  if (step % 70 === 0) await pool.query('vacuum bulk');
 }
 
 async function writeSingle(pool: Pool, i: number): Promise<void> {
   const client = await pool.connect();
-  await client.query('begin');
-  await client.query('insert into single values ($1, $2, $3)', [i, 'x'.repeat(200), `u${i}`]);
-  await client.query('update counter set v = v + 1 where id = 1');
-  await client.query('commit');
-  client.release();
+  let failed = true;
+  try {
+    await client.query('begin');
+    await client.query('insert into single values ($1, $2, $3)', [i, 'x'.repeat(200), `u${i}`]);
+    await client.query('update counter set v = v + 1 where id = 1');
+    await client.query('commit');
+    failed = false;
+  } finally {
+    client.release(failed);
+  }
 }
 
 async function writeBatch(pool: Pool, batch: number): Promise<void> {

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,9 +12,9 @@ import type { Pool } from 'pg';
 import { openEmbedded } from '../../src/db/embedded.ts';
 import { until } from './engines.ts';
 
-const WRITE_LIMIT_MS = 30_000;
+const WRITE_LIMIT_MS = 60_000;
+const END_LIMIT_MS = 60_000;
 const BATCH_ROWS = 2_000;
-const WRITER = fileURLToPath(new URL('./embedded-writer.ts', import.meta.url));
 
 /** A temporary directory and the function that removes it. */
 export function makeTempDir(): { dir: string; remove: () => void } {
@@ -35,35 +34,63 @@ export async function makeTemplate(root: string): Promise<(name: string) => stri
   };
 }
 
-export function startProgram(program: string, args: string[]): { child: ChildProcess; stderr: () => string } {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
-  return { child, stderr: () => stderr };
+export type Program = { child: ChildProcess; stdout: () => string; stderr: () => string; hasEnded: () => boolean };
+
+function startProgram(name: string, args: string[]): Program {
+  const program = fileURLToPath(new URL(name, import.meta.url));
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (chunk: string) => (output[stream] += chunk));
+  }
+  let over = false;
+  // Its output is complete only now, some time after its exit.
+  child.once('close', () => (over = true));
+  return { child, stdout: () => output.stdout, stderr: () => output.stderr, hasEnded: () => over };
 }
 
-/** Starts a writer and waits until it has acknowledged `least` writes; it goes on until it is killed. */
-export async function startWriter(dir: string, ackFile: string, least: number): Promise<ChildProcess> {
+/** Starts a process that opens the database in `dir`, prints "open" and closes it when its standard input ends. */
+export function startOpener(dir: string): Program {
+  return startProgram('./embedded-open.ts', [dir]);
+}
+
+/** Waits for the end of the process, which has to come by itself; its exit code. */
+export async function ended({ child, hasEnded }: Program): Promise<number | null> {
+  await until(hasEnded, END_LIMIT_MS, 'the process did not end');
+  return child.exitCode;
+}
+
+/** Starts a writer and waits until it has acknowledged `least` writes; it goes on until it is killed or its database stops. */
+export async function startWriter(dir: string, ackFile: string, least: number): Promise<Program> {
   const before = readAcks(ackFile).length;
-  const { child, stderr } = startProgram(WRITER, [dir, ackFile]);
-  const isFarEnough = (): boolean => child.exitCode !== null || readAcks(ackFile).length > before + least;
+  const writer = startProgram('./embedded-writer.ts', [dir, ackFile]);
+  const isFarEnough = (): boolean => writer.hasEnded() || readAcks(ackFile).length > before + least;
   await until(isFarEnough, WRITE_LIMIT_MS, `${least} writes were not acknowledged`);
-  assert.equal(child.exitCode, null, `the writer ended: ${stderr()}`);
-  return child;
+  assert.ok(!writer.hasEnded(), `the writer ended: ${writer.stderr()}`);
+  return writer;
 }
 
-export async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+export async function kill(program: Program): Promise<void> {
+  program.child.kill('SIGKILL');
+  await ended(program);
 }
 
 function readAcks(ackFile: string): string[] {
   return existsSync(ackFile) ? readFileSync(ackFile, 'utf8').split('\n').slice(0, -1) : [];
 }
 
+/** Opens the database in `dir` after its writer met its end and checks that everything in the acknowledgement file is there. */
+export async function assertAcknowledged(dir: string, ackFile: string, when: string): Promise<void> {
+  const { pool, close } = await openEmbedded({ dir });
+  try {
+    assert.deepEqual(await findProblems(pool, ackFile), [], when);
+  } finally {
+    await close();
+  }
+}
+
 /** What is wrong with the database in view of what was acknowledged: nothing, for a database that keeps its word. */
-export async function findProblems(pool: Pool, ackFile: string): Promise<string[]> {
+async function findProblems(pool: Pool, ackFile: string): Promise<string[]> {
   const newest = { single: 0, batch: 0 };
   for (const [kind, value] of readAcks(ackFile).map((line) => line.split(' '))) {
     if (kind === 'single' || kind === 'batch') newest[kind] = Math.max(newest[kind], Number(value));

@@ -210,7 +210,7 @@ export async function startOwnPostgres({ durable = false }: PostgresOptions = {}
     if (first === undefined) return;
     // The first process before its children, so that it starts none that are missed.
     process.kill(first, signal);
-    for (const pid of listChildren(first)) process.kill(pid, signal);
+    for (const pid of listChildren(first)) signalIfThere(pid, signal);
   };
   await start();
   return {
@@ -230,6 +230,15 @@ export async function startOwnPostgres({ durable = false }: PostgresOptions = {}
       rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** A child may have ended between the listing and the signal: then there is nothing left to do. */
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ESRCH') throw error;
+  }
 }
 
 /** The processes that a process has started and that still run. */

@@ -8,6 +8,7 @@ import { createLog } from '../../src/log.ts';
 import type { RateLimits } from '../../src/http/rate-limit.ts';
 import { createSocketConnection } from '../../src/intake/client.ts';
 import type { ImportSummary } from '../../src/intake/tally.ts';
+import type { ServiceOptions } from '../../src/service.ts';
 import { startService } from '../../src/service.ts';
 import { createContract } from './contract.ts';
 
@@ -36,6 +37,7 @@ export async function startTestService(options: {
   limits?: RateLimits;
   sample?: boolean;
   logLevel?: LogLevel;
+  open?: ServiceOptions['open'];
 }): Promise<TestService> {
   const logged: string[] = [];
   const service = await startService({
@@ -44,6 +46,7 @@ export async function startTestService(options: {
     sample: options.sample ?? false,
     limits: options.limits ?? UNLIMITED,
     ...(options.clock && { clock: options.clock }),
+    ...(options.open && { open: options.open }),
   });
   const contract = createContract(await (await fetch(`${service.url}/v1/openapi.json`)).json());
 

@@ -8,6 +8,7 @@ import type { Answer } from '../answer.ts';
 import { writeAnswer } from '../answer.ts';
 import type { RawQuery } from '../query.ts';
 import { splitQuery } from '../query.ts';
+import { pathOf } from '../request-target.ts';
 import { toAnswerKey } from './paths.ts';
 import type { Wording } from './shapes.ts';
 
@@ -32,11 +33,12 @@ export function answerRoute<Q extends object>(
     make: (params: Record<string, string>, query: Q) => Promise<Answer>;
   },
 ): void {
+  const takesQuery = route.schema.querystring !== undefined;
   app.get(route.path, { schema: route.schema }, async (request: FastifyRequest, reply: FastifyReply) => {
-    const key = toAnswerKey(pathOf(request), request.query as Q as Record<string, unknown>, rawQueryOf(request));
-    const answer = await context.answers.get(key, () =>
-      route.make(request.params as Record<string, string>, request.query as Q),
-    );
+    // Without a schema nothing was sorted out of the query: a route that documents no parameter knows none.
+    const query = (takesQuery ? request.query : {}) as Q;
+    const key = toAnswerKey(pathOf(request.raw.url ?? ''), query as Record<string, unknown>, rawQueryOf(request));
+    const answer = await context.answers.get(key, () => route.make(request.params as Record<string, string>, query));
     reply.hijack();
     writeAnswer(request.raw, reply.raw, answer, context.market.clock());
   });
@@ -45,12 +47,6 @@ export function answerRoute<Q extends object>(
 /** What prices are worded with right now. */
 export async function readWording(market: Market): Promise<Wording> {
   return { rates: await market.rates.read(), now: market.clock(), ownCode: market.serviceName.toUpperCase() };
-}
-
-function pathOf(request: FastifyRequest): string {
-  const url = request.raw.url ?? '';
-  const end = url.indexOf('?');
-  return end < 0 ? url : url.slice(0, end);
 }
 
 function rawQueryOf(request: FastifyRequest): RawQuery {

@@ -10,6 +10,7 @@ import { listCollections } from '../../market/collections.ts';
 import { chainOf } from '../../market/market.ts';
 import type { Rank, RankingQuery, Sort } from '../../market/ranking.ts';
 import { SORTS, createRankingReader } from '../../market/ranking.ts';
+import { subjectOf } from '../../market/resolve.ts';
 import { DEGRADED_POLICY, createAnswer } from '../answer.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './answer-route.ts';
@@ -51,11 +52,13 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
     make: async (_params, { chain = null, cursor, limit, sort }) => {
       const query = { chain, sort };
       const after = cursor === undefined ? null : readRank(cursorSecret, query, cursor);
-      const page = await listCollections(market, readRanking, { ...query, after, limit });
-      const wording = await readWording(market);
+      const [page, wording] = await Promise.all([
+        listCollections(market, readRanking, { ...query, after, limit }),
+        readWording(market),
+      ]);
       return createAnswer({
         subject: ALL_COLLECTIONS,
-        policy: LIST_POLICY,
+        policy: page.degraded ? DEGRADED_POLICY : LIST_POLICY,
         body: {
           data: page.summaries.map((one) => toWireSummary(one, chainOf(market, one.collection.chain), wording)),
           pagination: {
@@ -79,11 +82,11 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
       response: responses(wrapped('CollectionDetail'), 400, 404),
     },
     make: async ({ id = '' }) => {
-      const detail = await readCollectionDetail(market, id);
+      const [detail, wording] = await Promise.all([readCollectionDetail(market, id), readWording(market)]);
       const { collection } = detail;
-      const data = toWireDetail(detail, chainOf(market, collection.chain), await readWording(market));
+      const data = toWireDetail(detail, chainOf(market, collection.chain), wording);
       const policy = detail.degraded ? DEGRADED_POLICY : DETAIL_POLICY;
-      return createAnswer({ subject: collection.id, policy, body: { data } });
+      return createAnswer({ subject: subjectOf(collection, id), policy, body: { data } });
     },
   });
 }

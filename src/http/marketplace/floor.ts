@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { createFloorReader } from '../../market/floor.ts';
+import { subjectOf } from '../../market/resolve.ts';
 import { DEGRADED_POLICY, createAnswer } from '../answer.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './answer-route.ts';
@@ -27,10 +28,10 @@ export function registerFloorRoute(app: FastifyInstance, context: MarketplaceCon
       response: responses(wrapped('FloorResponse'), 400, 404),
     },
     make: async ({ id = '' }) => {
-      const floor = await readFloor(id);
-      const data = toWireFloor(floor, await readWording(market));
+      const [floor, wording] = await Promise.all([readFloor(id), readWording(market)]);
+      const data = toWireFloor(floor, wording);
       const policy = floor.degraded ? DEGRADED_POLICY : FLOOR_POLICY;
-      return createAnswer({ subject: floor.collection.id, policy, body: { data }, stamped: true });
+      return createAnswer({ subject: subjectOf(floor.collection, id), policy, body: { data }, stamped: true });
     },
   });
 }

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { WINDOW_SIZE_MAX } from '../../domain/listing-window.ts';
 import { ServiceError } from '../../errors.ts';
-import { chainAndAddressOf, resolveCollection } from '../../market/resolve.ts';
+import { chainAndAddressOf, resolveCollection, subjectOf } from '../../market/resolve.ts';
 import { createWindowReader } from '../../market/windows.ts';
 import { DEGRADED_POLICY, createAnswer } from '../answer.ts';
 import { collectionParams, responses } from './documented.ts';
@@ -46,8 +46,8 @@ export function registerListingRoute(app: FastifyInstance, context: MarketplaceC
       const rows = place ? window.listings.slice(offset, end) : [];
       const stale = window.staleSources.length > 0;
       return createAnswer({
-        subject: collection.id,
-        policy: stale ? DEGRADED_POLICY : LISTINGS_POLICY,
+        subject: subjectOf(collection, id),
+        policy: window.degraded ? DEGRADED_POLICY : LISTINGS_POLICY,
         trueUntil: window.trueUntil,
         body: {
           data: place

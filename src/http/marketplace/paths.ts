@@ -4,13 +4,17 @@ import type { Bucket } from '../rate-limit.ts';
 
 export const MARKETPLACE_PREFIX = '/v1';
 
-/** The bucket of a path, or null outside the interface. Lists are the collections, and listings and sales of one. */
+const LIST = /^\/v1\/collections(\/[^/]+\/(listings|sales))?$/;
+
+const COUNTED = /^\/(v1|docs)(\/|$)/;
+
+/**
+ * The bucket of a path, or null outside the interface and its reference page, whose script is the largest answer of all.
+ * Lists are the collections, and listings and sales of one.
+ */
 export function bucketOf(path: string): Bucket | null {
-  if (path !== MARKETPLACE_PREFIX && !path.startsWith(`${MARKETPLACE_PREFIX}/`)) return null;
-  const trimmed = path.endsWith('/') ? path.slice(0, -1) : path;
-  if (trimmed === `${MARKETPLACE_PREFIX}/collections`) return 'list';
-  if (!trimmed.startsWith(`${MARKETPLACE_PREFIX}/collections/`)) return 'single';
-  return trimmed.endsWith('/listings') || trimmed.endsWith('/sales') ? 'list' : 'single';
+  if (!COUNTED.test(path)) return null;
+  return LIST.test(trim(path)) ? 'list' : 'single';
 }
 
 /**
@@ -21,5 +25,11 @@ export function toAnswerKey(path: string, query: Record<string, unknown>, raw: R
   const parts = Object.keys(query)
     .filter((name) => raw[name] !== undefined)
     .map((name) => `${name}=${encodeURIComponent(String(query[name]))}`);
-  return parts.length === 0 ? path : `${path}?${parts.join('&')}`;
+  const trimmed = trim(path);
+  return parts.length === 0 ? trimmed : `${trimmed}?${parts.join('&')}`;
+}
+
+/** The router takes a path with a slash at its end as the path without. */
+function trim(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { ServiceError } from '../../errors.ts';
+import { subjectOf } from '../../market/resolve.ts';
 import type { SalePlace } from '../../market/sales.ts';
 import { readSales, resolveTradedCollection } from '../../market/sales.ts';
 import { createAnswer } from '../answer.ts';
@@ -37,11 +38,10 @@ export function registerSaleRoute(app: FastifyInstance, context: MarketplaceCont
       const { collection, chain, address, key } = await resolveTradedCollection(market, id);
       const scope = `sales ${key}`;
       const before = cursor === undefined ? null : readPlace(cursorSecret, scope, cursor);
-      const page = await readSales(market, key, { before, limit });
-      const wording = await readWording(market);
+      const [page, wording] = await Promise.all([readSales(market, key, { before, limit }), readWording(market)]);
       const place = { chain, contractAddress: address };
       return createAnswer({
-        subject: collection.id,
+        subject: subjectOf(collection, id),
         policy: SALES_POLICY,
         body: {
           data: page.sales.map((sale) => toWireSale(sale, place, wording, market.serviceName)),

@@ -28,8 +28,11 @@ export function registerTokenRoute(app: FastifyInstance, context: MarketplaceCon
       response: responses(wrapped('TokenDetail'), 400, 404),
     },
     make: async (params) => {
-      const token = await readToken(market, parseSubject(market, params));
-      const data = toWireToken(token, await readWording(market));
+      const [token, wording] = await Promise.all([
+        readToken(market, parseSubject(market, params)),
+        readWording(market),
+      ]);
+      const data = toWireToken(token, wording);
       return createAnswer({
         subject: token.collectionId,
         policy: token.degraded ? DEGRADED_POLICY : TOKEN_POLICY,

@@ -1,0 +1,138 @@
+// Products. Every statement names the shop: another shop's product is not there.
+
+import type { Product, ProductFields, ProductType } from '../domain/product.ts';
+import type { Queryable, Row } from './database.ts';
+
+const COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
+  requires_shipping, weight_grams, collections, version, created_at, updated_at`;
+
+/** Products of a shop, newest first, older than the given id, which need not exist any more. */
+export async function listProducts(
+  db: Queryable,
+  shopId: string,
+  options: { before: string | null; limit: number },
+): Promise<Product[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from main.product where shop_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`,
+    [shopId, options.before, options.limit],
+  );
+  return rows.map(toProduct);
+}
+
+export async function findProduct(db: Queryable, shopId: string, id: string): Promise<Product | null> {
+  const [row] = await db.query(`select ${COLUMNS} from main.product where shop_id = $1 and id = $2`, [shopId, id]);
+  return row ? toProduct(row) : null;
+}
+
+/** The product, locked until the transaction ends. */
+export async function findProductForUpdate(tx: Queryable, shopId: string, id: string): Promise<Product | null> {
+  const [row] = await tx.query(`select ${COLUMNS} from main.product where shop_id = $1 and id = $2 for update`, [
+    shopId,
+    id,
+  ]);
+  return row ? toProduct(row) : null;
+}
+
+/** The slugs of a shop that are this one, or this one with a number. */
+export async function listSlugsLike(db: Queryable, shopId: string, slug: string): Promise<Set<string>> {
+  const rows = await db.query<{ slug: string }>(
+    `select slug from main.product where shop_id = $1 and (slug = $2 or starts_with(slug, $2 || '-'))`,
+    [shopId, slug],
+  );
+  return new Set(rows.map((row) => row.slug));
+}
+
+/** Lets one transaction at a time look for a number for this slug; waits for the others. */
+export async function claimSlugNumbers(tx: Queryable, shopId: string, slug: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 2))`, [shopId, slug]);
+}
+
+/** False when the slug is taken: nothing is stored then. */
+export async function insertProduct(tx: Queryable, shopId: string, product: Product): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into main.product (shop_id, ${COLUMNS})
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+     on conflict (shop_id, slug) do nothing returning id`,
+    [
+      shopId,
+      product.id,
+      ...fieldValues(product),
+      product.version,
+      new Date(product.createdAt),
+      new Date(product.updatedAt),
+    ],
+  );
+  return rows.length > 0;
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+/**
+ * Stores the fields of a product that is locked, but not its stock, which has a statement of its own. Where somebody else has
+ * just taken the slug, the transaction can only be rolled back.
+ */
+export async function updateProduct(
+  tx: Queryable,
+  shopId: string,
+  id: string,
+  change: { fields: ProductFields; now: number },
+): Promise<Product | null | 'slug-taken'> {
+  const [name, slug, price, type, description, image, moreImages, , ...rest] = fieldValues(change.fields);
+  const rows = await tx
+    .query(
+      `update main.product set name = $3, slug = $4, price = $5, type = $6, description = $7, image = $8, more_images = $9,
+       track_inventory = $10, requires_shipping = $11, weight_grams = $12, collections = $13,
+       version = version + 1, updated_at = $14
+     where shop_id = $1 and id = $2 returning ${COLUMNS}`,
+      [shopId, id, name, slug, price, type, description, image, moreImages, ...rest, new Date(change.now)],
+    )
+    .catch((error: unknown) => {
+      if ((error as { code?: string }).code === UNIQUE_VIOLATION) return 'slug-taken' as const;
+      throw error;
+    });
+  if (rows === 'slug-taken') return rows;
+  return rows[0] ? toProduct(rows[0]) : null;
+}
+
+export async function deleteProduct(tx: Queryable, shopId: string, id: string): Promise<void> {
+  await tx.query(`delete from main.product where shop_id = $1 and id = $2`, [shopId, id]);
+}
+
+/** In the order of the columns above, from `name` to `collections`. */
+function fieldValues(fields: ProductFields): unknown[] {
+  return [
+    fields.name,
+    fields.slug,
+    fields.price,
+    fields.type,
+    fields.description,
+    fields.image,
+    fields.moreImages,
+    fields.inventory,
+    fields.trackInventory,
+    fields.requiresShipping,
+    fields.weightGrams,
+    fields.collections,
+  ];
+}
+
+function toProduct(row: Row): Product {
+  return {
+    id: row['id'] as string,
+    name: row['name'] as string,
+    slug: row['slug'] as string,
+    price: row['price'] as string,
+    type: row['type'] as ProductType,
+    description: row['description'] as string | null,
+    image: row['image'] as string | null,
+    moreImages: row['more_images'] as string[],
+    inventory: row['inventory'] as number,
+    trackInventory: row['track_inventory'] as boolean,
+    requiresShipping: row['requires_shipping'] as boolean,
+    weightGrams: row['weight_grams'] as number,
+    collections: row['collections'] as string[],
+    version: row['version'] as number,
+    createdAt: (row['created_at'] as Date).getTime(),
+    updatedAt: (row['updated_at'] as Date).getTime(),
+  };
+}

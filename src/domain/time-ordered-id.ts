@@ -1,0 +1,29 @@
+// Ids that sort by the time they were made: a prefix, 48 bits of milliseconds, a counter, and randomness. Made by one
+// process they never go back, so that a list paged by id is a list paged by age.
+
+import { randomBytes } from 'node:crypto';
+
+const COUNTER_MAX = 0xffff;
+const RANDOM_BYTES = 8;
+
+let lastMs = 0;
+let counter = 0;
+
+/** A new id such as `prod_019aa5…`: lower-case hexadecimal after the prefix. */
+export function createId(prefix: string, now: number): string {
+  if (now > lastMs) {
+    lastMs = now;
+    counter = 0;
+  } else if (counter < COUNTER_MAX) counter += 1;
+  else {
+    lastMs += 1;
+    counter = 0;
+  }
+  const time = lastMs.toString(16).padStart(12, '0');
+  return `${prefix}_${time}${counter.toString(16).padStart(4, '0')}${randomBytes(RANDOM_BYTES).toString('hex')}`;
+}
+
+/** True when the text has the form of an id with this prefix. */
+export function isId(prefix: string, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length + 1));
+}

@@ -1,0 +1,21 @@
+// What the routes of the store interface share.
+
+import type { IncomingMessage } from 'node:http';
+import type { KeyRing } from '../../store/keys.ts';
+import type { Store } from '../../store/store.ts';
+import type { RateLimiter } from '../rate-limit.ts';
+
+export type StoreContext = {
+  store: Store;
+  keys: KeyRing;
+  /** The key that authenticates cursors, the same on every node. */
+  cursorSecret: Buffer;
+  clientAddress: (request: IncomingMessage) => string;
+  /** Counts requests by key, and failed authentications by client address. */
+  limiter: RateLimiter<StoreBucket>;
+};
+
+export type StoreBucket = 'key' | 'failure';
+
+/** Failed authentications a minute, per client address. */
+export const FAILURES_A_MINUTE_MAX = 60;

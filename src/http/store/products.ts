@@ -1,0 +1,219 @@
+// /api/v1/products: list, create, read, merge-update, delete.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import type { Product, ProductType } from '../../domain/product.ts';
+import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES, parseNewProduct, parseProductInput } from '../../domain/product.ts';
+import { isId } from '../../domain/time-ordered-id.ts';
+import { ServiceError } from '../../errors.ts';
+import {
+  INVALID_PRODUCT,
+  changeProduct,
+  createProduct,
+  invalidProduct,
+  readProduct,
+  readProducts,
+  removeProduct,
+} from '../../store/products.ts';
+import { authorize, callerOf } from './authorize.ts';
+import { bodyOf } from './bodies.ts';
+import type { StoreContext } from './context.ts';
+import { sendEffect } from './effects.ts';
+import { matchOf, toEtag } from './etags.ts';
+import type { WireProduct, WireProductSummary } from './schemas.ts';
+import { dataOf, idempotencyHeader, ref, storeResponses } from './schemas.ts';
+
+type ListQuery = { limit: number; cursor?: string; collection?: string; type?: ProductType };
+
+const PATH = '/api/v1/products';
+const ONE_PATH = `${PATH}/:productId`;
+const tags = ['Products'];
+const params = Type.Object({ productId: Type.String({ minLength: 1, description: 'Product id.' }) });
+
+export function registerProductRoutes(app: FastifyInstance, context: StoreContext): void {
+  registerList(app, context);
+  registerCreate(app, context);
+  registerOne(app, context);
+}
+
+function registerList(app: FastifyInstance, context: StoreContext): void {
+  app.get(
+    PATH,
+    {
+      onRequest: authorize(context, 'products:read'),
+      schema: {
+        operationId: 'listProducts',
+        summary: 'List products',
+        description:
+          'Newest first. `collection` and `type` filter after the page is cut: a page may be short, even empty, while ' +
+          '`hasMore` is true. Scope `products:read`.',
+        tags,
+        querystring: Type.Object({
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Products a page.' }),
+          ),
+          cursor: Type.Optional(Type.String({ minLength: 1, description: 'A product id from `nextCursor`.' })),
+          collection: Type.Optional(
+            Type.String({ minLength: 1, maxLength: COLLECTION_LENGTH_MAX, description: 'Collection slug.' }),
+          ),
+          type: Type.Optional(
+            Type.Unsafe<ProductType>({ type: 'string', enum: PRODUCT_TYPES, description: 'Type of product.' }),
+          ),
+        }),
+        response: storeResponses(
+          200,
+          dataOf(Type.Array(ref('ProductSummary')), { pagination: ref('ProductPagination') }),
+        ),
+      },
+    },
+    async (request) => {
+      const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
+      if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
+      const page = await readProducts(context.store, callerOf(request), { before: cursor, limit, collection, type });
+      const data = page.products.map(toWireSummary);
+      return { data, pagination: { hasMore: page.next !== null, nextCursor: page.next, count: data.length } };
+    },
+  );
+}
+
+function registerCreate(app: FastifyInstance, context: StoreContext): void {
+  app.post(
+    PATH,
+    {
+      onRequest: authorize(context, 'products:write'),
+      config: { unreadableBody: INVALID_PRODUCT },
+      schema: {
+        operationId: 'createProduct',
+        summary: 'Create a product',
+        description: 'Sends `product.created`. Scope `products:write`.',
+        tags,
+        headers: idempotencyHeader,
+        body: ref('ProductCreate'),
+        response: storeResponses(201, dataOf(ref('Product')), 409, 422),
+      },
+    },
+    async (request, reply) => {
+      const parsed = parseNewProduct(bodyOf(request).value);
+      if (!parsed.ok) throw invalidProduct(parsed.details);
+      return sendEffect(context, request, reply, async (tx) => {
+        const product = await createProduct(context.store, tx, callerOf(request), {
+          fields: parsed.value,
+          describe: toWireProduct,
+        });
+        const headers = { location: `${PATH}/${product.id}`, etag: toEtag(product) };
+        return { status: 201, headers, body: { data: toWireProduct(product) } };
+      });
+    },
+  );
+}
+
+function registerOne(app: FastifyInstance, context: StoreContext): void {
+  const idOf = (request: { params: unknown }) => (request.params as { productId: string }).productId;
+
+  app.get(
+    ONE_PATH,
+    {
+      onRequest: authorize(context, 'products:read'),
+      schema: {
+        operationId: 'getProduct',
+        summary: 'Read a product',
+        description: 'With its `ETag`. Scope `products:read`.',
+        tags,
+        params,
+        response: storeResponses(200, dataOf(ref('Product')), 404),
+      },
+    },
+    async (request, reply) => {
+      const product = await readProduct(context.store, callerOf(request), idOf(request));
+      return reply.header('etag', toEtag(product)).send({ data: toWireProduct(product) });
+    },
+  );
+
+  app.put(
+    ONE_PATH,
+    {
+      onRequest: authorize(context, 'products:write'),
+      config: { unreadableBody: INVALID_PRODUCT },
+      schema: {
+        operationId: 'updateProduct',
+        summary: 'Update a product',
+        description:
+          'Omitted fields keep their value. What changes nothing sends no event; otherwise `product.updated`. ' +
+          '`If-Match` changes only the version that it names. Scope `products:write`.',
+        tags,
+        params,
+        headers: idempotencyHeader,
+        body: ref('ProductUpdate'),
+        response: storeResponses(200, dataOf(ref('Product')), 404, 409, 412, 422),
+      },
+    },
+    async (request, reply) => {
+      const parsed = parseProductInput(bodyOf(request).value);
+      if (!parsed.ok) throw invalidProduct(parsed.details);
+      return sendEffect(context, request, reply, async (tx) => {
+        const product = await changeProduct(context.store, tx, callerOf(request), {
+          id: idOf(request),
+          input: parsed.value,
+          check: matchOf(request),
+          describe: toWireProduct,
+        });
+        return { status: 200, headers: { etag: toEtag(product) }, body: { data: toWireProduct(product) } };
+      });
+    },
+  );
+
+  app.delete(
+    ONE_PATH,
+    {
+      onRequest: authorize(context, 'products:write'),
+      schema: {
+        operationId: 'deleteProduct',
+        summary: 'Delete a product',
+        description: 'Sends `product.deleted`; the adjustment log stays. Scope `products:write`.',
+        tags,
+        params,
+        response: storeResponses(
+          200,
+          dataOf(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { additionalProperties: false })),
+          404,
+          412,
+        ),
+      },
+    },
+    async (request) => {
+      const id = idOf(request);
+      await context.store.main.transaction((tx) =>
+        removeProduct(context.store, tx, callerOf(request), { id, check: matchOf(request) }),
+      );
+      return { data: { id, deleted: true } };
+    },
+  );
+}
+
+function toWireSummary(product: Product): WireProductSummary {
+  const { id, name, slug, price, type, inventory, trackInventory, requiresShipping, weightGrams } = product;
+  const numbers = { inventory, trackInventory, requiresShipping, weightGrams };
+  const { collections, image } = product;
+  return {
+    id,
+    name,
+    slug,
+    price,
+    type,
+    ...numbers,
+    collections,
+    image,
+    createdAt: new Date(product.createdAt).toISOString(),
+  };
+}
+
+function toWireProduct(product: Product): WireProduct {
+  const { description, moreImages } = product;
+  return { ...toWireSummary(product), description, moreImages, updatedAt: new Date(product.updatedAt).toISOString() };
+}
+
+function invalidCursor(): ServiceError {
+  return new ServiceError('bad_request', 'Invalid query parameters', {
+    details: [{ path: 'cursor', message: 'must be a product id from nextCursor' }],
+  });
+}

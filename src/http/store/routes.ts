@@ -1,0 +1,60 @@
+// The store interface: all its routes, in a scope with its own way of reading bodies and queries.
+
+import type { FastifyInstance } from 'fastify';
+import type { Chains } from '../../domain/chain.ts';
+import { ServiceError } from '../../errors.ts';
+import { registerOpenApi, toPublishedDocument } from '../openapi.ts';
+import { createQueryValidator } from '../query.ts';
+import { readJsonBodies } from './bodies.ts';
+import type { StoreContext } from './context.ts';
+import { registerInventoryRoutes } from './inventory.ts';
+import { registerProductRoutes } from './products.ts';
+import { SCOPES_IN_WORDS, STORE_SCHEMAS } from './schemas.ts';
+
+export const STORE_PREFIX = '/api/v1';
+
+const DOCUMENT = {
+  title: 'Mercat store interface',
+  description: `Products and stock of a shop, with an API key as a bearer token. Scopes: ${SCOPES_IN_WORDS}.`,
+  tags: [
+    { name: 'Products', description: 'What a shop sells.' },
+    { name: 'Inventory', description: 'Stock, its changes and their log.' },
+    { name: 'Service', description: 'The interface itself.' },
+  ],
+  keyed: true,
+};
+
+/** Registers the interface in a scope of its own. */
+export async function registerStore(
+  app: FastifyInstance,
+  context: StoreContext,
+  options: { chains: Chains; baseUrl: () => string },
+): Promise<void> {
+  for (const schema of STORE_SCHEMAS) app.addSchema(schema);
+  const readQuery = createQueryValidator(options.chains);
+  // Bodies are parsed by their routes: schemas cannot read numbers as text.
+  app.setValidatorCompiler((route) => {
+    if (route.httpPart !== 'querystring') return () => true;
+    const read = readQuery(route as never);
+    return (raw: unknown) => inStoreWords(read(raw) as QueryResult);
+  });
+  readJsonBodies(app);
+  // A key decides what is answered: nothing may be kept on the way.
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
+  await registerOpenApi(app, DOCUMENT);
+  registerProductRoutes(app, context);
+  registerInventoryRoutes(app, context);
+  app.get(`${STORE_PREFIX}/openapi.json`, { schema: { hide: true } }, () =>
+    toPublishedDocument(app, options.baseUrl()),
+  );
+}
+
+type QueryResult = { value: unknown } | { error: ServiceError };
+
+function inStoreWords(result: QueryResult): QueryResult {
+  if (!('error' in result)) return result;
+  const { details } = result.error;
+  return { error: new ServiceError('bad_request', 'Invalid query parameters', { details }) };
+}

@@ -1,0 +1,76 @@
+// Runs the webhook worker until it is told to stop: on a period, soon when something happened, and at once when a send has made
+// room. A failed turn is logged once, and tried again at the next.
+
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import type { Log } from '../log.ts';
+import { createSender } from './sender.ts';
+import { createWebhookWorker } from './worker.ts';
+
+export type WebhooksOptions = { main: Database; clock: Clock; log: Log; allowPrivate: boolean; periodMs?: number };
+
+export type Webhooks = {
+  /** Something happened: look soon. Cheap, and safe at any time. */
+  nudge(): void;
+  /** Waits a moment for sends that are under way. */
+  stop(): Promise<void>;
+};
+
+/** Bounds how late a retry is, and an event that another process recorded. */
+const PERIOD_MS = 1_000;
+/** The least time between turns that nudges ask for: a busy shop must not make the worker ask without a pause. */
+const NUDGE_GAP_MS = 25;
+
+export function startWebhooks(options: WebhooksOptions): Webhooks {
+  const { log, periodMs = PERIOD_MS } = options;
+  const sender = createSender({ allowPrivate: options.allowPrivate });
+  const worker = createWebhookWorker({ ...options, sender, onFree: () => want(0) });
+  let stopped = false;
+  let hasFailed = false;
+  let turnedAt = 0;
+  let nextAt = 0;
+  let wake = () => undefined as void;
+  const stopping = loop();
+
+  return {
+    nudge: () => want(turnedAt + NUDGE_GAP_MS),
+    stop: async () => {
+      stopped = true;
+      wake();
+      await stopping;
+      await worker.close();
+    },
+  };
+
+  /** After a failure only the period counts: whoever asks must not make the worker spin. */
+  function want(atMs: number): void {
+    if (hasFailed || atMs >= nextAt) return;
+    nextAt = atMs;
+    wake();
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      turnedAt = performance.now();
+      nextAt = turnedAt + periodMs;
+      try {
+        await worker.turn();
+        hasFailed = false;
+      } catch (error) {
+        if (!hasFailed) log.warn('webhooks cannot be delivered now', { error });
+        hasFailed = true;
+        nextAt = turnedAt + periodMs;
+      }
+      while (!stopped && performance.now() < nextAt) await rest(nextAt - performance.now());
+    }
+  }
+
+  async function rest(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    timer.unref();
+    wake = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,93 @@
+// The embedded database on a disk that fills up: it says so, pretends nothing, and has every acknowledged row afterwards.
+
+import assert from 'node:assert/strict';
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import type { TestContext } from 'node:test';
+import { openEmbedded } from '../../src/db/embedded.ts';
+import { mountMemory } from '../support/disk.ts';
+import { assertAcknowledged, ended, makeTempDir, startWriter } from '../support/embedded.ts';
+
+const MIB = 1024 * 1024;
+/** More than the small disk has room for. */
+const ROWS_MAX = 200_000;
+const EXIT_ENGINE_STOPPED = 70;
+
+test('a statement that finds no room fails with a word about the disk, and works once there is room', async (t) => {
+  const disk = smallDisk(t, '160m');
+  if (disk === null) return;
+  const { pool, close } = await openEmbedded({ dir: path.join(disk, 'db') });
+  try {
+    await pool.query('create table t (i int primary key, pad text)');
+    const ballast = fillDisk(disk, 4 * MIB);
+    let stored = 0;
+    const insert = (): Promise<unknown> =>
+      pool.query(`insert into t select g, repeat('x', 500) from generate_series($1::int, $1::int + 999) g`, [stored]);
+    const count = async (): Promise<unknown> => (await pool.query('select count(*)::int as n from t')).rows;
+    await assert.rejects(async () => {
+      for (; stored < ROWS_MAX; stored += 1_000) await insert();
+    }, /no space left.*\(the disk that holds \S+ is full: free some space, nothing of this statement was stored\)/i);
+    assert.deepEqual(await count(), [{ n: stored }]);
+    rmSync(ballast);
+    await insert();
+    assert.deepEqual(await count(), [{ n: stored + 1_000 }]);
+  } finally {
+    await close();
+  }
+});
+
+test('a log that finds no room stops the process with one clear line, and nothing acknowledged is lost', async (t) => {
+  const disk = smallDisk(t, '160m');
+  if (disk === null) return;
+  const { dir: root, remove } = makeTempDir();
+  t.after(remove);
+  const dir = path.join(disk, 'db');
+  const ackFile = path.join(root, 'acks');
+  const writer = await startWriter(dir, ackFile, 20);
+  t.after(() => writer.child.kill('SIGKILL'));
+  const ballast = fillDisk(disk, 0);
+  assert.equal(await ended(writer), EXIT_ENGINE_STOPPED, writer.stderr());
+  assert.match(writer.stderr(), /^the disk that holds \S+ is full and the database has stopped: free some space .*\n$/);
+  rmSync(ballast);
+  await assertAcknowledged(dir, ackFile, 'after the disk was full');
+});
+
+test('a first start on a disk that is too small says so and leaves nothing behind', async (t) => {
+  const disk = smallDisk(t, '20m');
+  if (disk === null) return;
+  await assert.rejects(openEmbedded({ dir: path.join(disk, 'db') }), {
+    name: 'OperatorError',
+    message: /the disk that holds \S+ is full: free some space and start again/,
+  });
+  assert.deepEqual(readdirSync(disk), ['db.lock']);
+});
+
+/** A file system of its own, unmounted after the test; null, with the test skipped, where none can be had. */
+function smallDisk(t: TestContext, size: string): string | null {
+  const { dir: root, remove } = makeTempDir();
+  const disk = path.join(root, 'disk');
+  const mounted = mountMemory(size, disk);
+  if ('reason' in mounted) {
+    remove();
+    t.skip(mounted.reason);
+    return null;
+  }
+  t.after(() => {
+    mounted.unmount();
+    remove();
+  });
+  return disk;
+}
+
+/** Writes a file that leaves `leftBytes` on the file system; returns its path. */
+function fillDisk(disk: string, leftBytes: number): string {
+  const ballast = path.join(disk, 'ballast');
+  const fd = openSync(ballast, 'w');
+  const block = Buffer.alloc(MIB, 1);
+  const room = (): number => statfsSync(disk).bavail * statfsSync(disk).bsize - leftBytes;
+  for (let left = room(); left > 0; left = room()) writeSync(fd, block, 0, Math.min(left, block.length));
+  fsyncSync(fd);
+  closeSync(fd);
+  return ballast;
+}

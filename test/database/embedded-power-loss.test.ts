@@ -1,0 +1,43 @@
+// A power cut as the disk sees it: the block device is copied under a running writer that is stopped in its tracks. The copy has
+// what was flushed and nothing of what the kernel still held in memory; what the writer was told is stored has to be in it.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import test from 'node:test';
+import { makeExt4, mountImage } from '../support/disk.ts';
+import { assertAcknowledged, kill, makeTempDir, startWriter } from '../support/embedded.ts';
+
+const ROUNDS = 5;
+
+test(`${ROUNDS} power cuts lose nothing that was acknowledged`, async (t) => {
+  const { dir: root, remove } = makeTempDir();
+  t.after(remove);
+  const image = path.join(root, 'disk.img');
+  const copy = path.join(root, 'copy.img');
+  const ackFile = path.join(root, 'acks');
+  const failure = makeExt4(image, '512M');
+  if (failure !== null) return t.skip(failure);
+  for (let round = 1; round <= ROUNDS; round++) {
+    const disk = mountImage(image, path.join(root, 'disk'));
+    if ('reason' in disk) return t.skip(disk.reason);
+    try {
+      const writer = await startWriter(path.join(root, 'disk', 'db'), ackFile, (round * 37) % 101);
+      try {
+        writer.child.kill('SIGSTOP');
+        execFileSync('cp', ['--sparse=always', image, copy]);
+      } finally {
+        await kill(writer);
+      }
+    } finally {
+      disk.unmount();
+    }
+    const after = mountImage(copy, path.join(root, 'copy'));
+    assert.ok('unmount' in after);
+    try {
+      await assertAcknowledged(path.join(root, 'copy', 'db'), ackFile, `after power cut ${round}`);
+    } finally {
+      after.unmount();
+    }
+  }
+});

@@ -1,0 +1,403 @@
+// The embedded database as its users meet it: the directory, the lock, the session behind the pool, and the end of an engine
+// that broke. What a crash, a power cut and a full disk do to it stands in the files beside this one.
+
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { Pool } from 'pg';
+import { QueryTimeout, createDatabase } from '../../src/db/database.ts';
+import type { Embedded } from '../../src/db/embedded.ts';
+import { openEmbedded } from '../../src/db/embedded.ts';
+import { boundLog, tendTable } from '../../src/db/embedded-upkeep.ts';
+import { until } from '../support/engines.ts';
+import {
+  assertAcknowledged,
+  ended,
+  kill,
+  makeTempDir,
+  makeTemplate,
+  startOpener,
+  startWriter,
+} from '../support/embedded.ts';
+
+const LIMIT_MS = 20_000;
+const EXIT_ENGINE_STOPPED = 70;
+
+describe('the embedded database', { timeout: 180_000 }, () => {
+  const { dir: root, remove } = makeTempDir();
+  let copies = 0;
+  let copyTemplate: (name: string) => string;
+  /** For the tests that leave the directory and the engine alone. */
+  let shared: Embedded;
+
+  before(async () => {
+    copyTemplate = await makeTemplate(root);
+    shared = await openEmbedded({ dir: freshDir() });
+  });
+  after(async () => {
+    await shared.close();
+    remove();
+  });
+
+  const freshDir = (): string => copyTemplate(`copy-${(copies += 1)}`);
+  const emptyDir = (): string => path.join(root, `empty-${(copies += 1)}`, 'db');
+  /** Opens a database that is closed after the test. */
+  const open = async (t: TestContext, dir = freshDir(), onFatal?: (line: string) => void): Promise<Embedded> => {
+    const embedded = await openEmbedded(onFatal === undefined ? { dir } : { dir, onFatal });
+    t.after(embedded.close);
+    return embedded;
+  };
+  const one = async (pool: Pool, sql: string): Promise<unknown> =>
+    Object.values((await pool.query<Record<string, unknown>>(sql)).rows[0] ?? {})[0];
+
+  describe('its directory', () => {
+    test('is made on the first start, with its parents, for the owner alone', () => {
+      const dir = path.join(root, 'template', 'db');
+      const mode = (file: string): number => statSync(file).mode & 0o777;
+      for (const directory of [path.dirname(dir), dir, path.join(dir, 'base')]) assert.equal(mode(directory), 0o700);
+      for (const file of [`${dir}.lock`, path.join(dir, 'PG_VERSION')]) assert.equal(mode(file), 0o600);
+      assert.deepEqual(readdirSync(path.dirname(dir)).sort(), ['db', 'db.lock']);
+    });
+
+    test('keeps what was written over a close and an open', async (t) => {
+      const dir = freshDir();
+      const first = await openEmbedded({ dir });
+      await first.pool.query('create table t (i int8, n numeric)');
+      await first.pool.query('insert into t values ($1, $2)', ['9007199254740993', '0.1']);
+      await first.close();
+      const { pool } = await open(t, dir);
+      assert.deepEqual((await pool.query('select * from t')).rows, [{ i: '9007199254740993', n: '0.1' }]);
+    });
+
+    test('is made anew when the first start was killed half-way', async (t) => {
+      const dir = emptyDir();
+      const opener = startOpener(dir);
+      t.after(() => opener.child.kill('SIGKILL'));
+      await until(() => hasDraft(dir), LIMIT_MS, 'the first start did not begin');
+      await kill(opener);
+      assert.ok(!existsSync(dir));
+      const { pool } = await open(t, dir);
+      assert.equal(await one(pool, 'select 1'), 1);
+      assert.ok(!hasDraft(dir));
+    });
+
+    const refused: { what: string; make: (dir: string) => void; message: RegExp }[] = [
+      {
+        what: 'that holds something else',
+        make: (dir) => {
+          mkdirSync(dir, { recursive: true });
+          writeFileSync(path.join(dir, 'holiday.jpg'), 'x');
+        },
+        message: /is neither empty nor a database and was left as it is/,
+      },
+      {
+        what: 'that lacks the control file of a database',
+        make: (dir) => {
+          cpSync(freshDir(), dir, { recursive: true });
+          rmSync(path.join(dir, 'global', 'pg_control'));
+        },
+        message: /is neither empty nor a database and was left as it is/,
+      },
+      {
+        what: 'of another PostgreSQL version',
+        make: (dir) => {
+          cpSync(freshDir(), dir, { recursive: true });
+          writeFileSync(path.join(dir, 'PG_VERSION'), '17\n');
+        },
+        message: /was made by PostgreSQL 17 and this program runs PostgreSQL 18/,
+      },
+      {
+        what: 'that is a file',
+        make: (dir) => {
+          mkdirSync(path.dirname(dir), { recursive: true });
+          writeFileSync(dir, 'x');
+        },
+        message: /is a file/,
+      },
+    ];
+    for (const { what, make, message } of refused) {
+      test(`${what} is refused and left as it is`, async () => {
+        const dir = emptyDir();
+        make(dir);
+        const contents = (): string[] =>
+          statSync(dir).isDirectory() ? readdirSync(dir).sort() : [readFileSync(dir, 'utf8')];
+        const found = contents();
+        await assert.rejects(openEmbedded({ dir }), { name: 'OperatorError', message });
+        assert.deepEqual(contents(), found);
+        assert.deepEqual(readdirSync(path.dirname(dir)).sort(), ['db', 'db.lock']);
+      });
+    }
+  });
+
+  describe('its lock', () => {
+    test('keeps a second process out, which says who is in, until it is closed', async (t) => {
+      const dir = freshDir();
+      const { close } = await openEmbedded({ dir });
+      const second = startOpener(dir);
+      t.after(() => second.child.kill());
+      assert.equal(await ended(second), 1);
+      assert.equal(
+        second.stderr(),
+        `the data directory ${path.dirname(dir)} is in use by another process (pid ${process.pid}): ` +
+          'stop that process first, or use a command that works beside a running server\n',
+      );
+      await close();
+      const third = startOpener(dir);
+      t.after(() => third.child.kill());
+      await until(() => third.stdout() === 'open\n', LIMIT_MS, `the next process did not open: ${third.stderr()}`);
+      third.child.stdin?.end();
+      assert.equal(await ended(third), 0);
+    });
+
+    test('holds while the database is made for the first time', async (t) => {
+      const dir = emptyDir();
+      const opener = startOpener(dir);
+      t.after(() => opener.child.kill('SIGKILL'));
+      await until(() => hasDraft(dir), LIMIT_MS, 'the first start did not begin');
+      await assert.rejects(openEmbedded({ dir }), {
+        message: new RegExp(`another process \\(pid ${opener.child.pid}\\)`),
+      });
+      await until(() => opener.stdout() === 'open\n', LIMIT_MS, `the first start failed: ${opener.stderr()}`);
+      opener.child.stdin?.end();
+      assert.equal(await ended(opener), 0);
+    });
+
+    test('refuses a second open in the same process without losing the first', async (t) => {
+      const dir = freshDir();
+      await open(t, dir);
+      await assert.rejects(openEmbedded({ dir }), { name: 'OperatorError', message: /already open in this process/ });
+      const other = startOpener(dir);
+      t.after(() => other.child.kill());
+      assert.equal(await ended(other), 1, 'the refusal dropped the lock');
+    });
+
+    test('ends with a killed process, whatever files that left behind', async (t) => {
+      const dir = freshDir();
+      const opener = startOpener(dir);
+      await until(() => opener.stdout() === 'open\n', LIMIT_MS, `not opened: ${opener.stderr()}`);
+      await kill(opener);
+      assert.ok(existsSync(`${dir}.pid`));
+      const { pool } = await open(t, dir);
+      assert.equal(await one(pool, 'select 1'), 1);
+    });
+  });
+
+  describe('its close', () => {
+    test('may come twice, and after the pool was ended by its owner', async () => {
+      const dir = freshDir();
+      const { pool, close } = await openEmbedded({ dir });
+      const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
+      await database.query('create table t (i int)');
+      await database.close();
+      await Promise.all([close(), close()]);
+      assert.deepEqual(readdirSync(path.dirname(dir)).sort(), ['db', 'db.lock']);
+    });
+  });
+
+  describe('a connection that was dropped', () => {
+    test('in a transaction leaves no transaction, setting, temporary table or prepared statement behind', async () => {
+      const { pool } = shared;
+      await pool.query('create table dropped (i int)');
+      const client = await pool.connect();
+      await client.query('begin');
+      await client.query('insert into dropped values (1)');
+      await client.query(`set search_path = 'pg_catalog'`);
+      await client.query('create temporary table leftover (i int)');
+      await client.query('prepare leftover as select 1');
+      client.release(new Error('dropped'));
+      assert.equal(await one(pool, 'select count(*)::int from dropped'), 0);
+      assert.equal(await one(pool, 'show search_path'), 'public');
+      assert.equal(await one(pool, 'select count(*)::int from pg_prepared_statements'), 0);
+      assert.equal(await one(pool, `select to_regclass('pg_temp.leftover')`), null);
+    });
+
+    test('with statements under way hands neither their answers nor their effects to the next one', async () => {
+      const { pool } = shared;
+      await pool.query('create table abandoned (i int)');
+      const client = await pool.connect();
+      await client.query('begin');
+      const abandoned = client.query(
+        'insert into abandoned select generate_series(1, $1::int) returning $2::text as v',
+        [1_000, 'old'],
+      );
+      abandoned.catch(() => undefined);
+      client.release(new Error('dropped'));
+      const answers = await Promise.all(['a', 'b', 'c'].map((v) => pool.query('select $1::text as v', [v])));
+      assert.deepEqual(
+        answers.map((answer) => answer.rows),
+        [[{ v: 'a' }], [{ v: 'b' }], [{ v: 'c' }]],
+      );
+      assert.equal(await one(pool, 'select count(*)::int from abandoned'), 0);
+    });
+
+    test('after a failed transaction lets the next one work', async () => {
+      const { pool } = shared;
+      const client = await pool.connect();
+      await client.query('begin');
+      await assert.rejects(client.query('select 1 / 0'), { code: '22012' });
+      client.release(true);
+      assert.equal(await one(pool, 'select 7'), 7);
+    });
+
+    test('because it waited too long for its turn does not disturb the others', async () => {
+      const database = createDatabase(shared.pool, { engine: 'embedded', name: 'main' });
+      const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+      const long = database.transaction(async (tx) => {
+        await mayEnd;
+        return tx.query('select 1 as v');
+      });
+      await assert.rejects(database.within(20).query('select 2 as v'), QueryTimeout);
+      end();
+      assert.deepEqual(await long, [{ v: 1 }]);
+      assert.deepEqual(await database.query('select 3 as v'), [{ v: 3 }]);
+    });
+  });
+
+  describe('a statement', () => {
+    test('that fails does not disturb the ones around it', async () => {
+      const { pool } = shared;
+      const results = await Promise.allSettled(
+        Array.from({ length: 40 }, (_, i) => pool.query(`select ${i} / ${i % 4} as v`)),
+      );
+      results.forEach((result, i) => {
+        if (i % 4 === 0) assert.equal(result.status, 'rejected');
+        else assert.deepEqual(result.status === 'fulfilled' && result.value.rows, [{ v: Math.floor(i / (i % 4)) }]);
+      });
+    });
+
+    test('with a value that cannot be sent leaves nothing of it in the next', async () => {
+      const { pool } = shared;
+      await assert.rejects(pool.query('select $1::text, $2::json', ['first', { n: 1n }]), TypeError);
+      assert.deepEqual((await pool.query('select $1::text as v', ['second'])).rows, [{ v: 'second' }]);
+    });
+
+    test('with half a surrogate pair keeps its values apart', async () => {
+      const { pool } = shared;
+      const { rows } = await pool.query('select $1::text as a, $2::text as b', ['a\ud800b', '😀é\udc00']);
+      assert.deepEqual(rows, [{ a: 'a\ufffdb', b: '😀é\ufffd' }]);
+    });
+
+    test('after statement in a loop leaves the event loop its turns', async () => {
+      const { pool } = shared;
+      const turns: number[] = [];
+      const timer = setInterval(() => turns.push(performance.now()), 1);
+      const deadline = performance.now() + LIMIT_MS;
+      while (turns.length < 5 && performance.now() < deadline) await pool.query('select 1');
+      clearInterval(timer);
+      assert.equal(turns.length, 5);
+    });
+
+    test('nested too deeply is refused by PostgreSQL and the engine lives on', async () => {
+      const { pool } = shared;
+      await assert.rejects(pool.query(`select ${Array(20_000).fill('1').join('+')}`), { code: '54001' });
+      assert.equal(await one(pool, 'select 1'), 1);
+    });
+  });
+
+  describe('an engine that broke', () => {
+    test('by a panic is reported once, answers nothing any more and has every acknowledged row', async (t) => {
+      const dir = freshDir();
+      const fatal: string[] = [];
+      const { pool, close } = await open(t, dir, (line) => fatal.push(line));
+      await pool.query('create table t (i int)');
+      await pool.query('insert into t values (1)');
+      renameSync(path.join(dir, 'pg_wal'), path.join(dir, 'pg_wal.away'));
+      const stopped = {
+        name: 'OperatorError',
+        message: /has stopped: PANIC: .*start again, it recovers from its log$/,
+      };
+      await assert.rejects(async () => {
+        for (let n = 0; n < 1_000; n++) await pool.query('insert into t select g from generate_series(1, 10000) g');
+      }, stopped);
+      await assert.rejects(pool.query('select 1'), stopped);
+      assert.equal(fatal.length, 1);
+      assert.match(fatal[0] ?? '', stopped.message);
+      await close();
+      renameSync(path.join(dir, 'pg_wal.away'), path.join(dir, 'pg_wal'));
+      const again = await open(t, dir);
+      assert.equal(await one(again.pool, 'select count(*)::int % 10000 from t'), 1);
+    });
+
+    test('by a trap does not say that a statement was done which never ran', async (t) => {
+      const dir = freshDir();
+      const fatal: string[] = [];
+      const { pool, close } = await open(t, dir, (line) => fatal.push(line));
+      await pool.query('create table t (i int)');
+      const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+      await assert.rejects(pool.query('select ($1::text)::jsonb is null', [deep]), /has stopped: the engine broke/);
+      await assert.rejects(pool.query('insert into t values (1)'), /has stopped/);
+      assert.equal(fatal.length, 1);
+      await close();
+      const again = await open(t, dir);
+      assert.equal(await one(again.pool, 'select count(*)::int from t'), 0);
+    });
+
+    test('ends its process with one line on standard error', async (t) => {
+      const dir = freshDir();
+      const ackFile = path.join(root, 'panic.acks');
+      const writer = await startWriter(dir, ackFile, 1);
+      t.after(() => writer.child.kill('SIGKILL'));
+      renameSync(path.join(dir, 'pg_wal'), path.join(dir, 'pg_wal.away'));
+      assert.equal(await ended(writer), EXIT_ENGINE_STOPPED, writer.stderr());
+      assert.match(writer.stderr(), /^the database in \S+ has stopped: PANIC: [^\n]*\n$/);
+      renameSync(path.join(dir, 'pg_wal.away'), path.join(dir, 'pg_wal'));
+      await assertAcknowledged(dir, ackFile, 'after a panic');
+    });
+
+    test('by corruption cannot be started and says so in one line', async () => {
+      const dir = freshDir();
+      writeFileSync(path.join(dir, 'global', 'pg_control'), 'x');
+      await assert.rejects(openEmbedded({ dir }), {
+        name: 'OperatorError',
+        message: /^the database in \S+ cannot be started: [^\n]+$/,
+      });
+    });
+  });
+
+  describe('its upkeep', () => {
+    test('writes a checkpoint when the log has grown past its bound, and only then', async () => {
+      const { pool } = shared;
+      const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };
+      await pool.query('checkpoint');
+      assert.equal(await boundLog(pool, limits), false);
+      await pool.query(
+        `create table logged as select g as i, repeat('x', 200) as pad from generate_series(1, 20000) g`,
+      );
+      assert.equal(await boundLog(pool, limits), true);
+      assert.equal(await boundLog(pool, limits), false);
+      await pool.query('drop table logged');
+    });
+
+    test('tends the table that changed, until it is in order', async () => {
+      const { pool } = shared;
+      // Below the limits of the upkeep that runs beside this test.
+      const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };
+      await pool.query('create schema "Odd name"');
+      await pool.query('create table "Odd name".t (i int)');
+      await pool.query('insert into "Odd name".t select generate_series(1, 500)');
+      await pool.query('delete from "Odd name".t where i > 50');
+      await pool.query('select pg_stat_force_next_flush()');
+      assert.equal(await tendTable(pool, limits), '"Odd name".t');
+      await pool.query('select pg_stat_force_next_flush()');
+      assert.equal(await tendTable(pool, limits), null);
+      assert.equal(await one(pool, `select reltuples::int from pg_class where oid = '"Odd name".t'::regclass`), 50);
+    });
+  });
+});
+
+function hasDraft(dir: string): boolean {
+  const parent = path.dirname(dir);
+  return existsSync(parent) && readdirSync(parent).some((name) => name.startsWith('db.init-'));
+}

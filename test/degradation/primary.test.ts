@@ -1,0 +1,177 @@
+// What callers see while the primary database is broken, or one of its tables is.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  SOURCE_TIMEOUT_MS,
+  VOLUME,
+  assertDegraded,
+  assertRefused,
+  assertWhole,
+  ethereum,
+  lockTable,
+  solana,
+  startBreakable,
+  token,
+  untilFloorsAreKept,
+  withTwoServers,
+} from '../support/breakable.ts';
+import type { Breakable } from '../support/breakable.ts';
+import { until } from '../support/engines.ts';
+import { SECOND_MS } from '../support/market.ts';
+
+const MINUTE_MS = 60 * SECOND_MS;
+/** The primary is waited for three times as long as a source that can be missed. */
+const PATIENCE_MS = 3 * SOURCE_TIMEOUT_MS;
+const RECOVERY_MAX_MS = 3_500;
+const PATHS = [
+  '/v1/collections',
+  ethereum.path,
+  ...['floor', 'listings', 'sales'].map((one) => `${ethereum.path}/${one}`),
+];
+/** The same under names that no answer is held for. */
+const UNASKED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
+
+withTwoServers('the primary is broken', (servers) => {
+  const untilWhole = (service: Breakable) =>
+    until(
+      () =>
+        assertWhole(service).then(
+          () => true,
+          () => false,
+        ),
+      RECOVERY_MAX_MS,
+      'answers are not whole again',
+    );
+
+  test('stopped: 503, or the last good answer where one is held, and answers return with the server', async (t) => {
+    const service = await startBreakable(t, servers);
+    await assertWhole(service);
+    const held = await Promise.all(PATHS.map((path) => service.fresh(path)));
+    await servers.primary.stop();
+    try {
+      for (const path of PATHS) {
+        const answer = await service.fresh(path);
+        assertDegraded(answer);
+        const before = held.find((one) => one.headers.get('etag') === answer.headers.get('etag'));
+        assert.ok(before, `${path} is not the answer that was held`);
+      }
+      for (const path of UNASKED) assertRefused(await service.fresh(path), 503, 'unavailable');
+      // Each answer was made anew some seconds ago: half an hour later it is too old.
+      service.advance(30 * MINUTE_MS);
+      for (const path of PATHS) assertRefused(await service.fresh(path), 503, 'unavailable');
+    } finally {
+      await servers.primary.start();
+    }
+    await untilWhole(service);
+  });
+
+  test('frozen: answers within the primary’s patience, then at once, and whole when it thaws', async (t) => {
+    const service = await startBreakable(t, servers);
+    await assertWhole(service);
+    servers.primary.freeze();
+    try {
+      const times = await Promise.all(
+        PATHS.map(async (path) => {
+          const answer = await service.fresh(path);
+          assertDegraded(answer);
+          return answer.ms;
+        }),
+      );
+      const slowest = Math.max(...times);
+      assert.ok(slowest < PATIENCE_MS + SOURCE_TIMEOUT_MS, `an answer took ${slowest} ms`);
+      for (const path of UNASKED) assertRefused(await service.fresh(path), 503, 'unavailable');
+      const next = Math.min(...(await Promise.all(PATHS.map(async (path) => (await service.fresh(path)).ms))));
+      assert.ok(next < SOURCE_TIMEOUT_MS / 2, `an answer still took ${next} ms`);
+    } finally {
+      servers.primary.thaw();
+    }
+    await untilWhole(service);
+  });
+
+  for (const way of ['stopped', 'frozen'] as const) {
+    test(`${way}: a token is still served, from the index alone`, async (t) => {
+      const service = await startBreakable(t, servers);
+      if (way === 'stopped') await servers.primary.stop();
+      else servers.primary.freeze();
+      try {
+        const listed = await service.fresh(token.listed);
+        assertDegraded(listed);
+        assert.ok(listed.ms < 2 * SOURCE_TIMEOUT_MS, `a token took ${listed.ms} ms`);
+        // The own order is out of reach; the mirrored row of the same asset is not.
+        assert.deepEqual([listed.body.data.name, listed.body.data.listing.price.raw], ['First', '900']);
+        const onSolana = await service.fresh(token.solana);
+        assert.equal(onSolana.body.data.name, 'First');
+        assertRefused(await service.fresh(`/v1/tokens/ethereum/${ethereum.address}/99`), 404, 'not_found');
+      } finally {
+        if (way === 'stopped') await servers.primary.start();
+        else servers.primary.thaw();
+      }
+    });
+  }
+
+  test('an order book that hangs: listings are the mirror’s, without meta, logged, and kept for a moment only', async (t) => {
+    const service = await startBreakable(t, servers);
+    await untilFloorsAreKept(service);
+    const release = await lockTable(t, service.settings['DATABASE_URL'], 'main.book_order');
+    for (let round = 0; round < 4; round += 1) {
+      const listings = await service.fresh(`${ethereum.path}/listings`);
+      assertDegraded(listings);
+      assert.ok(listings.ms < 2 * SOURCE_TIMEOUT_MS, `listings took ${listings.ms} ms`);
+      assert.equal(listings.body.meta, undefined);
+      assert.deepEqual(
+        listings.body.data.map((row: any) => row.price.raw),
+        ['800', '900'],
+      );
+      const floor = await service.fresh(`${ethereum.path}/floor`);
+      assertDegraded(floor);
+      const { askFloor, buyerFloor, stale } = floor.body.data;
+      assert.deepEqual([askFloor.raw, buyerFloor.raw, stale], ['700', '880', true]);
+      const detail = await service.fresh(ethereum.path);
+      assertDegraded(detail);
+      assert.deepEqual([detail.body.data.stats.volume, detail.body.data.stale], [VOLUME, false]);
+      const listed = await service.fresh(token.listed);
+      assertDegraded(listed);
+      assert.equal(listed.body.data.listing.price.raw, '900');
+    }
+    assert.ok(service.logged.some((line) => line.includes('a source failed') && line.includes('order-book')));
+    assert.ok(!service.logged.some((line) => line.includes('indexer-mirror')), 'the mirror was taken for broken');
+    // Solana has no own book to miss.
+    assert.match((await service.fresh(`${solana.path}/listings`)).headers.get('cache-control') ?? '', /s-maxage=5\b/);
+    await release();
+    await untilWhole(service);
+  });
+
+  test('tables that an answer can do without: rates and last-good floors that hang cost no answer', async (t) => {
+    const service = await startBreakable(t, servers);
+    await untilFloorsAreKept(service);
+    const url = service.settings['DATABASE_URL'];
+    const releases = [await lockTable(t, url, 'main.rate'), await lockTable(t, url, 'main.last_buyer_floor')];
+    service.advance(MINUTE_MS);
+    for (let round = 0; round < 5; round += 1) {
+      for (const path of [...PATHS, token.listed]) {
+        const answer = await service.fresh(path);
+        assert.equal(answer.status, 200, answer.text);
+        assert.ok(answer.ms < 2 * SOURCE_TIMEOUT_MS, `${path} took ${answer.ms} ms`);
+      }
+    }
+    for (const release of releases) await release();
+    await untilWhole(service);
+  });
+
+  test('a listing that has expired since is not told, though its answer is the last good one', async (t) => {
+    const service = await startBreakable(t, servers);
+    const path = `${ethereum.path}/listings?limit=5`;
+    await service.load([ethereum.order('7', 10, { expiresAt: new Date(Date.UTC(2030, 0, 1)).toISOString() })]);
+    const { data } = await service.ok(path);
+    assert.equal(data.length, 3);
+    await servers.primary.stop();
+    try {
+      assert.equal((await service.fresh(path)).status, 200);
+      service.advance(Date.UTC(2030, 0, 1) - Date.UTC(2026, 6, 1, 12, 34));
+      assertRefused(await service.fresh(path), 503, 'unavailable');
+    } finally {
+      await servers.primary.start();
+    }
+  });
+});

@@ -1,0 +1,183 @@
+// The databases come and go while requests keep coming: no caller gets more than a degraded answer, and nothing is left over.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import type { Breakable } from '../support/breakable.ts';
+import {
+  SOURCE_TIMEOUT_MS,
+  assertWhole,
+  base,
+  countConnections,
+  countWaiting,
+  ethereum,
+  lockTable,
+  solana,
+  startBreakable,
+  token,
+  withTwoServers,
+} from '../support/breakable.ts';
+import { until } from '../support/engines.ts';
+import { newSubject, range } from '../support/market.ts';
+
+/** Connections that a service may have to one database. */
+const CONNECTIONS_MAX = 10;
+const CALLERS = 4;
+const RECOVERY_MAX_MS = 4_000;
+/** A statement that was given up ends on the server after its next look at the connection. */
+const CONNECTION_CHECK_MAX_MS = 3_000;
+
+const NEVER_FAIL = [ethereum, solana, base].flatMap(({ path }) => [path, `${path}/floor`, `${path}/listings`]);
+NEVER_FAIL.push(...Object.values(token));
+const MAY_FAIL = ['/v1/collections', `${ethereum.path}/sales`];
+
+type Load = { stop(): Promise<{ statuses: Map<number, number>; slowestMs: number }> };
+
+/** Callers that each ask for one path after the other, never for a kept answer. */
+function startLoad(service: Breakable, paths: readonly string[]): Load {
+  const statuses = new Map<number, number>();
+  let slowestMs = 0;
+  let stopped = false;
+  const callers = range(CALLERS).map(async (caller) => {
+    for (let turn = caller; !stopped; turn += 1) {
+      const answer = await service.fresh(paths[turn % paths.length] ?? '');
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      slowestMs = Math.max(slowestMs, answer.ms);
+    }
+  });
+  return {
+    stop: async () => {
+      stopped = true;
+      await Promise.all(callers);
+      return { statuses, slowestMs };
+    },
+  };
+}
+
+withTwoServers('databases come and go under load', (servers) => {
+  const untilWhole = (service: Breakable) =>
+    until(
+      () =>
+        assertWhole(service).then(
+          () => true,
+          () => false,
+        ),
+      RECOVERY_MAX_MS,
+      'answers are not whole again',
+    );
+  /** Waits until something has been answered while the server was in the state it is in. */
+  const forAWhile = async (service: Breakable, answers: number) => {
+    for (let count = 0; count < answers; count += 1) await service.get('/v1');
+  };
+
+  test('the indexer is stopped, killed and frozen in turn: four endpoints never fail, and no connection is left over', async (t) => {
+    const service = await startBreakable(t, servers);
+    const load = startLoad(service, NEVER_FAIL);
+    const others = startLoad(service, MAY_FAIL);
+    for (const way of ['stop', 'freeze', 'kill'] as const) {
+      await forAWhile(service, 50);
+      if (way === 'freeze') servers.indexer.freeze();
+      else await servers.indexer[way]();
+      await forAWhile(service, 50);
+      if (way === 'freeze') servers.indexer.thaw();
+      else await servers.indexer.start();
+    }
+    await untilWhole(service);
+    const result = await load.stop();
+    assert.deepEqual([...result.statuses.keys()], [200]);
+    const rest = await others.stop();
+    assert.deepEqual(
+      [...rest.statuses.keys()].filter((status) => status !== 200 && status !== 502),
+      [],
+    );
+    t.diagnostic(`${result.statuses.get(200)} answers, the slowest after ${Math.round(result.slowestMs)} ms`);
+    assert.ok(result.slowestMs < 5 * SOURCE_TIMEOUT_MS, `an answer took ${result.slowestMs} ms`);
+    await assertNoLeak(t, servers.indexer.url);
+    await assertNoLeak(t, servers.primary.url);
+  });
+
+  test('the primary is restarted under load: a 503 or a 200, nothing else, and no connection is left over', async (t) => {
+    const service = await startBreakable(t, servers);
+    const load = startLoad(service, [...NEVER_FAIL, ...MAY_FAIL]);
+    for (const way of ['stop', 'kill'] as const) {
+      await forAWhile(service, 50);
+      await servers.primary[way]();
+      await forAWhile(service, 50);
+      await servers.primary.start();
+      await untilWhole(service);
+    }
+    const { statuses } = await load.stop();
+    assert.deepEqual(
+      [...statuses.keys()].filter((status) => status !== 200 && status !== 503),
+      [],
+    );
+    await assertNoLeak(t, servers.primary.url);
+  });
+
+  async function assertNoLeak(t: TestContext, serverUrl: string): Promise<void> {
+    let count = 0;
+    await until(
+      async () => {
+        count = await countConnections(serverUrl);
+        return count <= CONNECTIONS_MAX;
+      },
+      CONNECTION_CHECK_MAX_MS,
+      'connections were left over',
+    );
+    t.diagnostic(`${count} connections`);
+  }
+
+  test('an import that loses its database fails with a reason, and the process goes on', async (t) => {
+    const service = await startBreakable(t, servers);
+    const records = range(20_000).map((index) => ethereum.listing(String(index + 10), 5_000 + index));
+    const importing = assert.rejects(service.load(records));
+    await forAWhile(service, 5);
+    await servers.indexer.kill();
+    await importing;
+    await servers.indexer.start();
+    await untilLoaded(service);
+  });
+
+  async function untilLoaded(service: Breakable): Promise<void> {
+    await until(
+      async () => (await service.fresh(`${base.path}/listings`)).body.meta === undefined,
+      RECOVERY_MAX_MS,
+      'the mirror did not come back',
+    );
+    await service.load([base.listing('5', 700)]);
+    const { data } = await service.ok(`${base.path}/listings?limit=9`);
+    assert.equal(data[0].price.raw, '700');
+  }
+
+  test('a source that hangs does not starve the others, and what it has given up is gone from the server', async (t) => {
+    const service = await startBreakable(t, servers);
+    const many = range(40).map(() => newSubject({ snapshot: { floorRaw: '1' } }));
+    await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));
+    const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.collection_stats');
+    // More details at once than there are connections, each with two reads that hang.
+    const details = Promise.all(many.map((one) => service.get(one.path)));
+    const listings = await Promise.all(many.map((one) => service.fresh(`${one.path}/listings`)));
+    for (const { status, body } of listings) {
+      assert.equal(status, 200);
+      assert.equal(body.meta, undefined, 'a healthy source was starved');
+    }
+    for (const { body } of await details) {
+      assert.equal(body.data.stats.owners, null);
+      assert.equal(body.data.stale, false, 'a healthy source was starved');
+    }
+    // What waits for the lock now is at most the trial that is under way.
+    await until(
+      async () => (await countWaiting(servers.indexer.url)) <= 1,
+      CONNECTION_CHECK_MAX_MS,
+      'statements that were given up are still there',
+    );
+    await assertNoLeak(t, servers.indexer.url);
+    await release();
+    await until(
+      async () => (await service.fresh(ethereum.path)).body.data.stats.owners === 42,
+      RECOVERY_MAX_MS,
+      'the source did not come back',
+    );
+    await assertWhole(service);
+  });
+});

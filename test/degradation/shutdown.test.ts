@@ -1,0 +1,196 @@
+// How the real program starts and ends: told to stop under load, on a database that hangs, on a port or a directory that is
+// taken.
+
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { countWaiting, lockTable, withTwoServers } from '../support/breakable.ts';
+import { createTestDatabase, freePort, until } from '../support/engines.ts';
+import { newSubject, range } from '../support/market.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
+const START_MAX_MS = 30_000;
+/** A client that is told nothing more is cut off after five seconds, a database after two more. */
+const STOP_MAX_MS = 10_000;
+const CALLERS = 4;
+
+type Program = {
+  child: ChildProcess;
+  url: string;
+  stderr(): string;
+  /** The exit code, and how long the program took to end from now on. */
+  ended(): Promise<{ code: number | null; ms: number }>;
+};
+
+function run(t: TestContext, settings: Record<string, string>, args: string[] = []): Program {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--no-sample', ...args], {
+    env: { PATH: process.env['PATH'], ...settings },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const exited = once(child, 'exit');
+  t.after(() => void child.kill('SIGKILL'));
+  return {
+    child,
+    url: `http://127.0.0.1:${settings['PORT']}`,
+    stderr: () => stderr,
+    ended: async () => {
+      const startedAt = performance.now();
+      const [code] = await exited;
+      return { code: code as number | null, ms: performance.now() - startedAt };
+    },
+  };
+}
+
+async function runUntilUp(t: TestContext, settings: Record<string, string>): Promise<Program> {
+  const program = run(t, settings);
+  await until(
+    async () => {
+      assert.equal(program.child.exitCode, null, program.stderr());
+      const answer = await fetch(`${program.url}/v1`).catch(() => null);
+      return answer?.ok === true;
+    },
+    START_MAX_MS,
+    'the program did not come up',
+  );
+  return program;
+}
+
+async function place(t: TestContext): Promise<Record<string, string>> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-shutdown-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return { DATA_DIR: dir, PORT: String(await freePort()) };
+}
+
+/** Callers on connections that they keep; a failure to connect or a kept connection that was closed ends a caller. */
+function startLoad(url: string): { answers(): number; wrong: string[]; done: Promise<unknown> } {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: CALLERS });
+  const wrong: string[] = [];
+  let answers = 0;
+  const callers = range(CALLERS).map(async () => {
+    for (;;) {
+      const status = await request(`${url}/v1`, agent).catch((error: NodeJS.ErrnoException) => error.code ?? 'error');
+      if (status === 200) answers += 1;
+      else {
+        if (status !== 'ECONNREFUSED' && status !== 'ECONNRESET') wrong.push(String(status));
+        return;
+      }
+    }
+  });
+  return { answers: () => answers, wrong, done: Promise.all(callers).finally(() => agent.destroy()) };
+}
+
+function request(url: string, agent?: http.Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    http
+      .get(url, { agent: agent ?? false }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0));
+        response.on('error', reject);
+      })
+      .on('error', reject);
+  });
+}
+
+test('SIGTERM under load: exit 0 within seconds though clients hold on to connections, and a second start works at once', async (t) => {
+  const settings = await place(t);
+  const program = await runUntilUp(t, settings);
+  const load = startLoad(program.url);
+  await until(() => load.answers() > 100, START_MAX_MS, 'no load');
+  const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
+  const kept = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
+  kept.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
+  await Promise.all([once(silent, 'connect'), once(kept, 'data')]);
+  program.child.kill('SIGTERM');
+  const { code, ms } = await program.ended();
+  await load.done;
+  assert.equal(code, 0, program.stderr());
+  assert.ok(ms < STOP_MAX_MS, `it took ${ms} ms to end`);
+  assert.deepEqual(load.wrong, []);
+  assert.equal(existsSync(path.join(settings['DATA_DIR'] ?? '', 'mercat.sock')), false);
+  t.diagnostic(`ended after ${Math.round(ms)} ms with a silent connection open, ${load.answers()} answers before`);
+  silent.destroy();
+  kept.destroy();
+
+  const again = await runUntilUp(t, settings);
+  again.child.kill('SIGTERM');
+  const second = await again.ended();
+  assert.equal(second.code, 0);
+  t.diagnostic(`ended after ${Math.round(second.ms)} ms with nothing to do`);
+});
+
+test('a port that is taken: one clear line and exit 1', async (t) => {
+  const settings = await place(t);
+  const server = net.createServer().listen(Number(settings['PORT']), '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const program = run(t, settings);
+  assert.equal((await program.ended()).code, 1);
+  assert.match(program.stderr(), /^mercat: cannot listen on 127\.0\.0\.1:\d+: .*in use.*--port or PORT\n$/);
+});
+
+test('a data directory that is taken: one clear line and exit 1, and the first service is none the worse', async (t) => {
+  const settings = await place(t);
+  const first = await runUntilUp(t, settings);
+  const second = run(t, { ...settings, PORT: String(await freePort()) });
+  assert.equal((await second.ended()).code, 1);
+  assert.match(second.stderr(), /^mercat: the data directory \S+ is in use by another process \(pid \d+\)[^\n]*\n$/);
+  assert.equal(await request(`${first.url}/v1`), 200);
+  assert.ok(existsSync(path.join(settings['DATA_DIR'] ?? '', 'mercat.sock')));
+  first.child.kill('SIGTERM');
+  assert.equal((await first.ended()).code, 0);
+});
+
+withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
+  async function placeOnServers(t: TestContext): Promise<Record<string, string>> {
+    return {
+      ...(await place(t)),
+      DATABASE_URL: await createTestDatabase(servers.primary.url),
+      INDEXER_DATABASE_URL: await createTestDatabase(servers.indexer.url),
+    };
+  }
+
+  test('a request that is under way is answered before it ends', async (t) => {
+    const settings = await placeOnServers(t);
+    const program = await runUntilUp(t, { ...settings, SOURCE_TIMEOUT_MS: '1500' });
+    const release = await lockTable(t, settings['INDEXER_DATABASE_URL'], 'indexer.token');
+    const { address } = newSubject();
+    const answer = request(`${program.url}/v1/tokens/ethereum/${address}/1`, new http.Agent({ keepAlive: true }));
+    await until(async () => (await countWaiting(servers.indexer.url)) > 0, START_MAX_MS, 'the request did not arrive');
+    program.child.kill('SIGTERM');
+    assert.equal(await answer, 200);
+    const { code, ms } = await program.ended();
+    assert.equal(code, 0, program.stderr());
+    assert.ok(ms < STOP_MAX_MS, `it took ${ms} ms to end`);
+    await release();
+  });
+
+  test('a database that hangs does not keep it from ending', async (t) => {
+    const settings = await placeOnServers(t);
+    const program = await runUntilUp(t, settings);
+    await request(`${program.url}/v1/collections`);
+    servers.indexer.freeze();
+    servers.primary.freeze();
+    try {
+      const callers = range(CALLERS).map(() => request(`${program.url}/v1/collections`));
+      program.child.kill('SIGTERM');
+      const { code, ms } = await program.ended();
+      await Promise.allSettled(callers);
+      assert.equal(code, 0, program.stderr());
+      assert.ok(ms < STOP_MAX_MS, `it took ${ms} ms to end`);
+      t.diagnostic(`ended after ${Math.round(ms)} ms`);
+    } finally {
+      servers.indexer.thaw();
+      servers.primary.thaw();
+    }
+  });
+});

@@ -1,0 +1,90 @@
+// Addresses and token ids in their canonical form.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Address, AssetId } from '../../src/domain/address.ts';
+import { parseAddress, parseAnyAddress, parseAssetId, toAssetNames } from '../../src/domain/address.ts';
+import { createChains } from '../../src/domain/chain.ts';
+import { toSolanaAddress } from '../../src/sources/sample-chance.ts';
+
+const EVM = '0x5Af0D9827E0c53E4799BB226655A1de152A425a5';
+const SOL = 'So11111111111111111111111111111111111111112';
+const hex = (length: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'.split('')), minLength: length, maxLength: length });
+
+test('an EVM address becomes lower case, whatever case it comes in', () => {
+  fc.assert(fc.property(hex(40), (digits) => parseAddress('evm', `0x${digits}`) === `0x${digits.toLowerCase()}`));
+});
+
+test('a Solana address is never folded', () => {
+  assert.equal(parseAddress('solana', SOL), SOL);
+  fc.assert(
+    fc.property(fc.string(), (name) => {
+      const address: string = toSolanaAddress(name);
+      return parseAddress('solana', address) === address && parseAssetId('solana', address) === address;
+    }),
+  );
+});
+
+test('an address that is not well formed for its family is refused', () => {
+  const evm = ['', '0x', EVM.slice(0, -1), `${EVM}0`, EVM.slice(2), EVM.replace('5', 'g'), ` ${EVM}`, `${EVM}\n`, SOL];
+  for (const text of evm) assert.equal(parseAddress('evm', text), null, JSON.stringify(text));
+  const solana = [
+    '',
+    SOL.slice(0, 31),
+    SOL + SOL,
+    `${SOL} `,
+    EVM,
+    `0${SOL.slice(1)}`,
+    `${SOL.slice(0, -1)}l`,
+    `I${SOL.slice(1)}`,
+  ];
+  for (const text of solana) assert.equal(parseAddress('solana', text), null, JSON.stringify(text));
+});
+
+test('an address of either family is told by its form', () => {
+  assert.equal(parseAnyAddress(EVM), EVM.toLowerCase());
+  assert.equal(parseAnyAddress(SOL), SOL);
+  for (const text of ['', 'milady', '0x12', 'ethereum_0x12']) assert.equal(parseAnyAddress(text), null);
+});
+
+test('a token id is an integer from 0 to 2^256-1 without leading zeros, kept as it is', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (id) => parseAssetId('evm', `${id}`) === id.toString()),
+  );
+  const refused = [
+    '',
+    '00',
+    '01',
+    '-1',
+    '+1',
+    '1.0',
+    '1e3',
+    '0x1',
+    ' 1',
+    '1 ',
+    '1\n',
+    `${2n ** 256n}`,
+    '9'.repeat(78),
+    SOL,
+  ];
+  for (const text of refused) assert.equal(parseAssetId('evm', text), null, JSON.stringify(text));
+  for (const text of ['', '7', EVM]) assert.equal(parseAssetId('solana', text), null, text);
+});
+
+test('an asset is named by contract and token id on EVM, by its mint alone on Solana', () => {
+  const chains = createChains();
+  const [ethereum, solana] = [chains.get('ethereum'), chains.get('solana')];
+  assert.ok(ethereum && solana);
+  assert.deepEqual(toAssetNames(ethereum, EVM as Address, '7' as AssetId), {
+    contractAddress: EVM,
+    tokenId: '7',
+    mint: null,
+  });
+  assert.deepEqual(toAssetNames(solana, SOL as Address, SOL as AssetId), {
+    contractAddress: null,
+    tokenId: null,
+    mint: SOL,
+  });
+});

@@ -1,0 +1,137 @@
+// Amounts are exact integers: read strictly, divided nowhere, rounded only where a rule says so.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  UINT256_MAX,
+  parseAmount,
+  parseNativeAmount,
+  shareOf,
+  toDecimalText,
+  toNativeNumber,
+} from '../../src/domain/amount.ts';
+
+const uint256 = fc.bigInt({ min: 0n, max: UINT256_MAX });
+const decimals = fc.integer({ min: 0, max: 36 });
+
+test('an integer from 0 to 2^256-1 in decimal digits is read exactly', () => {
+  assert.equal(UINT256_MAX, 2n ** 256n - 1n);
+  fc.assert(fc.property(uint256, (value) => parseAmount(value.toString()) === value));
+  for (const value of [0n, 1n, 9_007_199_254_740_993n, UINT256_MAX]) assert.equal(parseAmount(`${value}`), value);
+});
+
+test('whatever is not such an integer is refused', () => {
+  const refused = [
+    '',
+    ' ',
+    '-1',
+    '+1',
+    '1.0',
+    '1.',
+    '.1',
+    '1e3',
+    '6.27e+16',
+    '0x10',
+    '1_000',
+    '1,000',
+    ' 1',
+    '1 ',
+    '1\n',
+  ];
+  for (const text of [...refused, 'NaN', 'Infinity', '٣', '１', '1'.repeat(101), `${UINT256_MAX + 1n}`]) {
+    assert.equal(parseAmount(text), null, JSON.stringify(text));
+  }
+});
+
+test('no text makes anything but a null or an amount in range', () => {
+  const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('0', '1', '9', '.', '-', 'e', ' ') }));
+  fc.assert(
+    fc.property(text, (one) => {
+      const value = parseAmount(one);
+      return value === null || (value >= 0n && value <= UINT256_MAX && /^\d+$/.test(one));
+    }),
+  );
+});
+
+test('native units as text are exact and come back as the same base units', () => {
+  fc.assert(
+    fc.property(uint256, decimals, (raw, places) => parseNativeAmount(toDecimalText(raw, places), places) === raw),
+  );
+  assert.equal(toDecimalText(1n, 18), '0.000000000000000001');
+  assert.equal(toDecimalText(10n ** 18n, 18), '1');
+  assert.equal(toDecimalText(1_500_000_000n, 9), '1.5');
+  assert.equal(toDecimalText(120n, 0), '120');
+});
+
+test('a native amount that would have to be rounded, or is too large, is refused', () => {
+  assert.equal(parseNativeAmount('1.5', 0), null);
+  assert.equal(parseNativeAmount('0.0000000001', 9), null);
+  assert.equal(parseNativeAmount('0.0000000010', 9), 1n);
+  assert.equal(parseNativeAmount(`${UINT256_MAX}`, 1), null);
+  for (const text of ['', '.', '1.', '.5', '-1', '1e3', '1,5', ' 1'])
+    assert.equal(parseNativeAmount(text, 18), null, text);
+});
+
+test('the native number is the double nearest to the exact quotient', () => {
+  assert.equal(toNativeNumber(1n, 18), 1e-18);
+  assert.equal(toNativeNumber(UINT256_MAX, 18), 1.157920892373162e59);
+  // Division of two doubles gives 0.30000000000000004 here.
+  assert.equal(toNativeNumber(3n * 10n ** 17n, 18), 0.3);
+  assert.equal(toNativeNumber(123_456_789_012_345_678n, 18), 0.12345678901234568);
+  fc.assert(
+    fc.property(uint256, decimals, (raw, places) => {
+      const nearest = toNativeNumber(raw, places);
+      // The error of the nearest double is at most that of either neighbour, in exact arithmetic.
+      const errorOf = (value: number) => {
+        const { numerator, denominator } = toFraction(value);
+        const difference = numerator * 10n ** BigInt(places) - raw * denominator;
+        return { difference: difference < 0n ? -difference : difference, denominator };
+      };
+      const own = errorOf(nearest);
+      return neighboursOf(nearest).every((other) => {
+        const theirs = errorOf(other);
+        return own.difference * theirs.denominator <= theirs.difference * own.denominator;
+      });
+    }),
+  );
+});
+
+test('a share in basis points is rounded up to the base unit, and never by more than one', () => {
+  assert.equal(shareOf(1n, 200), 1n);
+  assert.equal(shareOf(50n, 200), 1n);
+  assert.equal(shareOf(51n, 200), 2n);
+  assert.equal(shareOf(0n, 10_000), 0n);
+  assert.equal(shareOf(7n, 0), 0n);
+  assert.equal(shareOf(UINT256_MAX, 10_000), UINT256_MAX);
+  fc.assert(
+    fc.property(uint256, fc.integer({ min: 0, max: 10_000 }), (raw, basisPoints) => {
+      const short = shareOf(raw, basisPoints) * 10_000n - raw * BigInt(basisPoints);
+      return short >= 0n && short < 10_000n;
+    }),
+  );
+});
+
+/** A non-negative double as an exact fraction. */
+function toFraction(value: number): { numerator: bigint; denominator: bigint } {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  const bits = view.getBigUint64(0);
+  const exponent = Number((bits >> 52n) & 0x7ffn);
+  const mantissa = (bits & ((1n << 52n) - 1n)) | (exponent === 0 ? 0n : 1n << 52n);
+  const power = (exponent === 0 ? 1 : exponent) - 1_075;
+  return power >= 0
+    ? { numerator: mantissa << BigInt(power), denominator: 1n }
+    : { numerator: mantissa, denominator: 1n << BigInt(-power) };
+}
+
+function neighboursOf(value: number): number[] {
+  const view = new DataView(new ArrayBuffer(8));
+  return [-1n, 1n].flatMap((step) => {
+    view.setFloat64(0, value);
+    const bits = view.getBigUint64(0) + step;
+    if (bits < 0n) return [];
+    view.setBigUint64(0, bits);
+    return [view.getFloat64(0)];
+  });
+}

@@ -1,0 +1,61 @@
+// Cursors cannot be made, changed or carried elsewhere.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { openCursor, sealCursor } from '../../src/domain/cursor.ts';
+
+const SECRET = Buffer.alloc(32, 7);
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const payload = fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }).filter((text) => text.isWellFormed());
+const scope = fc.string({ maxLength: 50 });
+
+test('a cursor gives back its payload to the scope and secret that it was made for, and is URL-safe', () => {
+  fc.assert(
+    fc.property(scope, payload, (place, text) => {
+      const cursor = sealCursor(SECRET, place, text);
+      return openCursor(SECRET, place, cursor) === text && /^[\w-]+$/.test(cursor);
+    }),
+  );
+});
+
+test('a cursor with any changed, added or missing character is refused', () => {
+  const cursor = sealCursor(SECRET, 'listings a', '25');
+  for (let at = 0; at < cursor.length; at += 1) {
+    for (const other of `${ALPHABET}=+/ \0é`) {
+      const changed = cursor.slice(0, at) + other + cursor.slice(at + 1);
+      if (changed !== cursor) assert.equal(openCursor(SECRET, 'listings a', changed), null, changed);
+      assert.equal(openCursor(SECRET, 'listings a', cursor.slice(0, at) + other + cursor.slice(at)), null);
+    }
+    assert.equal(openCursor(SECRET, 'listings a', cursor.slice(0, at) + cursor.slice(at + 1)), null);
+    assert.equal(openCursor(SECRET, 'listings a', cursor.slice(0, at)), null);
+  }
+  for (const end of ['=', '==', 'A', 'AA', ' ', '\n', '%3D'])
+    assert.equal(openCursor(SECRET, 'listings a', cursor + end), null);
+});
+
+test('a cursor of another scope or another secret is refused', () => {
+  fc.assert(
+    fc.property(scope, scope, payload, (one, other, text) => {
+      fc.pre(one !== other);
+      return openCursor(SECRET, other, sealCursor(SECRET, one, text)) === null;
+    }),
+  );
+  assert.equal(openCursor(Buffer.alloc(32, 8), 'a', sealCursor(SECRET, 'a', '1')), null);
+});
+
+test('scope and payload cannot be shifted into each other', () => {
+  assert.equal(openCursor(SECRET, 'sales ', sealCursor(SECRET, 'sales', ' 1')), null);
+  assert.notEqual(sealCursor(SECRET, 'ab', 'c'), sealCursor(SECRET, 'a', 'bc'));
+});
+
+test('what nobody sealed is refused, whatever it is', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => openCursor(SECRET, 'a', text) === null));
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      return openCursor(SECRET, 'a', Buffer.from(bytes).toString('base64url')) === null;
+    }),
+  );
+  for (const text of ['', '0', 'null', 'A'.repeat(1_000), 'A'.repeat(100_000)])
+    assert.equal(openCursor(SECRET, 'a', text), null);
+});

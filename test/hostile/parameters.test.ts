@@ -1,0 +1,219 @@
+// Query parameters that are not what the document says: refused by name, never clamped, coerced or guessed. What the document
+// does not know is ignored, and no cursor but the one that was handed out is taken.
+
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { assertRefused } from '../support/refusal.ts';
+import type { RawAnswer } from '../support/raw-http.ts';
+import { request } from '../support/raw-http.ts';
+import { useSampleService } from '../support/sample-service.ts';
+
+const LISTINGS = '/v1/collections/harbour-lights/listings';
+const SALES = '/v1/collections/harbour-lights/sales';
+const LISTS = ['/v1/collections', LISTINGS, SALES];
+
+/** What is no integer from 1 to 100, percent-encoded. */
+const BAD_LIMITS = [
+  '0 101 -1 -0 00 01 025 1.5 1.0 5. .5 1e1 1E1 0x10 0b1 0o7 1_0 +5 %2B5 %205 5%20 5%0a %095 5%00 %ff % %5 1,5 1%2C5 5; [5]',
+  '9007199254740993 18446744073709551617 %D9%A1%D9%A0 %EF%BC%91 %E2%91%A0 %C2%B2 NaN Infinity -Infinity null undefined',
+  'true five %F0%9F%90%99 __proto__ {} %225%22 5%20OR%201=1',
+  '1'.repeat(5_000),
+].flatMap((line) => line.split(' '));
+const BAD_CHAINS = [
+  'Ethereum ETHEREUM eth 1 ethereum%20 %20ethereum ethereum,base all * null __proto__ constructor toString %00 %ff',
+  "ethereum%00 %65thereum%0a '%20or%20''='",
+  'x'.repeat(9_000),
+].flatMap((line) => line.split(' '));
+const BAD_SORTS = "Volume volume%20 price -volume volume,floor 1 __proto__ %ff volume';--".split(' ');
+const UNKNOWN = [
+  "x=1 LIMIT=0 Limit=x limit[]=0 limit%5B%5D=0 limit.x=0 %20limit=0 limit%00=0 offset=-1 cb=1783 _=1 sort;=x '--",
+  '__proto__=1 __proto__[limit]=0 constructor.prototype.limit=0 toString=1 hasOwnProperty = &&& %ff=%ff % x=% <script>',
+  '%E2%80%AE=%00 utm_source=a&utm_source=b',
+].flatMap((line) => line.split(' '));
+
+describe('bad parameters', () => {
+  const service = useSampleService();
+  const ask = (target: string) => request(service.url, target);
+  describe('of a query', () => onQueries(ask));
+  describe('as a cursor', () => onCursors(ask));
+});
+
+type Ask = (target: string) => Promise<RawAnswer>;
+
+function onQueries(ask: Ask): void {
+  const refuse = async (path: string, query: string, name: string) => {
+    const answer = await ask(`${path}?${query}`);
+    assertRefused(answer, 400, query);
+    assert.match(answer.body, new RegExp(`\\b${name}\\b`), 'the message names the parameter');
+  };
+
+  test('a limit that is not an integer from 1 to 100 is refused by name on every list', async () => {
+    for (const path of LISTS) for (const limit of BAD_LIMITS) await refuse(path, `limit=${limit}`, 'limit');
+    for (const limit of ['1', '100', '%31', '1&']) {
+      assert.equal((await ask(`${LISTINGS}?limit=${limit}`)).status, 200, limit);
+    }
+  });
+
+  test('a chain or a sort that is not in its enumeration to the letter is refused by name', async () => {
+    for (const chain of BAD_CHAINS) await refuse('/v1/collections', `chain=${chain}`, 'chain');
+    for (const sort of BAD_SORTS) await refuse('/v1/collections', `sort=${sort}`, 'sort');
+    for (const chain of BAD_CHAINS) {
+      assertRefused(await ask(`/v1/tokens/${chain.replaceAll('%ff', 'z')}/0x${'1'.repeat(40)}/1`), 400, chain);
+    }
+  });
+
+  test('a known parameter that is repeated or empty is refused by name, even with the same good value', async () => {
+    const good = { limit: '5', chain: 'base', sort: 'floor', cursor: 'x' };
+    for (const [name, value] of Object.entries(good)) {
+      const known = name === 'limit' || name === 'cursor' ? LISTS : ['/v1/collections'];
+      for (const path of known) {
+        const again = `${name}=${value}`;
+        await refuse(path, `${again}&${again}`, name);
+        await refuse(path, `${again}&x=1&%${name.charCodeAt(0).toString(16)}${name.slice(1)}=${value}`, name);
+        for (const empty of [name, `${name}=`, `${name}=&x=1`, `&&${name}`]) await refuse(path, empty, name);
+      }
+    }
+  });
+
+  test('a known parameter is found behind thousands of others', async () => {
+    for (const path of LISTS) await refuse(path, `${'a&'.repeat(5_000)}limit=0`, 'limit');
+    await refuse(LISTINGS, `limit=1&${'=&'.repeat(5_000)}limit=1`, 'limit');
+  });
+
+  test('parameters that the document does not know are ignored, whatever they are named and hold', async () => {
+    for (const path of [...LISTS, '/v1', '/v1/collections/harbour-lights', '/v1/openapi.json']) {
+      const plain = await ask(path);
+      assert.equal(plain.status, 200);
+      for (const query of [...UNKNOWN, UNKNOWN.join('&'), 'y=1&'.repeat(3_500)]) {
+        const answer = await ask(`${path}?${query}`);
+        assert.equal(answer.status, 200, `${path}?${query.slice(0, 200)}: ${answer.body.slice(0, 200)}`);
+        assert.equal(answer.headers['etag'], plain.headers['etag']);
+        assert.equal(answer.body, plain.body);
+      }
+    }
+  });
+
+  test('refusing the longest queries costs milliseconds', async () => {
+    const queries = [
+      'a&'.repeat(7_500),
+      '%ff&'.repeat(3_900),
+      'limit=1&'.repeat(1_950),
+      `cursor=${'A'.repeat(15_900)}`,
+    ];
+    const started = performance.now();
+    for (let round = 0; round < 10; round += 1) for (const query of queries) await ask(`${LISTINGS}?limit=0&${query}`);
+    const eachMs = (performance.now() - started) / 10 / queries.length;
+    assert.ok(eachMs < 25, `${eachMs} ms a request`);
+  });
+}
+
+function onCursors(ask: Ask): void {
+  /** A page with a next one, by its path and query. */
+  const pages = [
+    ...['volume', 'floor', 'recent'].map((sort) => `/v1/collections?sort=${sort}&limit=2`),
+    '/v1/collections?limit=2',
+    '/v1/collections?chain=base&sort=floor&limit=1',
+    '/v1/collections?chain=ethereum&sort=floor&limit=1',
+    `${LISTINGS}?limit=2`,
+    `${SALES}?limit=2`,
+    '/v1/collections/rockpool-wanderers/listings?limit=2',
+    '/v1/collections/rockpool-wanderers/sales?limit=2',
+  ];
+  const cursors = new Map<string, string>();
+
+  before(async () => {
+    for (const page of pages) {
+      const { pagination } = JSON.parse((await ask(page)).body) as { pagination: { nextCursor: string | null } };
+      cursors.set(page, pagination.nextCursor ?? assert.fail(`${page} has no next page`));
+    }
+  });
+
+  const refused = async (page: string, cursor: string, what: string) => {
+    const answer = await ask(`${page}&cursor=${encodeURIComponent(cursor)}`);
+    assertRefused(answer, 400, `${page}, ${what}: ${cursor}`);
+    assert.match(answer.body, /\bcursor\b/);
+  };
+
+  test('the cursor that was handed out is taken, with another limit too', async () => {
+    for (const [page, cursor] of cursors) {
+      assert.equal((await ask(`${page}&cursor=${cursor}`)).status, 200, page);
+      assert.equal((await ask(`${page.replace(/limit=\d/, 'limit=100')}&cursor=${cursor}`)).status, 200, page);
+    }
+  });
+
+  test('a cursor of another list, collection, chain or sort is refused', async () => {
+    // `sort=volume` and no sort are one list, and have one cursor.
+    const nameOf = (page: string) => page.replace('sort=volume&', '');
+    for (const page of pages) {
+      for (const [other, cursor] of cursors)
+        if (nameOf(other) !== nameOf(page)) await refused(page, cursor, `of ${other}`);
+    }
+  });
+
+  test('a cursor with any character changed is refused', async () => {
+    for (const [page, cursor] of cursors) {
+      for (let at = 0; at < cursor.length; at += 1) {
+        const letter = cursor[at] === 'A' ? 'B' : 'A';
+        await refused(page, `${cursor.slice(0, at)}${letter}${cursor.slice(at + 1)}`, `changed at ${at}`);
+      }
+    }
+  });
+
+  test('a cursor that is cut, extended, padded or spelt in another base64 is refused', async () => {
+    for (const [page, cursor] of cursors) {
+      for (const cut of [1, 2, 4, 16, cursor.length - 22, cursor.length - 1]) {
+        await refused(page, cursor.slice(0, cursor.length - cut), `cut by ${cut}`);
+        await refused(page, cursor.slice(cut), `begun at ${cut}`);
+      }
+      for (const tail of ['A', 'AAAA', '=', '==', '====', '.', ' ', '\n', '\0', '%', '-', `&${cursor}`, cursor, 'é']) {
+        await refused(page, `${cursor}${tail}`, 'extended');
+        await refused(page, `${tail}${cursor}`, 'preceded');
+      }
+      await refused(page, `${cursor.slice(0, 5)}\n${cursor.slice(5)}`, 'broken');
+      const standard = Buffer.from(cursor, 'base64url').toString('base64');
+      if (standard !== cursor) await refused(page, standard, 'standard base64');
+      for (const twin of twinsOf(cursor)) await refused(page, twin, 'other unused bits');
+    }
+  });
+
+  test('a hand-built cursor is refused', async () => {
+    const payloads = ['0', '25', '250', '251', '-1', '1e3', '{"offset":25}', '[true,0,"x"]', '1780000000000 a', ''];
+    const built = payloads.flatMap((payload) => [
+      payload,
+      Buffer.from(payload).toString('base64url'),
+      Buffer.concat([Buffer.alloc(16), Buffer.from(payload)]).toString('base64url'),
+    ]);
+    const odd = [
+      'null',
+      'undefined',
+      '__proto__',
+      'A'.repeat(1_000),
+      'A'.repeat(1_001),
+      'A'.repeat(9_000),
+      '🐙',
+      '\u202e',
+    ];
+    for (const page of pages) for (const cursor of [...built, ...odd]) await refused(page, cursor, 'hand-built');
+  });
+
+  test('no text that was not handed out is taken as a cursor', async () => {
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 80 }),
+      fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...pages), texts, (page, text) => refused(page, text.toWellFormed(), 'random')),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+}
+
+/** Other spellings that a lenient decoder takes for the same bytes: the bits of the last character that carry nothing. */
+function twinsOf(cursor: string): string[] {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const letters = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
+  return letters
+    .map((letter) => `${cursor.slice(0, -1)}${letter}`)
+    .filter((twin) => twin !== cursor && Buffer.from(twin, 'base64url').equals(bytes));
+}

@@ -1,0 +1,142 @@
+// Clients that take their time: whatever they hold open ends by itself, with at most one answer to each request.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import net from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { CLIENT_LIMITS, createNodeServer } from '../../src/http/node-server.ts';
+import { until } from '../support/engines.ts';
+import { exchange } from '../support/raw-http.ts';
+import { assertRefused } from '../support/refusal.ts';
+import { useSampleService } from '../support/sample-service.ts';
+
+const LIMITS = {
+  headersTimeoutMs: 300,
+  requestTimeoutMs: 600,
+  checkPeriodMs: 50,
+  keepAliveTimeoutMs: 300,
+  stallTimeoutMs: 400,
+  headersBytesMax: 16_384,
+};
+/** How much later than its limit something may end on a machine that is busy. */
+const SLACK_MS = 3_000;
+const HEAD = 'GET /at-once HTTP/1.1\r\nHost: a\r\n';
+const LARGE = Buffer.alloc(4 * 1024 * 1024, 'x');
+
+/** `/at-once` is answered before its body came, `/large` with more than a socket buffers, all else when the body is there. */
+const listener: RequestListener = (request, response) => {
+  if (request.url === '/at-once') response.end('done');
+  else if (request.url === '/large') response.end(LARGE);
+  else request.resume().on('end', () => response.end('done'));
+};
+
+describe('slow clients', { concurrency: true }, () => {
+  const server = createNodeServer(listener, LIMITS);
+  let url = '';
+  before(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`;
+  });
+  after(() => server.close().closeAllConnections());
+
+  const servedByPort = new Map<number | undefined, net.Socket>();
+  server.on('connection', (socket) => servedByPort.set(socket.remotePort, socket));
+  /** Connects, and resolves with the client's and the server's end of the connection. */
+  const connect = async (): Promise<{ client: net.Socket; served: net.Socket }> => {
+    const client = net.connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+    await once(client, 'connect');
+    await until(() => servedByPort.has(client.localPort), SLACK_MS, 'the connection was not taken');
+    return { client, served: servedByPort.get(client.localPort) ?? assert.fail() };
+  };
+
+  test('headers that do not come, or come drop by drop, are given up with 408', async () => {
+    for (const [begun, drip] of [
+      ['', ''],
+      ['GET /v', 'x'],
+      [HEAD, 'X: y\r\n'],
+      [`${HEAD}X: `, 'y'],
+    ] as const) {
+      const { answers, closedBy, elapsedMs } = await exchange(url, begun, { drip: { bytes: drip, everyMs: 20 } });
+      assert.equal(closedBy, 'server');
+      assert.equal(answers.length, 1);
+      assertRefused(answers[0] ?? assert.fail(), 408, begun);
+      assert.ok(elapsedMs < LIMITS.headersTimeoutMs + LIMITS.checkPeriodMs + SLACK_MS);
+    }
+  });
+
+  test('a body that comes drop by drop is given up with 408', async () => {
+    for (const framing of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
+      const drip = { bytes: framing.startsWith('C') ? 'x' : '1\r\nx\r\n', everyMs: 20 };
+      const { answers } = await exchange(url, `POST /later HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`, { drip });
+      assert.equal(answers.length, 1);
+      assertRefused(answers[0] ?? assert.fail(), 408, framing);
+    }
+  });
+
+  test('a request that was answered before its body came gets no second answer', async () => {
+    for (const drip of ['', 'x']) {
+      const head = `${HEAD}Content-Length: 100000\r\n\r\n`;
+      const { answers, closedBy } = await exchange(url, head, { drip: { bytes: drip, everyMs: 20 } });
+      assert.equal(closedBy, 'server');
+      assert.deepEqual(
+        answers.map(({ body }) => body),
+        ['done'],
+      );
+    }
+  });
+
+  test('a connection without a next request ends without a word, one with half a request with 408', async () => {
+    const idle = await exchange(url, `${HEAD}\r\n`);
+    assert.deepEqual(
+      idle.answers.map(({ status }) => status),
+      [200],
+    );
+    const half = await exchange(url, `${HEAD}\r\n${HEAD}`);
+    assert.deepEqual(
+      half.answers.map(({ status }) => status),
+      [200, 408],
+    );
+  });
+
+  test('a client that does not read its answers is cut off', async () => {
+    const { client, served } = await connect();
+    const cut = once(served, 'close');
+    client.pause().write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
+    await cut;
+    client.destroy();
+  });
+
+  test('a client that is hung up on and stays is cut off, even while it goes on talking', async () => {
+    const { client, served } = await connect();
+    const cut = once(served, 'close');
+    client.on('error', () => client.destroy()).resume();
+    const talking = setInterval(() => client.write('garbage\r\n\r\n'), 20);
+    await cut;
+    clearInterval(talking);
+    client.destroy();
+  });
+});
+
+describe('the limits of the service', { concurrency: true }, () => {
+  const service = useSampleService();
+
+  test('half a request is given up with 408 within ten seconds', async () => {
+    const { answers, elapsedMs } = await exchange(service.url, 'GET /v1 HTTP/1.1\r\nHost: a\r\n', {
+      drip: { bytes: 'X: y\r\n', everyMs: 500 },
+      limitMs: 15_000,
+    });
+    assert.equal(answers.length, 1);
+    assertRefused(answers[0] ?? assert.fail(), 408, 'half a request');
+    assert.ok(elapsedMs >= CLIENT_LIMITS.headersTimeoutMs - 500 && elapsedMs < 10_000 + SLACK_MS, `${elapsedMs} ms`);
+  });
+
+  test('are those that the server is built with', () => {
+    const server = createNodeServer(listener);
+    assert.deepEqual(
+      [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout],
+      [8_000, 15_000, 65_000, 30_000],
+    );
+  });
+});

@@ -1,0 +1,179 @@
+// Request targets that no well-behaved client sends: every one is either read as what it plainly means, or refused in the
+// envelope; none is read as something else than it is counted and kept as.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { bucketOf } from '../../src/http/marketplace/paths.ts';
+import { readTarget } from '../../src/http/request-target.ts';
+import { assertRefused } from '../support/refusal.ts';
+import { exchange, request } from '../support/raw-http.ts';
+import { useSampleService } from '../support/sample-service.ts';
+
+const COLLECTION = '/v1/collections/harbour-lights';
+
+describe('request targets', () => {
+  const service = useSampleService();
+  const ask = (target: string) => request(service.url, target);
+
+  test('percent-encoding that does not decode to UTF-8 is refused with 400', async () => {
+    const parts = ['%', '%zz', '%2', '%C0%80', '%ff', '%ED%A0%80', '%F4%90%80%80', '%c3', 'a%E2%82b', '%%35'];
+    for (const part of parts) {
+      for (const target of [`/v1/collections/${part}`, `/${part}`, `/v1/tokens/ethereum/${part}/1`, `/docs/${part}`]) {
+        assertRefused(await ask(target), 400, target);
+      }
+    }
+  });
+
+  test('what decodes but names nothing is not found', async () => {
+    const ids = '%00 a%00b %0d%0aX-Evil:%201 %F0%9F%90%99 %E2%80%AE %2e%2e%2f%2e%2e%2fetc%2fpasswd %25 . ..'.split(' ');
+    const names = '__proto__ constructor toString hasOwnProperty [object%20Object] null undefined'.split(' ');
+    for (const id of [...ids, ...names]) {
+      for (const rest of ['', '/floor', '/listings', '/sales']) {
+        const answer = await ask(`/v1/collections/${id}${rest}`);
+        assertRefused(answer, 404, id);
+        assert.equal(answer.headers['x-evil'], undefined);
+      }
+    }
+  });
+
+  test('ids of nine thousand characters are not found, and longer targets too large, both at once', async () => {
+    for (const letter of ['a', '0', '%41', ':', '%F0%9F%90%99']) {
+      const id = letter.repeat(9_000 / letter.length);
+      const started = performance.now();
+      assertRefused(await ask(`/v1/collections/${id}`), 404, 'a long slug');
+      assertRefused(await ask(`/v1/collections/ethereum_0x${id}/listings`), 404, 'a long canonical id');
+      assertRefused(await ask(`/v1/tokens/ethereum/0x${id}/1`), 400, 'a long address');
+      assertRefused(await ask(`/v1/tokens/solana/${id}/${id.slice(0, 6_000)}`), 400, 'a long mint');
+      assert.ok(performance.now() - started < 500);
+    }
+    assertRefused(await ask(`/v1/collections/${'a'.repeat(16_384)}`), 431, 'a target of more than 16 kB');
+    assertRefused(await ask(`/v1/collections?limit=1&x=${'a'.repeat(16_384)}`), 431, 'a query of more than 16 kB');
+    assertRefused(await ask(`/${'a/'.repeat(60_000)}`), 431, 'a target of 120 kB');
+  });
+
+  test('raw bytes outside ASCII and control characters in the request line are refused', async () => {
+    for (const bytes of ['\xff\xfe', '\xc3\xa9', '\0', '\x01', '\x7f', '\t', ' ', '\xed\xa0\x80']) {
+      for (const target of [`/v1/collections/a${bytes}b`, `/v1/collections?limit=1&x=a${bytes}b`]) {
+        assertRefused(await ask(target), 400, JSON.stringify(target));
+      }
+    }
+  });
+
+  test('a target with a fragment is refused: no request target can hold one', async () => {
+    for (const target of ['/v1#', '/v1/collections#x', `${COLLECTION}?limit=1#x`, '/v1/collections?#']) {
+      assertRefused(await ask(target), 400, target);
+    }
+  });
+
+  test('dot segments and doubled slashes are not resolved, whether encoded or not', async () => {
+    const dots = '/v1/../v1 /v1/./collections /v1/%2e%2e/v1 /v1/%2e/collections /./v1 /../../etc/passwd'.split(' ');
+    const doubled = '//v1/collections /v1//collections /v1/collections// /// /v1//'.split(' ');
+    const others = '/v1%2fcollections /v1/collections;a=b /V1 /v1/Collections'.split(' ');
+    for (const target of [...dots, ...doubled, ...others, `${COLLECTION}//floor`]) {
+      assertRefused(await ask(target), 404, target);
+    }
+  });
+
+  test('one slash at the end changes nothing', async () => {
+    for (const path of ['/v1', '/v1/collections', COLLECTION, `${COLLECTION}/listings`, `${COLLECTION}/sales`]) {
+      const [plain, slashed] = [await ask(`${path}?limit=2`), await ask(`${path}/?limit=2`)];
+      assert.equal(plain.status, 200);
+      assert.deepEqual(slashed.body, plain.body);
+      assert.equal(slashed.headers['etag'], plain.headers['etag']);
+    }
+  });
+
+  test('an absolute target is read as its path, whomever it addresses', async () => {
+    const plain = await ask(`${COLLECTION}/listings?limit=2`);
+    for (const authority of ['http://any.example', 'HTTPS://any.example:1', 'http://u:p@[::1]:8080', 'http://']) {
+      const answer = await ask(`${authority}${COLLECTION}/listings?limit=2`);
+      assert.equal(answer.status, 200, authority);
+      assert.equal(answer.body, plain.body);
+    }
+    assertRefused(await ask('http://any.example/v1/collections?limit=0'), 400, 'absolute, bad parameter');
+    assertRefused(await ask('http://any.example'), 404, 'absolute, no path');
+    assertRefused(await ask('http://any.example?/v1'), 404, 'absolute, no path, query');
+    for (const target of [
+      'ftp://any.example/v1',
+      'any.example:80',
+      '*',
+      'v1',
+      '?',
+      'http:/v1',
+      'javascript:alert(1)',
+    ]) {
+      assertRefused(await ask(target), [400, 404], target);
+    }
+  });
+
+  test('a line break in a target cannot add a header or an answer', async () => {
+    const { answers } = await exchange(service.url, 'GET /v1/x\r\nX-Evil: 1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    assert.equal(answers.length, 1);
+    assertRefused(answers[0] ?? assert.fail(), 400, 'a broken request line');
+    const echoed = await ask('/docs/%0d%0aSet-Cookie:%20a=b/');
+    assertRefused(echoed, 404, 'an encoded line break');
+    assert.equal(echoed.headers['set-cookie'], undefined);
+  });
+});
+
+describe('the one spelling of a target', () => {
+  const plain = fc.constantFrom('/v1/collections', COLLECTION, `${COLLECTION}/listings`, `${COLLECTION}/sales`, '/v1');
+  /** The same path with some of its characters percent-encoded, in either case of the digits. */
+  const respelt = plain.chain((path) =>
+    fc
+      .array(fc.constantFrom('as it is', 'lower', 'upper'), { minLength: path.length, maxLength: path.length })
+      .map((ways) => ({
+        path,
+        spelling: path
+          .split('')
+          .map((letter, index) => {
+            const hex = letter.charCodeAt(0).toString(16);
+            if (letter === '/' || ways[index] === 'as it is') return letter;
+            return `%${ways[index] === 'lower' ? hex : hex.toUpperCase()}`;
+          })
+          .join(''),
+      })),
+  );
+
+  test('is the same for every spelling of a path, so that none is counted or kept apart', () => {
+    const prefixes = fc.constantFrom('', 'http://a', 'https://b:1', 'HTTP://c@d');
+    fc.assert(
+      fc.property(respelt, prefixes, ({ path, spelling }, prefix) => {
+        assert.equal(readTarget(`${prefix}${spelling}?limit=1`), `${path}?limit=1`);
+      }),
+    );
+  });
+
+  test('is its own spelling, decodes to what was meant, and is read from anything without an exception', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 5 }), (parts) => {
+        const wellFormed = parts.map((part) => part.toWellFormed());
+        const target = readTarget(`/${wellFormed.map((part) => encodeURIComponent(part)).join('/')}`);
+        assert.deepEqual(
+          target?.slice(1).split('/').map(decodeURIComponent),
+          wellFormed.length === 0 ? [''] : wellFormed,
+        );
+        assert.equal(readTarget(target), target);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (text) => {
+        const target = readTarget(text);
+        if (target !== null) assert.equal(readTarget(target), target);
+      }),
+    );
+  });
+
+  test('counts lists as lists and all else of the interface as single, however it is spelt', () => {
+    fc.assert(
+      fc.property(respelt, fc.constantFrom('', '/'), ({ path, spelling }, slash) => {
+        const expected = /(collections|listings|sales)$/.test(path) ? 'list' : 'single';
+        assert.equal(bucketOf(`${readTarget(spelling)}${slash}`), expected);
+      }),
+    );
+    assert.equal(bucketOf('/v1/collections/listings'), 'single', 'a collection whose slug is listings');
+    assert.equal(bucketOf('/v1/collections/sales/sales'), 'list');
+    assert.equal(bucketOf('/v1x/collections'), null);
+  });
+});

@@ -1,0 +1,220 @@
+// Texts that mean something to somebody else (a database, a browser, a shell, a terminal) are only texts here: they are found
+// when they are there to the letter, and otherwise they are not found, on both engines and without any trouble inside.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import pg from 'pg';
+import { forEachMarket, newSubject } from '../support/market.ts';
+import type { TestMarket } from '../support/market.ts';
+import { assertRefused } from '../support/refusal.ts';
+import { request } from '../support/raw-http.ts';
+
+const TEXTS = [
+  `'`,
+  `''`,
+  `"`,
+  `' or ''='`,
+  `'; drop table main.collection; --`,
+  `x' union select secret from main.secret --`,
+  `$1`,
+  `%`,
+  `_`,
+  `a%b`,
+  `\\`,
+  `\\'`,
+  `E'\\x41'`,
+  `{}`,
+  `{"$gt":""}`,
+  `<script>alert(1)`,
+  `<img src=x onerror=alert(1)>`,
+  `&lt;b&gt;`,
+  `javascript:alert(1)`,
+  `{{7*7}}\${7*7}<%= 7*7 %>`,
+  `() { :; }; echo x`,
+  `$(id)`,
+  '`id`',
+  `| cat`,
+  `..`,
+  `C:\\Windows`,
+  `🐙`,
+  `👩‍👩‍👧‍👦`,
+  `\u{10ffff}`,
+  `\u202eevil`,
+  `مرحبا`,
+  `é`,
+  `e\u0301`,
+  `ﬁ`,
+  `İ`,
+  `ß`,
+  `\u200b`,
+  `\ufeff`,
+  `\u00a0`,
+  `\ufffd`,
+  `null`,
+  `__proto__`,
+  `constructor`,
+  `1e309`,
+  `0x${'1'.repeat(39)}g`,
+  `%00`,
+  `%2e%2e%2f`,
+  `a+b`,
+  `a b`,
+  `a?b#c&d=e`,
+  `a;b`,
+  `a:b@c`,
+];
+/** What a request may ask for, but no collection may be named. */
+const NAMELESS = [
+  '\0',
+  'a\0b',
+  '\r\n',
+  '\x1b[31m',
+  '\x7f',
+  'a/b',
+  '../../etc/passwd',
+  'x'.repeat(501),
+  '🐙'.repeat(1_200),
+];
+const RESTS = ['', '/floor', '/listings', '/sales'];
+
+let databaseUrl: string | undefined;
+const prepare = (settings: Record<string, string>) => {
+  databaseUrl = settings['DATABASE_URL'];
+  return Promise.resolve();
+};
+
+forEachMarket('texts', { prepare }, (market) => {
+  test('an id of any text that names nothing is not found, and troubles nobody', async () => {
+    for (const text of [...TEXTS, ...NAMELESS]) {
+      for (const rest of RESTS) {
+        const target = `/v1/collections/${encodeURIComponent(`no ${text}`)}${rest}`;
+        assertRefused(await request(market.url, target), 404, target);
+      }
+    }
+    assertNoTrouble(market);
+  });
+
+  test('a collection named by any text is found by that text to the letter, and by no other', async () => {
+    const subjects = TEXTS.map((text) =>
+      newSubject({ slug: `it ${text}`, name: text, description: `${text}\n${text}` }),
+    );
+    await market.load(subjects.map((subject) => subject.collection()));
+    for (const [index, subject] of subjects.entries()) {
+      const { data } = await market.ok(subject.path);
+      assert.equal(data.id, subject.id);
+      assert.equal(data.slug, subject.slug);
+      assert.equal(data.name, TEXTS[index]);
+      assert.equal(data.description, `${TEXTS[index]}\n${TEXTS[index]}`);
+    }
+    const slugs = new Set(subjects.map(({ slug }) => slug));
+    for (const { slug } of subjects) {
+      for (const other of [
+        slug.toUpperCase(),
+        slug.normalize('NFD'),
+        slug.normalize('NFKC'),
+        `${slug} `,
+        ` ${slug}`,
+        slug.trim().slice(1),
+      ]) {
+        if (slugs.has(other)) continue;
+        assertRefused(await request(market.url, `/v1/collections/${encodeURIComponent(other)}`), 404, other);
+      }
+    }
+    const all = await market.walk('/v1/collections?limit=7&sort=recent');
+    assert.equal(new Set(all.map(({ id }) => id)).size, all.length, 'a cursor carries any id');
+    assertNoTrouble(market);
+  });
+
+  test('an answer with markup in it is never taken for a page', async () => {
+    const { headers } = await market.get(`/v1/collections/${encodeURIComponent('it <script>alert(1)')}`);
+    assert.match(headers.get('content-type') ?? '', /^application\/json/);
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  });
+
+  test('a token by anything but an address and an id of its chain is refused, and by those it is not found', async () => {
+    const evm = `0x${'a'.repeat(40)}`;
+    const mint = 'A'.repeat(44);
+    const max = (2n ** 256n - 1n).toString();
+    const badIds = [
+      '-1',
+      '+1',
+      '01',
+      '00',
+      '1.0',
+      '1e3',
+      '0x1',
+      ' 1',
+      '1 ',
+      '1\n',
+      '１',
+      '١',
+      '²',
+      String(2n ** 256n),
+      '9'.repeat(9_000),
+    ];
+    const badAddresses = [
+      evm.slice(2),
+      `${evm}a`,
+      evm.slice(0, -1),
+      ` ${evm}`,
+      `${evm}\n`,
+      mint,
+      evm.replace('a', 'а'),
+    ];
+    const badMints = [`${mint}A`, 'A'.repeat(31), `0${mint.slice(1)}`, `O${mint.slice(1)}`, `${mint} `, evm, '1'];
+    const ask = (...parts: string[]) => request(market.url, `/v1/tokens/${parts.map(encodeURIComponent).join('/')}`);
+    for (const id of [...badIds, ...TEXTS, ...NAMELESS]) assertRefused(await ask('ethereum', evm, id), 400, id);
+    for (const address of [...badAddresses, ...TEXTS, ...NAMELESS])
+      assertRefused(await ask('base', address, '1'), 400, address);
+    for (const one of [...badMints, ...TEXTS, ...NAMELESS]) {
+      assertRefused(await ask('solana', mint, one), 400, one);
+      assertRefused(await ask('solana', one, mint), 400, one);
+    }
+    for (const id of ['0', '1', max])
+      assertRefused(await ask('ethereum', evm.toUpperCase().replace('0X', '0x'), id), 404, id);
+    assertRefused(await ask('solana', mint, mint), 404, mint);
+    assertNoTrouble(market);
+  });
+
+  describe('kept answers', () => {
+    test('no spelling of a request but its path and known parameters makes another answer', async (t) => {
+      if (databaseUrl === undefined) return t.diagnostic('the embedded database cannot be changed behind the service');
+      const subject = newSubject();
+      await market.load([subject.collection({ name: 'before' }), subject.order('1', 1), subject.order('2', 2)]);
+      const plain = await market.ok(`${subject.path}/listings?limit=1`);
+      const before = await market.ok(subject.path);
+      await changeBehind(`delete from main.book_order where collection_id = '${subject.id}'`);
+      await changeBehind(`update main.collection set name = 'after' where id = '${subject.id}'`);
+      const spelt = subject.path.replace('collection-', '%63ollection%2d');
+      const ends = ['', '?', '?x=1', '?limit=5', '?__proto__=1&x', '/', '/?y=2'];
+      for (const target of ends.flatMap((end) => [
+        `${subject.path}${end}`,
+        `${spelt}${end}`,
+        `http://a${subject.path}${end}`,
+      ])) {
+        assert.equal((await request(market.url, target)).body, JSON.stringify(before), target);
+      }
+      const queries = ['limit=1', 'limit=%31', 'x=1&limit=1', 'limit=1&chain=base&sort=none', '%6Cimit=1&cb=7'];
+      for (const query of queries) {
+        const answer = await request(market.url, `${subject.path}/listings/?${query}`);
+        assert.equal(answer.body, JSON.stringify(plain), query);
+      }
+      market.advance(2_000);
+      assert.equal((await market.ok(subject.path)).data.name, 'after');
+      assert.equal((await market.ok(`${subject.path}/listings?limit=1`)).data.length, 0);
+    });
+  });
+});
+
+/** Nothing failed inside: a text that upset a source would degrade the answers to everybody. */
+function assertNoTrouble(market: TestMarket): void {
+  const troubles = market.logged.filter((line) => /"level":"(warn|error)"/.test(line));
+  assert.deepEqual(troubles, []);
+}
+
+async function changeBehind(sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}

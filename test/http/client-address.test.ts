@@ -1,0 +1,89 @@
+// Whom a request is counted against.
+
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+import { createClientAddress } from '../../src/http/client-address.ts';
+
+const requestOf = (remoteAddress: string, forwardedFor?: string) =>
+  ({
+    socket: { remoteAddress },
+    headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
+  }) as unknown as IncomingMessage;
+
+const cases = (trustProxy: number | readonly string[], rows: [string, string | undefined, string][]) => {
+  const addressOf = createClientAddress(trustProxy);
+  for (const [socket, forwardedFor, expected] of rows) {
+    assert.equal(
+      addressOf(requestOf(socket, forwardedFor)),
+      addressOf(requestOf(expected)),
+      `${socket} ${forwardedFor}`,
+    );
+  }
+};
+
+test('without a trusted proxy X-Forwarded-For changes nothing', () => {
+  cases(0, [
+    ['198.51.100.7', undefined, '198.51.100.7'],
+    ['198.51.100.7', '203.0.113.1', '198.51.100.7'],
+    ['198.51.100.7', '203.0.113.1, 127.0.0.1', '198.51.100.7'],
+  ]);
+});
+
+test('behind one trusted proxy the right-most entry counts, whatever a caller put before it', () => {
+  cases(1, [
+    ['127.0.0.1', '203.0.113.1', '203.0.113.1'],
+    ['127.0.0.1', '10.9.9.9, 203.0.113.1', '203.0.113.1'],
+    ['127.0.0.1', '1.1.1.1,2.2.2.2 ,  203.0.113.1', '203.0.113.1'],
+    ['127.0.0.1', undefined, '127.0.0.1'],
+    ['127.0.0.1', '', '127.0.0.1'],
+  ]);
+});
+
+test('behind two proxies in a row the second entry from the right counts', () => {
+  cases(2, [
+    ['127.0.0.1', '6.6.6.6, 203.0.113.1, 10.0.0.1', '203.0.113.1'],
+    ['127.0.0.1', '203.0.113.1', '203.0.113.1'],
+  ]);
+});
+
+test('with named proxies the right-most entry that is none of them counts', () => {
+  cases(
+    ['loopback', '10.0.0.0/8', '2001:db8:1::/48'],
+    [
+      ['127.0.0.1', '203.0.113.1, 10.1.2.3, 10.4.5.6', '203.0.113.1'],
+      ['127.0.0.1', '203.0.113.9, 203.0.113.1, 10.1.2.3', '203.0.113.1'],
+      ['127.0.0.1', '203.0.113.1, 2001:db8:1::5', '203.0.113.1'],
+      ['198.51.100.7', '203.0.113.1', '198.51.100.7'],
+      ['::ffff:127.0.0.1', '203.0.113.1', '203.0.113.1'],
+    ],
+  );
+});
+
+test('an entry that is not an address counts against the proxy that sent it', () => {
+  cases(1, [
+    ['127.0.0.1', 'unknown', '127.0.0.1'],
+    ['127.0.0.1', '203.0.113.1, <script>', '127.0.0.1'],
+  ]);
+});
+
+test('IPv6 is counted by /64, whichever way it is written', () => {
+  cases(0, [
+    ['2001:db8:0:1::1', undefined, '2001:db8:0:1:ffff:ffff:ffff:ffff'],
+    ['2001:DB8:0000:0001::1', undefined, '2001:db8:0:1::2'],
+    ['fe80::1%eth0', undefined, 'fe80::2'],
+  ]);
+  cases(1, [['127.0.0.1', '2001:db8:0:1::1', '2001:db8:0:1:2:3:4:5']]);
+  const addressOf = createClientAddress(0);
+  assert.notEqual(addressOf(requestOf('2001:db8:0:1::1')), addressOf(requestOf('2001:db8:0:2::1')));
+});
+
+test('IPv4 is counted by the whole address, mapped into IPv6 or not', () => {
+  cases(0, [
+    ['::ffff:198.51.100.7', undefined, '198.51.100.7'],
+    ['::ffff:c633:6407', undefined, '198.51.100.7'],
+  ]);
+  const addressOf = createClientAddress(0);
+  assert.notEqual(addressOf(requestOf('198.51.100.7')), addressOf(requestOf('198.51.100.8')));
+  assert.notEqual(addressOf(requestOf('::ffff:198.51.100.7')), addressOf(requestOf('::ffff:198.51.100.8')));
+});

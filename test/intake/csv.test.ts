@@ -1,0 +1,173 @@
+// CSV files through a column map: what is read, what is refused, and on which line.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createChains } from '../../src/domain/chain.ts';
+import { OperatorError } from '../../src/errors.ts';
+import { parseCsvMap } from '../../src/intake/csv-map.ts';
+import { readCsvRows } from '../../src/intake/csv.ts';
+import { toChunks } from '../support/intake.ts';
+
+type Read = { line: number; values: unknown; reason?: string };
+
+async function read(csv: string | Uint8Array, map: unknown, chunkSize = 5): Promise<Read[]> {
+  const rows: Read[] = [];
+  const options = { chains: createChains(), map: parseCsvMap(map) };
+  for await (const some of readCsvRows(toChunks(csv, chunkSize), options)) {
+    for (const { size: _size, ...row } of some) rows.push({ ...row, values: row.values && flatten(row.values) });
+  }
+  return rows;
+}
+
+/** Raw records have no prototype: to compare them with literals they are given one. */
+const flatten = (values: Record<string, unknown>) => JSON.parse(JSON.stringify(values)) as unknown;
+
+const one = async (csv: string, map: unknown) => (await read(csv, map))[0];
+
+describe('a column map', () => {
+  test('gives fields from columns and constants, nested ones by dotted names, and leaves blank cells out', async () => {
+    const rows = await read('id,title,floor,n\n7, A b ,100,\n8,,  ,5\n', {
+      kind: { value: 'collection' },
+      chain: { value: 'ethereum' },
+      launched: { value: true },
+      slug: 'id',
+      name: 'title',
+      'snapshot.floorRaw': 'floor',
+      'snapshot.supply': { column: 'n' },
+    });
+    const constants = { kind: 'collection', chain: 'ethereum', launched: true };
+    assert.deepEqual(rows, [
+      { line: 2, values: { ...constants, slug: '7', name: ' A b ', snapshot: { floorRaw: '100' } } },
+      { line: 3, values: { ...constants, slug: '8', snapshot: { supply: 5 } } },
+    ]);
+  });
+
+  test('turns cells into what their fields hold, and leaves what it cannot turn as it is', async () => {
+    const map = {
+      kind: { value: 'sale' },
+      chain: 'chain',
+      price: { column: 'price', as: 'native-amount' },
+      seller: { column: 'seller', as: 'bytea' },
+      timestamp: { column: 'time', as: 'utc-time' },
+      logIndex: { column: 'index', as: 'number' },
+    };
+    const values = async (...cells: string[]) =>
+      (await one(`price,chain,seller,time,index\n${cells.join(',')}\n`, map))?.values;
+    assert.deepEqual(await values('0.01', 'ethereum', '\\xAb01', '2017-06-23 21:06:32', '3'), {
+      kind: 'sale',
+      chain: 'ethereum',
+      seller: '0xAb01',
+      timestamp: '2017-06-23T21:06:32Z',
+      logIndex: 3,
+      price: '10000000000000000',
+    });
+    assert.deepEqual(await values('1.5', 'solana', '0x12', '1498252000', '3.5'), {
+      kind: 'sale',
+      chain: 'solana',
+      seller: '0x12',
+      timestamp: '2017-06-23T21:06:40.000Z',
+      logIndex: 3.5,
+      price: '1500000000',
+    });
+    for (const kept of ['1e-05', '0.0000000001', 'n/a', '-1', '1.5 SOL']) {
+      assert.equal(((await values(kept, 'solana', '', '', '')) as { price: string }).price, kept);
+    }
+    for (const [text, time] of [
+      ['1498252000123', '2017-06-23T21:06:40.123Z'],
+      ['2022-06-23T21:06:32.5', '2022-06-23T21:06:32.5Z'],
+      ['2022-06-23 21:06:32 UTC', '2022-06-23T21:06:32Z'],
+      ['2022-06-23 21:06:32+00', '2022-06-23T21:06:32Z'],
+      ['2022-06-23T21:06:32+02:00', '2022-06-23T21:06:32+02:00'],
+      ['June', 'June'],
+    ]) {
+      assert.equal(((await values('', '', '', text ?? '', '')) as { timestamp: string }).timestamp, time);
+    }
+  });
+
+  test('never lets a native amount that is too large be read as base units', async () => {
+    const map = { kind: { value: 'sale' }, chain: { value: 'ethereum' }, price: { column: 'p', as: 'native-amount' } };
+    const row = await one(`p\n1${'0'.repeat(70)}\n`, map);
+    assert.equal(row?.values, null);
+    assert.match(row?.reason ?? '', /^price: .* ETH is more than an amount can be/);
+  });
+
+  const wrong: [string, unknown, RegExp][] = [
+    ['not an object', [], /must be an object of fields/],
+    ['no kind', { tokenId: 'id' }, /kind: is missing/],
+    ['an unknown kind', { kind: { value: 'sales' } }, /kind: must be one of collection, .* not "sales"/],
+    ['an unknown field', { kind: { value: 'sale' }, prise: 'p' }, /prise: a sale record has no such field/],
+    ['a field of no kind', { kind: 'k', prise: 'p' }, /prise: no kind of record has such field|no such field/],
+    [
+      'a field of the language',
+      { kind: { value: 'sale' }, toString: 'p' },
+      /toString: a sale record has no such field/,
+    ],
+    ['an object field', { kind: { value: 'order' }, 'seaport.parameters': 'p' }, /has no such field/],
+    [
+      'an unknown conversion',
+      { kind: 'k', price: { column: 'p', as: 'wei' } },
+      /price: "as" must be one of native-amount/,
+    ],
+    ['both column and value', { kind: 'k', price: { column: 'p', value: '1' } }, /price: needs either/],
+    ['neither column nor value', { kind: 'k', price: {} }, /price: needs either/],
+    ['a misspelt key', { kind: 'k', price: { columm: 'p' } }, /"columm" is not one of/],
+    ['a nested value', { kind: 'k', price: { value: [] } }, /price: the value must be/],
+  ];
+  for (const [name, map, reason] of wrong) {
+    test(`with ${name} is one clear error`, () => {
+      const isIt = (error: unknown) =>
+        error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
+      assert.throws(() => parseCsvMap(map), isIt);
+    });
+  }
+
+  test('that names a column which the file lacks, or has twice, is one clear error', async () => {
+    const map = { kind: { value: 'sale' }, price: 'p' };
+    await assert.rejects(
+      read('q,r\n1,2\n', map),
+      /takes price from the column "p", which the file does not have; it has "q", "r"/,
+    );
+    await assert.rejects(read('p,p\n1,2\n', map), /which the file has twice/);
+    await assert.rejects(read(Buffer.from([0xff, 0x0a]), map), /not a header/);
+    assert.deepEqual(await read('', map), []);
+  });
+});
+
+describe('rows', () => {
+  const map = { kind: { value: 'token' }, name: 'name', tokenId: 'id' };
+  const lines = (rows: Read[]) => rows.map((row) => [row.line, row.reason ?? (row.values as { name: string }).name]);
+
+  test('are numbered by the line of the file they begin on, multi-line cells or not', async () => {
+    const csv = '\u{feff}name,id\r\n"two\r\nlines",1\r\n\r\n"say ""hi""",2\r\nplain,3';
+    for (const chunkSize of [1, 5, 1000]) {
+      assert.deepEqual(lines(await read(csv, map, chunkSize)), [
+        [2, 'two\r\nlines'],
+        [5, 'say "hi"'],
+        [6, 'plain'],
+      ]);
+    }
+  });
+
+  test('that are not well formed spoil only themselves', async () => {
+    const csv = Buffer.concat([
+      Buffer.from('name,id\na,1\nb,2,3\nc\n5" d,4\n"e"x,5\n'),
+      Buffer.from([0xff, 0x2c, 0x31, 0x0a]),
+      Buffer.from('f,6\n"open,7\ng,8\n'),
+    ]);
+    const found = lines(await read(csv, map, 1000));
+    assert.deepEqual(
+      found.map(([line]) => line),
+      [2, 3, 4, 5, 6, 7, 8, 9],
+    );
+    assert.deepEqual([found[0]?.[1], found[6]?.[1]], ['a', 'f']);
+    const reasons = [/has 3 cells, where the header has 2/, /has 1 cells/, /^not CSV: Invalid Opening Quote/];
+    reasons.push(/^not CSV: Invalid Closing Quote/, /^not UTF-8/);
+    for (const [index, reason] of reasons.entries()) assert.match(String(found[index + 1]?.[1]), reason);
+    assert.match(String(found[7]?.[1]), /^not CSV: Quote Not Closed/);
+  });
+
+  test('with the names of the language for columns do no harm', async () => {
+    const rows = await read('__proto__,id\nx,1\n', { kind: { value: 'token' }, name: '__proto__', tokenId: 'id' });
+    assert.deepEqual(rows, [{ line: 2, values: { kind: 'token', name: 'x', tokenId: '1' } }]);
+  });
+});

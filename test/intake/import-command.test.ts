@@ -1,0 +1,244 @@
+// `mercat import`: what it prints, what it exits with, and what it refuses before it touches anything.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { runImport } from '../../src/commands/import.ts';
+import type { Database } from '../../src/db/database.ts';
+import { OperatorError } from '../../src/errors.ts';
+import { createLocalConnection } from '../../src/intake/connection.ts';
+import { forEachEngine, temporaryDirectory } from '../support/engines.ts';
+import { emptyTables, EVM, toContext, token, toNdjson } from '../support/intake.ts';
+
+const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i) }));
+const CSV = ['--format', 'csv', '--set', 'kind=token', '--set', 'chain=ethereum', '--set', `contractAddress=${EVM}`];
+
+function sink() {
+  let text = '';
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => text };
+}
+
+forEachEngine('mercat import', (engine) => {
+  let db: Database;
+  let dir: string;
+  let connections = 0;
+  let open = 0;
+  before(async () => {
+    db = await engine.open();
+    dir = temporaryDirectory();
+  });
+  beforeEach(async () => {
+    connections = 0;
+    await emptyTables(db);
+  });
+  after(() => assert.equal(open, 0, 'a connection was left open'));
+
+  const file = (name: string, content: string | Uint8Array) => {
+    const where = path.join(dir, name);
+    writeFileSync(where, content);
+    return where;
+  };
+  const connect = () => {
+    connections += 1;
+    open += 1;
+    return Promise.resolve(
+      createLocalConnection(toContext(db), () => {
+        open -= 1;
+        return Promise.resolve();
+      }),
+    );
+  };
+  const run = async (args: string[], { stdin, signal }: { stdin?: string; signal?: AbortSignal } = {}) => {
+    const stdout = sink();
+    const stderr = sink();
+    const io = {
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      signal: signal ?? new AbortController().signal,
+      ...(stdin !== undefined && { stdin: Readable.from([Buffer.from(stdin)]) }),
+    };
+    const code = await runImport(args, io, connect);
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  };
+
+  test('loads files one after the other and sums them up in one line', async () => {
+    const first = file('first.ndjson', toNdjson(tokens(3)));
+    const second = file('second.ndjson.gz', gzipSync(toNdjson(tokens(5))));
+    const { code, stdout, stderr } = await run([first, second]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^8 rows \([\d,]+\/s\): 5 inserted, 0 updated, 3 unchanged, 0 refused, in \d+\.\d s\n$/);
+    assert.equal(stderr, '');
+    assert.equal(connections, 1);
+  });
+
+  test('reads standard input, and a dry run keeps nothing', async () => {
+    const dry = await run(['-', '--dry-run'], { stdin: toNdjson(tokens(2)) });
+    assert.match(dry.stdout, /^dry run: 2 rows .* 2 inserted/);
+    assert.match((await run(['-'], { stdin: toNdjson(tokens(2)) })).stdout, /2 inserted/);
+    assert.match((await run(['-', '--json'], { stdin: '' })).stdout, /"read":0/);
+  });
+
+  test('with --json prints exactly one JSON value', async () => {
+    const { code, stdout } = await run([file('j.ndjson', toNdjson([...tokens(2), 'x'])), '--json']);
+    assert.equal(code, 1);
+    const { seconds, ...summary } = JSON.parse(stdout) as Record<string, unknown>;
+    assert.equal(typeof seconds, 'number');
+    const token = { inserted: 2, updated: 0, unchanged: 0, refused: 0 };
+    assert.deepEqual(summary, { read: 3, inserted: 2, updated: 0, unchanged: 0, refused: 1, byKind: { token } });
+  });
+
+  test('prints the first twenty refused rows by file and line, and writes all of them where it is told to', async () => {
+    const bad = file('bad.ndjson', toNdjson([...tokens(1), ...Array.from({ length: 30 }, () => ({ kind: 'x' }))]));
+    const all = path.join(dir, 'refused.ndjson');
+    const { code, stdout, stderr } = await run([bad, '--refused', all]);
+    assert.equal(code, 1);
+    assert.match(stdout, /1 inserted, .* 30 refused/);
+    const lines = stderr.trim().split('\n');
+    assert.equal(lines.length, 21);
+    assert.match(lines[0] ?? '', new RegExp(`^${bad}:2: kind: must be one of`));
+    assert.equal(lines[20], `… and 10 more refused; all are in ${all}`);
+    const written = readFileSync(all, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.deepEqual(
+      written.map(({ file: name, line }) => [name, line]),
+      Array.from({ length: 30 }, (_, i) => [bad, i + 2]),
+    );
+    assert.match(String(written[0]?.['reason']), /^kind: must be one of/);
+  });
+
+  test('text from outside does not steer the terminal', async () => {
+    const { stderr } = await run(['-'], { stdin: '{"kind":"token","\u001b[2J\u009b":1}\n\u001b]0;x\u0007\n' });
+    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    assert.doesNotMatch(stderr.replaceAll('\n', ''), /[\u0000-\u001f\u007f-\u009f]/);
+  });
+
+  test('takes CSV by flags, by a map, and by flags on top of a map', async () => {
+    const csv = file('t.csv', 'id,title,when:utc-time\n1,A,x\n2,B,y\n');
+    const byFlags = [
+      csv,
+      ...CSV,
+      '--column',
+      'tokenId=id',
+      '--column',
+      'name=title',
+      '--column',
+      'image=when:utc-time:bytea',
+    ];
+    assert.equal((await run(byFlags)).code, 0);
+    const rows = await db.query('select asset, name, image from indexer.token order by asset');
+    assert.deepEqual(rows, [
+      { asset: '1', name: 'A', image: 'x' },
+      { asset: '2', name: 'B', image: 'y' },
+    ]);
+    const map = { kind: { value: 'token' }, chain: { value: 'base' }, contractAddress: { value: EVM }, tokenId: 'id' };
+    const mapFile = file('map.json', JSON.stringify(map));
+    assert.equal(
+      (await run([csv, '--format', 'csv', '--map', mapFile, '--set', 'chain=ethereum', '--set', 'name=Z'])).code,
+      0,
+    );
+    assert.equal((await db.query(`select from indexer.token where name = 'Z'`)).length, 2);
+  });
+
+  test('a failure says what was landed, on the error stream and in the JSON', async () => {
+    const csv = file('f.csv', 'id\n1\n');
+    const { code, stdout, stderr } = await run([csv, ...CSV, '--column', 'tokenId=no', '--json']);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^mercat: .*f\.csv: stopped before any row was landed: the column map takes tokenId from the column "no"/,
+    );
+    assert.match((JSON.parse(stdout) as { error: string }).error, /f\.csv: stopped before/);
+    const broken = gzipSync(toNdjson(tokens(20_000))).subarray(0, 3_000);
+    const cut = await run([file('cut.gz', broken)]);
+    assert.equal(cut.code, 1);
+    assert.match(cut.stderr, /cut\.gz: stopped .*unexpected end of file/);
+    assert.equal(cut.stdout, '');
+  });
+
+  test('an interrupt ends the import, and no later file is begun', async () => {
+    const stop = new AbortController();
+    stop.abort();
+    const { code, stderr } = await run([file('i.ndjson', toNdjson(tokens(3))), 'package.json'], {
+      signal: stop.signal,
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /^mercat: .*i\.ndjson: stopped before any row was landed: interrupted\n$/);
+  });
+
+  describe('bad usage is one clear line, before anything is connected or written', () => {
+    const cases: [string, () => string[], RegExp][] = [
+      ['no file', () => [], /which file\?/],
+      ['a missing file', () => [path.join(dir, 'none')], /none cannot be read: ENOENT/],
+      ['a missing file among good ones', () => [file('ok.ndjson', ''), path.join(dir, 'none')], /none cannot be read/],
+      ['a directory', () => [dir], /is a directory/],
+      ['an unknown format', () => ['-', '--format', 'xml'], /--format must be one of ndjson, csv/],
+      ['an unknown option', () => ['-', '--frmat', 'csv'], /Unknown option '--frmat'/],
+      ['standard input twice', () => ['-', '-'], /- can be given once/],
+      ['CSV that is not said to be', () => [file('c.csv', 'a')], /c\.csv looks like CSV: say --format csv/],
+      ['CSV without a map', () => [file('c.csv', 'a'), '--format', 'csv'], /CSV needs --map, --set or --column/],
+      ['a map without CSV', () => ['-', '--set', 'kind=sale'], /are for --format csv/],
+      ['a flag without a field', () => ['-', '--format', 'csv', '--set', 'kind'], /--set takes FIELD=…, not kind/],
+      [
+        'an unknown field',
+        () => ['-', ...CSV, '--column', 'nam=x'],
+        /bad column map: nam: a token record has no such field/,
+      ],
+      [
+        'a missing map',
+        () => ['-', '--format', 'csv', '--map', 'none.json'],
+        /the column map none\.json cannot be read/,
+      ],
+      [
+        'a map that is not JSON',
+        () => ['-', '--format', 'csv', '--map', file('m.json', '{')],
+        /m\.json cannot be read/,
+      ],
+      ['a place that cannot be written', () => ['-', '--refused', path.join(dir, 'no/where')], /cannot be written/],
+    ];
+    for (const [name, args, reason] of cases) {
+      test(name, async () => {
+        mkdirSync(dir, { recursive: true });
+        const isIt = (error: unknown) =>
+          error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
+        await assert.rejects(run(args()), isIt);
+        assert.equal(connections, 0);
+      });
+    }
+  });
+
+  test('as a program it needs no server, and exits by what became of the rows', async () => {
+    const settings = await engine.settings();
+    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+    const mercat = async (...args: string[]) => {
+      const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...settings } });
+      child.stdin.end();
+      let stdout = '';
+      let stderr = '';
+      child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+      child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+      const [code] = (await once(child, 'close')) as [number];
+      return { code, stdout, stderr };
+    };
+    const good = await mercat('import', file('p.ndjson', toNdjson(tokens(3))), '--json');
+    assert.deepEqual([good.code, good.stderr, (JSON.parse(good.stdout) as { inserted: number }).inserted], [0, '', 3]);
+    const again = await mercat('import', file('p.ndjson', toNdjson([...tokens(3), 'x'])));
+    assert.equal(again.code, 1);
+    assert.match(again.stdout, /0 inserted, 0 updated, 3 unchanged, 1 refused/);
+    const wrong = await mercat('import', 'no-such-file');
+    assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
+  });
+});

@@ -1,0 +1,245 @@
+// Whole imports on both engines: what is kept, what is refused, what is told, and how an import ends early.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/db/database.ts';
+import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
+import { ImportFailure, importRecords } from '../../src/intake/import.ts';
+import { forEachEngine } from '../support/engines.ts';
+import {
+  collection,
+  dumpTables,
+  emptyTables,
+  EVM,
+  listing,
+  order,
+  runImport,
+  sale,
+  toChunks,
+  toContext,
+  token,
+  toNdjson,
+} from '../support/intake.ts';
+
+const BATCH = 500;
+const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i), name: `#${i}` }));
+
+async function failureOf(work: Promise<unknown>): Promise<ImportFailure> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof ImportFailure, `not an ImportFailure: ${String(error)}`);
+  return error;
+}
+
+forEachEngine('import', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  const countOf = async (table: string) =>
+    (await db.query<{ count: number }>(`select count(*)::int as count from ${table}`))[0]?.count;
+
+  const MIXED = toNdjson([
+    collection(),
+    '',
+    order(),
+    'not json',
+    listing(),
+    sale(),
+    { kind: 'product', shop: 's' },
+    token(),
+    listing({ source: 'mercat' }),
+    { kind: 'stats', chain: 'ethereum', contractAddress: EVM, owners: 1 },
+    { kind: 'analytics', chain: 'ethereum', contractAddress: EVM, floorRaw: '1' },
+    { kind: 'rate', symbol: 'ETH', usd: 3000, at: '2026-05-01T00:00:00Z' },
+    collection({ contractAddress: '0x00000000000000000000000000000000000000bb' }),
+  ]);
+
+  test('the good records around bad ones are kept, and each bad one is told by its line and reason, in order', async () => {
+    const { summary, refused } = await runImport(toContext(db), MIXED);
+    assert.deepEqual(
+      refused.map(({ line }) => line),
+      [4, 7, 9, 13],
+    );
+    const { seconds, byKind, ...counts } = summary;
+    assert.deepEqual(counts, { read: 12, inserted: 8, updated: 0, unchanged: 0, refused: 4 });
+    assert.ok(seconds >= 0);
+    const one = { inserted: 1, updated: 0, unchanged: 0, refused: 0 };
+    assert.deepEqual(byKind, {
+      collection: { ...one, refused: 1 },
+      order: one,
+      listing: { ...one, refused: 1 },
+      sale: one,
+      token: one,
+      stats: one,
+      analytics: one,
+      rate: one,
+    });
+  });
+
+  test('a second import changes nothing', async () => {
+    await runImport(toContext(db), MIXED);
+    const stored = await dumpTables(db);
+    const { summary } = await runImport(toContext(db), MIXED);
+    assert.deepEqual([summary.inserted, summary.updated, summary.unchanged, summary.refused], [0, 0, 8, 4]);
+    assert.deepEqual(await dumpTables(db), stored);
+  });
+
+  test('a dry run says what a real one would, keeps nothing and tells nobody', async () => {
+    const empty = await dumpTables(db);
+    const context = toContext(db, { onChanged: () => assert.fail('nothing has changed') });
+    const dry = await runImport(context, MIXED, { dryRun: true });
+    assert.deepEqual(await dumpTables(db), empty);
+    const real = await runImport(toContext(db), MIXED);
+    assert.deepEqual(dry.refused, real.refused);
+    assert.deepEqual({ ...dry.summary, seconds: 0 }, { ...real.summary, seconds: 0 });
+  });
+
+  test('what a batch changed is told once it is committed, and what changed nothing is not told', async () => {
+    const told: { collectionIds: string[]; kinds: string[] }[] = [];
+    const context = toContext(db, {
+      onChanged: ({ collectionIds, kinds }) => told.push({ collectionIds: [...collectionIds], kinds: [...kinds] }),
+    });
+    const more = [...tokens(BATCH), collection(), sale({ chain: 'base' }), token({ name: '#1' })];
+    await runImport(context, toNdjson(more));
+    const ethereum = [`ethereum_${EVM}`];
+    assert.deepEqual(told, [
+      { collectionIds: ethereum, kinds: ['token'] },
+      { collectionIds: ethereum, kinds: ['collection'] },
+      { collectionIds: [`base_${EVM}`], kinds: ['sale'] },
+    ]);
+    await runImport(context, toNdjson(more));
+    assert.equal(told.length, 3);
+  });
+
+  test('progress is told after every batch of 500', async () => {
+    const events: ImportEvent[] = [];
+    await runImport(toContext(db), toNdjson(tokens(1_200)), { onEvent: (event) => void events.push(event) });
+    assert.deepEqual(
+      events.map((event) => event.event === 'progress' && event.read),
+      [500, 1_000, 1_200],
+    );
+  });
+
+  test('a database that fails ends the import with an error that says how much was landed', async () => {
+    const breakIt = async (event: ImportEvent) => {
+      if (event.event === 'progress' && event.read === 2 * BATCH)
+        await db.query('alter table indexer.token rename to gone');
+    };
+    const work = runImport(toContext(db), toNdjson(tokens(5 * BATCH)), { onEvent: breakIt });
+    const failure = await failureOf(work);
+    assert.match(failure.message, /^stopped after 1000 rows were landed: .*indexer\.token/);
+    assert.equal(failure.summary.inserted, 1_000);
+    await db.query('alter table indexer.gone rename to token');
+    assert.equal(await countOf('indexer.token'), 1_000);
+    assert.equal((await runImport(toContext(db), toNdjson(tokens(5 * BATCH)))).summary.inserted, 3 * BATCH);
+  });
+
+  test('a source that breaks ends the import with what was landed before', async () => {
+    async function* broken() {
+      yield Buffer.from(toNdjson(tokens(BATCH + 1)));
+      throw new Error('the disk is gone');
+    }
+    const failure = await failureOf(importRecords(toContext(db), broken(), { format: 'ndjson' }));
+    assert.equal(failure.message, 'stopped after 500 rows were landed: the disk is gone');
+    const early = importRecords(toContext(db), toChunks('a\n'), { format: 'csv', map: { kind: { column: 'k' } } });
+    assert.match((await failureOf(early)).message, /^stopped before any row was landed: .* the column "k"/);
+  });
+
+  test('an abort stops the import after the batch that is being landed, even when the source has gone silent', async () => {
+    const stop = new AbortController();
+    async function* silent() {
+      yield Buffer.from(toNdjson(tokens(BATCH)));
+      await new Promise(() => undefined);
+    }
+    const onEvent = (event: ImportEvent) => {
+      if (event.event === 'progress') stop.abort(new Error('enough'));
+    };
+    const options = { format: 'ndjson', signal: stop.signal, onEvent } as const;
+    const silence = await failureOf(importRecords(toContext(db), silent(), options));
+    assert.equal(silence.message, 'stopped after 500 rows were landed: enough');
+    assert.equal(await countOf('indexer.token'), 500);
+    const before = await failureOf(importRecords(toContext(db), toChunks('x'), options));
+    assert.equal(before.message, 'stopped before any row was landed: enough');
+  });
+
+  test('a slow listener holds the source back: no more than the next batch is read', async () => {
+    let pulled = 0;
+    const stop = new AbortController();
+    const held = Promise.withResolvers<void>();
+    const slow = Promise.withResolvers<void>();
+    async function* endless() {
+      for (;;) {
+        pulled += 1;
+        yield Buffer.from(toNdjson([token({ tokenId: String(pulled) })]));
+      }
+    }
+    const onEvent = () => {
+      slow.resolve();
+      return held.promise;
+    };
+    const work = importRecords(toContext(db), endless(), { format: 'ndjson', signal: stop.signal, onEvent });
+    await slow.promise;
+    for (let turn = 0; turn < 5_000; turn += 1) await Promise.resolve();
+    assert.ok(pulled <= 2 * BATCH + 1, `${pulled} rows were read ahead`);
+    stop.abort(new Error('enough'));
+    held.resolve();
+    await failureOf(work);
+  });
+
+  test('imports at the same time leave each sale counted once, and neither stops the other', async () => {
+    const sales = Array.from({ length: 1_500 }, (_, i) =>
+      sale({ tokenId: String(i), contractAddress: `0x${String(i % 7).padStart(40, '0')}`, price: '1' }),
+    );
+    const others = Array.from({ length: 1_500 }, (_, i) => listing({ id: String(i) }));
+    const contents = [
+      sales,
+      sales.toReversed(),
+      [...others, ...sales],
+      [...others.toReversed(), ...sales.toReversed()],
+    ];
+    const done = await Promise.all(contents.map((content) => runImport(toContext(db), toNdjson(content))));
+    const inserted = done.reduce((sum, { summary }) => sum + summary.inserted, 0);
+    assert.equal(inserted, 3_000);
+    const [sums] = await db.query(
+      `select sum(sales)::int as sales, sum(volume_raw)::int as volume from indexer.sale_total`,
+    );
+    assert.deepEqual(sums, { sales: 1_500, volume: 1_500 });
+    const [hours] = await db.query(`select sum(sales)::int as sales from indexer.sale_hour`);
+    assert.deepEqual(hours, { sales: 1_500 });
+  });
+
+  test('of imports that race for the same slugs one gets each, and the others are told who has it', async () => {
+    const claim = (who: number) =>
+      Array.from({ length: 200 }, (_, i) =>
+        collection({ contractAddress: `0x${String(who * 1_000 + i).padStart(40, '0')}`, slug: `s${i}` }),
+      );
+    const done = await Promise.all([1, 2, 3].map((who) => runImport(toContext(db), toNdjson(claim(who)))));
+    assert.equal(
+      done.reduce((sum, { summary }) => sum + summary.inserted, 0),
+      200,
+    );
+    assert.equal(
+      done.reduce((sum, { refused }) => sum + refused.length, 0),
+      400,
+    );
+    for (const { reason } of done.flatMap(({ refused }) => refused))
+      assert.match(reason, /belongs to the collection ethereum_0x/);
+  });
+
+  test('each record is written to the database that it belongs to, and to no other', async () => {
+    const indexer = await engine.open();
+    const context: ImportContext = toContext(db, { indexer });
+    await runImport(context, MIXED);
+    const filled = async (database: Database) =>
+      Object.entries(await dumpTables(database)).flatMap(([table, rows]) =>
+        rows.length > 0 ? [table.split('.')[0]] : [],
+      );
+    assert.deepEqual(new Set(await filled(db)), new Set(['main']));
+    assert.deepEqual(new Set(await filled(indexer)), new Set(['indexer']));
+  });
+});

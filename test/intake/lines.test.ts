@@ -1,0 +1,147 @@
+// Bytes into records: whatever the chunks, whatever the bytes.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Line, LineOptions } from '../../src/intake/lines.ts';
+import { LINE_SIZE_MAX, splitLines } from '../../src/intake/lines.ts';
+import { toChunks } from '../support/intake.ts';
+
+async function split(content: string | Uint8Array, options: LineOptions = {}, chunkSize = 7): Promise<Line[]> {
+  const lines: Line[] = [];
+  for await (const some of splitLines(toChunks(content, chunkSize), options)) lines.push(...some);
+  return lines;
+}
+
+const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+
+describe('lines', () => {
+  test('line ends of both kinds, blank lines, a byte-order mark and a last line without an end', async () => {
+    const found = await split('\u{feff}a\r\n\n \t\r\nb\n\r\nc', {}, 2);
+    assert.deepEqual(found, [
+      { number: 1, text: 'a' },
+      { number: 4, text: 'b' },
+      { number: 6, text: 'c' },
+    ]);
+    assert.deepEqual(await split(''), []);
+    assert.deepEqual(await split('\n\n\n'), []);
+    assert.deepEqual(await split('\u{feff}'), []);
+  });
+
+  test('bytes that are not UTF-8 spoil their line and not its neighbours', async () => {
+    const overlong = [0xc0, 0xaf];
+    const surrogate = [0xed, 0xa0, 0x80];
+    const found = await split(bytes('a\n', overlong, '\nb\n', surrogate, '\nc\n', [0xff], '\n', [0xe2, 0x82]));
+    assert.deepEqual(found, [
+      { number: 1, text: 'a' },
+      { number: 2, text: null, reason: 'not UTF-8' },
+      { number: 3, text: 'b' },
+      { number: 4, text: null, reason: 'not UTF-8' },
+      { number: 5, text: 'c' },
+      { number: 6, text: null, reason: 'not UTF-8' },
+      { number: 7, text: null, reason: 'not UTF-8' },
+    ]);
+  });
+
+  test('a line of 1 MiB is taken, a longer one is refused, and the lines around it keep their numbers', async () => {
+    const fits = 'x'.repeat(LINE_SIZE_MAX);
+    for (const chunkSize of [1000, 64 * 1024, 5 * LINE_SIZE_MAX]) {
+      const found = await split(`a\n${fits}\n${fits}x\nb\n${fits}${fits}`, {}, chunkSize);
+      assert.deepEqual(
+        found.map(({ number, text }) => [number, text?.length ?? null]),
+        [
+          [1, 1],
+          [2, LINE_SIZE_MAX],
+          [3, null],
+          [4, 1],
+          [5, null],
+        ],
+      );
+    }
+  });
+
+  test('a line without an end is never held whole', async () => {
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    let most = 0;
+    async function* endless() {
+      for (let i = 0; i < 2048; i += 1) {
+        yield chunk;
+        most = Math.max(most, process.memoryUsage().arrayBuffers);
+      }
+    }
+    const before = process.memoryUsage().arrayBuffers;
+    const found: Line[] = [];
+    for await (const lines of splitLines(endless())) found.push(...lines);
+    assert.deepEqual(found, [{ number: 1, text: null, reason: 'longer than 1048576 bytes' }]);
+    assert.ok(most - before < 32 * 1024 * 1024, `held ${most - before} bytes of 128 MiB`);
+  });
+
+  test('a source that reuses its buffer does no harm', async () => {
+    const buffer = Buffer.alloc(4);
+    async function* reusing() {
+      for (const part of ['ab', 'cd', 'e\nf']) {
+        buffer.fill(' ').write(part);
+        yield buffer.subarray(0, part.length);
+      }
+    }
+    const found: Line[] = [];
+    for await (const lines of splitLines(reusing())) found.push(...lines);
+    assert.deepEqual(
+      found.map(({ text }) => text),
+      ['abcde', 'f'],
+    );
+  });
+
+  test('the chunks never matter', async () => {
+    const piece = fc.constantFrom('a', 'é', '😀', '"', '""', ',', '\n', '\r\n', '\r', ' ', '\u{feff}');
+    const text = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
+    await fc.assert(
+      fc.asyncProperty(text, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (content, chunkSize, quoted) => {
+        assert.deepEqual(await split(content, { quoted }, chunkSize), await split(content, { quoted }, 10_000));
+      }),
+    );
+  });
+
+  test('lines are what a plain split of the text gives', async () => {
+    const text = fc.array(fc.constantFrom('a', 'é"', '\n', '\r\n', ' ')).map((pieces) => pieces.join(''));
+    await fc.assert(
+      fc.asyncProperty(text, async (content) => {
+        const expected = content
+          .split('\n')
+          .map((line, index) => ({ number: index + 1, text: line.replace(/\r$/, '') }))
+          .filter((line) => line.text.trim() !== '');
+        assert.deepEqual(await split(content), expected);
+      }),
+    );
+  });
+});
+
+describe('rows with quoted cells', () => {
+  test('a line break inside quotes does not end the row, and rows are numbered by the line they begin on', async () => {
+    const found = await split('h1,h2\n"a\nb",1\n"c ""x""\r\n\n",2\nd,3\n', { quoted: true });
+    assert.deepEqual(found, [
+      { number: 1, text: 'h1,h2' },
+      { number: 2, text: '"a\nb",1' },
+      { number: 4, text: '"c ""x""\r\n\n",2' },
+      { number: 7, text: 'd,3' },
+    ]);
+  });
+
+  test('a quote in the middle of a bare cell opens nothing', async () => {
+    const found = await split('5" disk,1\nb,2\n', { quoted: true });
+    assert.deepEqual(
+      found.map(({ text }) => text),
+      ['5" disk,1', 'b,2'],
+    );
+  });
+
+  test('a quote that is never closed spoils at most 1 MiB', async () => {
+    const rows = 'good,1\n'.repeat(LINE_SIZE_MAX / 7 + 1000);
+    const found = await split(`a,1\n"b,2\n${rows}`, { quoted: true }, 64 * 1024);
+    assert.equal(found[1]?.number, 2);
+    assert.match(found[1]?.text === null ? found[1].reason : '', /is a quote not closed\?/);
+    const last = found.at(-1);
+    assert.deepEqual([last?.number, last?.text], [rows.length / 7 + 2, 'good,1']);
+    assert.ok(found.length > 900);
+  });
+});

@@ -1,0 +1,58 @@
+// How far an import is: a line that is drawn again on a terminal, a line now and then elsewhere.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createProgress } from '../../src/commands/progress.ts';
+
+function draw(options: { isTTY?: boolean; columns?: number }) {
+  let now = 0;
+  const written: string[] = [];
+  const stream = { write: (text: string) => void written.push(text), ...options };
+  const progress = createProgress(stream, () => now);
+  return {
+    progress,
+    written,
+    at: (ms: number, done: number, total: number | null = 200) => {
+      now = ms;
+      progress.update({ done, total, words: 'file: 10 rows' });
+    },
+  };
+}
+
+test('a terminal gets one line, drawn again at most ten times a second, and cleared at the end', () => {
+  const { at, written, progress } = draw({ isTTY: true, columns: 80 });
+  at(0, 50);
+  for (let ms = 1; ms < 100; ms += 1) at(ms, 60);
+  at(100, 100);
+  progress.clear();
+  progress.clear();
+  assert.deepEqual(written, [
+    '\r\u001b[K[######------------------] 25%, file: 10 rows',
+    '\r\u001b[K[############------------] 50%, file: 10 rows',
+    '\r\u001b[K',
+  ]);
+});
+
+test('a narrow terminal and a file of unknown size get no bar, and no line is longer than the terminal', () => {
+  const narrow = draw({ isTTY: true, columns: 15 });
+  narrow.at(0, 50);
+  assert.deepEqual(narrow.written, ['\r\u001b[K25%, file: 10 ']);
+  const unknown = draw({ isTTY: true });
+  unknown.at(0, 50, null);
+  assert.deepEqual(unknown.written, ['\r\u001b[Kfile: 10 rows']);
+});
+
+test('a line that is printed stands above the progress line', () => {
+  const { at, written, progress } = draw({ isTTY: true, columns: 20 });
+  at(0, 50);
+  progress.print('refused');
+  at(100, 100);
+  assert.deepEqual(written.slice(1), ['\r\u001b[K', 'refused\n', '\r\u001b[K50%, file: 10 rows']);
+});
+
+test('elsewhere a line comes every five seconds at most, and none for quick work', () => {
+  const { at, written, progress } = draw({});
+  for (let ms = 0; ms <= 12_000; ms += 100) at(ms, ms / 100);
+  progress.clear();
+  assert.deepEqual(written, ['25%, file: 10 rows\n', '50%, file: 10 rows\n']);
+});

@@ -1,0 +1,171 @@
+// Records that nobody here wrote, where they are at hand: sales, tokens, mints and collections of the outside world.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/db/database.ts';
+import { parseNativeAmount } from '../../src/domain/amount.ts';
+import { parseCsvMap } from '../../src/intake/csv-map.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/intake.ts';
+
+const folder = new URL('../../../shared/data/', import.meta.url);
+const PUNKS = '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb';
+const LOOT = '0xff9c1b15b16263c61d017ee9f65c50e4ae0113d7';
+
+const PUNKS_MAP = parseCsvMap({
+  kind: { value: 'sale' },
+  source: { value: 'cryptopunks' },
+  chain: { value: 'ethereum' },
+  contractAddress: { value: PUNKS },
+  tokenId: 'punk_id',
+  price: { column: 'price', as: 'native-amount' },
+  seller: { column: 'from_address', as: 'bytea' },
+  buyer: { column: 'to_address', as: 'bytea' },
+  timestamp: { column: 'date', as: 'utc-time' },
+});
+
+/** The file has no time in any row: it is said once for all. */
+const SEAPORT_MAP = parseCsvMap({
+  kind: { value: 'sale' },
+  source: 'marketplace',
+  chain: { value: 'ethereum' },
+  contractAddress: 'contract_address',
+  tokenId: 'token_id',
+  price: 'price_amount',
+  seller: 'seller_address',
+  buyer: 'buyer_address',
+  tx: 'transaction_hash',
+  timestamp: { value: '2022-12-31T00:00:00Z' },
+});
+
+function readData(t: TestContext, name: string): string | null {
+  const file = new URL(name, folder);
+  if (existsSync(file)) return readFileSync(file, 'utf8');
+  t.diagnostic(`${name} is not at hand: nothing was tested`);
+  return null;
+}
+
+forEachEngine('real records', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  /** Imports twice: all are accepted, and the second time nothing changes. */
+  const importTwice = async (content: string, options: Parameters<typeof runImport>[2] = {}) => {
+    const first = await runImport(toContext(db), content, options);
+    assert.deepEqual(first.refused, []);
+    const stored = await dumpTables(db);
+    const second = await runImport(toContext(db), content, options);
+    assert.deepEqual([second.summary.inserted, second.summary.updated], [0, 0]);
+    assert.deepEqual(await dumpTables(db), stored);
+    return first.summary;
+  };
+
+  test('16,824 CryptoPunks sales land once, with their exact prices summed', async (t) => {
+    const content = readData(t, 'sales/cryptopunks-2017-2022.csv');
+    if (content === null) return;
+    const summary = await importTwice(content, { format: 'csv', map: PUNKS_MAP });
+    assert.equal(summary.inserted, 16_824);
+    const [header = '', ...rows] = content.trim().split(/\r?\n/);
+    const column = header.split(',').indexOf('price');
+    const prices = rows
+      .map((row) => parseNativeAmount(row.split(',')[column] ?? '', 18) ?? 0n)
+      .filter((raw) => raw > 0n);
+    const [total] = await db.query('select volume_raw, sales from indexer.sale_total');
+    assert.deepEqual(total, {
+      volume_raw: prices.reduce((sum, raw) => sum + raw, 0n).toString(),
+      sales: String(prices.length),
+    });
+    const [odd] = await db.query<{ count: number }>(
+      'select count(*)::int as count from indexer.sale where price_raw is null',
+    );
+    assert.equal(odd?.count, rows.filter((row) => row.split(',')[column]?.includes('e')).length);
+  });
+
+  test('2,966 Seaport sales are 1,966 distinct ones, and none of their prices can be interpreted', async (t) => {
+    const content = readData(t, 'sales/seaport-2022.csv');
+    if (content === null) return;
+    const { seller: _seller, ...map } = SEAPORT_MAP;
+    const { read, inserted, unchanged } = await importTwice(content, { format: 'csv', map });
+    assert.deepEqual([read, inserted, unchanged], [2_966, 1_966, 1_000]);
+    const [found] = await db.query(
+      'select count(*)::int as sales, count(price_raw)::int as interpretable, count(distinct price)::int > 1 as kept from indexer.sale',
+    );
+    assert.deepEqual(found, { sales: 1_966, interpretable: 0, kept: true });
+    assert.deepEqual(await db.query('select from indexer.sale_total'), []);
+  });
+
+  test('the three Seaport rows whose seller is two digits short are refused by line, and no others', async (t) => {
+    const content = readData(t, 'sales/seaport-2022.csv');
+    if (content === null) return;
+    const { summary, refused } = await runImport(toContext(db), content, { format: 'csv', map: SEAPORT_MAP });
+    const reason = 'seller: must be an EVM address, not "0xa5965d4651f944cd4caa6d5b5660e8240be15c"';
+    assert.deepEqual(
+      refused,
+      [1589, 1624, 1730].map((line) => ({ line, reason })),
+    );
+    assert.deepEqual([summary.inserted, summary.unchanged], [1_963, 1_000]);
+  });
+
+  test('8,000 Loot tokens keep their ranks', async (t) => {
+    const content = readData(t, 'rarity/loot-ranks.json');
+    if (content === null) return;
+    const ranks = JSON.parse(content) as { lootId: number; rarest: number }[];
+    const records = ranks.map(({ lootId, rarest }) => ({
+      kind: 'token',
+      chain: 'ethereum',
+      contractAddress: LOOT,
+      tokenId: String(lootId),
+      rarityRank: rarest,
+    }));
+    assert.equal((await importTwice(toNdjson(records))).inserted, 8_000);
+    const [found] = await db.query(`select asset from indexer.token where rarity_rank = 1`);
+    assert.equal(found?.['asset'], String(ranks.find(({ rarest }) => rarest === 1)?.lootId));
+  });
+
+  test('2,525 Solana mints land in the case they are written in', async (t) => {
+    const content = readData(t, 'solana/frantic-bullyz-mints.json');
+    if (content === null) return;
+    const mints = JSON.parse(content) as string[];
+    const records = mints.map((mint) => ({ kind: 'token', chain: 'solana', contractAddress: MINT, mint }));
+    assert.equal((await importTwice(toNdjson(records))).inserted, 2_525);
+    const rows = await db.query<{ asset: string }>('select asset from indexer.token');
+    assert.deepEqual(new Set(rows.map((row) => row.asset)), new Set(mints));
+  });
+
+  test('200 collections that are known by their slugs keep their snapshots', async (t) => {
+    const content = readData(t, 'opensea-top200-collections-2022.json');
+    if (content === null) return;
+    type Collection = {
+      slug: string;
+      name: string;
+      logo: string | null;
+      createdDate: string;
+      floorPrice: string | null;
+      stats: { numOwners: number; totalSupply: number; totalVolume: number };
+    };
+    const records = (JSON.parse(content) as Collection[]).map(
+      ({ slug, name, logo, createdDate, floorPrice, stats }) => ({
+        kind: 'collection',
+        slug,
+        name,
+        image: logo,
+        createdAt: `${createdDate}Z`,
+        snapshot: {
+          floorRaw: floorPrice && parseNativeAmount(floorPrice, 18)?.toString(),
+          volumeAllTime: stats.totalVolume,
+          supply: stats.totalSupply,
+          owners: stats.numOwners,
+        },
+      }),
+    );
+    assert.equal((await importTwice(toNdjson(records))).inserted, 200);
+    const [ape] = await db.query(`select * from main.collection where slug = 'boredapeyachtclub'`);
+    assert.deepEqual([ape?.['id'], ape?.['chain'], ape?.['snapshot_owners']], ['boredapeyachtclub', null, '5727']);
+    assert.equal(ape?.['snapshot_floor_raw'], '34800000000000000000');
+  });
+});

@@ -1,0 +1,363 @@
+// What a record may say, and what it becomes.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { parseRecordLine } from '../../src/intake/records.ts';
+import {
+  ASSET,
+  collection,
+  EVM,
+  listing,
+  MINT,
+  NOW,
+  order,
+  recordContext,
+  sale,
+  SELLER,
+  token,
+} from '../support/intake.ts';
+
+const parse = (record: unknown) =>
+  parseRecordLine(recordContext, typeof record === 'string' ? record : JSON.stringify(record));
+
+function rowOf(record: unknown): any {
+  const parsed = parse(record);
+  assert.ok(parsed.record, parsed.record === null ? parsed.reason : '');
+  return parsed.record.row;
+}
+
+function reasonOf(record: unknown): string {
+  const parsed = parse(record);
+  assert.equal(parsed.record, null, `accepted: ${JSON.stringify(record)}`);
+  return parsed.record === null ? parsed.reason : '';
+}
+
+const MS = Date.UTC(2026, 4, 1);
+
+describe('what is accepted', () => {
+  test('an order is canonical and has the id that its parts give', () => {
+    const row = rowOf(
+      order({ contractAddress: EVM.toUpperCase().replace('0X', '0x'), seller: '0x' + 'AB'.repeat(20) }),
+    );
+    assert.deepEqual(row, {
+      id: `ethereum_${EVM}_1_${MS}`,
+      collectionId: `ethereum_${EVM}`,
+      chain: 'ethereum',
+      contractAddress: EVM,
+      tokenId: '1',
+      priceRaw: 100n,
+      seller: `0x${'ab'.repeat(20)}`,
+      status: 'active',
+      createdAt: MS,
+      expiresAt: null,
+      tx: null,
+      seaport: null,
+    });
+    const seaport = { parameters: { offerer: SELLER, offer: [{ itemType: 2 }] }, signature: '0xab01' };
+    assert.deepEqual(rowOf(order({ seaport })).seaport, seaport);
+  });
+
+  test('a Solana address keeps its case while the collection id is lower case', () => {
+    const row = rowOf(token({ chain: 'solana', contractAddress: MINT, tokenId: undefined, mint: ASSET, owner: MINT }));
+    assert.equal(row.contractAddress, MINT);
+    assert.equal(row.asset, ASSET);
+    assert.equal(row.owner, MINT);
+    assert.equal(row.collectionId, `solana_${MINT.toLowerCase()}`);
+  });
+
+  test('a collection may be known by chain and address, by address, by chain and slug, or by slug', () => {
+    assert.equal(rowOf(collection()).id, `ethereum_${EVM}`);
+    assert.equal(rowOf(collection({ chain: undefined })).id, EVM);
+    assert.equal(rowOf(collection({ contractAddress: undefined })).id, 'ethereum_aa');
+    assert.equal(rowOf({ kind: 'collection', slug: 'aa', name: 'A' }).id, 'aa');
+  });
+
+  test('null on an optional field means absent', () => {
+    const bare = rowOf(collection());
+    const nulls = Object.fromEntries(
+      ['image', 'banner', 'description', 'tokenStandard', 'royaltyBps', 'launched', 'createdAt', 'snapshot'].map(
+        (name) => [name, null],
+      ),
+    );
+    assert.deepEqual(rowOf(collection(nulls)), bare);
+    assert.deepEqual(rowOf(token({ mint: null, name: null })), rowOf(token()));
+  });
+
+  test('stats and analytics without a time are of the moment they come in, and say so', () => {
+    const stats = { kind: 'stats', chain: 'base', contractAddress: EVM, owners: 3 };
+    assert.deepEqual([rowOf(stats).at, rowOf(stats).atTold], [NOW, false]);
+    const dated = rowOf({ ...stats, at: '2026-05-01T00:00:00Z' });
+    assert.deepEqual([dated.at, dated.atTold], [MS, true]);
+  });
+
+  test('a recorded price is kept as it was received, a JSON number by its literal text', () => {
+    const line = (price: string) => JSON.stringify(sale({ price: 'X' })).replace('"X"', price);
+    for (const [literal, text, raw] of [
+      ['"6.27e+16"', '6.27e+16', null],
+      ['62700000000000000', '62700000000000000', 62_700_000_000_000_000n],
+      ['123456789012345678901234567890', '123456789012345678901234567890', 123456789012345678901234567890n],
+      ['6.270e+16', '6.270e+16', null],
+      ['1.0', '1.0', null],
+      ['-5', '-5', null],
+      ['"0x10"', '0x10', null],
+    ] as const) {
+      const row = rowOf(line(literal));
+      assert.deepEqual([row.price, row.priceRaw], [text, raw]);
+    }
+  });
+
+  test('own rows on Solana carry the prefix of the service exactly once', () => {
+    const own = {
+      source: 'mercat',
+      chain: 'solana',
+      contractAddress: MINT,
+      tokenId: undefined,
+      mint: ASSET,
+      seller: MINT,
+    };
+    assert.equal(rowOf(listing({ ...own, id: 'x1' })).id, 'mercat_x1');
+    assert.deepEqual(rowOf(listing({ ...own, id: 'mercat_x1' })), rowOf(listing({ ...own, id: 'x1' })));
+    assert.match(rowOf(listing({ ...own, id: undefined })).id, /^mercat_[0-9a-f]{32}$/);
+    assert.equal(rowOf(sale({ ...own, listingId: 'x1' })).listingId, 'mercat_x1');
+    assert.equal(rowOf(sale({ ...own, listingId: 'mercat_x1' })).listingId, 'mercat_x1');
+    assert.equal(rowOf(sale({ source: 'mercat', listingId: 'x1' })).listingId, 'x1');
+    assert.equal(rowOf(listing({ ...own, source: 'tensor', id: 'x1' })).id, 'x1');
+  });
+
+  test('times are read with Z or an offset, to the millisecond', () => {
+    for (const [text, ms] of [
+      ['2026-05-01T00:00:00Z', MS],
+      ['2026-05-01T02:00+02:00', MS],
+      ['2026-04-30T18:30:00.1239-05:30', MS + 123],
+      ['1970-01-01T00:00:00Z', 0],
+      ['2024-02-29T00:00:00Z', Date.UTC(2024, 1, 29)],
+    ] as const) {
+      assert.equal(rowOf(sale({ timestamp: text })).soldAt, ms, text);
+    }
+  });
+});
+
+describe('identity', () => {
+  const changed = (make: (more: object) => unknown, changes: Record<string, unknown>) =>
+    Object.entries(changes).map(([name, value]) => [name, rowOf(make({ [name]: value })).key] as const);
+  const other = { chain: 'base', contractAddress: SELLER, tokenId: '2' };
+
+  test('a listing with an id is known by source and id, whatever else it says', () => {
+    const { key } = rowOf(listing());
+    assert.match(key, /^[0-9a-f]{32}$/);
+    for (const [name, found] of changed(listing, {
+      priceRaw: '5',
+      seller: EVM,
+      timestamp: '2020-01-01T00:00:00Z',
+      ...other,
+    })) {
+      assert.equal(found, key, name);
+    }
+    for (const [name, found] of changed(listing, { source: 'blur', id: 'L2' })) assert.notEqual(found, key, name);
+  });
+
+  test('a listing without an id is known by source, asset, seller, price and time, and finds itself again by the id it gets', () => {
+    const bare = (more: object) => listing({ id: undefined, ...more });
+    const { key, id } = rowOf(bare({}));
+    assert.equal(rowOf(listing({ id })).key, key);
+    for (const [name, found] of changed(bare, { expiresAt: '2036-01-01T00:00:00Z', tx: '0x1', buyerTotalRaw: '9' })) {
+      assert.equal(found, key, name);
+    }
+    const changes = { source: 'blur', priceRaw: '5', seller: EVM, timestamp: '2020-01-01T00:00:00Z', ...other };
+    for (const [name, found] of changed(bare, changes)) assert.notEqual(found, key, name);
+  });
+
+  test('a sale is known by chain, transaction, asset and log index; without a transaction by all that it says', () => {
+    const withTx = (more: object) => sale({ tx: '0xAB', logIndex: 1, ...more });
+    const same = { tx: '0xab', source: 'blur', price: '7', seller: EVM, buyer: EVM, timestamp: '2020-01-01T00:00:00Z' };
+    for (const [name, found] of changed(withTx, same)) assert.equal(found, rowOf(withTx({})).key, name);
+    const different = { tx: '0xac', logIndex: 2, ...other };
+    for (const [name, found] of changed(withTx, different)) assert.notEqual(found, rowOf(withTx({})).key, name);
+    const all = { ...same, logIndex: 2, listingId: 'L9', ...other };
+    for (const [name, found] of changed(sale, all)) assert.notEqual(found, rowOf(sale()).key, name);
+  });
+
+  test('the encoding of identities never changes: stored rows would not be found again', () => {
+    assert.equal(rowOf(listing()).key, '69efbb9de82e2f9466a0c86a1ba76c4e');
+    assert.equal(rowOf(listing({ id: undefined })).id, '865eb714115b7b250c2f98dc444f8f49');
+    assert.equal(rowOf(sale()).key, '8ee633ffed2ac50e04c9bce0fbf10f9d');
+    assert.equal(rowOf(sale({ tx: '0xab', logIndex: 1 })).key, '760a57e4c973c4e50dac6f4422b90e75');
+  });
+});
+
+describe('what is refused names the field and the reason', () => {
+  const big = (2n ** 256n).toString();
+  const cases: [unknown, RegExp][] = [
+    ['', /^not JSON/],
+    ['{"kind":', /^not JSON/],
+    ['[1]', /^not a JSON object: an array/],
+    ['null', /^not a JSON object: null/],
+    ['"sale"', /^not a JSON object/],
+    [{}, /^kind: is missing/],
+    [{ kind: 'sales' }, /^kind: must be one of collection, order, .* not "sales"/],
+    [{ kind: 1 }, /^kind: must be one of/],
+    [{ kind: 'product', shop: 's' }, /^kind: product records are not accepted yet$/],
+    [sale({ prcie: '1' }), /^prcie: a sale record has no such field/],
+    [token({ price: '1' }), /^price: a token record has no such field/],
+    [collection({ snapshot: { floor: '1' } }), /^snapshot\.floor: a collection record has no such field/],
+    [collection({ snapshot: [] }), /^snapshot: must be an object, not an array/],
+    [collection({ snapshot: { floorRaw: 1 } }), /^snapshot\.floorRaw: an amount must be a string/],
+    [collection({ name: undefined }), /^name: is missing/],
+    [collection({ name: '' }), /^name: must not be empty/],
+    [collection({ name: 5 }), /^name: must be a string, not 5/],
+    [collection({ name: 'x'.repeat(501) }), /^name: has 501 characters, more than 500/],
+    [collection({ description: 'x'.repeat(20_001) }), /^description: has 20001/],
+    [collection({ image: 'x'.repeat(100_001) }), /^image: has 100001/],
+    [collection({ name: 'a\0b' }), /^name: must not contain a NUL/],
+    ['{"kind":"collection","slug":"a","name":"\\ud800"}', /^name: must not contain half of a surrogate pair/],
+    [collection({ royaltyBps: 10_001 }), /^royaltyBps: must be an integer from 0 to 10000, not 10001/],
+    [collection({ royaltyBps: 1.5 }), /^royaltyBps: must be an integer/],
+    [collection({ royaltyBps: '100' }), /^royaltyBps: must be an integer .* not "100"/],
+    [collection({ launched: 1 }), /^launched: must be true or false, not 1/],
+    [collection({ contractAddress: null, slug: null }), /^contractAddress: a collection needs/],
+    [collection({ slug: '' }), /^slug: must not be empty/],
+    [collection({ slug: 'a/b' }), /^slug: must be one segment/],
+    [collection({ slug: '..' }), /^slug: must be one segment/],
+    [collection({ slug: 'a\u0007' }), /^slug: must be one segment/],
+    [collection({ slug: `ethereum_${EVM}` }), /^slug: must not look like a collection id/],
+    [collection({ slug: EVM }), /^slug: must not look like/],
+    [
+      collection({ chain: 'solana', contractAddress: null, slug: 'l'.repeat(40) }),
+      /^slug: must not look like an address/,
+    ],
+    [collection({ chain: 'Ethereum' }), /^chain: must be one of solana, .* not "Ethereum"/],
+    [order({ chain: 'solana' }), /base58/],
+    [
+      order({ chain: 'solana', contractAddress: MINT }),
+      /^chain: an own row on solana is a listing with the source mercat/,
+    ],
+    [order({ priceRaw: 100 }), /^priceRaw: an amount must be a string of base units, not 100/],
+    [order({ priceRaw: '1.5' }), /^priceRaw: must be an integer of base units from 0 to 2\^256-1, not "1.5"/],
+    [order({ priceRaw: '-1' }), /^priceRaw: must be an integer/],
+    [order({ priceRaw: big }), /^priceRaw: must be an integer/],
+    [order({ status: 'sold' }), /^status: must be one of active, filled, cancelled, expired, not "sold"/],
+    [order({ seller: undefined }), /^seller: is missing/],
+    [order({ seller: '0x12' }), /^seller: must be an EVM address, not "0x12"/],
+    [order({ seaport: { parameters: {} } }), /^seaport\.signature: is missing/],
+    [order({ seaport: { signature: '0x' } }), /^seaport\.parameters: is missing/],
+    [order({ seaport: { parameters: {}, signature: 'no' } }), /^seaport\.signature: must be 0x/],
+    [
+      '{"kind":"order","chain":"base","contractAddress":"' +
+        EVM +
+        '","tokenId":"1","priceRaw":"1","seller":"' +
+        SELLER +
+        '","createdAt":"2026-05-01T00:00:00Z","seaport":{"signature":"0x","parameters":{"counter":9007199254740993}}}',
+      /^seaport\.parameters\.counter: must be a string, because the number/,
+    ],
+    [
+      order({ seaport: { signature: '0x', parameters: { a: 'x\0' } } }),
+      /^seaport\.parameters\.a: must not contain a NUL/,
+    ],
+    [listing({ source: 'mercat' }), /^source: an own row on ethereum is an order/],
+    [listing({ source: 'Open Sea' }), /^source: must be up to 64 of/],
+    [listing({ source: 'x'.repeat(65) }), /^source: /],
+    [listing({ id: 'x'.repeat(501) }), /^id: has 501/],
+    [listing({ tokenId: undefined }), /^tokenId: is missing/],
+    [listing({ tokenId: 1 }), /^tokenId: must be a string/],
+    [listing({ tokenId: '01' }), /^tokenId: must be a token id/],
+    [listing({ tokenId: big }), /^tokenId: must be a token id/],
+    [listing({ mint: ASSET }), /^mint: the chain ethereum has tokenId/],
+    [token({ chain: 'solana', contractAddress: MINT }), /^tokenId: the chain solana has mint/],
+    [token({ chain: 'solana', contractAddress: MINT, tokenId: undefined, mint: 'O0' }), /^mint: must be a base58/],
+    [token({ rarityRank: 0 }), /^rarityRank: must be an integer from 1/],
+    [
+      '{"kind":"token","chain":"base","contractAddress":"' + EVM + '","tokenId":"1","rarityRank":9007199254740993}',
+      /^rarityRank/,
+    ],
+    [sale({ price: undefined }), /^price: is missing/],
+    [sale({ price: true }), /^price: must be a string/],
+    [sale({ logIndex: -1 }), /^logIndex: must be an integer from 0 to 2147483647/],
+    [sale({ logIndex: 2 ** 31 }), /^logIndex/],
+    [{ kind: 'stats', chain: 'base', contractAddress: EVM, owners: -1 }, /^owners: must be an integer/],
+    [
+      '{"kind":"analytics","chain":"base","contractAddress":"' + EVM + '","volume":{"allTime":1e400}}',
+      /^volume\.allTime: must be a number/,
+    ],
+    [
+      { kind: 'analytics', chain: 'base', contractAddress: EVM, sales: { allTime: 1.5 } },
+      /^sales\.allTime: must be an integer/,
+    ],
+    [{ kind: 'rate', symbol: 'ETH', usd: 0, at: '2026-05-01T00:00:00Z' }, /^usd: must be more than 0/],
+    [{ kind: 'rate', symbol: 'ETH', usd: '1', at: '2026-05-01T00:00:00Z' }, /^usd: must be a number/],
+    [{ kind: 'rate', symbol: 'eth', usd: 1, at: '2026-05-01T00:00:00Z' }, /^symbol: must be the currency of a chain/],
+    [{ kind: 'rate', symbol: 'ETH', usd: 1 }, /^at: is missing/],
+  ];
+  for (const [record, reason] of cases) {
+    test(`refused: ${reason.source}`, () => assert.match(reasonOf(record), reason));
+  }
+
+  test('a time without an offset, of no calendar or out of range', () => {
+    for (const timestamp of [
+      '2026-05-01T00:00:00',
+      '2026-05-01 00:00:00Z',
+      '2026-05-01',
+      '2026-02-30T00:00:00Z',
+      '2026-13-01T00:00:00Z',
+      '2026-05-01T24:00:00Z',
+      '2026-05-01T00:00:60Z',
+      '2026-05-01T00:00:00+25:00',
+      '2026-05-01T00:00:00+00:60',
+      '1969-12-31T23:59:59Z',
+      '9999-12-31T23:59:59-01:00',
+      'yesterday',
+      1_700_000_000,
+    ]) {
+      assert.match(reasonOf(sale({ timestamp })), /^timestamp: must be an ISO 8601 time/, String(timestamp));
+    }
+  });
+});
+
+describe('harmful input', () => {
+  test('names of the language are fields like others: unknown ones are refused, and nothing is polluted', () => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      const line = JSON.stringify(token()).replace('{', `{"${name}":{"polluted":"1"},`);
+      assert.match(reasonOf(line), new RegExp(`^${name}: a token record has no such field`));
+    }
+    assert.match(reasonOf('{"kind":"__proto__"}'), /^kind: must be one of/);
+    assert.match(
+      reasonOf(collection({ snapshot: JSON.parse('{"__proto__":{"floorRaw":"1"}}') })),
+      /^snapshot\.__proto__/,
+    );
+    assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+  });
+
+  test('of a key that stands twice the last one counts, the price too', () => {
+    const line = JSON.stringify(sale()).replace('"price":"100"', '"price":"x","price":1.50');
+    assert.equal(rowOf(line).price, '1.50');
+  });
+
+  test('nesting of any depth and names of any length are refused in a short reason', () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const line = JSON.stringify(order({ seaport: { parameters: { a: 'X' }, signature: '0x' } })).replace('"X"', deep);
+    assert.match(reasonOf(line), /nested more than 16 deep/);
+    assert.match(
+      reasonOf(JSON.stringify(token({ name: 'X' })).replace('"X"', deep)),
+      /^name: must be a string, not an array/,
+    );
+    assert.ok(reasonOf({ kind: 'token', ['x'.repeat(900_000)]: 1 }).length < 600);
+  });
+
+  test('no text and no JSON value is ever answered with anything but a record or a reason', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parse(text)));
+    const kinds = ['collection', 'order', 'listing', 'sale', 'token', 'stats', 'analytics', 'rate'];
+    const names = [
+      'chain',
+      'contractAddress',
+      'tokenId',
+      'mint',
+      'price',
+      'priceRaw',
+      'snapshot',
+      'seaport',
+      'timestamp',
+    ];
+    const record = fc.tuple(fc.constantFrom(...kinds), fc.dictionary(fc.constantFrom(...names), fc.jsonValue()));
+    fc.assert(fc.property(record, ([kind, fields]) => void parse({ ...fields, kind })));
+  });
+});

@@ -1,0 +1,253 @@
+// The intake of a running server over its Unix socket: the same import, streamed both ways at once, and what either end says
+// when the other dies.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import http from 'node:http';
+import net from 'node:net';
+import path from 'node:path';
+import { afterEach, before, beforeEach, describe, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import Fastify from 'fastify';
+import type { Database } from '../../src/db/database.ts';
+import { registerIntakeRoutes } from '../../src/http/intake/records.ts';
+import { createSocketConnection, isServerListening } from '../../src/intake/client.ts';
+import { parseCsvMap } from '../../src/intake/csv-map.ts';
+import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
+import { ImportFailure, importRecords } from '../../src/intake/import.ts';
+import type { ImportSummary } from '../../src/intake/tally.ts';
+import { forEachEngine, temporaryDirectory, until } from '../support/engines.ts';
+import { emptyTables, toChunks, toContext, token, toNdjson } from '../support/intake.ts';
+
+const WAIT_MS = 10_000;
+const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i), name: `#${i}` }));
+
+forEachEngine('the socket', (engine) => {
+  let db: Database;
+  let context: ImportContext;
+  let app: FastifyInstance;
+  let socketPath: string;
+
+  const listen = async () => {
+    app = Fastify({ logger: false, forceCloseConnections: true });
+    registerIntakeRoutes(app, context);
+    await app.listen({ path: socketPath });
+  };
+  before(async () => {
+    db = await engine.open();
+    context = toContext(db);
+    socketPath = path.join(temporaryDirectory(), 'intake.sock');
+  });
+  // A server that is closed has ended its imports: none of them reaches into the next test.
+  afterEach(() => app.close());
+  beforeEach(async () => {
+    await emptyTables(db);
+    await listen();
+  });
+
+  const importOver = async (
+    source: AsyncIterable<Uint8Array>,
+    options: Parameters<ReturnType<typeof createSocketConnection>['import']>[1] = { format: 'ndjson' },
+    listener: (event: ImportEvent) => void = () => undefined,
+  ): Promise<{ summary: ImportSummary; events: ImportEvent[] }> => {
+    const events: ImportEvent[] = [];
+    const summary = await createSocketConnection(socketPath).import(source, options, (event) => {
+      events.push(event);
+      listener(event);
+    });
+    return { summary, events };
+  };
+  const failureOf = async (work: Promise<unknown>): Promise<ImportFailure> => {
+    const error = await work.catch((reason: unknown) => reason);
+    assert.ok(error instanceof ImportFailure, String(error));
+    return error;
+  };
+  const countTokens = async () =>
+    (await db.query<{ count: number }>('select count(*)::int as count from indexer.token'))[0]?.count ?? 0;
+
+  test('gives the events and the summary that an import in process gives', async () => {
+    const content = toNdjson([...tokens(700), 'nonsense', token({ tokenId: 'x' }), ...tokens(3)]);
+    const local: ImportEvent[] = [];
+    const summary = await importRecords(context, toChunks(content), {
+      format: 'ndjson',
+      dryRun: true,
+      onEvent: (event) => void local.push(event),
+    });
+    assert.equal(await countTokens(), 0);
+    const dry = await importOver(toChunks(content), { format: 'ndjson', dryRun: true });
+    assert.equal(await countTokens(), 0);
+    assert.deepEqual(dry.events, local);
+    assert.deepEqual({ ...dry.summary, seconds: 0 }, { ...summary, seconds: 0 });
+    const real = await importOver(toChunks(content));
+    assert.deepEqual([real.summary.inserted, real.summary.refused, await countTokens()], [700, 2, 700]);
+  });
+
+  test('takes CSV with its column map, whatever the names of the columns', async () => {
+    const map = parseCsvMap({
+      kind: { value: 'token' },
+      chain: { value: 'base' },
+      contractAddress: { value: '0x00000000000000000000000000000000000000aa' },
+      tokenId: 'номер & ?=#',
+      name: 'n',
+    });
+    const { summary } = await importOver(toChunks('номер & ?=#,n\n1,"a\nb"\n2,c\n'), { format: 'csv', map });
+    assert.equal(summary.inserted, 2);
+    const wrong = importOver(toChunks('id,n\n1,a\n'), { format: 'csv', map });
+    assert.match(
+      (await failureOf(wrong)).message,
+      /before any row was landed: the column map takes tokenId from the column/,
+    );
+  });
+
+  test('a server that answers more than it is sent does not stop the sending: both go on at once', async () => {
+    const line = Buffer.from('{"kind":"nonsense"}\n'.repeat(4_000));
+    async function* flood() {
+      for (let i = 0; i < 25; i += 1) yield line;
+    }
+    const { summary, events } = await importOver(flood());
+    assert.deepEqual([summary.read, summary.refused], [100_000, 100_000]);
+    assert.equal(events.filter((event) => event.event === 'refused').length, 100_000);
+  });
+
+  test('a client that goes away ends its import after the batch under way, and the server serves the next one', async () => {
+    const stop = new AbortController();
+    async function* endless() {
+      for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
+    }
+    const listener = (event: ImportEvent) => {
+      if (event.event === 'progress') stop.abort(new Error('interrupted'));
+    };
+    const failure = await failureOf(importOver(endless(), { format: 'ndjson', signal: stop.signal }, listener));
+    assert.match(failure.message, /^stopped after \d+ rows were landed: interrupted$/);
+    assert.ok(failure.summary.inserted >= 500);
+    // Whole batches, and no more of them: the next import leaves exactly its own rows beside them.
+    let seen = -1;
+    let same = 0;
+    const settled = async () => {
+      const now = await countTokens();
+      same = now === seen ? same + 1 : 0;
+      seen = now;
+      return same === 4;
+    };
+    await until(settled, WAIT_MS, 'the import went on without its client');
+    assert.equal(seen % 500, 0);
+    const { summary } = await importOver(toChunks(toNdjson([token({ tokenId: '999999999' })])));
+    assert.equal(summary.inserted, 1);
+    assert.equal(await countTokens(), seen + 1);
+  });
+
+  test('a source that breaks on the way is what the caller is told', async () => {
+    async function* broken() {
+      yield Buffer.from(toNdjson(tokens(10)));
+      throw new Error('the disk is gone');
+    }
+    assert.match((await failureOf(importOver(broken()))).message, /: the disk is gone$/);
+  });
+
+  test('a database that fails in the middle is told while the client is still sending, with what was landed', async () => {
+    await db.query('alter table indexer.sale rename to gone');
+    async function* endless() {
+      yield Buffer.from(toNdjson(tokens(500)));
+      const sale = { ...token(), kind: 'sale', source: 's', price: '1', timestamp: '2026-05-01T00:00:00Z' };
+      for (;;) yield Buffer.from(toNdjson([sale]));
+    }
+    const failure = await failureOf(importOver(endless()));
+    await db.query('alter table indexer.gone rename to sale');
+    assert.match(failure.message, /^stopped after 500 rows were landed: .*indexer\.sale/);
+    assert.equal(failure.summary.inserted, 500);
+  });
+
+  test('a server that dies is a clear error, with what it had told by then', async () => {
+    async function* endless() {
+      for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
+    }
+    const die = (event: ImportEvent) => {
+      if (event.event === 'progress') app.server.closeAllConnections();
+    };
+    const failure = await failureOf(importOver(endless(), undefined, die));
+    assert.match(failure.message, /^stopped after \d+ rows were landed: the server went away without an answer/);
+  });
+
+  test('a server that is told to stop ends its imports in good order and says so', async () => {
+    async function* endless() {
+      for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
+    }
+    const closing: Promise<void>[] = [];
+    const close = (event: ImportEvent) => {
+      if (event.event === 'progress' && closing.length === 0) closing.push(app.close());
+    };
+    const failure = await failureOf(importOver(endless(), undefined, close));
+    await Promise.all(closing);
+    assert.match(failure.message, /rows were landed: the server is stopping$/);
+    assert.equal(failure.summary.inserted, await countTokens());
+  });
+
+  describe('requests that are not the command line’s', () => {
+    const post = async (target: string, headers: Record<string, string> = {}, body = ''): Promise<[number, string]> => {
+      const request = http.request({ socketPath, path: target, method: 'POST', headers, agent: false });
+      request.end(body);
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk as Buffer);
+      return [response.statusCode ?? 0, Buffer.concat(chunks).toString()];
+    };
+
+    test('a bad parameter is refused by name before anything is read', async () => {
+      const target = '/intake/v1/records';
+      for (const [query, reason] of [
+        ['?format=xml', /format: must be one of/],
+        ['?dryrun=true', /dryrun: there is no such parameter/],
+        ['?dryRun=yes', /dryRun: must be true or false/],
+        ['?format=csv', /map: a CSV file needs/],
+        ['?format=csv&map=x', /map: must be JSON/],
+        ['?format=csv&map={}', /map: bad column map: kind: is missing/],
+      ] as const) {
+        const [status, body] = await post(target + query);
+        assert.notEqual(status, 200, query);
+        assert.match(body, reason);
+      }
+    });
+
+    test('any content type and none will do, and an empty body is an import of nothing', async () => {
+      const body = toNdjson(tokens(1));
+      const types: Record<string, string>[] = [
+        {},
+        { 'content-type': 'text/plain' },
+        { 'content-type': 'application/json' },
+      ];
+      for (const headers of types) {
+        const [status, answer] = await post('/intake/v1/records', headers, body);
+        assert.equal(status, 200);
+        assert.match(answer, /"event":"done","read":1/);
+      }
+      const [status, answer] = await post('/intake/v1/records');
+      assert.equal(status, 200);
+      assert.match(answer, /"event":"done","read":0/);
+    });
+  });
+
+  test('nobody listens where there is no socket, a plain file, or a socket that was left behind', async () => {
+    const dir = temporaryDirectory();
+    const plain = path.join(dir, 'plain');
+    writeFileSync(plain, '');
+    assert.equal(await isServerListening(path.join(dir, 'none')), false);
+    assert.equal(await isServerListening(plain), false);
+    assert.equal(await isServerListening(socketPath), true);
+    const failure = await failureOf(
+      createSocketConnection(plain).import(toChunks('x'), { format: 'ndjson' }, () => undefined),
+    );
+    assert.match(failure.message, /before any row was landed: the server cannot be reached/);
+  });
+
+  test('a server that closes before it answers is a clear error', async () => {
+    const rude = path.join(temporaryDirectory(), 'rude.sock');
+    const server = net.createServer((socket) => void socket.once('data', () => socket.destroy()));
+    await new Promise<void>((resolve) => server.listen(rude, resolve));
+    const failure = await failureOf(
+      createSocketConnection(rude).import(toChunks('x'), { format: 'ndjson' }, () => undefined),
+    );
+    server.close();
+    assert.match(failure.message, /the server cannot be reached|the server went away/);
+  });
+});

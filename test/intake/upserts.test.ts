@@ -1,0 +1,351 @@
+// What becomes of a record that meets what is stored, on both engines: each rule of the statements, and that a batch may
+// tell of one thing several times.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, describe, test } from 'node:test';
+import type { Database } from '../../src/db/database.ts';
+import { forEachEngine } from '../support/engines.ts';
+import {
+  ASSET,
+  collection,
+  dumpTables,
+  emptyTables,
+  EVM,
+  land,
+  listing,
+  MINT,
+  order,
+  runImport,
+  sale,
+  SELLER,
+  toContext,
+  token,
+  toNdjson,
+} from '../support/intake.ts';
+
+const OTHER = '0x00000000000000000000000000000000000000bb';
+const OTHER_CASE = MINT.replace('So', 'so');
+const may = (day: number) => `2026-05-${String(day).padStart(2, '0')}T00:00:00Z`;
+const INSERTED = [1, 0, 0];
+const UPDATED = [0, 1, 0];
+const UNCHANGED = [0, 0, 1];
+
+forEachEngine('upserts', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  const only = async (table: string): Promise<any> => {
+    const rows = await db.query(`select * from ${table}`);
+    assert.equal(rows.length, 1);
+    return rows[0];
+  };
+  const refusalsOf = async (...records: unknown[]) => {
+    const { refused } = await runImport(toContext(db), toNdjson(records));
+    return refused.map(({ line, reason }) => `${line}: ${reason}`);
+  };
+
+  /** The same records, once one by one and once as one batch, must leave the same rows. */
+  const sameInOneBatch = async (...records: unknown[]) => {
+    await emptyTables(db);
+    for (const record of records) await land(db, record);
+    const apart = await dumpTables(db);
+    await emptyTables(db);
+    const [inserted, updated, unchanged] = await land(db, ...records);
+    assert.deepEqual(await dumpTables(db), apart);
+    assert.equal(inserted + updated + unchanged, records.length);
+    assert.deepEqual(await land(db, records.at(-1)), UNCHANGED);
+  };
+
+  describe('listings and orders', () => {
+    test('an active listing takes the terms of the same time or newer, and never older ones', async () => {
+      assert.deepEqual(await land(db, listing({ timestamp: may(5) })), INSERTED);
+      assert.deepEqual(await land(db, listing({ timestamp: may(5) })), UNCHANGED);
+      assert.deepEqual(await land(db, listing({ timestamp: may(4), priceRaw: '1' })), UNCHANGED);
+      assert.equal((await only('indexer.listing')).price_raw, '100');
+      assert.deepEqual(await land(db, listing({ timestamp: may(5), priceRaw: '2' })), UPDATED);
+      const newer = {
+        timestamp: may(6),
+        priceRaw: '3',
+        seller: OTHER,
+        expiresAt: may(9),
+        buyerTotalRaw: '4',
+        orderHash: '0xAA',
+      };
+      assert.deepEqual(await land(db, listing(newer)), UPDATED);
+      const row = await only('indexer.listing');
+      assert.deepEqual([row.price_raw, row.seller, row.buyer_total_raw, row.order_hash], ['3', OTHER, '4', '0xaa']);
+      assert.deepEqual(row.expires_at, new Date(may(9)));
+    });
+
+    test('whatever ends a listing ends it, and an older end keeps the newer terms', async () => {
+      await land(db, listing({ timestamp: may(5), priceRaw: '7' }));
+      assert.deepEqual(
+        await land(db, listing({ timestamp: may(1), priceRaw: '1', status: 'filled', tx: '0x1' })),
+        UPDATED,
+      );
+      const row = await only('indexer.listing');
+      assert.deepEqual([row.status, row.tx, row.price_raw, row.listed_at], ['filled', '0x1', '7', new Date(may(5))]);
+    });
+
+    for (const status of ['filled', 'cancelled', 'expired']) {
+      test(`a listing or order that is ${status} never changes again`, async () => {
+        await land(db, listing({ status }), order({ status }));
+        const stored = await dumpTables(db);
+        for (const next of ['active', 'filled', 'cancelled', 'expired']) {
+          const change = { status: next, priceRaw: '5', tx: '0x2' };
+          assert.deepEqual(await land(db, listing({ ...change, timestamp: may(20) })), UNCHANGED);
+          assert.deepEqual(await land(db, order(change)), UNCHANGED);
+        }
+        assert.deepEqual(await dumpTables(db), stored);
+      });
+    }
+
+    test('an active order takes what is told last, and keeps the signature that is not told again', async () => {
+      const seaport = { parameters: { offerer: SELLER }, signature: '0x01' };
+      assert.deepEqual(await land(db, order({ seaport })), INSERTED);
+      assert.deepEqual(await land(db, order()), UNCHANGED);
+      assert.deepEqual(await land(db, order({ priceRaw: '5', expiresAt: may(9) })), UPDATED);
+      assert.deepEqual(
+        await land(db, order({ priceRaw: '5', expiresAt: may(9), status: 'filled', tx: '0x1' })),
+        UPDATED,
+      );
+      const row = await only('main.book_order');
+      assert.deepEqual(
+        [row.id, row.status, row.price_raw, row.tx],
+        [`ethereum_${EVM}_1_${Date.parse(may(1))}`, 'filled', '5', '0x1'],
+      );
+      assert.deepEqual(row.seaport, seaport);
+    });
+
+    test('one batch leaves what the same records leave one by one', async () => {
+      const told = (day: number, more: object = {}) => listing({ timestamp: may(day), priceRaw: String(day), ...more });
+      await sameInOneBatch(told(5), told(3), told(6), told(6, { priceRaw: '9' }));
+      await sameInOneBatch(told(5), told(3, { status: 'cancelled', tx: '0x1' }), told(8));
+      await sameInOneBatch(told(3, { status: 'filled' }), told(8), told(9, { status: 'expired' }));
+      await sameInOneBatch(told(3, { tx: '0x5' }), told(4), told(5, { status: 'filled' }));
+      await sameInOneBatch(order(), order({ priceRaw: '5' }), order({ status: 'filled', tx: '0x1' }), order());
+      assert.deepEqual((await db.query('select status, tx, price_raw from main.book_order'))[0], {
+        status: 'filled',
+        tx: '0x1',
+        price_raw: '100',
+      });
+    });
+
+    test('amounts of 78 digits are kept exactly', async () => {
+      const raw = (2n ** 256n - 1n).toString();
+      await land(db, listing({ priceRaw: raw, buyerTotalRaw: raw }), order({ priceRaw: raw, tokenId: raw }));
+      assert.equal((await only('indexer.listing')).price_raw, raw);
+      assert.equal((await only('indexer.listing')).buyer_total_raw, raw);
+      assert.equal((await only('main.book_order')).price_raw, raw);
+      assert.equal((await only('main.book_order')).token_id, raw);
+    });
+  });
+
+  describe('sales', () => {
+    test('a stored sale never changes', async () => {
+      assert.deepEqual(await land(db, sale({ tx: '0x1' })), INSERTED);
+      assert.deepEqual(await land(db, sale({ tx: '0x1', price: '5', source: 'blur' })), UNCHANGED);
+      assert.equal((await only('indexer.sale')).price, '100');
+      await sameInOneBatch(sale({ tx: '0x1' }), sale({ tx: '0x1', price: '7' }), sale({ tx: '0x1' }));
+    });
+
+    test('the sums by hour and over all time hold exactly the interpretable, non-zero sales, each once', async () => {
+      const at = (time: string, price: string, more: object = {}) =>
+        sale({ timestamp: `2026-05-01T${time}Z`, price, tokenId: `${time}${price}`.replace(/\D/g, '1'), ...more });
+      const first = [at('10:00:00', '1'), at('10:59:59.999', '2'), at('11:00:00', '4'), at('10:30:00', '6.27e+16')];
+      const then = [
+        at('10:15:00', '0'),
+        at('10:20:00', '8'),
+        at('10:20:00', '8'),
+        at('10:00:00', '16', { contractAddress: OTHER }),
+      ];
+      await land(db, ...first);
+      await land(db, ...first, ...then);
+      await land(db, ...then);
+      const hours = await db.query(
+        `select collection_id, hour, volume_raw, sales from indexer.sale_hour order by 1, 2`,
+      );
+      const row = (address: string, hour: number, volume: string, sales: string) => ({
+        collection_id: `ethereum_${address}`,
+        hour: new Date(Date.UTC(2026, 4, 1, hour)),
+        volume_raw: volume,
+        sales,
+      });
+      assert.deepEqual(hours, [row(EVM, 10, '11', '3'), row(EVM, 11, '4', '1'), row(OTHER, 10, '16', '1')]);
+      const totals = await db.query(`select collection_id, volume_raw, sales from indexer.sale_total order by 1`);
+      assert.deepEqual(totals, [
+        { collection_id: `ethereum_${EVM}`, volume_raw: '15', sales: '4' },
+        { collection_id: `ethereum_${OTHER}`, volume_raw: '16', sales: '1' },
+      ]);
+      const [{ count } = { count: 0 }] = await db.query(`select count(*)::int as count from indexer.sale`);
+      assert.equal(count, 7);
+    });
+
+    test('sums are exact far beyond what a double holds', async () => {
+      const raw = 2n ** 255n;
+      await land(
+        db,
+        sale({ price: raw.toString(), tokenId: '1' }),
+        sale({ price: (raw + 1n).toString(), tokenId: '2' }),
+      );
+      assert.equal((await only('indexer.sale_total')).volume_raw, (2n * raw + 1n).toString());
+    });
+  });
+
+  describe('tokens, stats, analytics and rates', () => {
+    test('what is told of a token overwrites, what is not told stays', async () => {
+      assert.deepEqual(await land(db, token({ name: 'One', owner: SELLER })), INSERTED);
+      assert.deepEqual(await land(db, token()), UNCHANGED);
+      assert.deepEqual(await land(db, token({ owner: OTHER, rarityRank: 3 })), UPDATED);
+      const { name, owner, rarity_rank: rank } = await only('indexer.token');
+      assert.deepEqual([name, owner, rank], ['One', OTHER, '3']);
+      await sameInOneBatch(token({ name: 'One' }), token({ owner: SELLER }), token(), token({ name: 'Two' }));
+    });
+
+    for (const [kind, table, field, column] of [
+      ['stats', 'indexer.collection_stats', 'owners', 'owners'],
+      ['analytics', 'indexer.collection_analytics', 'floorRaw', 'floor_raw'],
+    ] as const) {
+      const told = (value: number | null, at?: string) => ({
+        kind,
+        chain: 'ethereum',
+        contractAddress: EVM,
+        [field]: field === 'floorRaw' && value !== null ? String(value) : value,
+        at,
+      });
+
+      test(`the newest ${kind} record of a collection wins, whole, and of two of one time the last`, async () => {
+        assert.deepEqual(await land(db, told(1, may(5))), INSERTED);
+        assert.deepEqual(await land(db, told(1, may(5))), UNCHANGED);
+        assert.deepEqual(await land(db, told(2, may(4))), UNCHANGED);
+        assert.deepEqual(await land(db, told(2, may(5))), UPDATED);
+        assert.deepEqual(await land(db, told(null, may(6))), UPDATED);
+        assert.equal((await only(table))[column], null);
+        await sameInOneBatch(told(1, may(5)), told(2, may(4)), told(3, may(5)), told(4, may(6)));
+      });
+
+      test(`a ${kind} record without a time is of now, and telling it again changes nothing`, async () => {
+        assert.deepEqual(await land(db, told(1)), INSERTED);
+        const later = toContext(db, { clock: () => Date.parse(may(31)) + 86_400_000 * 30 });
+        const again = await runImport(later, toNdjson([told(1)]));
+        assert.equal(again.summary.unchanged, 1);
+        const other = await runImport(later, toNdjson([told(2)]));
+        assert.equal(other.summary.updated, 1);
+        assert.deepEqual((await only(table)).at, new Date(later.clock()));
+      });
+    }
+
+    test('analytics keep each window in its place', async () => {
+      const windows = { allTime: 3.5, sevenDay: 2.25, twentyFourHour: 1 };
+      const sales = { allTime: 30, sevenDay: 20, twentyFourHour: 10 };
+      await land(db, { kind: 'analytics', chain: 'base', contractAddress: EVM, volume: windows, sales, at: may(1) });
+      assert.deepEqual(await only('indexer.collection_analytics'), {
+        collection_id: `base_${EVM}`,
+        floor_raw: null,
+        volume_all_time: 3.5,
+        volume_seven_day: 2.25,
+        volume_day: 1,
+        sales_all_time: '30',
+        sales_seven_day: '20',
+        sales_day: '10',
+        at: new Date(may(1)),
+      });
+    });
+
+    test('the newest rate of a symbol wins', async () => {
+      const rate = (usd: number, at: string) => ({ kind: 'rate', symbol: 'ETH', usd, at });
+      assert.deepEqual(await land(db, rate(3000.5, may(5))), INSERTED);
+      assert.deepEqual(await land(db, rate(1, may(4))), UNCHANGED);
+      assert.deepEqual(await land(db, rate(3001, may(5))), UPDATED);
+      assert.deepEqual(await land(db, rate(3001, may(6))), UPDATED);
+      assert.deepEqual([(await only('main.rate')).usd, (await only('main.rate')).at], [3001, new Date(may(6))]);
+      await sameInOneBatch(rate(1, may(5)), rate(2, may(4)), rate(3, may(5)));
+    });
+  });
+
+  describe('collections', () => {
+    test('what is told overwrites, what is not told stays, and the first creation time is kept unless one is told', async () => {
+      const snapshot = { floorRaw: '5', volumeAllTime: 2.5, supply: 10, owners: 3 };
+      assert.deepEqual(await land(db, collection({ image: 'ipfs://a', royaltyBps: 500, snapshot })), INSERTED);
+      assert.deepEqual(await land(db, collection()), UNCHANGED);
+      const changed = { name: 'B', launched: true, royaltyBps: 0, slug: null, snapshot: { owners: 4 } };
+      const later = toContext(db, { clock: () => Date.parse(may(31)) });
+      assert.equal((await runImport(later, toNdjson([collection(changed)]))).summary.updated, 1);
+      const row = await only('main.collection');
+      assert.deepEqual(
+        [row.name, row.slug, row.image, row.launched, row.royalty_bps, row.created_at],
+        ['B', 'aa', 'ipfs://a', true, 0, new Date('2026-06-01T00:00:00Z')],
+      );
+      assert.deepEqual(
+        [row.snapshot_floor_raw, row.snapshot_volume, row.snapshot_supply, row.snapshot_owners],
+        ['5', 2.5, '10', '4'],
+      );
+      assert.deepEqual(await land(db, collection({ name: 'B', createdAt: may(2) })), UPDATED);
+      assert.deepEqual((await only('main.collection')).created_at, new Date(may(2)));
+      await sameInOneBatch(
+        collection({ image: 'a' }),
+        collection({ banner: 'b' }),
+        collection({ name: 'C', launched: true }),
+      );
+    });
+
+    test('a slug of another collection is refused by name, and the records around it are kept', async () => {
+      const taken = collection({ contractAddress: OTHER, name: 'Other' });
+      const reason = `2: slug: aa belongs to the collection ethereum_${EVM}`;
+      assert.deepEqual(await refusalsOf(collection(), taken, collection({ chain: 'base', slug: 'bb' })), [reason]);
+      assert.deepEqual(await refusalsOf(collection({ name: 'New' }), taken), [reason]);
+      assert.deepEqual(await refusalsOf({ kind: 'collection', slug: 'aa', name: 'By slug' }), [
+        `1: ${reason.slice(3)}`,
+      ]);
+      assert.equal((await db.query('select from main.collection')).length, 2);
+    });
+
+    test('a slug that is given up can be taken, in the same batch too, and slugs can be swapped', async () => {
+      const a = (slug: string) => collection({ slug });
+      const b = (slug: string) => collection({ contractAddress: OTHER, slug });
+      await sameInOneBatch(a('x'), a('y'), b('x'));
+      await emptyTables(db);
+      await land(db, a('x'), b('y'));
+      await land(db, a('z'), b('x'), a('y'));
+      const rows = await db.query('select contract_address, slug from main.collection order by 1');
+      assert.deepEqual(rows, [
+        { contract_address: EVM, slug: 'y' },
+        { contract_address: OTHER, slug: 'x' },
+      ]);
+    });
+
+    test('an id made of one slug is not taken over by another slug that spells the same id', async () => {
+      await land(db, { kind: 'collection', chain: 'solana', slug: 'monkey_business', name: 'A' });
+      const same = { kind: 'collection', slug: 'solana_monkey_business', name: 'B' };
+      assert.deepEqual(await refusalsOf(same), [
+        '1: slug: the id solana_monkey_business belongs to the collection with the slug monkey_business',
+      ]);
+    });
+
+    test('a Solana mint that differs from a stored one only in case is refused, in rows of the indexer too', async () => {
+      const solana = { chain: 'solana', contractAddress: OTHER_CASE };
+      const item = { ...solana, tokenId: undefined, mint: ASSET };
+      const reason = `contractAddress: differs only in letter case from ${MINT}, which is stored`;
+      const found = await refusalsOf(
+        collection({ chain: 'solana', contractAddress: MINT }),
+        collection({ ...solana, slug: 'bb' }),
+        token({ ...item, name: 'lost' }),
+        listing({ ...item, seller: MINT }),
+        sale(item),
+        { kind: 'stats', ...solana, owners: 1 },
+        { kind: 'analytics', ...solana, floorRaw: '1' },
+        token({ ...item, contractAddress: MINT }),
+      );
+      assert.deepEqual(
+        found,
+        [2, 3, 4, 5, 6, 7].map((line) => `${line}: ${reason}`),
+      );
+      assert.equal((await only('main.collection')).contract_address, MINT);
+      assert.equal((await only('indexer.token')).name, null);
+      assert.deepEqual(await refusalsOf(token(item)), [`1: ${reason}`]);
+    });
+  });
+});
