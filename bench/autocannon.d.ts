@@ -8,5 +8,15 @@ declare module 'autocannon' {
     non2xx: number;
     errors: number;
   };
-  export default function autocannon(options: { url: string; connections: number; duration: number }): Promise<Result>;
+  type Request = { path?: string; body?: string };
+  export type Options = {
+    url: string;
+    connections: number;
+    duration: number;
+    method?: string;
+    headers?: Record<string, string>;
+    /** Sent in turn by each connection. */
+    requests?: Request[];
+  };
+  export default function autocannon(options: Options): Promise<Result>;
 }

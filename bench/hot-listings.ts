@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
+import type { Options } from 'autocannon';
 import { createSocketConnection } from '../src/intake/client.ts';
 import { compare, say, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
@@ -56,8 +57,8 @@ async function benchPage(serviceUrl: string, page: string, dir: string, limit: n
 }
 
 /** Requests a second that a server answers under load. */
-async function load(url: string): Promise<number> {
-  const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S });
+export async function load(url: string, more: Partial<Options> = {}): Promise<number> {
+  const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, ...more });
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${result.non2xx} refusals, ${result.errors} errors under load`);
   return result.requests.total / result.duration;

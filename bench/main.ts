@@ -5,6 +5,7 @@ import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
 import { benchRanking } from './ranking.ts';
 import { benchStart } from './start.ts';
+import { benchStore } from './store.ts';
 import { benchWindow } from './window.ts';
 import { say } from './measure.ts';
 
@@ -14,6 +15,7 @@ const BENCHMARKS = {
   ranking: benchRanking,
   import: benchImport,
   start: benchStart,
+  store: benchStore,
 };
 
 const wanted = process.argv.slice(2);

@@ -7,6 +7,7 @@ import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shopsCommand } from './commands/shops.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
 import { workCommand } from './commands/work.ts';
 import { OperatorError } from './errors.ts';
 import { readVersion } from './version.ts';
@@ -17,6 +18,7 @@ const COMMANDS: readonly Command[] = [
   importCommand,
   shopsCommand,
   keysCommand,
+  webhooksCommand,
   migrateCommand,
 ];
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;

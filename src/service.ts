@@ -27,9 +27,11 @@ import { createKeyRing } from './store/keys.ts';
 import type { Operations } from './store/operations.ts';
 import { createStoreOperations } from './store/operations.ts';
 import type { Store } from './store/store.ts';
+import { createWebhookOperations } from './store/webhook-operations.ts';
 import { sweepExpired } from './sync/expiry.ts';
 import { startPeriodic } from './sync/periodic.ts';
 import { readVersion } from './version.ts';
+import { startWebhooks } from './webhooks/start.ts';
 
 export type ServiceOptions = {
   config: Config;
@@ -134,6 +136,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const doors: Closer[] = [];
   closers.push(() => Promise.all(doors.map((closeDoor) => closeDoor())));
 
+  const workers = (options.workers ?? true) ? startWorkers(databases, config, clock, log) : NO_WORKERS;
+  doors.push(workers.stop);
   const app = await createHttpServer({
     marketplace: {
       market,
@@ -143,7 +147,12 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       baseUrl: () => config.baseUrl ?? listeningUrl(app, config.host),
       version: readVersion(),
     },
-    store: { store, keys, cursorSecret },
+    store: {
+      store,
+      keys,
+      cursorSecret,
+      webhooks: { allowPrivate: config.webhookAllowPrivate, nudge: workers.nudge },
+    },
     storeRateLimit: config.storeRateLimit,
     chains,
     trustProxy: config.trustProxy,
@@ -155,25 +164,35 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   await listen(app, config);
 
   const socketPath = socketPathOf(config.dataDir);
-  const local = await startLocalServer(
-    { intake, operations: createOperations(config, databases.main, clock, log) },
-    socketPath,
-    log,
-  );
+  const local = await startLocalServer({ intake, operations: createOperations(store, workers.nudge) }, socketPath, log);
   doors.push(async () => local?.close());
-  if (options.workers ?? true) doors.push(startWorkers(databases, clock, log));
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
 }
 
 /** What the operator's commands may ask for, of a running server or in a process of their own. */
-export function createOperations(config: Config, main: Database, clock: Clock, log: Log): Operations {
-  return createStoreOperations({ main, clock, log, serviceName: config.serviceName });
+export function createOperations(store: Store, nudge?: () => void): Operations {
+  return { ...createStoreOperations(store), ...createWebhookOperations(store, nudge) };
 }
 
-/** Starts the workers; the result stops them and waits for what they are doing. */
-export function startWorkers({ main, indexer }: Databases, clock: Clock, log: Log): () => Promise<void> {
-  const run = () => sweepExpired(main, indexer, clock);
-  return startPeriodic({ name: 'expiry', periodMs: SWEEP_PERIOD_MS, run }, log);
+export type Workers = {
+  /** Tells the workers of this process that something is due. Without any, those of another find it themselves. */
+  nudge: () => void;
+  /** Stops them and waits for what they are doing. */
+  stop: () => Promise<void>;
+};
+
+const NO_WORKERS: Workers = { nudge: () => undefined, stop: () => Promise.resolve() };
+
+export function startWorkers({ main, indexer }: Databases, config: Config, clock: Clock, log: Log): Workers {
+  const sweep = () => sweepExpired(main, indexer, clock);
+  const stopSweep = startPeriodic({ name: 'expiry', periodMs: SWEEP_PERIOD_MS, run: sweep }, log);
+  const webhooks = startWebhooks({ main, clock, log, allowPrivate: config.webhookAllowPrivate });
+  return {
+    nudge: webhooks.nudge,
+    stop: async () => {
+      await Promise.all([stopSweep(), webhooks.stop()]);
+    },
+  };
 }
 
 /**

@@ -47,7 +47,7 @@ export const keysCommand: Command = {
       }),
     );
     const [action = '', id, ...rest] = positionals;
-    const run = ACTIONS[action];
+    const run = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     const wantsId = action === 'rotate' || action === 'revoke';
     if (!run || rest.length > 0 || (id !== undefined) !== wantsId) {
       throw new OperatorError('say keys create, list, rotate ID or revoke ID; see mercat keys --help', { exitCode: 2 });

@@ -14,7 +14,8 @@ export async function callOperator(operation: string, input: Record<string, unkn
   if (reached.server) return callServer(reached.socketPath, operation, input);
   const { config, log, databases } = reached;
   try {
-    const call = createOperations(config, databases.main, systemClock, log)[operation];
+    const store = { main: databases.main, clock: systemClock, log, serviceName: config.serviceName };
+    const call = createOperations(store)[operation];
     if (!call) throw new Error(`there is no operation ${operation}`);
     return await call(input);
   } finally {

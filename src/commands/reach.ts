@@ -18,7 +18,7 @@ export type Reached =
   | { server: false; config: Config; log: Log; databases: Databases };
 
 /** A server that is just starting holds the directory before it listens: it is waited for this long. */
-const STARTING_SERVER_WAIT_MS = 10_000;
+const STARTING_SERVER_WAIT_MS = 20_000;
 const POLL_MS = 100;
 
 /** The running server, or databases that are open and up to date; whoever called closes them. */

@@ -13,8 +13,8 @@ import { parseUsage } from './command.ts';
 
 const HELP = `Usage: mercat work
 
-Runs the workers without serving: today the sweep that records expired orders and listings. Needs PostgreSQL when a server
-runs beside it, because the embedded database has room for one process.
+Runs the workers without serving: the sweep that records expired orders and listings, and the delivery of webhooks. Needs
+PostgreSQL when a server runs beside it, because the embedded database has room for one process.
 `;
 
 export const workCommand: Command = {
@@ -29,7 +29,7 @@ export const workCommand: Command = {
     const closers: Closer[] = [databases.close];
     try {
       closers.push(await migrateAll(databases, log));
-      closers.push(startWorkers(databases, systemClock, log));
+      closers.push(startWorkers(databases, config, systemClock, log).stop);
       stdout.write('Mercat works. Stop: Ctrl-C\n');
       if (!signal.aborted) await once(signal, 'abort');
       return 0;

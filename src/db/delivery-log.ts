@@ -96,7 +96,7 @@ export async function updateDeliveriesAgain(db: Queryable, ids: readonly string[
      returning delivery.id`,
     [new Date(now), ids],
   );
-  return rows.map((row) => String(row.id));
+  return rows.map((row) => row.id);
 }
 
 /** Makes up to `limit` dead deliveries due again, of one shop or of all; returns their ids. Disabled subscriptions are left out. */
@@ -112,7 +112,7 @@ export async function updateDeadAgain(
      ) returning id`,
     [new Date(now), shopId, limit],
   );
-  return rows.map((row) => String(row.id));
+  return rows.map((row) => row.id);
 }
 
 export type Recovered = { missed: number; revived: number };

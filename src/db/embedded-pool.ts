@@ -14,6 +14,12 @@ const DISK_FULL = '53100';
 /** PGlite answers without ever going back to the event loop: a caller that asks in a loop would keep all others out. */
 const YIELD_AFTER_MS = 10;
 
+/** PostgreSQL's `statement_too_complex`. */
+const TOO_COMPLEX = '54001';
+
+/** PostgreSQL's JSON parser recurses without a check that works here: from some 6,000 levels on it overflows the stack of this process. */
+const NESTING_MAX = 2_000;
+
 type Wire = Pick<PGlite, 'execProtocolStream' | 'waitReady'>;
 
 /** The pool; it does not own the engine. `dir` is for messages. */
@@ -75,7 +81,9 @@ function createConnection(wire: Wire): Connection {
   connection.bind = ({ values = [], valueMapper = (value) => value, ...config }) => {
     const ready = values.map((value, index) => {
       const mapped = valueMapper(value, index);
-      return typeof mapped === 'string' ? mapped.toWellFormed() : mapped;
+      if (typeof mapped !== 'string') return mapped;
+      if (isNestedTooDeeply(mapped)) throw new StatementTooComplex();
+      return mapped.toWellFormed();
     });
     bind({ ...config, values: ready });
   };
@@ -86,6 +94,35 @@ function createConnection(wire: Wire): Connection {
     connection.on('error', () => undefined);
   };
   return connection;
+}
+
+class StatementTooComplex extends Error {
+  readonly code = TOO_COMPLEX;
+
+  constructor() {
+    super(`a value is nested more than ${NESTING_MAX} levels deep`);
+  }
+}
+
+/** Whether `text` would be too deep for PostgreSQL's parser if it were taken for JSON, well formed or not. */
+function isNestedTooDeeply(text: string): boolean {
+  if (text.length <= NESTING_MAX || !/^\s*[[{]/.test(text)) return false;
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (inString) {
+      if (char === '\\') at++;
+      else if (char === '"') inString = false;
+    } else if (char === '"') {
+      inString = true;
+    } else if (char === '[' || char === '{') {
+      if (++depth > NESTING_MAX) return true;
+    } else if (char === ']' || char === '}') {
+      depth--;
+    }
+  }
+  return false;
 }
 
 /** The part of the engine that a connection uses, with a turn for everyone else and a clear word about a full disk. */

@@ -9,7 +9,7 @@ const PERIOD_MS = 5_000;
 /** Tables are looked at every so many periods. */
 const TABLES_EVERY = 12;
 
-export type UpkeepLimits = {
+type UpkeepLimits = {
   /** A checkpoint is due past this much log since the last one. It bounds disk use and the time of a start after a crash. */
   logBytesMax: number;
   /** Rows changed before a table is looked after, on top of a share of its rows. */

@@ -22,6 +22,8 @@ export type EmbeddedOptions = {
   dir: string;
   /** Gets one line when the engine stopped by itself. Default: the line goes to standard error and the process exits with 70. */
   onFatal?: (line: string) => void;
+  /** Gets one line about something that failed and will be tried again. Default: standard error. */
+  onWarning?: (line: string) => void;
 };
 
 export type Embedded = {
@@ -33,7 +35,7 @@ export type Embedded = {
 
 /** Opens the database in `options.dir` and makes it first when there is none. Throws an `OperatorError` that says what to do. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const onFatal = options.onFatal ?? stopProcess;
+  const { onFatal = stopProcess, onWarning = writeLine } = options;
   const dir = await describing(options.dir, () => prepareParent(options.dir));
   const lock = await describing(dir, () => takeLock(dir));
   try {
@@ -42,13 +44,13 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
       return startEngine(dir, onFatal);
     });
     const pool = createEmbeddedPool(engine, dir);
-    const stopUpkeep = startUpkeep(pool, (line) => writeSync(STDERR, `${line}\n`));
+    const stopUpkeep = startUpkeep(pool, onWarning);
     let closed: Promise<void> | undefined;
     return {
       pool,
       close: () => {
         stopUpkeep();
-        closed ??= closeAll(pool, engine).finally(() => lock.release());
+        closed ??= closeAll(pool, engine, onWarning).finally(() => lock.release());
         return closed;
       },
     };
@@ -58,7 +60,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   }
 }
 
-async function closeAll(pool: pg.Pool, engine: PGlite): Promise<void> {
+async function closeAll(pool: pg.Pool, engine: PGlite, onWarning: (line: string) => void): Promise<void> {
   const { promise: waited, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, CLOSE_WAIT_MS);
   try {
@@ -67,7 +69,7 @@ async function closeAll(pool: pg.Pool, engine: PGlite): Promise<void> {
     await engine.exec('checkpoint');
   } catch (error) {
     // Without a checkpoint the next start reads the log instead: nothing is lost.
-    if (!(error instanceof EngineStopped)) writeSync(STDERR, `the last checkpoint failed: ${describeError(error)}\n`);
+    if (!(error instanceof EngineStopped)) onWarning(`the last checkpoint failed: ${describeError(error)}`);
   } finally {
     clearTimeout(timer);
     await engine.close();
@@ -90,8 +92,15 @@ async function describing<T>(dir: string, step: () => T | Promise<T>): Promise<T
   }
 }
 
-/** Nothing of the engine may run any more, so this does not wait for anything either. */
+function writeLine(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Nothing of the engine may run any more, so this waits for nothing; a line that cannot be written does not keep it from ending. */
 function stopProcess(line: string): void {
-  writeSync(STDERR, `${line}\n`);
-  process.exit(EXIT_ENGINE_STOPPED);
+  try {
+    writeSync(STDERR, `${line}\n`);
+  } finally {
+    process.exit(EXIT_ENGINE_STOPPED);
+  }
 }

@@ -14,13 +14,13 @@ export type Databases = { main: Database; indexer: Database; close(): Promise<vo
 export async function openDatabases(config: Config, log: Log): Promise<Databases> {
   const main =
     config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);
-  const indexer = config.indexerDatabaseUrl === null ? main : openIndexer(config.indexerDatabaseUrl, log);
+  const indexer =
+    config.indexerDatabaseUrl === null ? main : openPostgresDatabase(config.indexerDatabaseUrl, 'indexer', log);
   return {
     main,
     indexer,
     close: async () => {
-      if (indexer !== main) await indexer.close();
-      await main.close();
+      await Promise.all([main.close(), indexer === main ? null : indexer.close()]);
     },
   };
 }
@@ -31,17 +31,17 @@ async function openEmbeddedMain(config: Config): Promise<Database> {
 }
 
 async function openPostgresMain(url: string, log: Log): Promise<Database> {
-  const { pool, close } = openPostgres(url, log);
+  const database = openPostgresDatabase(url, 'main', log);
   try {
-    await checkPostgres(pool, 'DATABASE_URL');
+    await checkPostgres(database, 'DATABASE_URL');
   } catch (error) {
-    await close();
+    await database.close();
     throw error;
   }
-  return createDatabase(pool, { engine: 'postgresql', name: 'main', onClose: close });
+  return database;
 }
 
-function openIndexer(url: string, log: Log): Database {
+function openPostgresDatabase(url: string, name: string, log: Log): Database {
   const { pool, close } = openPostgres(url, log);
-  return createDatabase(pool, { engine: 'postgresql', name: 'indexer', onClose: close });
+  return createDatabase(pool, { engine: 'postgresql', name, onClose: close });
 }

@@ -4,6 +4,7 @@ import net from 'node:net';
 import pg from 'pg';
 import { OperatorError, describeError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Queryable } from './database.ts';
 
 const CONNECTIONS_MAX = 10;
 /** A connection that hangs while it is made blocks a place of the pool: it is given up before a recovery would be noticed. */
@@ -62,13 +63,13 @@ async function endPool(pool: pg.Pool, sockets: ReadonlySet<net.Socket>): Promise
 }
 
 /** Refuses a server that cannot be reached or is too old, in words for the operator that never show the URL. */
-export async function checkPostgres(pool: pg.Pool, setting: string): Promise<void> {
-  const found = await pool
+export async function checkPostgres(db: Queryable, setting: string): Promise<void> {
+  const found = await db
     .query<{ version: string }>('select current_setting($1) as version', ['server_version_num'])
     .catch((error: unknown) => {
       throw new OperatorError(`the database of ${setting} cannot be used: ${describeError(error)}`);
     });
-  if (Number(found.rows[0]?.version) < SERVER_VERSION_MIN) {
+  if (Number(found[0]?.version) < SERVER_VERSION_MIN) {
     throw new OperatorError(`the database of ${setting} is older than PostgreSQL 15`);
   }
 }

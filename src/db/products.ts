@@ -1,22 +1,49 @@
 // Products. Every statement names the shop: another shop's product is not there.
 
-import type { Product, ProductFields, ProductType } from '../domain/product.ts';
+import type { Product, ProductFields, ProductSummary, ProductType } from '../domain/product.ts';
 import type { Queryable, Row } from './database.ts';
 
 const COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
   requires_shipping, weight_grams, collections, version, created_at, updated_at`;
 
-/** Products of a shop, newest first, older than the given id, which need not exist any more. */
-export async function listProducts(
+const SUMMARY_COLUMNS = `id, name, slug, price, type, image, inventory, track_inventory, requires_shipping, weight_grams,
+  collections, version, created_at`;
+
+export type ProductVersion = { id: string; version: number };
+
+/**
+ * Which products a shop has, in which version, newest first, older than the given id, which need not exist any more. In one
+ * row, because reading rows costs more than finding them.
+ */
+export async function listProductVersions(
   db: Queryable,
   shopId: string,
   options: { before: string | null; limit: number },
-): Promise<Product[]> {
-  const rows = await db.query(
-    `select ${COLUMNS} from main.product where shop_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`,
+): Promise<ProductVersion[]> {
+  const [row] = await db.query<{ page: string | null }>(
+    `select string_agg(id || ' ' || version, ',' order by id desc) as page from (
+       select id, version from main.product where shop_id = $1 and ($2::text is null or id < $2) order by id desc limit $3
+     ) page`,
     [shopId, options.before, options.limit],
   );
-  return rows.map(toProduct);
+  if (!row?.page) return [];
+  return row.page.split(',').map((entry) => {
+    const [id = '', version = ''] = entry.split(' ');
+    return { id, version: Number(version) };
+  });
+}
+
+/** Those of the products that the shop has, in no order. */
+export async function listProductSummaries(
+  db: Queryable,
+  shopId: string,
+  ids: readonly string[],
+): Promise<ProductSummary[]> {
+  const rows = await db.query(`select ${SUMMARY_COLUMNS} from main.product where shop_id = $1 and id = any ($2)`, [
+    shopId,
+    ids,
+  ]);
+  return rows.map(toSummary);
 }
 
 export async function findProduct(db: Queryable, shopId: string, id: string): Promise<Product | null> {
@@ -118,14 +145,21 @@ function fieldValues(fields: ProductFields): unknown[] {
 
 function toProduct(row: Row): Product {
   return {
+    ...toSummary(row),
+    description: row['description'] as string | null,
+    moreImages: row['more_images'] as string[],
+    updatedAt: (row['updated_at'] as Date).getTime(),
+  };
+}
+
+function toSummary(row: Row): ProductSummary {
+  return {
     id: row['id'] as string,
     name: row['name'] as string,
     slug: row['slug'] as string,
     price: row['price'] as string,
     type: row['type'] as ProductType,
-    description: row['description'] as string | null,
     image: row['image'] as string | null,
-    moreImages: row['more_images'] as string[],
     inventory: row['inventory'] as number,
     trackInventory: row['track_inventory'] as boolean,
     requiresShipping: row['requires_shipping'] as boolean,
@@ -133,6 +167,5 @@ function toProduct(row: Row): Product {
     collections: row['collections'] as string[],
     version: row['version'] as number,
     createdAt: (row['created_at'] as Date).getTime(),
-    updatedAt: (row['updated_at'] as Date).getTime(),
   };
 }

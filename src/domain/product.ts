@@ -28,6 +28,9 @@ export type ProductFields = {
 /** A product as it is stored. Times in milliseconds. */
 export type Product = ProductFields & { id: string; version: number; createdAt: number; updatedAt: number };
 
+/** What a list shows of a product: not its long texts. */
+export type ProductSummary = Omit<Product, 'description' | 'moreImages' | 'updatedAt'>;
+
 /** The fields that a body gives; `collection` has been merged into `collections` only where both were known. */
 export type ProductInput = Partial<ProductFields> & { collection?: string };
 
@@ -37,8 +40,8 @@ export const NAME_LENGTH_MAX = 160;
 export const COLLECTION_LENGTH_MAX = 120;
 export const COLLECTIONS_MAX = 25;
 export const MORE_IMAGES_MAX = 20;
-const DESCRIPTION_LENGTH_MAX = 100_000;
-const URL_LENGTH_MAX = 10_000;
+export const DESCRIPTION_LENGTH_MAX = 100_000;
+export const URL_LENGTH_MAX = 10_000;
 /** Enough to mend a request by; more would only be an echo of it. */
 const DETAILS_MAX = 50;
 const PRICE = /^\d{1,40}(?:\.\d{1,18})?$/;

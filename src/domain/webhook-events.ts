@@ -1,9 +1,7 @@
 // What shops can be told of, and the body that tells it. The body is a function of what was recorded, so that every try
 // carries the same bytes.
 
-export const EVENT_TYPES = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'] as const;
-
-export type EventType = (typeof EVENT_TYPES)[number];
+const EVENT_TYPES = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'] as const;
 
 /** What a subscription may ask for. SQL matches an event by its name, or by the part before the dot and `.*`. */
 export const EVENT_PATTERNS = [...EVENT_TYPES, 'product.*'] as const;

@@ -41,8 +41,6 @@ export function createNodeServer(listener: RequestListener, limits: ClientLimits
   const refused = new WeakSet<Duplex>();
   const listen: RequestListener = (request, response) => {
     newest.set(request.socket, { request, response });
-    // Once the server closes, an answer is the last one of its connection, or a busy client would keep the process.
-    if (!server.listening) response.shouldKeepAlive = false;
     listener(request, response);
   };
   const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {

@@ -53,3 +53,11 @@ export function toPublishedDocument(app: FastifyInstance, baseUrl: string): Open
   document.servers = [{ url: baseUrl || '/' }];
   return document;
 }
+
+/** What a 429 of either interface carries, and nothing else does. */
+export const RATE_LIMIT_HEADERS = {
+  'X-RateLimit-Limit': { type: 'integer', description: 'Requests a minute that are allowed.' },
+  'X-RateLimit-Remaining': { type: 'integer', description: 'Always 0 here.' },
+  'X-RateLimit-Reset': { type: 'string', format: 'date-time', description: 'When the window ends.' },
+  'Retry-After': { type: 'integer', description: 'Seconds until then.' },
+};

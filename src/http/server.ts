@@ -18,13 +18,13 @@ import { splitQuery } from './query.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { registerReferencePage } from './reference-page.ts';
-import type { StoreContext } from './store/context.ts';
 import { FAILURES_A_MINUTE_MAX } from './store/context.ts';
 import { STORE_PREFIX, registerStore } from './store/routes.ts';
+import type { WebhookRoutesContext } from './store/webhooks.ts';
 
 export type ServerOptions = {
   marketplace: MarketplaceContext;
-  store: Pick<StoreContext, 'store' | 'keys' | 'cursorSecret'>;
+  store: Pick<WebhookRoutesContext, 'store' | 'keys' | 'cursorSecret' | 'webhooks'>;
   /** Requests a minute, per key of the store interface. */
   storeRateLimit: number;
   chains: Chains;
@@ -81,7 +81,10 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   return app;
 }
 
-function toStoreContext(options: ServerOptions, clientAddress: StoreContext['clientAddress']): StoreContext {
+function toStoreContext(
+  options: ServerOptions,
+  clientAddress: WebhookRoutesContext['clientAddress'],
+): WebhookRoutesContext {
   const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
   return { ...options.store, clientAddress, limiter: createRateLimiter(limits, options.clock) };
 }

@@ -64,14 +64,16 @@ export function createSource(options: SourceOptions): Source {
 
   const scheduleTrial = () => {
     const jitterMs = retryMs * RETRY_JITTER * (2 * Math.random() - 1);
-    const timer = setTimeout(async () => {
-      const reading = await attempt(wanted, timeoutMs);
-      // A read that was under way when the breaker opened may have closed it in the meantime.
-      if (retry !== timer) return;
-      if (reading.ok) settle(true);
-      else scheduleTrial();
-    }, retryMs + jitterMs);
+    const timer = setTimeout(() => void tryAgain(timer), retryMs + jitterMs);
     retry = timer.unref();
+  };
+
+  const tryAgain = async (timer: NodeJS.Timeout) => {
+    const reading = await attempt(wanted, timeoutMs);
+    // A read that was under way when the breaker opened may have closed it in the meantime.
+    if (retry !== timer) return;
+    if (reading.ok) settle(true);
+    else scheduleTrial();
   };
 
   const stopRetrying = () => {

@@ -8,12 +8,11 @@ import {
   findProduct,
   findProductForUpdate,
   insertProduct,
-  listProducts,
   listSlugsLike,
   updateProduct,
 } from '../db/products.ts';
 import { adjustStock } from '../db/stock.ts';
-import type { Product, ProductFields, ProductInput, ProductType } from '../domain/product.ts';
+import type { Product, ProductFields, ProductInput } from '../domain/product.ts';
 import { changedFields, mergeProduct } from '../domain/product.ts';
 import { toFreeSlug, toSlug } from '../domain/slug.ts';
 import { createId, isId } from '../domain/time-ordered-id.ts';
@@ -22,7 +21,6 @@ import { ServiceError } from '../errors.ts';
 import type { Caller, Store } from './store.ts';
 
 export type NewProduct = Omit<ProductFields, 'slug'> & { slug: string | null };
-export type ProductPage = { products: Product[]; next: string | null };
 
 /** The words of the specification for whatever is wrong with a product's fields. */
 export const INVALID_PRODUCT = 'Invalid product payload';
@@ -32,22 +30,6 @@ export type DescribeProduct = (product: Product) => object;
 
 /** Attempts at a free slug: others may take the one that was just found free. */
 const SLUG_ATTEMPTS_MAX = 20;
-
-/** A page, newest first. `collection` and `type` filter after the page is cut: it may be short, even empty. */
-export async function readProducts(
-  store: Store,
-  caller: Caller,
-  query: { before: string | null; limit: number; collection: string | null; type: ProductType | null },
-): Promise<ProductPage> {
-  const { before, limit, collection, type } = query;
-  const rows = await listProducts(store.main, caller.shopId, { before, limit: limit + 1 });
-  const page = rows.slice(0, limit);
-  const products = page.filter(
-    (product) =>
-      (collection === null || product.collections.includes(collection)) && (type === null || product.type === type),
-  );
-  return { products, next: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
-}
 
 export async function readProduct(store: Store, caller: Caller, id: string): Promise<Product> {
   return (isId('prod', id) ? await findProduct(store.main, caller.shopId, id) : null) ?? missing();

@@ -85,8 +85,8 @@ async function writeEntries(main: Database, entries: readonly Entry[], now: numb
     return [];
   }
   return main.transaction(async (tx) => {
-    await updateAttempts(tx, attempts);
-    return updateWebhookHealth(tx, {
+    // The subscription before its deliveries, as who deletes it locks them: neither waits for the other.
+    const disabled = await updateWebhookHealth(tx, {
       succeeded: healed,
       failed: failing,
       gone,
@@ -95,5 +95,7 @@ async function writeEntries(main: Database, entries: readonly Entry[], now: numb
       failingReason: FAILING_REASON,
       now,
     });
+    await updateAttempts(tx, attempts);
+    return disabled;
   });
 }

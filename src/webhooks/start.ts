@@ -20,24 +20,31 @@ export type Webhooks = {
 const PERIOD_MS = 1_000;
 /** The least time between turns that nudges ask for: a busy shop must not make the worker ask without a pause. */
 const NUDGE_GAP_MS = 25;
+/** How long sends may make room before more are claimed: a turn for several costs as much as a turn for one. */
+const FREE_GAP_MS = 4;
 
 export function startWebhooks(options: WebhooksOptions): Webhooks {
   const { log, periodMs = PERIOD_MS } = options;
   const sender = createSender({ allowPrivate: options.allowPrivate });
-  const worker = createWebhookWorker({ ...options, sender, onFree: () => want(0) });
-  let stopped = false;
+  const worker = createWebhookWorker({ ...options, sender, onFree: () => want(performance.now() + FREE_GAP_MS) });
+  const stop = new AbortController();
   let hasFailed = false;
   let turnedAt = 0;
+  let lookedAt = 0;
+  let hasNews = true;
   let nextAt = 0;
   let wake = () => undefined as void;
-  const stopping = loop();
+  const ended = loop();
 
   return {
-    nudge: () => want(turnedAt + NUDGE_GAP_MS),
+    nudge: () => {
+      hasNews = true;
+      want(turnedAt + NUDGE_GAP_MS);
+    },
     stop: async () => {
-      stopped = true;
+      stop.abort();
       wake();
-      await stopping;
+      await ended;
       await worker.close();
     },
   };
@@ -50,18 +57,21 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   }
 
   async function loop(): Promise<void> {
-    while (!stopped) {
+    while (!stop.signal.aborted) {
       turnedAt = performance.now();
-      nextAt = turnedAt + periodMs;
+      const looks = hasNews || turnedAt - lookedAt >= periodMs;
+      if (looks) lookedAt = turnedAt;
+      hasNews = false;
+      nextAt = lookedAt + periodMs;
       try {
-        await worker.turn();
+        await worker.turn(looks);
         hasFailed = false;
       } catch (error) {
         if (!hasFailed) log.warn('webhooks cannot be delivered now', { error });
         hasFailed = true;
         nextAt = turnedAt + periodMs;
       }
-      while (!stopped && performance.now() < nextAt) await rest(nextAt - performance.now());
+      while (!stop.signal.aborted && performance.now() < nextAt) await rest(nextAt - performance.now());
     }
   }
 

@@ -54,8 +54,11 @@ const FORGET_SIZE = 1_000;
 const FORGET_BATCHES_MAX = 20;
 
 export type WebhookWorker = {
-  /** Makes deliveries of new events and starts every send that is due and has room; returns how many. Does not wait for them. */
-  turn(): Promise<number>;
+  /**
+   * Starts every send that is due and has room, and returns how many, without waiting for them. Looks for new events first,
+   * unless it is told that there is no news.
+   */
+  turn(looks?: boolean): Promise<number>;
   /** Turns until nothing is due any more, and waits for every send; returns how many there were. */
   run(): Promise<number>;
   /** Waits a moment for what is under way, then gives it back unsent. */
@@ -70,11 +73,9 @@ export function createWebhookWorker(options: WorkerOptions): WebhookWorker {
   let turning: Promise<unknown> = Promise.resolve();
   let forgetAt = 0;
 
-  const turnOnce = async (): Promise<number> => {
+  const turnOnce = async (looks: boolean): Promise<number> => {
     if (stopping.signal.aborted) return 0;
-    for (let batches = 0; batches < FAN_OUT_BATCHES_MAX; batches += 1) {
-      if ((await insertDeliveries(main, clock(), FAN_OUT_SIZE)) < FAN_OUT_SIZE) break;
-    }
+    if (looks) await fanOut(main, clock);
     if (clock() >= forgetAt) {
       forgetAt = clock() + FORGET_PERIOD_MS;
       await forgetOldEvents(main, clock());
@@ -84,8 +85,8 @@ export function createWebhookWorker(options: WorkerOptions): WebhookWorker {
     return claimed.length;
   };
 
-  const turn = (): Promise<number> => {
-    const next = turning.then(turnOnce);
+  const turn = (looks = true): Promise<number> => {
+    const next = turning.then(() => turnOnce(looks));
     turning = next.catch(() => undefined);
     return next;
   };
@@ -125,6 +126,12 @@ export function createWebhookWorker(options: WorkerOptions): WebhookWorker {
       sender.close();
     },
   };
+}
+
+async function fanOut(main: Database, clock: Clock): Promise<void> {
+  for (let batches = 0; batches < FAN_OUT_BATCHES_MAX; batches += 1) {
+    if ((await insertDeliveries(main, clock(), FAN_OUT_SIZE)) < FAN_OUT_SIZE) return;
+  }
 }
 
 type Claim = { now: number; underWay: readonly ClaimedDelivery[]; limits: WorkerLimits };

@@ -5,14 +5,13 @@ import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, writeS
 import path from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
-import { openEmbedded } from '../../src/db/embedded.ts';
+import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/db/embedded.ts';
 import { mountMemory } from '../support/disk.ts';
 import { assertAcknowledged, ended, makeTempDir, startWriter } from '../support/embedded.ts';
 
 const MIB = 1024 * 1024;
 /** More than the small disk has room for. */
 const ROWS_MAX = 200_000;
-const EXIT_ENGINE_STOPPED = 70;
 
 test('a statement that finds no room fails with a word about the disk, and works once there is room', async (t) => {
   const disk = smallDisk(t, '160m');

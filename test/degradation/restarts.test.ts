@@ -37,9 +37,9 @@ type Load = { stop(): Promise<{ statuses: Map<number, number>; slowestMs: number
 function startLoad(service: Breakable, paths: readonly string[]): Load {
   const statuses = new Map<number, number>();
   let slowestMs = 0;
-  let stopped = false;
+  const stopping = new AbortController();
   const callers = range(CALLERS).map(async (caller) => {
-    for (let turn = caller; !stopped; turn += 1) {
+    for (let turn = caller; !stopping.signal.aborted; turn += 1) {
       const answer = await service.fresh(paths[turn % paths.length] ?? '');
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
       slowestMs = Math.max(slowestMs, answer.ms);
@@ -47,7 +47,7 @@ function startLoad(service: Breakable, paths: readonly string[]): Load {
   });
   return {
     stop: async () => {
-      stopped = true;
+      stopping.abort();
       await Promise.all(callers);
       return { statuses, slowestMs };
     },

@@ -19,7 +19,8 @@ import { newSubject, range } from '../support/market.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 30_000;
-/** A client that is told nothing more is cut off after five seconds, a database after two more. */
+/** A client that does not leave is cut off after five seconds, a database after two more. */
+const CUT_AFTER_MS = 5_000;
 const STOP_MAX_MS = 10_000;
 const CALLERS = 4;
 
@@ -101,53 +102,60 @@ function request(url: string, agent?: http.Agent): Promise<number> {
   });
 }
 
-test('SIGTERM under load: exit 0 within seconds though clients hold on to connections, and a second start works at once', async (t) => {
+test('the program on the embedded database', async (t) => {
   const settings = await place(t);
   const program = await runUntilUp(t, settings);
-  const load = startLoad(program.url);
-  await until(() => load.answers() > 100, START_MAX_MS, 'no load');
-  const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
-  const kept = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
-  kept.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
-  await Promise.all([once(silent, 'connect'), once(kept, 'data')]);
-  program.child.kill('SIGTERM');
-  const { code, ms } = await program.ended();
-  await load.done;
-  assert.equal(code, 0, program.stderr());
-  assert.ok(ms < STOP_MAX_MS, `it took ${ms} ms to end`);
-  assert.deepEqual(load.wrong, []);
-  assert.equal(existsSync(path.join(settings['DATA_DIR'] ?? '', 'mercat.sock')), false);
-  t.diagnostic(`ended after ${Math.round(ms)} ms with a silent connection open, ${load.answers()} answers before`);
-  silent.destroy();
-  kept.destroy();
+  const socket = path.join(settings['DATA_DIR'] ?? '', 'mercat.sock');
 
-  const again = await runUntilUp(t, settings);
-  again.child.kill('SIGTERM');
-  const second = await again.ended();
-  assert.equal(second.code, 0);
-  t.diagnostic(`ended after ${Math.round(second.ms)} ms with nothing to do`);
-});
+  await t.test(
+    'a data directory that is taken: one clear line and exit 1, and the first is none the worse',
+    async (t) => {
+      const second = run(t, { ...settings, PORT: String(await freePort()) });
+      assert.equal((await second.ended()).code, 1);
+      assert.match(
+        second.stderr(),
+        /^mercat: the data directory \S+ is in use by another process \(pid \d+\)[^\n]*\n$/,
+      );
+      assert.equal(await request(`${program.url}/v1`), 200);
+      assert.ok(existsSync(socket));
+    },
+  );
 
-test('a port that is taken: one clear line and exit 1', async (t) => {
-  const settings = await place(t);
-  const server = net.createServer().listen(Number(settings['PORT']), '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const program = run(t, settings);
-  assert.equal((await program.ended()).code, 1);
-  assert.match(program.stderr(), /^mercat: cannot listen on 127\.0\.0\.1:\d+: .*in use.*--port or PORT\n$/);
-});
+  await t.test('SIGTERM under load: exit 0 within seconds, though clients hold on to their connections', async (t) => {
+    const load = startLoad(program.url);
+    await until(() => load.answers() > 100, START_MAX_MS, 'no load');
+    const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
+    const kept = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
+    kept.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await Promise.all([once(silent, 'connect'), once(kept, 'data')]);
+    program.child.kill('SIGTERM');
+    const { code, ms } = await program.ended();
+    await load.done;
+    silent.destroy();
+    kept.destroy();
+    assert.equal(code, 0, program.stderr());
+    assert.ok(ms < CUT_AFTER_MS, `it took ${ms} ms to end`);
+    assert.deepEqual(load.wrong, []);
+    assert.equal(existsSync(socket), false);
+    t.diagnostic(`ended after ${Math.round(ms)} ms with a silent connection open, ${load.answers()} answers before`);
+  });
 
-test('a data directory that is taken: one clear line and exit 1, and the first service is none the worse', async (t) => {
-  const settings = await place(t);
-  const first = await runUntilUp(t, settings);
-  const second = run(t, { ...settings, PORT: String(await freePort()) });
-  assert.equal((await second.ended()).code, 1);
-  assert.match(second.stderr(), /^mercat: the data directory \S+ is in use by another process \(pid \d+\)[^\n]*\n$/);
-  assert.equal(await request(`${first.url}/v1`), 200);
-  assert.ok(existsSync(path.join(settings['DATA_DIR'] ?? '', 'mercat.sock')));
-  first.child.kill('SIGTERM');
-  assert.equal((await first.ended()).code, 0);
+  await t.test('the lock and the port are free: a second start works at once', async (t) => {
+    const again = await runUntilUp(t, settings);
+    again.child.kill('SIGTERM');
+    const { code, ms } = await again.ended();
+    assert.equal(code, 0);
+    t.diagnostic(`ended after ${Math.round(ms)} ms with nothing to do`);
+  });
+
+  await t.test('a port that is taken: one clear line and exit 1', async (t) => {
+    const server = net.createServer().listen(Number(settings['PORT']), '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const third = run(t, settings);
+    assert.equal((await third.ended()).code, 1);
+    assert.match(third.stderr(), /^mercat: cannot listen on 127\.0\.0\.1:\d+: [^\n]*in use[^\n]*--port or PORT\n$/);
+  });
 });
 
 withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
@@ -181,7 +189,9 @@ withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
     servers.indexer.freeze();
     servers.primary.freeze();
     try {
-      const callers = range(CALLERS).map(() => request(`${program.url}/v1/collections`));
+      const callers = range(CALLERS).map((caller) => request(`${program.url}/v1/collections?limit=${caller + 1}`));
+      // Answered after the others have arrived.
+      await request(`${program.url}/v1`);
       program.child.kill('SIGTERM');
       const { code, ms } = await program.ended();
       await Promise.allSettled(callers);

@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { bucketOf } from '../../src/http/marketplace/paths.ts';
 import { readTarget } from '../../src/http/request-target.ts';
+import { measureCpuMs } from '../support/cost.ts';
 import { assertRefused } from '../support/refusal.ts';
 import { exchange, request } from '../support/raw-http.ts';
 import { useSampleService } from '../support/sample-service.ts';
@@ -37,15 +38,16 @@ describe('request targets', () => {
     }
   });
 
-  test('ids of nine thousand characters are not found, and longer targets too large, both at once', async () => {
+  test('ids of nine thousand characters are not found, and longer targets too large, both at little cost', async () => {
     for (const letter of ['a', '0', '%41', ':', '%F0%9F%90%99']) {
       const id = letter.repeat(9_000 / letter.length);
-      const started = performance.now();
-      assertRefused(await ask(`/v1/collections/${id}`), 404, 'a long slug');
-      assertRefused(await ask(`/v1/collections/ethereum_0x${id}/listings`), 404, 'a long canonical id');
-      assertRefused(await ask(`/v1/tokens/ethereum/0x${id}/1`), 400, 'a long address');
-      assertRefused(await ask(`/v1/tokens/solana/${id}/${id.slice(0, 6_000)}`), 400, 'a long mint');
-      assert.ok(performance.now() - started < 500);
+      const cpuMs = await measureCpuMs(async () => {
+        assertRefused(await ask(`/v1/collections/${id}`), 404, 'a long slug');
+        assertRefused(await ask(`/v1/collections/ethereum_0x${id}/listings`), 404, 'a long canonical id');
+        assertRefused(await ask(`/v1/tokens/ethereum/0x${id}/1`), 400, 'a long address');
+        assertRefused(await ask(`/v1/tokens/solana/${id}/${id.slice(0, 6_000)}`), 400, 'a long mint');
+      });
+      assert.ok(cpuMs < 200, `${cpuMs} ms`);
     }
     assertRefused(await ask(`/v1/collections/${'a'.repeat(16_384)}`), 431, 'a target of more than 16 kB');
     assertRefused(await ask(`/v1/collections?limit=1&x=${'a'.repeat(16_384)}`), 431, 'a query of more than 16 kB');

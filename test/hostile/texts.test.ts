@@ -47,7 +47,7 @@ const TEXTS = [
   `İ`,
   `ß`,
   `\u200b`,
-  `\ufeff`,
+  `a\ufeffb`,
   `\u00a0`,
   `\ufffd`,
   `null`,

@@ -167,29 +167,34 @@ forEachEngine('import', (engine) => {
     assert.equal(before.message, 'stopped before any row was landed: enough');
   });
 
-  test('a slow listener holds the source back: no more than the next batch is read', async () => {
-    let pulled = 0;
-    const stop = new AbortController();
-    const held = Promise.withResolvers<void>();
-    const slow = Promise.withResolvers<void>();
-    async function* endless() {
-      for (;;) {
-        pulled += 1;
-        yield Buffer.from(toNdjson([token({ tokenId: String(pulled) })]));
+  for (const [name, row] of [
+    ['good rows', (i: number) => token({ tokenId: String(i) })],
+    ['refused rows', () => ({ kind: 'nonsense' })],
+  ] as const) {
+    test(`a slow listener holds a source of ${name} back: no more than the next batch is read`, async () => {
+      let pulled = 0;
+      const stop = new AbortController();
+      const held = Promise.withResolvers<void>();
+      const slow = Promise.withResolvers<void>();
+      async function* endless() {
+        for (;;) {
+          pulled += 1;
+          yield Buffer.from(toNdjson([row(pulled)]));
+        }
       }
-    }
-    const onEvent = () => {
-      slow.resolve();
-      return held.promise;
-    };
-    const work = importRecords(toContext(db), endless(), { format: 'ndjson', signal: stop.signal, onEvent });
-    await slow.promise;
-    for (let turn = 0; turn < 5_000; turn += 1) await Promise.resolve();
-    assert.ok(pulled <= 2 * BATCH + 1, `${pulled} rows were read ahead`);
-    stop.abort(new Error('enough'));
-    held.resolve();
-    await failureOf(work);
-  });
+      const onEvent = () => {
+        slow.resolve();
+        return held.promise;
+      };
+      const work = importRecords(toContext(db), endless(), { format: 'ndjson', signal: stop.signal, onEvent });
+      await slow.promise;
+      for (let turn = 0; turn < 20_000; turn += 1) await Promise.resolve();
+      assert.ok(pulled <= 2 * BATCH + 1, `${pulled} rows were read ahead`);
+      stop.abort(new Error('enough'));
+      held.resolve();
+      await failureOf(work);
+    });
+  }
 
   test('imports at the same time leave each sale counted once, and neither stops the other', async () => {
     const sales = Array.from({ length: 1_500 }, (_, i) =>

@@ -66,6 +66,20 @@ forEachEngine('the socket', (engine) => {
   const countTokens = async () =>
     (await db.query<{ count: number }>('select count(*)::int as count from indexer.token'))[0]?.count ?? 0;
 
+  /** How many tokens there are, once no more come. */
+  const settledCount = async () => {
+    let seen = 0;
+    let same = 0;
+    const settled = async () => {
+      const now = await countTokens();
+      same = now === seen && now > 0 ? same + 1 : 0;
+      seen = now;
+      return same === 4;
+    };
+    await until(settled, WAIT_MS, 'the import went on without its client');
+    return seen;
+  };
+
   test('gives the events and the summary that an import in process gives', async () => {
     const content = toNdjson([...tokens(700), 'nonsense', token({ tokenId: 'x' }), ...tokens(3)]);
     const local: ImportEvent[] = [];
@@ -122,19 +136,30 @@ forEachEngine('the socket', (engine) => {
     assert.match(failure.message, /^stopped after \d+ rows were landed: interrupted$/);
     assert.ok(failure.summary.inserted >= 500);
     // Whole batches, and no more of them: the next import leaves exactly its own rows beside them.
-    let seen = -1;
-    let same = 0;
-    const settled = async () => {
-      const now = await countTokens();
-      same = now === seen ? same + 1 : 0;
-      seen = now;
-      return same === 4;
-    };
-    await until(settled, WAIT_MS, 'the import went on without its client');
+    const seen = await settledCount();
     assert.equal(seen % 500, 0);
     const { summary } = await importOver(toChunks(toNdjson([token({ tokenId: '999999999' })])));
     assert.equal(summary.inserted, 1);
     assert.equal(await countTokens(), seen + 1);
+  });
+
+  test('a client that goes away after it has sent everything ends its import too', async () => {
+    const body = toNdjson(tokens(1_500));
+    await db.transaction(async (tx) => {
+      await tx.query('lock table indexer.token in exclusive mode');
+      const request = http.request({ socketPath, path: '/intake/v1/records', method: 'POST', agent: false });
+      request.on('error', () => undefined);
+      request.end(body);
+      await once(request, 'response');
+      await until(
+        () => request.socket?.bytesWritten !== undefined && request.writableFinished,
+        WAIT_MS,
+        'it was not sent',
+      );
+      request.destroy();
+    });
+    const landed = await settledCount();
+    assert.ok(landed >= 500 && landed < 1_500, `${landed} rows were landed`);
   });
 
   test('a source that breaks on the way is what the caller is told', async () => {
@@ -178,7 +203,9 @@ forEachEngine('the socket', (engine) => {
       if (event.event === 'progress' && closing.length === 0) closing.push(app.close());
     };
     const failure = await failureOf(importOver(endless(), undefined, close));
+    const toldAt = performance.now();
     await Promise.all(closing);
+    assert.ok(performance.now() - toldAt < 4_000, 'the server waited for a client that had left');
     assert.match(failure.message, /rows were landed: the server is stopping$/);
     assert.equal(failure.summary.inserted, await countTokens());
   });

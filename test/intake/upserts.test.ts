@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
+import { foldRows } from '../../src/db/upsert.ts';
 import { forEachEngine } from '../support/engines.ts';
 import {
   ASSET,
@@ -29,6 +30,16 @@ const may = (day: number) => `2026-05-${String(day).padStart(2, '0')}T00:00:00Z`
 const INSERTED = [1, 0, 0];
 const UPDATED = [0, 1, 0];
 const UNCHANGED = [0, 0, 1];
+
+test('rows are written in the order of their identities, so that two writers cannot lock each other out', () => {
+  const rows = ['c', 'a', 'b', 'a'].map((key, at) => ({ key, at }));
+  const { rows: folded, changes } = foldRows(rows, { keyOf: (row) => row.key, fold: (_earlier, later) => later });
+  assert.deepEqual(
+    folded.map(({ key, at }) => key + at),
+    ['a3', 'b2', 'c0'],
+  );
+  assert.equal(changes, 1);
+});
 
 forEachEngine('upserts', (engine) => {
   let db: Database;

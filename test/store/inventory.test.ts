@@ -1,19 +1,13 @@
-// /api/v1/inventory and /api/v1/inventory/adjustments: levels, changes of stock under any concurrency, and their log.
+// /api/v1/inventory and /api/v1/inventory/adjustments: levels, changes of stock and their log.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestShop } from '../support/shop.ts';
 import { forEachStore, inParallel } from '../support/shop.ts';
+import { changeStock, describeStockConcurrency, listLowEvents, readStock } from './stock-concurrency.suite.ts';
 
 const STOCK_MAX = 2 ** 31 - 1;
-const WIDTH = 32;
 
 forEachStore('inventory', (store) => {
-  const change = async (shop: TestShop, id: string, body: object) =>
-    (await shop.ok('POST', '/inventory', { product_id: id, ...body })).data;
-  const stockOf = async (shop: TestShop, id: string) => (await shop.ok('GET', `/products/${id}`)).data.inventory;
-  const lowEvents = async (shop: TestShop) => (await shop.events()).filter(({ type }) => type === 'inventory.low');
-
   describe('levels', () => {
     test('are those of every tracked product, newest first, with the fields of the specification', async () => {
       const shop = await store.shop();
@@ -62,7 +56,7 @@ forEachStore('inventory', (store) => {
       ]);
       assert.deepEqual(await levels('low_stock=true&threshold=0'), [[0, true]]);
       assert.equal((await levels(`low_stock=false&threshold=${STOCK_MAX}`)).length, 5);
-      assert.deepEqual(await lowEvents(shop), []);
+      assert.deepEqual(await listLowEvents(shop), []);
     });
 
     test('are refused for parameters that are not of their kind', async () => {
@@ -90,7 +84,7 @@ forEachStore('inventory', (store) => {
     test('answers what it did', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ name: 'Mug', inventory: 15 });
-      const taken = await change(shop, id, { adjustment: -3 });
+      const taken = await changeStock(shop, id, { adjustment: -3 });
       assert.match(taken.adjustmentId, /^adj_\d+$/);
       const same = { productId: id, name: 'Mug', trackInventory: true };
       assert.deepEqual(taken, {
@@ -103,7 +97,7 @@ forEachStore('inventory', (store) => {
         clamped: false,
         adjustmentId: taken.adjustmentId,
       });
-      const set = await change(shop, id, { set: 7, reason: 'stocktake' });
+      const set = await changeStock(shop, id, { set: 7, reason: 'stocktake' });
       assert.deepEqual(set, {
         ...same,
         inventory: 7,
@@ -114,9 +108,9 @@ forEachStore('inventory', (store) => {
         clamped: false,
         adjustmentId: set.adjustmentId,
       });
-      const nothing = await change(shop, id, { adjustment: 0 });
+      const nothing = await changeStock(shop, id, { adjustment: 0 });
       assert.deepEqual([nothing.inventory, nothing.adjustment, nothing.clamped], [7, 0, false]);
-      assert.equal(await stockOf(shop, id), 7);
+      assert.equal(await readStock(shop, id), 7);
     });
 
     test('stops at 0 and at 2^31-1, and says so', async () => {
@@ -133,7 +127,7 @@ forEachStore('inventory', (store) => {
         [{ adjustment: STOCK_MAX }, STOCK_MAX, STOCK_MAX, false],
       ];
       for (const [body, inventory, adjustment, clamped] of steps) {
-        const result = await change(shop, id, body);
+        const result = await changeStock(shop, id, body);
         assert.deepEqual(
           [result.inventory, result.adjustment, result.clamped],
           [inventory, adjustment, clamped],
@@ -165,7 +159,7 @@ forEachStore('inventory', (store) => {
         const answer = await shop.send('POST', '/inventory', { body });
         assert.deepEqual([answer.status, answer.body.error.details[0].path], [400, 'product_id']);
       }
-      assert.equal(await stockOf(shop, id), 5);
+      assert.equal(await readStock(shop, id), 5);
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
@@ -238,7 +232,7 @@ forEachStore('inventory', (store) => {
     test('with expected happens only while the stock is that; else 409 tells the stock, and nothing changes', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20 });
-      assert.equal((await change(shop, id, { adjustment: -1, expected: 20 })).inventory, 19);
+      assert.equal((await changeStock(shop, id, { adjustment: -1, expected: 20 })).inventory, 19);
       for (const body of [
         { adjustment: -15, expected: 20 },
         { set: 3, expected: 18 },
@@ -248,9 +242,9 @@ forEachStore('inventory', (store) => {
         assert.deepEqual([answer.status, answer.body.error.code], [409, 'conflict']);
         assert.match(answer.body.error.message, /\b19\b/);
       }
-      assert.equal(await stockOf(shop, id), 19);
+      assert.equal(await readStock(shop, id), 19);
       assert.equal((await shop.walk('/inventory/adjustments')).length, 1);
-      assert.deepEqual(await lowEvents(shop), []);
+      assert.deepEqual(await listLowEvents(shop), []);
       const answers = await inParallel(Array.from({ length: 10 }), 10, () =>
         shop.send('POST', '/inventory', { body: { product_id: id, adjustment: 1, expected: 19 } }),
       );
@@ -261,118 +255,12 @@ forEachStore('inventory', (store) => {
     });
   });
 
-  describe('under concurrency', () => {
-    test('200 adjustments end exactly at their sum, and the log is one unbroken chain', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 10_000 });
-      const amounts = Array.from({ length: 200 }, (_, index) => ((index * 37) % 41) - 20);
-      const results = await inParallel(amounts, WIDTH, (adjustment) => change(shop, id, { adjustment }));
-      const expected = 10_000 + amounts.reduce((sum, amount) => sum + amount, 0);
-      assert.equal(await stockOf(shop, id), expected);
-      const log = await shop.walk('/inventory/adjustments?limit=100');
-      assertChain(log, 10_000, expected);
-      assert.equal(log.length, 200);
-      assert.deepEqual(new Set(log.map((entry) => entry.id)), new Set(results.map((result) => result.adjustmentId)));
-    });
-
-    test('20 times -1 on a stock of 5 ends at 0 with every answer 200, five of them unclamped', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 5 });
-      const results = await inParallel(Array.from({ length: 20 }), 20, () => change(shop, id, { adjustment: -1 }));
-      assert.equal(await stockOf(shop, id), 0);
-      assert.equal(results.filter(({ clamped }) => !clamped).length, 5);
-      assertChain(await shop.walk('/inventory/adjustments'), 5, 0);
-    });
-
-    test('50 decrements through the level fire inventory.low exactly once, with the crossing in it', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ name: 'Mug', inventory: 40 });
-      await inParallel(Array.from({ length: 50 }), WIDTH, () => change(shop, id, { adjustment: -1 }));
-      const [event, ...more] = await lowEvents(shop);
-      assert.deepEqual(more, []);
-      const log = await shop.walk('/inventory/adjustments');
-      const crossing = log.find(({ previous, next }) => previous > 10 && next <= 10);
-      assert.deepEqual(event?.data, {
-        productId: id,
-        name: 'Mug',
-        inventory: 10,
-        previous: 11,
-        threshold: 10,
-        adjustmentId: crossing.id,
-      });
-    });
-
-    test('sets, adjustments and updates of all kinds leave one chain that ends at the stock', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 30 });
-      await inParallel(
-        Array.from({ length: 60 }, (_, index) => index),
-        WIDTH,
-        async (index) => {
-          if (index % 3 === 0) return change(shop, id, { adjustment: (index % 7) - 3 });
-          if (index % 3 === 1) return change(shop, id, { set: index % 23 });
-          return shop.ok('PUT', `/products/${id}`, { inventory: index % 29, name: `n${index}` });
-        },
-      );
-      const log = await shop.walk('/inventory/adjustments');
-      assertChain(log, 30, await stockOf(shop, id));
-      const crossings = log.filter(({ previous, next }) => previous > 10 && next <= 10);
-      assert.equal((await lowEvents(shop)).length, crossings.length);
-    });
-  });
-
-  describe('inventory.low', () => {
-    test('is not fired by a creation at or below the level, nor below it, and is armed again above it', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 10 });
-      const fired = async (body: object) => {
-        const before = (await lowEvents(shop)).length;
-        await change(shop, id, body);
-        return (await lowEvents(shop)).length - before;
-      };
-      assert.deepEqual(
-        [await fired({ adjustment: -1 }), await fired({ adjustment: 1 }), await fired({ set: 0 })],
-        [0, 0, 0],
-      );
-      assert.deepEqual(
-        [await fired({ set: 11 }), await fired({ adjustment: -1 }), await fired({ adjustment: -1 })],
-        [0, 1, 0],
-      );
-      assert.deepEqual([await fired({ adjustment: 100 }), await fired({ set: 3 })], [0, 1]);
-      assert.deepEqual([await fired({ set: 11 }), await fired({ adjustment: -1_000 })], [0, 1]);
-    });
-
-    test('is fired by a PUT that crosses, once', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 11 });
-      await shop.ok('PUT', `/products/${id}`, { inventory: 10 });
-      await shop.ok('PUT', `/products/${id}`, { inventory: 9 });
-      assert.equal((await lowEvents(shop)).length, 1);
-    });
-
-    test('is never fired for an untracked product, which is adjusted and logged all the same', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 20, trackInventory: false });
-      const result = await change(shop, id, { adjustment: -15 });
-      assert.deepEqual([result.inventory, result.trackInventory], [5, false]);
-      await shop.ok('PUT', `/products/${id}`, { inventory: 20 });
-      await shop.ok('PUT', `/products/${id}`, { inventory: 2, trackInventory: false });
-      assert.deepEqual(await lowEvents(shop), []);
-      assert.equal((await shop.walk('/inventory/adjustments')).length, 3);
-      await shop.ok('PUT', `/products/${id}`, { trackInventory: true });
-      assert.deepEqual(await lowEvents(shop), [], 'tracking that begins below the level crosses nothing');
-      await shop.ok('PUT', `/products/${id}`, { trackInventory: false, inventory: 50 });
-      await shop.ok('PUT', `/products/${id}`, { trackInventory: true, inventory: 1 });
-      assert.equal((await lowEvents(shop)).length, 1, 'a request that tracks and crosses fires');
-    });
-  });
-
   describe('the adjustment log', () => {
     test('is newest first, says who, why and how, and is kept when its product is deleted', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.newKey(['inventory:write']);
-      const first = await change(shop, id, { adjustment: -9, reason: `sold ${'🦔'.repeat(495)}` });
+      const first = await changeStock(shop, id, { adjustment: -9, reason: `sold ${'🦔'.repeat(495)}` });
       await shop.send('POST', '/inventory', { body: { product_id: id, set: 3 }, secret: other.secret });
       await shop.ok('DELETE', `/products/${id}`);
       const log = await shop.walk(`/inventory/adjustments?product_id=${id}&limit=1`);
@@ -400,7 +288,7 @@ forEachStore('inventory', (store) => {
     test('of one product has its entries only, and its cursors are good for nothing else', async () => {
       const shop = await store.shop();
       const products = [await shop.product(), await shop.product()];
-      for (const { id } of [...products, ...products, ...products]) await change(shop, id, { adjustment: 1 });
+      for (const { id } of [...products, ...products, ...products]) await changeStock(shop, id, { adjustment: 1 });
       const [one, two] = products.map(({ id }) => `/inventory/adjustments?product_id=${id}`);
       assert.deepEqual(
         (await shop.walk(`${one}&limit=2`)).map(({ next }) => next),
@@ -425,14 +313,6 @@ forEachStore('inventory', (store) => {
       }
     });
   });
-});
 
-/** Newest first, from one level to another, without a gap. */
-function assertChain(log: { previous: number; next: number; adjustment: number }[], from: number, to: number): void {
-  let level = to;
-  for (const { previous, next, adjustment } of log) {
-    assert.deepEqual([next, next - previous], [level, adjustment]);
-    level = previous;
-  }
-  assert.equal(level, from);
-}
+  describeStockConcurrency(store);
+});

@@ -1,4 +1,5 @@
-// Who may ask: keys, scopes, their order among the refusals, their ends, and the limits on how often.
+// Who may ask, and for what: keys, scopes, their order among the refusals, their ends, the limits on how often, and (in
+// the suite beside it) the shop that is all a key can see.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -8,6 +9,7 @@ import { MINUTE_MS, SECOND_MS, HOUR_MS, DAY_MS } from '../support/market.ts';
 import { until } from '../support/engines.ts';
 import type { StoreRequest, TestShop } from '../support/shop.ts';
 import { forEachStore } from '../support/shop.ts';
+import { describeShopWalls } from './shop-walls.suite.ts';
 
 type Operation = { scope: string; method: string; path: (id: string) => string; body?: (id: string) => unknown };
 
@@ -63,7 +65,7 @@ forEachStore('keys', (store) => {
       const ids = Object.entries<any>(store.document.paths)
         .filter(([path]) => !path.includes('/webhooks'))
         .flatMap(([, item]) => Object.values<any>(item).map((operation) => operation.operationId));
-      assert.deepEqual(ids.sort(), Object.keys(OPERATIONS).sort());
+      assert.deepEqual(new Set(ids), new Set(Object.keys(OPERATIONS)));
     });
   });
 
@@ -252,6 +254,8 @@ forEachStore('keys', (store) => {
       assert.ok(!JSON.stringify(await store.operate('keys.list', {})).includes(secret.slice(-30)));
     });
   });
+
+  describeShopWalls(store);
 
   test('nothing of the interface allows another origin, preflights included', async () => {
     const shop = await store.shop();

@@ -45,14 +45,21 @@ export function renderSchema(): Promise<string> {
   });
 }
 
-/** openapi/marketplace.json, as it is served. */
-export function renderOpenApi(): Promise<string> {
+/** Where the documents of the interfaces are served, by the files that they are committed in. */
+const OPENAPI_PATHS = { 'openapi/marketplace.json': '/v1/openapi.json', 'openapi/store.json': '/api/v1/openapi.json' };
+
+/** The OpenAPI documents as they are served, by file. */
+export function renderOpenApi(): Promise<[file: string, document: string][]> {
   return withDirectory(async (dir) => {
     const config = readConfig({ PORT: '0', DATA_DIR: dir, BASE_URL: 'http://127.0.0.1:8080' });
     const service = await startService({ config, log: createLog('silent'), sample: false, workers: false });
-    const document: unknown = await (await fetch(`${service.url}/v1/openapi.json`)).json();
+    const documents = Object.entries(OPENAPI_PATHS).map(async ([file, served]): Promise<[string, string]> => {
+      const document: unknown = await (await fetch(service.url + served)).json();
+      return [file, `${JSON.stringify(document, null, 2)}\n`];
+    });
+    const rendered = await Promise.all(documents);
     await service.close();
-    return `${JSON.stringify(document, null, 2)}\n`;
+    return rendered;
   });
 }
 

@@ -12,6 +12,7 @@ import type { Database } from '../../src/db/database.ts';
 import { createDatabase } from '../../src/db/database.ts';
 import { openEmbedded } from '../../src/db/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { copyEmptyDatabase } from './template.ts';
 
 /** What a suite gets of an engine: its name, and new databases of its own on it. */
 export type TestEngine = {
@@ -60,16 +61,23 @@ export function temporaryDirectory(): string {
   return dir;
 }
 
+/** A data directory with an empty embedded database in it. */
+export async function directoryWithDatabase(): Promise<string> {
+  const dir = temporaryDirectory();
+  await copyEmptyDatabase(path.join(dir, 'db'));
+  return dir;
+}
+
 function embeddedEngine(): TestEngine {
   return {
     name: 'embedded',
     open: async () => {
-      const { pool, close } = await openEmbedded({ dir: path.join(temporaryDirectory(), 'db') });
+      const { pool, close } = await openEmbedded({ dir: path.join(await directoryWithDatabase(), 'db') });
       const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
       cleanups.push(() => database.close());
       return migrated(database);
     },
-    settings: () => Promise.resolve({ DATA_DIR: temporaryDirectory() }),
+    settings: async () => ({ DATA_DIR: await directoryWithDatabase() }),
   };
 }
 

@@ -1,6 +1,8 @@
 // A real service on a free port for a test, and a client that holds every answer against the document that it serves.
 
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import type { LogLevel } from '../../src/log.ts';
@@ -24,6 +26,8 @@ export type TestService = {
   walk(path: string): Promise<any[]>;
   /** Loads records through the local socket, as the command line does. All have to be accepted. */
   load(records: Iterable<Record<string, unknown>>): Promise<ImportSummary>;
+  /** Asks for an operation through the local socket, as the operator's commands do. */
+  operate(operation: string, input: Record<string, unknown>): Promise<{ status: number; body: any }>;
   logged: string[];
   close(): Promise<void>;
 };
@@ -90,9 +94,21 @@ export async function startTestService(options: {
       assert.deepEqual(refused, []);
       return summary;
     },
+    operate: (operation, input) => operate(service.socketPath, operation, input),
     logged,
     close: service.close,
   };
+}
+
+function operate(socketPath: string, operation: string, input: object): Promise<{ status: number; body: any }> {
+  const headers = { 'content-type': 'application/json' };
+  const path = `/operator/v1/${operation}`;
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, path, method: 'POST', headers }, (response) => {
+      json(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    });
+    call.on('error', reject).end(JSON.stringify(input));
+  });
 }
 
 async function* toChunks(text: string): AsyncGenerator<Uint8Array> {

@@ -60,13 +60,17 @@ export type TestStore = {
 };
 
 /** Declares `suite` once for each engine, around one service. The store may be used from the first hook on. */
-export function forEachStore(name: string, suite: (store: TestStore) => void): void {
+export function forEachStore(
+  name: string,
+  suite: (store: TestStore) => void,
+  settings: Record<string, string> = {},
+): void {
   forEachEngine(name, (engine) => {
     // Within a suite of its own, so that the service is closed before the engine takes its database away.
     describe('service', () => {
       const store = {} as TestStore;
       before(async () => {
-        Object.assign(store, await startTestStore(engine));
+        Object.assign(store, await startTestStore(engine, settings));
       });
       after(() => store.service.close());
       suite(store);
@@ -74,7 +78,7 @@ export function forEachStore(name: string, suite: (store: TestStore) => void): v
   });
 }
 
-async function startTestStore(engine: TestEngine): Promise<TestStore> {
+async function startTestStore(engine: TestEngine, more: Record<string, string>): Promise<TestStore> {
   let now = START;
   const clock = () => now;
   let main: Database | undefined;
@@ -87,7 +91,7 @@ async function startTestStore(engine: TestEngine): Promise<TestStore> {
     },
   });
   // Behind a proxy, so that a test can come from any address.
-  const settings = { ...(await engine.settings()), TRUST_PROXY: 'true' };
+  const settings = { ...(await engine.settings()), TRUST_PROXY: 'true', ...more };
   const service = await startTestService({
     settings,
     clock,
@@ -211,4 +215,19 @@ export async function inParallel<T, R>(
   };
   await Promise.all(Array.from({ length: width }, run));
   return results;
+}
+
+/** The 400 of a product's fields, with exactly these fields named. */
+export function assertInvalidProduct({ status, body, text }: TestAnswer, ...paths: string[]): void {
+  assert.deepEqual(
+    [status, body.error?.code, body.error?.message],
+    [400, 'bad_request', 'Invalid product payload'],
+    text,
+  );
+  assert.deepEqual(body.error.details.map((detail: any) => detail.path).toSorted(), paths.toSorted());
+}
+
+export async function assertNothingStored(shop: TestShop): Promise<void> {
+  assert.deepEqual(await shop.walk('/products'), []);
+  assert.deepEqual(await shop.events(), []);
 }

@@ -1,8 +1,7 @@
 // POST /intake/v1/records: a file of records streams in, and what becomes of it streams out, one JSON event a line. Who may
 // do this is decided by who may open the listener that it is mounted on.
 
-import { setTimeout as delay } from 'node:timers/promises';
-import { once } from 'node:events';
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { describeError } from '../../errors.ts';
@@ -30,10 +29,9 @@ export function registerIntakeRoutes(app: FastifyInstance, context: ImportContex
       const options = parseRequestQuery(request.query);
       reply.hijack();
       const controller = new AbortController();
-      const work = answer(context, { request: request.raw, response: reply.raw, options, controller });
-      const whole = work.then(() => sayFarewell(request.raw, reply.raw));
-      running.set(controller, whole);
-      await whole.finally(() => running.delete(controller));
+      const work = serve(context, { request: request.raw, response: reply.raw, options, controller });
+      running.set(controller, work);
+      await work.finally(() => running.delete(controller));
     });
     done();
   });
@@ -46,10 +44,18 @@ type Exchange = {
   controller: AbortController;
 };
 
-/** Imports the body and writes the events. Never rejects: the answer itself says what went wrong. */
+async function serve(context: ImportContext, exchange: Exchange): Promise<void> {
+  try {
+    await answer(context, exchange);
+  } finally {
+    await sayFarewell(exchange);
+  }
+}
+
+/** Imports the body and writes the events: the answer itself says what went wrong. */
 async function answer(context: ImportContext, { request, response, options, controller }: Exchange): Promise<void> {
   const leave = () => controller.abort(new Error('the client went away'));
-  response.once('close', leave);
+  response.once('close', leave).on('error', leave);
   request.on('error', leave);
   response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
   response.flushHeaders();
@@ -71,30 +77,32 @@ async function answer(context: ImportContext, { request, response, options, cont
 /** Writes one event, and waits where the client is slow to read. */
 async function write(response: ServerResponse, event: AnswerEvent, controller: AbortController): Promise<void> {
   if (response.destroyed || response.write(`${JSON.stringify(event)}\n`)) return;
-  const waited = new AbortController();
-  const signal = waited.signal;
-  const drained = Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
-  const late = delay(READ_WAIT_MAX_MS, 'late', { signal });
-  const first = await Promise.race([drained, late]).finally(() => {
-    drained.catch(() => undefined);
-    late.catch(() => undefined);
-    waited.abort();
-  });
-  if (first !== 'late') return;
+  if (await happens(response, ['drain', 'close', 'error'], READ_WAIT_MAX_MS)) return;
   controller.abort(new Error('the client does not read its answer'));
   response.destroy();
 }
 
 /** Ends the answer when the client has stopped sending: a socket closed on unread bytes would lose what it was told. */
-async function sayFarewell(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function sayFarewell({ request, response }: Exchange): Promise<void> {
   if (!request.readableEnded && !request.destroyed) {
-    const ended = new Promise((resolve) => request.once('end', resolve).once('close', resolve));
+    const ended = happens(request, ['end', 'close'], FAREWELL_MAX_MS);
     // The import may have left in the middle of a read, which would hold the bytes back for ever.
     request.removeAllListeners('readable').resume();
-    const waited = new AbortController();
-    const late = delay(FAREWELL_MAX_MS, null, { signal: waited.signal }).catch(() => undefined);
-    await Promise.race([ended, late]);
-    waited.abort();
+    await ended;
   }
   response.end();
+}
+
+/** Resolves when one of the events happens, or with false when none does in time. */
+function happens(emitter: EventEmitter, events: readonly string[], limitMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const finish = (happened: boolean) => {
+      clearTimeout(timer);
+      for (const event of events) emitter.off(event, happen);
+      resolve(happened);
+    };
+    const happen = () => finish(true);
+    const timer = setTimeout(() => finish(false), limitMs);
+    for (const event of events) emitter.once(event, happen);
+  });
 }

@@ -1,6 +1,7 @@
 // What the document says of every route beside its success: the errors it can answer, and the headers they carry.
 
 import Type from 'typebox';
+import { RATE_LIMIT_HEADERS } from '../openapi.ts';
 import { chainSchema } from './schemas.ts';
 
 type ErrorStatus = 400 | 404 | 429 | 500 | 502 | 503;
@@ -12,13 +13,6 @@ const ERRORS: Record<ErrorStatus, string> = {
   500: 'Something went wrong inside the service (`internal_error`).',
   502: 'The index cannot be read (`upstream_error`).',
   503: 'The service cannot reach its database (`unavailable`).',
-};
-
-const RATE_LIMIT_HEADERS = {
-  'X-RateLimit-Limit': { type: 'integer', description: 'Requests a minute in this bucket.' },
-  'X-RateLimit-Remaining': { type: 'integer', description: 'Always 0 here.' },
-  'X-RateLimit-Reset': { type: 'string', format: 'date-time', description: 'When the window ends.' },
-  'Retry-After': { type: 'integer', description: 'Seconds until then.' },
 };
 
 /** The response table of a route: its success, the errors named, and those that any request can meet. */

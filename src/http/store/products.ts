@@ -2,17 +2,17 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import type { Product, ProductType } from '../../domain/product.ts';
+import type { Product, ProductSummary, ProductType } from '../../domain/product.ts';
 import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES, parseNewProduct, parseProductInput } from '../../domain/product.ts';
 import { isId } from '../../domain/time-ordered-id.ts';
 import { ServiceError } from '../../errors.ts';
+import { createProductList } from '../../store/product-list.ts';
 import {
   INVALID_PRODUCT,
   changeProduct,
   createProduct,
   invalidProduct,
   readProduct,
-  readProducts,
   removeProduct,
 } from '../../store/products.ts';
 import { authorize, callerOf } from './authorize.ts';
@@ -37,6 +37,7 @@ export function registerProductRoutes(app: FastifyInstance, context: StoreContex
 }
 
 function registerList(app: FastifyInstance, context: StoreContext): void {
+  const readPage = createProductList(context.store);
   app.get(
     PATH,
     {
@@ -66,12 +67,14 @@ function registerList(app: FastifyInstance, context: StoreContext): void {
         ),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
-      const page = await readProducts(context.store, callerOf(request), { before: cursor, limit, collection, type });
-      const data = page.products.map(toWireSummary);
-      return { data, pagination: { hasMore: page.next !== null, nextCursor: page.next, count: data.length } };
+      const page = await readPage(callerOf(request), { before: cursor, limit, collection, type });
+      const { products, next } = page;
+      const pagination = { hasMore: next !== null, nextCursor: next, count: products.length };
+      const body = `{"data":[${products.map(toSummaryText).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
+      return reply.type('application/json; charset=utf-8').send(body);
     },
   );
 }
@@ -190,7 +193,19 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
   );
 }
 
-function toWireSummary(product: Product): WireProductSummary {
+/** Texts of products in lists, for as long as the product is remembered: made once for each version. */
+const summaryTexts = new WeakMap<ProductSummary, string>();
+
+function toSummaryText(product: ProductSummary): string {
+  let text = summaryTexts.get(product);
+  if (text === undefined) {
+    text = JSON.stringify(toWireSummary(product));
+    summaryTexts.set(product, text);
+  }
+  return text;
+}
+
+function toWireSummary(product: ProductSummary): WireProductSummary {
   const { id, name, slug, price, type, inventory, trackInventory, requiresShipping, weightGrams } = product;
   const numbers = { inventory, trackInventory, requiresShipping, weightGrams };
   const { collections, image } = product;

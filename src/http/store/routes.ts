@@ -6,10 +6,11 @@ import { ServiceError } from '../../errors.ts';
 import { registerOpenApi, toPublishedDocument } from '../openapi.ts';
 import { createQueryValidator } from '../query.ts';
 import { readJsonBodies } from './bodies.ts';
-import type { StoreContext } from './context.ts';
 import { registerInventoryRoutes } from './inventory.ts';
 import { registerProductRoutes } from './products.ts';
 import { SCOPES_IN_WORDS, STORE_SCHEMAS } from './schemas.ts';
+import type { WebhookRoutesContext } from './webhooks.ts';
+import { registerWebhookRoutes } from './webhooks.ts';
 
 export const STORE_PREFIX = '/api/v1';
 
@@ -19,7 +20,7 @@ const DOCUMENT = {
   tags: [
     { name: 'Products', description: 'What a shop sells.' },
     { name: 'Inventory', description: 'Stock, its changes and their log.' },
-    { name: 'Service', description: 'The interface itself.' },
+    { name: 'Webhooks', description: 'Who is told of what happens in the shop.' },
   ],
   keyed: true,
 };
@@ -27,7 +28,7 @@ const DOCUMENT = {
 /** Registers the interface in a scope of its own. */
 export async function registerStore(
   app: FastifyInstance,
-  context: StoreContext,
+  context: WebhookRoutesContext,
   options: { chains: Chains; baseUrl: () => string },
 ): Promise<void> {
   for (const schema of STORE_SCHEMAS) app.addSchema(schema);
@@ -43,9 +44,14 @@ export async function registerStore(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
+  // What was changed may be an event: the worker looks soon instead of at its next turn.
+  app.addHook('onResponse', async (request, reply) => {
+    if (request.method !== 'GET' && reply.statusCode < 300) context.webhooks.nudge();
+  });
   await registerOpenApi(app, DOCUMENT);
   registerProductRoutes(app, context);
   registerInventoryRoutes(app, context);
+  registerWebhookRoutes(app, context);
   app.get(`${STORE_PREFIX}/openapi.json`, { schema: { hide: true } }, () =>
     toPublishedDocument(app, options.baseUrl()),
   );

@@ -6,17 +6,20 @@ import { STORE_SCOPES } from '../../domain/scope.ts';
 import {
   COLLECTIONS_MAX,
   COLLECTION_LENGTH_MAX,
+  DESCRIPTION_LENGTH_MAX,
   MORE_IMAGES_MAX,
   NAME_LENGTH_MAX,
   PRODUCT_TYPES,
+  URL_LENGTH_MAX,
 } from '../../domain/product.ts';
 import { SLUG_LENGTH_MAX } from '../../domain/slug.ts';
 import { STOCK_MAX } from '../../domain/stock.ts';
+import { RATE_LIMIT_HEADERS } from '../openapi.ts';
 
 const closed = { additionalProperties: false };
 export const ref = <T>(name: string) => Type.Unsafe<T>({ $ref: `${name}#` });
-export const nullable = <T>(type: string, description: string) =>
-  Type.Unsafe<T | null>({ type: [type, 'null'], description });
+export const nullable = <T>(type: string, description: string, bounds: object = {}) =>
+  Type.Unsafe<T | null>({ type: [type, 'null'], ...bounds, description });
 export const dateTime = (description: string) => Type.String({ format: 'date-time', description });
 
 const PRICE_PATTERN = '^[0-9]{1,40}(\\.[0-9]{1,18})?$';
@@ -81,9 +84,9 @@ const optional = {
     maxLength: SLUG_LENGTH_MAX,
     description: 'Slug; made from the name when omitted.',
   }),
-  description: nullable<string>('string', 'Description.'),
-  image: nullable<string>('string', 'Main image URL.'),
-  moreImages: Type.Array(Type.String({ minLength: 1 }), {
+  description: nullable<string>('string', 'Description.', { maxLength: DESCRIPTION_LENGTH_MAX }),
+  image: nullable<string>('string', 'Main image URL.', { maxLength: URL_LENGTH_MAX }),
+  moreImages: Type.Array(Type.String({ minLength: 1, maxLength: URL_LENGTH_MAX }), {
     maxItems: MORE_IMAGES_MAX,
     description: 'Further image URLs.',
   }),
@@ -148,6 +151,7 @@ export const StockRequestSchema = Type.Object(
     $id: 'StockRequest',
     title: 'StockRequest',
     description: 'A change of stock: exactly one of `adjustment` and `set`.',
+    oneOf: [{ required: ['adjustment'] }, { required: ['set'] }],
     ...closed,
   },
 );
@@ -255,7 +259,11 @@ export function storeResponses(status: number, success: object, ...errors: numbe
     [status, success],
     ...all.map((code) => [
       code,
-      { description: ERRORS[code], content: { 'application/json': { schema: { $ref: 'StoreError#' } } } },
+      {
+        description: ERRORS[code],
+        ...(code === 429 && { headers: RATE_LIMIT_HEADERS }),
+        content: { 'application/json': { schema: { $ref: 'StoreError#' } } },
+      },
     ]),
   ]) as Record<string, object>;
 }

@@ -1,0 +1,146 @@
+// The store on PostgreSQL with durable commits: changes of stock against a bare loop of the same statement on the same driver,
+// and reads against a bare node:http server that sends the same bytes and headers.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { systemClock } from '../src/clock.ts';
+import type { Database } from '../src/db/database.ts';
+import { createDatabase } from '../src/db/database.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { openPostgres } from '../src/db/postgres.ts';
+import { adjustStock } from '../src/db/stock.ts';
+import { createLog } from '../src/log.ts';
+import { createStoreOperations } from '../src/store/operations.ts';
+import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines.ts';
+import { load, startServer } from './hot-listings.ts';
+import { compare, say, spread } from './measure.ts';
+
+const ROUNDS = 2;
+const ROUND_S = 3;
+const CONNECTIONS = 32;
+const PRODUCTS = 1_000;
+/** Products whose stock changes: enough that callers seldom wait for the same row. */
+const CHANGED_PRODUCTS = 200;
+
+type Shop = { url: string; id: string; keyId: string; authorization: string; productIds: string[] };
+
+export async function benchStore(): Promise<void> {
+  if (!canRunPostgres()) return say('store: not run, no PostgreSQL on this machine');
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
+  const server = await startPostgres({ durable: true });
+  const url = await createTestDatabase(server.url);
+  const log = createLog('warn');
+  const { pool, close } = openPostgres(url, log);
+  const database = createDatabase(pool, { engine: 'postgresql', name: 'main', onClose: close });
+  await migrate(database, 'main');
+  const env = { DATA_DIR: dir, DATABASE_URL: url, PORT: '0', STORE_RATE_LIMIT: '100000000' };
+  const service = await startServer(['service'], env);
+  try {
+    const shop = await openShop(database, service.url);
+    await benchAdjustments(database, shop);
+    await benchRead('product list, 50 rows', shop, '/api/v1/products?limit=50', dir);
+    await benchRead('one product', shop, `/api/v1/products/${shop.productIds[0]}`, dir);
+    await benchUpdates(shop);
+  } finally {
+    await service.stop();
+    await database.close();
+    await server.discard();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function openShop(main: Database, serviceUrl: string): Promise<Shop> {
+  const store = { main, clock: systemClock, log: createLog('warn'), serviceName: 'mercat' };
+  const operations = createStoreOperations(store);
+  const shop = (await operations['shops.create']?.({ name: 'bench' })) as { id: string };
+  const scopes = ['products:read', 'products:write', 'inventory:write'];
+  const key = (await operations['keys.create']?.({ shop: 'bench', scopes })) as { id: string; secret: string };
+  const authorization = `Bearer ${key.secret}`;
+  const productIds: string[] = [];
+  for (let number = 0; number < PRODUCTS; number += 1) {
+    const response = await fetch(`${serviceUrl}/api/v1/products`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: `Product ${number}`, price: '19.90', inventory: 1_000_000, collections: ['bench'] }),
+    });
+    productIds.push(((await response.json()) as { data: { id: string } }).data.id);
+  }
+  return { url: serviceUrl, id: shop.id, keyId: key.id, authorization, productIds };
+}
+
+async function benchAdjustments(database: Database, shop: Shop): Promise<void> {
+  const changed = shop.productIds.slice(0, CHANGED_PRODUCTS);
+  const headers = { authorization: shop.authorization, 'content-type': 'application/json' };
+  const requests = changed.map((id) => ({ body: JSON.stringify({ product_id: id, adjustment: -1 }) }));
+  const throughService = () => load(`${shop.url}/api/v1/inventory`, { method: 'POST', headers, requests });
+  const bare = () => loopAdjustments(database, shop, changed);
+  await throughService();
+  await bare();
+  report('stock adjustments', await compare(ROUNDS, throughService, bare), 'its statement alone');
+}
+
+/** Changes a second that as many callers as there are connections make with the statement alone, on the service's kind of pool. */
+async function loopAdjustments(database: Database, shop: Shop, productIds: readonly string[]): Promise<number> {
+  const until = performance.now() + ROUND_S * 1_000;
+  let changes = 0;
+  const call = async (first: number) => {
+    for (let turn = first; performance.now() < until; turn += 1) {
+      await adjustStock(database, shop.id, {
+        productId: productIds[turn % productIds.length] ?? '',
+        mode: 'adjustment',
+        requested: -1,
+        expected: null,
+        reason: 'API adjustment',
+        source: 'inventory',
+        keyId: shop.keyId,
+        now: Date.now(),
+      });
+      changes += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => call(index * 7)));
+  return changes / ROUND_S;
+}
+
+async function benchRead(what: string, shop: Shop, page: string, dir: string): Promise<void> {
+  const headers = { authorization: shop.authorization };
+  const response = await fetch(shop.url + page, { headers });
+  const body = await response.text();
+  const sent = [...response.headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name)).flat();
+  const file = path.join(dir, 'same.json');
+  writeFileSync(file, JSON.stringify({ headers: sent, body }));
+  const bare = await startServer(['bare', file], {});
+  try {
+    await load(shop.url + page, { headers });
+    await load(bare.url + page, { headers });
+    const result = await compare(
+      ROUNDS,
+      () => load(shop.url + page, { headers }),
+      () => load(bare.url + page, { headers }),
+    );
+    report(`${what}, ${body.length} bytes`, result, 'bare node:http');
+  } finally {
+    await bare.stop();
+  }
+}
+
+/** For the record: there is nothing bare to hold it against. */
+async function benchUpdates(shop: Shop): Promise<void> {
+  const headers = { authorization: shop.authorization, 'content-type': 'application/json' };
+  const url = `${shop.url}/api/v1/products`;
+  const requests = shop.productIds
+    .slice(0, CHANGED_PRODUCTS)
+    .flatMap((id) =>
+      [1, 2].map((turn) => ({ path: `/api/v1/products/${id}`, body: JSON.stringify({ description: `${turn}` }) })),
+    );
+  const rate = await load(url, { method: 'PUT', headers, requests });
+  say(`store, product updates: ${rate.toFixed(0)} requests/s`);
+}
+
+function report(what: string, result: Awaited<ReturnType<typeof compare>>, bare: string): void {
+  const { a, b, ratio, ratios } = result;
+  say(
+    `store, ${what}: ${a.toFixed(0)} requests/s; ${bare} ${b.toFixed(0)}; ratio ${ratio.toFixed(2)} (${spread(ratios)})`,
+  );
+}

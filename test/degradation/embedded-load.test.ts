@@ -1,0 +1,62 @@
+// The embedded database has one connection for everybody: reads while an import is under way.
+
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { test } from 'node:test';
+import { temporaryDirectory } from '../support/engines.ts';
+import { newSubject, range } from '../support/market.ts';
+import { startTestService } from '../support/service.ts';
+
+const ROWS = 12_000;
+/** The default deadline of a source: a read that waits longer for the connection is degraded. */
+const DEADLINE_MS = 800;
+
+test('reads keep answering 200, whole, while many rows are imported into the embedded database', async (t) => {
+  const dir = temporaryDirectory();
+  const service = await startTestService({ settings: { DATA_DIR: dir } });
+  t.after(async () => {
+    await service.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const subject = newSubject();
+  const other = newSubject();
+  await service.load([
+    ...[subject, other].flatMap((one) => [one.collection(), one.listing('1', 5), one.token('1', { name: 'One' })]),
+    subject.order('2', 3),
+    subject.sale('1', 7),
+  ]);
+  const paths = [
+    '/v1/collections',
+    subject.path,
+    `${subject.path}/floor`,
+    `${subject.path}/listings`,
+    `${subject.path}/sales`,
+    `/v1/tokens/ethereum/${subject.address}/1`,
+  ];
+  const ended = new AbortController();
+  const imported = service
+    .load(
+      range(ROWS).flatMap((index) => [
+        other.listing(String(index + 10), 1_000 + index),
+        subject.sale(String(index + 10), 1_000 + index, { tx: `0x${index.toString(16).padStart(64, '0')}` }),
+      ]),
+    )
+    .finally(() => ended.abort());
+  const times: { path: string; ms: number }[] = [];
+  while (!ended.signal.aborted) {
+    for (const path of paths) {
+      const startedAt = performance.now();
+      const { status, text, body } = await service.get(path);
+      times.push({ path, ms: performance.now() - startedAt });
+      assert.equal(status, 200, text);
+      assert.equal(body.meta, undefined);
+      assert.notEqual(body.data.stale, true);
+    }
+  }
+  const summary = await imported;
+  const slowest = times.toSorted((a, b) => b.ms - a.ms)[0];
+  t.diagnostic(`${times.length} reads while ${summary.read} rows went in within ${summary.seconds} s`);
+  t.diagnostic(`the slowest: ${slowest?.path.replace(subject.slug, '{id}')} after ${Math.round(slowest?.ms ?? 0)} ms`);
+  assert.ok(times.length > paths.length, 'nothing was read during the import');
+  assert.ok((slowest?.ms ?? 0) < 4 * DEADLINE_MS);
+});

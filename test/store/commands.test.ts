@@ -1,0 +1,203 @@
+// `mercat shops` and `mercat keys` as real processes, beside a running server and without one.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabases } from '../../src/db/open.ts';
+import { OperatorError } from '../../src/errors.ts';
+import { createLog } from '../../src/log.ts';
+import { keysCommand } from '../../src/commands/keys.ts';
+import { shopsCommand } from '../../src/commands/shops.ts';
+import { forEachEngine } from '../support/engines.ts';
+import type { TestService } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const SECRET = /^mercat_live_[0-9A-Za-z]{36}$/;
+const SCOPES = ['products:read', 'inventory:read'];
+
+type Result = { code: number; stdout: string; stderr: string };
+
+forEachEngine('store commands', (engine) => {
+  let settings: Record<string, string>;
+  before(async () => {
+    settings = await engine.settings();
+  });
+
+  const mercat = async (...args: string[]): Promise<Result> => {
+    const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...settings } });
+    const result: Result = { code: 0, stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk) => (result.stdout += String(chunk)));
+    child.stderr.on('data', (chunk) => (result.stderr += String(chunk)));
+    const [code] = (await once(child, 'close')) as [number];
+    return { ...result, code };
+  };
+  /** What a command prints with --json: one value on one line, and nothing else. */
+  const json = async (...args: string[]): Promise<any> => {
+    const { code, stdout, stderr } = await mercat(...args, '--json');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^[[{].*[\]}]\n$/);
+    return JSON.parse(stdout);
+  };
+
+  describe('without a server', () => {
+    test('a shop and a key are made, and the secret is printed once and is nowhere in the database', async () => {
+      const shop = await json('shops', 'create', 'Corner shop');
+      assert.deepEqual(shop, { id: shop.id, name: 'Corner shop' });
+      const key = await json(
+        'keys',
+        'create',
+        '--shop',
+        'Corner shop',
+        '--scopes',
+        SCOPES.join(', '),
+        '--name',
+        'till',
+        '--expires',
+        '90d',
+      );
+      assert.match(key.secret, SECRET);
+      const { id, secret, prefix, expiresAt } = key;
+      assert.deepEqual(key, { id, secret, prefix, shop: shop.id, name: 'till', scopes: SCOPES, expiresAt });
+      assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 90 * 86_400_000) < 60_000);
+      const { main, close } = await openDatabases(readConfig(settings), createLog('silent'));
+      try {
+        assert.ok(!(await everythingIn(main)).includes(secret.slice(-36)));
+      } finally {
+        await close();
+      }
+      const listed = await json('keys', 'list', '--shop', shop.id);
+      const [{ createdAt }] = listed;
+      const shown = {
+        id,
+        prefix,
+        shop: shop.id,
+        name: 'till',
+        scopes: SCOPES,
+        createdAt,
+        expiresAt,
+        revokedAt: null,
+        lastUsedAt: null,
+      };
+      assert.deepEqual(listed, [shown]);
+    });
+  });
+
+  describe('beside a running server', () => {
+    let service: TestService;
+    before(async () => {
+      service = await startTestService({ settings });
+    });
+    after(() => service.close());
+    const statusWith = async (secret: string) =>
+      (await fetch(`${service.url}/api/v1/products`, { headers: { authorization: `Bearer ${secret}` } })).status;
+
+    test('what is made works at once, a rotated key works on, and a revoked one does not', async () => {
+      assert.match((await mercat('shops', 'create', 'Harbour')).stdout, /^shop Harbour is shop_[0-9a-f]{32}\n$/);
+      const { stdout } = await mercat('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
+      const [, id = '', secret = ''] = /^key (key_[0-9a-f]{32}) for products:read\n(\S+)\n/.exec(stdout) ?? [];
+      assert.match(secret, SECRET);
+      assert.equal(await statusWith(secret), 200);
+      const next = await json('keys', 'rotate', id, '--overlap', '0.5');
+      assert.deepEqual([await statusWith(secret), await statusWith(next.secret)], [200, 200]);
+      // Not used before: no node believes it any more.
+      const unused = await json('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
+      assert.deepEqual(await json('keys', 'revoke', unused.id), { id: unused.id, revoked: true });
+      assert.equal(await statusWith(unused.secret), 401);
+      const { stdout: list } = await mercat('keys', 'list', '--shop', 'Harbour');
+      assert.equal(list.trim().split('\n').length, 3);
+      assert.match(list, new RegExp(`${unused.id} .* revoked `));
+      assert.ok(!list.includes(secret));
+    });
+
+    test('a mistake is one clear line on the error stream and an exit code: 1 failed, 2 bad usage', async () => {
+      const cases: [number, RegExp, string[]][] = [
+        [1, /no key "key_x"/, ['keys', 'revoke', 'key_x', '--json']],
+        [2, /"products:raed" is not a scope/, ['keys', 'create', '--shop', 'Harbour', '--scopes', 'products:raed']],
+      ];
+      for (const [code, reason, args] of cases) {
+        const result = await mercat(...args);
+        assert.deepEqual([result.code, result.stdout], [code, ''], result.stderr);
+        assert.match(result.stderr, /^mercat: .+\n$/);
+        assert.match(result.stderr, reason);
+      }
+    });
+
+    test('what cannot be meant is refused as bad usage, and what is not there as a failure', async () => {
+      const calls: [string, Record<string, unknown>][] = [
+        ['shops.create', { name: ' ' }],
+        ['shops.create', { name: 'n'.repeat(161) }],
+        ['keys.create', { shop: 'Harbour', scopes: [] }],
+        ['keys.create', { shop: 'Harbour', scopes: ['products:read'], expiresAt: '2001-01-01T00:00:00Z' }],
+        ['keys.create', { shop: 'Harbour', scopes: ['products:read'], expiresAt: 'soon 2090' }],
+        ['keys.create', { shop: 'Harbour', scopes: ['products:read'], name: 'a\u0000' }],
+        ['keys.rotate', { id: 'x', overlapMs: -1 }],
+        ['keys.rotate', { id: 'x', overlapMs: 1e300 }],
+        ['shops.create', { name: 7 }],
+        ['shops.create', {}],
+      ];
+      for (const [operation, input] of calls) {
+        const { status, body } = await service.operate(operation, input);
+        assert.deepEqual(
+          [status, body.mistake?.exitCode],
+          [400, 2],
+          `${operation} ${JSON.stringify(input)} ${JSON.stringify(body)}`,
+        );
+      }
+      const failures: [string, Record<string, unknown>][] = [
+        ['shops.create', { name: ' Harbour ' }],
+        ['keys.create', { shop: 'Nobody', scopes: ['products:read'] }],
+        ['keys.list', { shop: 'Nobody' }],
+        ['keys.rotate', { id: 'key_x' }],
+        ['toString', {}],
+      ];
+      for (const [operation, input] of failures) {
+        const { status, body } = await service.operate(operation, input);
+        assert.deepEqual([status, body.mistake?.exitCode], [400, 1], operation);
+      }
+    });
+  });
+});
+
+describe('bad usage is told before anything is opened', () => {
+  const cases: [typeof keysCommand, string[]][] = [
+    [shopsCommand, []],
+    [shopsCommand, ['create']],
+    [shopsCommand, ['create', 'a', 'b']],
+    [shopsCommand, ['list', 'a']],
+    [shopsCommand, ['delete', 'a']],
+    [shopsCommand, ['list', '--jsn']],
+    [keysCommand, []],
+    [keysCommand, ['create']],
+    [keysCommand, ['create', '--shop', 'a']],
+    [keysCommand, ['create', 'x', '--shop', 'a', '--scopes', 'products:read']],
+    [keysCommand, ['rotate']],
+    [keysCommand, ['rotate', 'a', '--overlap', 'x']],
+    [keysCommand, ['rotate', 'a', '--overlap', '']],
+    [keysCommand, ['rotate', 'a', '--overlap', '1e9']],
+    [keysCommand, ['revoke', 'a', 'b']],
+    [keysCommand, ['constructor']],
+  ];
+  for (const [command, args] of cases) {
+    test(`mercat ${command.name} ${args.join(' ')}`, async () => {
+      const io = { stdout: process.stdout, stderr: process.stderr, signal: new AbortController().signal };
+      const isBadUsage = (error: unknown) => error instanceof OperatorError && error.exitCode === 2;
+      await assert.rejects(command.run(args, io), isBadUsage);
+    });
+  }
+});
+
+/** All rows of all tables of the primary, as text. */
+async function everythingIn(main: Database): Promise<string> {
+  const tables = await main.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'main'`,
+  );
+  const rows = await Promise.all(
+    tables.map(({ name }) => main.query(`select coalesce(string_agg(t::text, ' '), '') as text from main.${name} t`)),
+  );
+  return rows.map(([row]) => String(row?.['text'])).join(' ');
+}

@@ -1,0 +1,120 @@
+// What the served document says of requests, held against what is taken: part of the suite of /api/v1/products.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import type { TestShop, TestStore } from '../support/shop.ts';
+
+const RUNS = 60;
+
+/** The statuses that the specification and the decisions give each operation. */
+const STATUSES: Record<string, number[]> = {
+  listProducts: [200, 400, 401, 403, 429],
+  createProduct: [201, 400, 401, 403, 409, 422, 429],
+  getProduct: [200, 400, 401, 403, 404, 429],
+  updateProduct: [200, 400, 401, 403, 404, 409, 412, 422, 429],
+  deleteProduct: [200, 400, 401, 403, 404, 412, 429],
+  listInventory: [200, 400, 401, 403, 429],
+  changeInventory: [200, 400, 401, 403, 404, 409, 422, 429],
+  listAdjustments: [200, 400, 401, 403, 429],
+};
+
+const text = fc.oneof(
+  fc.constantFrom('', 'a', '19.90', '1.', 'physical', 'nft', '🦔'.repeat(120), 'n'.repeat(161), 's'.repeat(181)),
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+);
+const number = fc.constantFrom(0, 1, -1, 1.5, 12.34, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 9_007_199_254_740_991);
+const list = fc.oneof(
+  fc.array(text, { maxLength: 3 }),
+  fc.constantFrom(
+    ['x', 'y'],
+    Array.from({ length: 26 }, () => 'x'),
+  ),
+);
+const anything = fc.oneof(text, number, fc.boolean(), fc.constant(null), list, fc.constant({}));
+
+/** Good values of every field, of which a body has some, and two fields that hold anything at all. */
+const bodiesOf = (good: Record<string, unknown[]>, requiredKeys: string[]) => {
+  const values = Object.entries(good).map(([name, some]) => [name, fc.constantFrom(...some)] as const);
+  const spoiled = fc.dictionary(fc.constantFrom(...Object.keys(good), 'unknown'), anything, { maxKeys: 2 });
+  return fc
+    .tuple(fc.record(Object.fromEntries(values), { requiredKeys }), spoiled)
+    .map(([fields, changes]): object => ({ ...fields, ...changes }));
+};
+const PRODUCT = {
+  name: ['Mug', '🦔'],
+  price: ['19.90', 5, 0.1],
+  description: ['', 'd', null],
+  image: ['i', null],
+  moreImages: [[], ['a', 'b']],
+  type: ['physical', 'digital', 'nft'],
+  inventory: [0, 7],
+  trackInventory: [true, false],
+  requiresShipping: [true, false],
+  weightGrams: [0, 1.5],
+  collection: ['c'],
+  collections: [[], ['c', 'd']],
+};
+const STOCK = { adjustment: [-1, 0, 5], reason: ['why'] };
+
+/** No request that the document allows is refused as malformed, and none that it forbids is taken. */
+export function describeDocument(store: TestStore): void {
+  const validatorOf = (schema: string) => {
+    const ajv = new Ajv2020({ strict: false });
+    ajv.addSchema(store.document, 'document');
+    return ajv.compile({ $ref: `document#/components/schemas/${schema}` });
+  };
+  const agree = async (
+    shop: TestShop,
+    bodies: fc.Arbitrary<object>,
+    schema: string,
+    at: (body: object) => [string, string, object],
+  ) => {
+    const isAllowed = validatorOf(schema);
+    const taken = { true: 0, false: 0 };
+    await fc.assert(
+      fc.asyncProperty(bodies, async (generated) => {
+        const [method, path, body] = at(generated);
+        const answer = await shop.send(method, path, { body });
+        assert.equal(answer.status < 300, isAllowed(body), `${JSON.stringify(body)}: ${answer.text}`);
+        taken[`${answer.status < 300}`] += 1;
+      }),
+      { numRuns: RUNS },
+    );
+    assert.ok(taken.true > 5 && taken.false > 5, JSON.stringify(taken));
+  };
+
+  describe('the document', () => {
+    test('allows exactly the bodies that are taken', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product();
+      await agree(shop, bodiesOf(PRODUCT, ['name', 'price']), 'ProductCreate', (body) => ['POST', '/products', body]);
+      await agree(shop, bodiesOf(PRODUCT, []), 'ProductUpdate', (body) => ['PUT', `/products/${id}`, body]);
+      for (const good of [STOCK, { set: [0, 5], reason: ['why'] }])
+        await agree(shop, bodiesOf(good, [Object.keys(good)[0] ?? '']), 'StockRequest', (body) => [
+          'POST',
+          '/inventory',
+          { product_id: id, ...body },
+        ]);
+    });
+
+    test('names the statuses of every operation, a key for all of them, and the four headers of a 429', () => {
+      const { paths, security, components } = store.document;
+      const operations = Object.values<any>(paths).flatMap((item) => Object.values<any>(item));
+      for (const [id, statuses] of Object.entries(STATUSES)) {
+        const operation = operations.find(({ operationId }) => operationId === id);
+        assert.deepEqual(Object.keys(operation.responses).map(Number), [...statuses, 500], id);
+        assert.deepEqual(Object.keys(operation.responses[429].headers).toSorted(), [
+          'Retry-After',
+          'X-RateLimit-Limit',
+          'X-RateLimit-Remaining',
+          'X-RateLimit-Reset',
+        ]);
+        assert.match(operation.description, /Scope `[a-z]+:[a-z]+`\./);
+      }
+      assert.deepEqual(security, [{ apiKey: [] }]);
+      assert.equal(components.securitySchemes.apiKey.scheme, 'bearer');
+    });
+  });
+}

@@ -1,0 +1,94 @@
+// Bodies that cannot be read: part of the suite of /api/v1/products, on its service.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { TestStore } from '../support/shop.ts';
+import { assertInvalidProduct, assertNothingStored } from '../support/shop.ts';
+
+/** Whatever comes, it is a 400 in the specified words and nothing is stored. */
+export function describeProductBodies(store: TestStore): void {
+  describe('a body that cannot be read', () => {
+    const bytes = (...values: number[]) => Buffer.from(values);
+    const wrap = (value: Buffer) => Buffer.concat([Buffer.from('{"price":1,"name":"'), value, Buffer.from('"}')]);
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const bodies: Record<string, string | Buffer> = {
+      nothing: '',
+      'malformed JSON': '{"name":"a","price":1',
+      'two values': '{"name":"a","price":1}{}',
+      'a trailing comma': '{"name":"a","price":1,}',
+      'a number with a leading zero': '{"name":"a","price":01}',
+      NaN: '{"name":"a","price":NaN}',
+      'an array': '[{"name":"a","price":1}]',
+      'a string': '"a"',
+      'a number': '1',
+      null: 'null',
+      'invalid UTF-8': wrap(bytes(0xff)),
+      'overlong UTF-8': wrap(bytes(0xc0, 0xaf)),
+      'a surrogate in UTF-8': wrap(bytes(0xed, 0xa0, 0x80)),
+      'UTF-8 that ends early': wrap(bytes(0xe2, 0x82)),
+      'UTF-16': Buffer.from('{"name":"a","price":1}', 'utf16le'),
+      'a control character': wrap(bytes(0x00)),
+      'an escaped NUL': '{"name":"a\\u0000","price":1}',
+      'a lone surrogate': '{"name":"\\ud800","price":1}',
+      'a lone surrogate in a field name': '{"name":"a","price":1,"\\udfff":1}',
+      'arrays 20,000 deep': deep,
+      'a field 20,000 deep': `{"name":"a","price":1,"moreImages":${deep}}`,
+      'a prototype': '{"__proto__":{"name":"a","price":1}}',
+    };
+    for (const [name, body] of Object.entries(bodies)) {
+      test(`(${name}) is 400 in a create and an update, with the specified message, and nothing is stored`, async () => {
+        const shop = await store.shop();
+        const product = await shop.product();
+        for (const [method, path] of [
+          ['POST', '/products'],
+          ['PUT', `/products/${product.id}`],
+        ] as const) {
+          const { status, body: answer } = await shop.send(method, path, { body });
+          assert.deepEqual(
+            [status, answer.error.code, answer.error.message],
+            [400, 'bad_request', 'Invalid product payload'],
+          );
+          assert.ok(answer.error.details.length > 0);
+        }
+        assert.deepEqual((await shop.ok('GET', '/products')).pagination.count, 1);
+        assert.deepEqual((await shop.ok('GET', `/products/${product.id}`)).data, product);
+      });
+    }
+
+    test('is one of another type, even with JSON in it', async () => {
+      const shop = await store.shop();
+      const body = '{"name":"a","price":1}';
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/xml',
+        'multipart/form-data',
+        'json',
+        'x',
+      ]) {
+        assertInvalidProduct(await shop.send('POST', '/products', { body, headers: { 'content-type': type } }), '');
+      }
+      await assertNothingStored(shop);
+      for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/merge-patch+json']) {
+        assert.equal((await shop.send('POST', '/products', { body, headers: { 'content-type': type } })).status, 201);
+      }
+    });
+
+    test('is one that is too large', async () => {
+      const shop = await store.shop();
+      const answer = await shop.send('POST', '/products', {
+        body: { name: 'a', price: 1, description: 'x'.repeat(1_100_000) },
+      });
+      assertInvalidProduct(answer, '');
+      await assertNothingStored(shop);
+    });
+
+    test('with thousands of mistakes is answered with the first of them', async () => {
+      const shop = await store.shop();
+      const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
+      const answer = await shop.send('POST', '/products', { body });
+      assert.equal(answer.status, 400);
+      assert.ok(answer.text.length < 10_000);
+    });
+  });
+}

@@ -1,0 +1,220 @@
+// How products are created, and what their fields hold: part of the suite of /api/v1/products, on its service.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { TestStore } from '../support/shop.ts';
+import { assertInvalidProduct, assertNothingStored } from '../support/shop.ts';
+
+const ID = /^prod_[0-9a-f]{32}$/;
+const EMOJI = '🦔';
+
+/** Fields, their limits and their defaults. */
+export function describeProductCreation(store: TestStore): void {
+  describe('create', () => {
+    test('answers 201 with the product, where it is, and the defaults of a physical product', async () => {
+      const shop = await store.shop();
+      const { status, headers, body } = await shop.send('POST', '/products', {
+        body: { name: 'Blue Mug', price: '19.90' },
+      });
+      const { data } = body;
+      assert.equal(status, 201);
+      assert.match(data.id, ID);
+      assert.equal(headers.get('location'), `/api/v1/products/${data.id}`);
+      const now = new Date(store.now()).toISOString();
+      assert.deepEqual(data, {
+        id: data.id,
+        name: 'Blue Mug',
+        slug: 'blue-mug',
+        price: '19.90',
+        type: 'physical',
+        inventory: 0,
+        trackInventory: true,
+        requiresShipping: true,
+        weightGrams: 0,
+        collections: [],
+        image: null,
+        createdAt: now,
+        description: null,
+        moreImages: [],
+        updatedAt: now,
+      });
+      assert.deepEqual((await shop.ok('GET', `/products/${data.id}`)).data, data);
+      assert.deepEqual(await shop.events(), [{ type: 'product.created', data }]);
+    });
+
+    test('neither tracks nor ships what is digital or an NFT, unless told to', async () => {
+      const shop = await store.shop();
+      for (const type of ['digital', 'nft']) {
+        const { trackInventory, requiresShipping } = await shop.product({ type });
+        assert.deepEqual([trackInventory, requiresShipping], [false, false]);
+        const told = await shop.product({ type, trackInventory: true, requiresShipping: true });
+        assert.deepEqual([told.trackInventory, told.requiresShipping], [true, true]);
+      }
+      const untracked = await shop.product({ trackInventory: false, requiresShipping: false });
+      assert.deepEqual([untracked.trackInventory, untracked.requiresShipping], [false, false]);
+    });
+
+    test('keeps every field as it was given', async () => {
+      const shop = await store.shop();
+      const fields = {
+        name: ` Ünï ${EMOJI}\n`,
+        slug: 'My slug/1',
+        price: '007.50',
+        description: '<b>as given</b>\u0001',
+        image: 'ipfs://x',
+        moreImages: ['b', 'a', 'b'],
+        type: 'digital',
+        inventory: 2 ** 31 - 1,
+        trackInventory: true,
+        requiresShipping: true,
+        weightGrams: 12.5,
+        collections: ['b', 'a'],
+      };
+      const product = await shop.product(fields);
+      assert.deepEqual({ ...product, ...fields }, product);
+    });
+
+    test('prices come back digit by digit, from text and from number literals', async () => {
+      const shop = await store.shop();
+      const long = `${'1234567890'.repeat(4)}.123456789012345678`;
+      for (const price of ['12345678901234567890.12', '0', '0.00', '19.90', '00', '9007199254740993', long]) {
+        assert.equal((await shop.product({ price })).price, price);
+      }
+      for (const literal of ['19.90', '0', '0.10', '9007199254740993', '12345678901234567890.12', long]) {
+        const { body } = await shop.send('POST', '/products', { body: `{"name":"a","price":${literal}}` });
+        assert.equal(body.data.price, literal);
+        const { id } = body.data;
+        assert.equal((await shop.ok('GET', `/products/${id}`)).data.price, literal);
+      }
+    });
+
+    test('refuses prices that are not plain non-negative decimals', async () => {
+      const shop = await store.shop();
+      const texts = [
+        '',
+        ' ',
+        '-1',
+        '+1',
+        '1e2',
+        'NaN',
+        'Infinity',
+        '1,5',
+        '.5',
+        '1.',
+        '1.1.1',
+        ' 1',
+        '1\n',
+        '0x1',
+        '١',
+        '1_0',
+      ];
+      for (const price of [...texts, '1'.repeat(41), `1.${'1'.repeat(19)}`, null, true, [1], { a: 1 }]) {
+        assertInvalidProduct(await shop.send('POST', '/products', { body: { name: 'a', price } }), 'price');
+      }
+      for (const literal of ['-1', '-0', '1e2', '1E2', '1e400', '0.5e1', '1'.repeat(41), `1.${'1'.repeat(19)}`]) {
+        assertInvalidProduct(
+          await shop.send('POST', '/products', { body: `{"name":"a","price":${literal}}` }),
+          'price',
+        );
+      }
+      await assertNothingStored(shop);
+    });
+
+    const repeated = (count: number, length: number) =>
+      Array.from({ length: count }, (_, index) => `${index}`.padEnd(length, 'x'));
+    const edges: [string, unknown[], unknown[]][] = [
+      ['name', ['a', ' ', 'n'.repeat(160), EMOJI.repeat(160)], ['', 'n'.repeat(161), EMOJI.repeat(161)]],
+      ['slug', ['s', 's'.repeat(180), EMOJI.repeat(180)], ['', 's'.repeat(181)]],
+      ['description', ['', 'd'.repeat(10_000), null], [1, ['x']]],
+      ['image', ['', 'https://example.org/x.png', null], [1, {}]],
+      ['moreImages', [[], repeated(20, 9)], [repeated(21, 9), ['ok', 1], 'x', [null], [['x']]]],
+      ['type', ['physical', 'digital', 'nft'], ['', 'Physical', 'service', 1, ['nft']]],
+      ['collection', ['c', 'c'.repeat(120), EMOJI.repeat(120)], ['', 'c'.repeat(121), EMOJI.repeat(121), 1]],
+      ['collections', [[], repeated(25, 120)], [repeated(26, 9), ['c'.repeat(121)], [''], [1], 'x']],
+      ['trackInventory', [true, false], ['true', 1, 0, []]],
+      ['requiresShipping', [true, false], ['false', 1]],
+    ];
+    for (const [field, good, bad] of edges) {
+      test(`holds ${field} to its limits, to the character`, async () => {
+        const shop = await store.shop();
+        for (const value of good) {
+          const product = await shop.product({ [field]: value });
+          const stored = field === 'collection' ? product.collections[0] : product[field];
+          assert.deepEqual(stored, value);
+        }
+        const count = (await shop.events()).length;
+        const nulls = field === 'description' || field === 'image' ? [] : [null];
+        for (const value of [...bad, ...nulls, ...(typeof good[0] === 'string' ? ['\u0000', '\ud800'] : [])]) {
+          assertInvalidProduct(
+            await shop.send('POST', '/products', { body: { name: 'a', price: 1, [field]: value } }),
+            field,
+          );
+        }
+        assert.equal((await shop.events()).length, count);
+        assert.equal((await shop.walk('/products')).length, count);
+      });
+    }
+
+    test('takes whole numbers from 0 to 2^31-1 as inventory, and nothing that only looks like one', async () => {
+      const shop = await store.shop();
+      const ask = (literal: string) =>
+        shop.send('POST', '/products', { body: `{"name":"a","price":1,"inventory":${literal}}` });
+      for (const literal of ['0', '1', '2147483647'])
+        assert.equal((await ask(literal)).body.data.inventory, Number(literal));
+      for (const literal of [
+        '-1',
+        '1.5',
+        '"5"',
+        'true',
+        'null',
+        '2147483648',
+        '9007199254740993',
+        '1e400',
+        '[]',
+        '{}',
+      ]) {
+        assertInvalidProduct(await ask(literal), 'inventory');
+      }
+    });
+
+    test('takes non-negative numbers as weight', async () => {
+      const shop = await store.shop();
+      const ask = (literal: string) =>
+        shop.send('POST', '/products', { body: `{"name":"a","price":1,"weightGrams":${literal}}` });
+      for (const literal of ['0', '-0', '1.5', '1e3', '2147483648']) {
+        assert.equal((await ask(literal)).body.data.weightGrams, Math.abs(Number(literal)));
+      }
+      for (const literal of ['-1', '-0.001', '"5"', 'true', 'null', '1e400', '-1e400']) {
+        assertInvalidProduct(await ask(literal), 'weightGrams');
+      }
+    });
+
+    test('adds collection to collections once, and keeps their order', async () => {
+      const shop = await store.shop();
+      const collectionsOf = async (fields: object) => (await shop.product({ ...fields })).collections;
+      assert.deepEqual(await collectionsOf({ collection: 'a' }), ['a']);
+      assert.deepEqual(await collectionsOf({ collection: 'a', collections: ['b', 'c', 'b'] }), ['b', 'c', 'a']);
+      assert.deepEqual(await collectionsOf({ collection: 'b', collections: ['b', 'c'] }), ['b', 'c']);
+      const full = repeated(25, 9);
+      assert.equal((await collectionsOf({ collection: full[3], collections: full })).length, 25);
+      const answer = await shop.send('POST', '/products', {
+        body: { name: 'a', price: 1, collection: 'z', collections: full },
+      });
+      assertInvalidProduct(answer, 'collection');
+    });
+
+    test('refuses what is missing or unknown, and names all of it', async () => {
+      const shop = await store.shop();
+      const answer = await shop.send('POST', '/products', { body: { nmae: 'a', price: '', id: 'x' } });
+      assertInvalidProduct(answer, 'nmae', 'price', 'id', 'name');
+      assertInvalidProduct(await shop.send('POST', '/products', { body: {} }), 'name', 'price');
+      for (const path of ['__proto__', 'constructor', 'toString', 'version', 'shopId', 'createdAt', 'Name']) {
+        assertInvalidProduct(
+          await shop.send('POST', '/products', { body: `{"name":"a","price":1,"${path}":{"name":"b"}}` }),
+          path,
+        );
+      }
+      await assertNothingStored(shop);
+    });
+  });
+}

@@ -1,0 +1,129 @@
+// Slugs and versions of products: part of the suite of /api/v1/products, on its service.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { TestStore } from '../support/shop.ts';
+import { assertInvalidProduct, inParallel } from '../support/shop.ts';
+
+/** Slugs, which are unique in a shop, and versions, which If-Match names. */
+export function describeProductIdentity(store: TestStore): void {
+  describe('slugs', () => {
+    test('are made of the name: lower-case words in plain letters, never empty', async () => {
+      const shop = await store.shop();
+      const slugs: Record<string, string> = {
+        'Blue  Mug!': 'blue-mug',
+        'Crème brûlée': 'creme-brulee',
+        'Straße 7': 'strasse-7',
+        'Тёплый шарф': 'teplyy-sharf',
+        "Ann's mug": 'anns-mug',
+        '--': 'product',
+        '   ': 'product-2',
+      };
+      for (const [name, slug] of Object.entries(slugs)) assert.equal((await shop.product({ name })).slug, slug, name);
+      const { slug } = await shop.product({ name: '東京' });
+      assert.match(slug, /^[a-z0-9]+(-[a-z0-9]+)*$/);
+      assert.ok((await shop.product({ name: '㎎'.repeat(160) })).slug.length <= 180);
+    });
+
+    test('that clash are numbered from 2, with the first number that is free', async () => {
+      const shop = await store.shop();
+      const slugOf = async (fields = {}) => (await shop.product({ name: 'Mug', ...fields })).slug;
+      assert.deepEqual([await slugOf(), await slugOf(), await slugOf()], ['mug', 'mug-2', 'mug-3']);
+      const [, second] = await shop.walk('/products');
+      await shop.ok('DELETE', `/products/${second.id}`);
+      assert.deepEqual([await slugOf(), await slugOf()], ['mug-2', 'mug-4']);
+      assert.equal(await slugOf({ name: 'mug-2' }), 'mug-2-2');
+      assert.equal(
+        (await (await store.shop()).product({ name: 'Mug' })).slug,
+        'mug',
+        'slugs are unique in their shop only',
+      );
+    });
+
+    test('made at the same moment are all different', async () => {
+      const shop = await store.shop();
+      const slugs = await inParallel(
+        Array.from({ length: 24 }),
+        24,
+        async () => (await shop.product({ name: 'Same' })).slug,
+      );
+      assert.equal(new Set(slugs).size, 24);
+    });
+
+    test('that are given and taken are refused by name, in a create and in an update, also at the same moment', async () => {
+      const shop = await store.shop();
+      await shop.product({ slug: 'taken' });
+      const other = await shop.product({ slug: 'other' });
+      assertInvalidProduct(
+        await shop.send('POST', '/products', { body: { name: 'a', price: 1, slug: 'taken' } }),
+        'slug',
+      );
+      assertInvalidProduct(
+        await shop.send('PUT', `/products/${other.id}`, { body: { slug: 'taken', name: 'no' } }),
+        'slug',
+      );
+      assert.deepEqual((await shop.ok('GET', `/products/${other.id}`)).data, other);
+      await shop.ok('PUT', `/products/${other.id}`, { slug: 'other' });
+      const rivals = await inParallel(Array.from({ length: 6 }), 6, () => shop.product());
+      const answers = await inParallel(rivals, 6, ({ id }) =>
+        shop.send('PUT', `/products/${id}`, { body: { slug: 'wanted' } }),
+      );
+      assert.deepEqual(
+        answers.map(({ status }) => status).toSorted((a, b) => a - b),
+        [200, 400, 400, 400, 400, 400],
+      );
+      for (const answer of answers.filter(({ status }) => status === 400)) assertInvalidProduct(answer, 'slug');
+    });
+  });
+
+  describe('versions', () => {
+    test('a read, a create and an update carry the ETag of the product as they show it', async () => {
+      const shop = await store.shop();
+      const created = await shop.send('POST', '/products', { body: { name: 'a', price: 1 } });
+      const path = `/products/${created.body.data.id}`;
+      const first = created.headers.get('etag') ?? '';
+      assert.match(first, /^"[^"]+"$/);
+      assert.equal((await shop.send('GET', path)).headers.get('etag'), first);
+      const second = (await shop.send('PUT', path, { body: { name: 'b' } })).headers.get('etag');
+      assert.notEqual(second, first);
+      assert.equal((await shop.send('GET', path)).headers.get('etag'), second);
+      await shop.ok('POST', '/inventory', { product_id: created.body.data.id, adjustment: 1 });
+      assert.notEqual((await shop.send('GET', path)).headers.get('etag'), second, 'stock is part of the product');
+    });
+
+    test('If-Match lets a change through only on the version that it names', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product();
+      const path = `/products/${id}`;
+      const etag = (await shop.send('GET', path)).headers.get('etag') ?? '';
+      for (const wrong of ['"0"', `W/${etag}`, etag.slice(1, -1), '"x", "y"', '']) {
+        for (const [method, body] of [
+          ['PUT', { name: 'b' }],
+          ['DELETE', undefined],
+        ] as const) {
+          const answer = await shop.send(method, path, { body, headers: { 'if-match': wrong } });
+          assert.deepEqual([answer.status, answer.body.error.code], [412, 'precondition_failed'], wrong);
+        }
+      }
+      const updated = await shop.send('PUT', path, { body: { name: 'b' }, headers: { 'if-match': `"x", ${etag}` } });
+      assert.equal(updated.status, 200);
+      const late = await shop.send('PUT', path, { body: { name: 'c' }, headers: { 'if-match': etag } });
+      assert.equal(late.status, 412);
+      assert.equal((await shop.ok('GET', path)).data.name, 'b');
+      assert.equal((await shop.send('DELETE', path, { headers: { 'if-match': '*' } })).status, 200);
+      assert.equal((await shop.send('PUT', path, { body: {}, headers: { 'if-match': '*' } })).status, 404);
+    });
+
+    test('of callers who change the same version at the same moment one succeeds', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product();
+      const etag = (await shop.send('GET', `/products/${id}`)).headers.get('etag') ?? '';
+      const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
+      const answers = await inParallel(names, 10, (name) =>
+        shop.send('PUT', `/products/${id}`, { body: { name }, headers: { 'if-match': etag } }),
+      );
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+      assert.equal(answers.filter(({ status }) => status === 412).length, 9);
+    });
+  });
+}

@@ -1,0 +1,76 @@
+// What a key sees of other shops: nothing. Part of the suite of keys, on its service.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { TestStore } from '../support/shop.ts';
+
+/** Another shop's rows are answered by the same path as rows that are not there. */
+export function describeShopWalls(store: TestStore): void {
+  describe("another shop's product", () => {
+    const NOWHERE = `prod_${'0'.repeat(32)}`;
+
+    test('is answered in every way like one that never was, and stays as it is', async () => {
+      const [shop, stranger] = [await store.shop(), await store.shop()];
+      const product = await shop.product({ inventory: 20 });
+      const ask = async (id: string) => {
+        const answers = [
+          await stranger.send('GET', `/products/${id}`),
+          await stranger.send('PUT', `/products/${id}`, { body: { name: 'x', inventory: 1 } }),
+          await stranger.send('PUT', `/products/${id}`, { body: {} }),
+          await stranger.send('PUT', `/products/${id}`, { body: { name: 'x' }, headers: { 'if-match': '"1"' } }),
+          await stranger.send('PUT', `/products/${id}`, { body: { name: 'y' }, headers: { 'idempotency-key': 'k' } }),
+          await stranger.send('DELETE', `/products/${id}`),
+          await stranger.send('DELETE', `/products/${id}`, { headers: { 'if-match': '*' } }),
+          await stranger.send('POST', '/inventory', { body: { product_id: id, adjustment: -15 } }),
+          await stranger.send('POST', '/inventory', { body: { product_id: id, set: 0, expected: 20 } }),
+          await stranger.send('GET', `/inventory?product_id=${id}`),
+          await stranger.send('GET', `/inventory/adjustments?product_id=${id}`),
+          await stranger.send('GET', `/products?cursor=${id}`),
+        ];
+        return answers.map(({ status, text, headers }) => [status, text, [...headers.keys()].toSorted()]);
+      };
+      const answers = await ask(product.id);
+      assert.deepEqual(answers, await ask(NOWHERE));
+      assert.deepEqual(
+        answers.map(([status]) => status),
+        [...Array.from({ length: 9 }, () => 404), 200, 200, 200],
+      );
+      for (const [status, text] of answers.slice(9))
+        assert.match(`${String(status)} ${String(text)}`, /^200 \{"data":\[\]/);
+      assert.deepEqual((await shop.ok('GET', `/products/${product.id}`)).data, product);
+      assert.deepEqual(
+        (await shop.events()).map(({ type }) => type),
+        ['product.created'],
+      );
+      assert.deepEqual(await stranger.events(), []);
+    });
+
+    test('is in none of the lists, whatever their cursors', async () => {
+      const [shop, stranger] = [await store.shop(), await store.shop()];
+      for (const one of [shop, stranger, shop, stranger, shop]) {
+        const { id } = await one.product({ collection: 'c' });
+        await one.ok('POST', '/inventory', { product_id: id, adjustment: 1 });
+      }
+      for (const path of ['/products?limit=1', '/products?limit=1&collection=c', '/inventory/adjustments?limit=1']) {
+        const [own, theirs] = [await shop.walk(path), await stranger.walk(path)];
+        assert.deepEqual([own.length, theirs.length], [3, 2]);
+        const ids = new Set(own.map(({ id }) => id));
+        assert.ok(theirs.every(({ id }) => !ids.has(id)));
+      }
+      assert.deepEqual(
+        [(await shop.ok('GET', '/inventory')).count, (await stranger.ok('GET', '/inventory')).count],
+        [3, 2],
+      );
+    });
+
+    test("is not reached by another shop's cursor of the log, which is refused", async () => {
+      const [shop, stranger] = [await store.shop(), await store.shop()];
+      const { id } = await shop.product();
+      for (const adjustment of [1, 2]) await shop.ok('POST', '/inventory', { product_id: id, adjustment });
+      for (const path of ['/inventory/adjustments?limit=1', `/inventory/adjustments?limit=1&product_id=${id}`]) {
+        const { nextCursor } = (await shop.ok('GET', path)).pagination;
+        assert.equal((await stranger.send('GET', `${path}&cursor=${nextCursor}`)).status, 400);
+      }
+    });
+  });
+}

@@ -1,0 +1,136 @@
+// Stock that many change at once, and the event of its fall: part of the suite of /api/v1/inventory, on its service.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { TestShop, TestStore } from '../support/shop.ts';
+import { inParallel } from '../support/shop.ts';
+
+const WIDTH = 32;
+
+/** Changes a product's stock; what the answer says of it. */
+export const changeStock = async (shop: TestShop, id: string, body: object) =>
+  (await shop.ok('POST', '/inventory', { product_id: id, ...body })).data;
+
+export const readStock = async (shop: TestShop, id: string) => (await shop.ok('GET', `/products/${id}`)).data.inventory;
+
+export const listLowEvents = async (shop: TestShop) =>
+  (await shop.events()).filter(({ type }) => type === 'inventory.low');
+
+/** Sums, chains and crossings that hold whatever happens at the same moment. */
+export function describeStockConcurrency(store: TestStore): void {
+  describe('under concurrency', () => {
+    test('200 adjustments end exactly at their sum, and the log is one unbroken chain', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 10_000 });
+      const amounts = Array.from({ length: 200 }, (_, index) => ((index * 37) % 41) - 20);
+      const results = await inParallel(amounts, WIDTH, (adjustment) => changeStock(shop, id, { adjustment }));
+      const expected = 10_000 + amounts.reduce((sum, amount) => sum + amount, 0);
+      assert.equal(await readStock(shop, id), expected);
+      const log = await shop.walk('/inventory/adjustments?limit=100');
+      assertChain(log, 10_000, expected);
+      assert.equal(log.length, 200);
+      assert.deepEqual(new Set(log.map((entry) => entry.id)), new Set(results.map((result) => result.adjustmentId)));
+    });
+
+    test('20 times -1 on a stock of 5 ends at 0 with every answer 200, five of them unclamped', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 5 });
+      const results = await inParallel(Array.from({ length: 20 }), 20, () => changeStock(shop, id, { adjustment: -1 }));
+      assert.equal(await readStock(shop, id), 0);
+      assert.equal(results.filter(({ clamped }) => !clamped).length, 5);
+      assertChain(await shop.walk('/inventory/adjustments'), 5, 0);
+    });
+
+    test('50 decrements through the level fire inventory.low exactly once, with the crossing in it', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ name: 'Mug', inventory: 40 });
+      await inParallel(Array.from({ length: 50 }), WIDTH, () => changeStock(shop, id, { adjustment: -1 }));
+      const [event, ...more] = await listLowEvents(shop);
+      assert.deepEqual(more, []);
+      const log = await shop.walk('/inventory/adjustments');
+      const crossing = log.find(({ previous, next }) => previous > 10 && next <= 10);
+      assert.deepEqual(event?.data, {
+        productId: id,
+        name: 'Mug',
+        inventory: 10,
+        previous: 11,
+        threshold: 10,
+        adjustmentId: crossing.id,
+      });
+    });
+
+    test('sets, adjustments and updates of all kinds leave one chain that ends at the stock', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 30 });
+      await inParallel(
+        Array.from({ length: 60 }, (_, index) => index),
+        WIDTH,
+        async (index) => {
+          if (index % 3 === 0) return changeStock(shop, id, { adjustment: (index % 7) - 3 });
+          if (index % 3 === 1) return changeStock(shop, id, { set: index % 23 });
+          return shop.ok('PUT', `/products/${id}`, { inventory: index % 29, name: `n${index}` });
+        },
+      );
+      const log = await shop.walk('/inventory/adjustments');
+      assertChain(log, 30, await readStock(shop, id));
+      const crossings = log.filter(({ previous, next }) => previous > 10 && next <= 10);
+      assert.equal((await listLowEvents(shop)).length, crossings.length);
+    });
+  });
+
+  describe('inventory.low', () => {
+    test('is not fired by a creation at or below the level, nor below it, and is armed again above it', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 10 });
+      const fired = async (body: object) => {
+        const before = (await listLowEvents(shop)).length;
+        await changeStock(shop, id, body);
+        return (await listLowEvents(shop)).length - before;
+      };
+      assert.deepEqual(
+        [await fired({ adjustment: -1 }), await fired({ adjustment: 1 }), await fired({ set: 0 })],
+        [0, 0, 0],
+      );
+      assert.deepEqual(
+        [await fired({ set: 11 }), await fired({ adjustment: -1 }), await fired({ adjustment: -1 })],
+        [0, 1, 0],
+      );
+      assert.deepEqual([await fired({ adjustment: 100 }), await fired({ set: 3 })], [0, 1]);
+      assert.deepEqual([await fired({ set: 11 }), await fired({ adjustment: -1_000 })], [0, 1]);
+    });
+
+    test('is fired by a PUT that crosses, once', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 11 });
+      await shop.ok('PUT', `/products/${id}`, { inventory: 10 });
+      await shop.ok('PUT', `/products/${id}`, { inventory: 9 });
+      assert.equal((await listLowEvents(shop)).length, 1);
+    });
+
+    test('is never fired for an untracked product, which is adjusted and logged all the same', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 20, trackInventory: false });
+      const result = await changeStock(shop, id, { adjustment: -15 });
+      assert.deepEqual([result.inventory, result.trackInventory], [5, false]);
+      await shop.ok('PUT', `/products/${id}`, { inventory: 20 });
+      await shop.ok('PUT', `/products/${id}`, { inventory: 2, trackInventory: false });
+      assert.deepEqual(await listLowEvents(shop), []);
+      assert.equal((await shop.walk('/inventory/adjustments')).length, 3);
+      await shop.ok('PUT', `/products/${id}`, { trackInventory: true });
+      assert.deepEqual(await listLowEvents(shop), [], 'tracking that begins below the level crosses nothing');
+      await shop.ok('PUT', `/products/${id}`, { trackInventory: false, inventory: 50 });
+      await shop.ok('PUT', `/products/${id}`, { trackInventory: true, inventory: 1 });
+      assert.equal((await listLowEvents(shop)).length, 1, 'a request that tracks and crosses fires');
+    });
+  });
+}
+
+/** Newest first, from one level to another, without a gap. */
+function assertChain(log: { previous: number; next: number; adjustment: number }[], from: number, to: number): void {
+  let level = to;
+  for (const { previous, next, adjustment } of log) {
+    assert.deepEqual([next, next - previous], [level, adjustment]);
+    level = previous;
+  }
+  assert.equal(level, from);
+}

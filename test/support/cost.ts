@@ -1,0 +1,21 @@
+// What something costs, measured so that a busy machine changes little: processor time, and memory in use after a collection.
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Processor time of this whole process, service and client, while `work` was done. */
+export async function measureCpuMs(work: () => Promise<unknown> | void): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** Bytes of the heap that are in use. */
+export function heapUsed(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}

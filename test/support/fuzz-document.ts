@@ -1,0 +1,107 @@
+// What the fuzzer reads in an OpenAPI document: operations, parameters, and which texts a parameter's schema allows.
+
+import fc from 'fast-check';
+
+export type ParameterSchema = {
+  type: 'string' | 'integer';
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+};
+export type Parameter = { name: string; in: 'query' | 'path'; required: boolean; schema: ParameterSchema };
+export type Operation = { path: string; parameters: Parameter[] };
+
+type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
+
+/** The GET operations in the order of the document. */
+export function readOperations(document: unknown): Operation[] {
+  return Object.entries((document as Document).paths).flatMap(([path, item]) =>
+    item.get ? [{ path, parameters: item.get.parameters ?? [] }] : [],
+  );
+}
+
+/** Texts that the schema allows, as they stand in a URL before they are encoded. */
+export function toArbitrary(schema: ParameterSchema): fc.Arbitrary<string> {
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.type === 'integer') {
+    return fc.integer({ min: schema.minimum ?? -(2 ** 31), max: schema.maximum ?? 2 ** 31 - 1 }).map(String);
+  }
+  const { minLength = 0, maxLength = 60, pattern } = schema;
+  const bounds = { minLength, maxLength: Math.min(maxLength, 60) };
+  const texts = pattern
+    ? fc.stringMatching(new RegExp(pattern))
+    : fc.oneof(fc.string({ ...bounds, unit: 'grapheme' }), fc.string({ ...bounds, unit: 'binary' }));
+  return texts.map((text) => text.toWellFormed()).filter((text) => isAllowedString(schema, text) && !isDots(text));
+}
+
+/** Texts that a lenient reader would take for one that the schema allows. Some are. */
+export function toNearMiss(schema: ParameterSchema): fc.Arbitrary<string> {
+  const { minimum = 0, maximum = 100, minLength = 0, maxLength = 1_000 } = schema;
+  const allowed = toArbitrary(schema);
+  const around = (text: string) => [
+    ` ${text}`,
+    `${text} `,
+    `${text}\n`,
+    `\0${text}`,
+    `"${text}"`,
+    `[${text}]`,
+    `${text},${text}`,
+  ];
+  if (schema.enum) {
+    return allowed.chain((text) =>
+      fc.constantFrom(
+        ...around(text),
+        text.toUpperCase(),
+        text.slice(1),
+        `${text}s`,
+        `${text.at(0)?.toUpperCase()}${text.slice(1)}`,
+      ),
+    );
+  }
+  if (schema.type === 'integer') {
+    const fullWidth = (text: string) => text.replaceAll(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)));
+    const spelt = (text: string) => [
+      `0${text}`,
+      `+${text}`,
+      `-${text}`,
+      `${text}.0`,
+      `${text}e0`,
+      `0x${text}`,
+      `${text}n`,
+      fullWidth(text),
+    ];
+    return allowed.chain((text) =>
+      fc.constantFrom(...around(text), ...spelt(text), String(minimum - 1), String(maximum + 1)),
+    );
+  }
+  const lengths = [minLength - 1, minLength, maxLength, maxLength + 1].filter(
+    (length) => length >= 0 && length < 9_000,
+  );
+  return fc.oneof(
+    allowed.chain((text) => fc.constantFrom(...around(text))),
+    fc.constantFrom(...lengths).map((length) => 'a'.repeat(length)),
+  );
+}
+
+/** Whether the document allows a parameter to be this text. */
+export function isValidText({ schema }: Parameter, text: string): boolean {
+  if (schema.enum) return schema.enum.includes(text);
+  if (schema.type === 'string') return isAllowedString(schema, text);
+  if (!/^(0|-?[1-9]\d*)$/.test(text)) return false;
+  const value = BigInt(text);
+  return value >= BigInt(schema.minimum ?? value) && value <= BigInt(schema.maximum ?? value);
+}
+
+function isAllowedString({ minLength = 0, maxLength, pattern }: ParameterSchema, text: string): boolean {
+  // JSON Schema counts characters, not their halves.
+  const length = Array.from(text).length;
+  if (length < minLength || length > (maxLength ?? length)) return false;
+  return pattern === undefined || new RegExp(pattern, 'u').test(text);
+}
+
+function isDots(text: string): boolean {
+  return text === '.' || text === '..';
+}
