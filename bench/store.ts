@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../src/clock.ts';
-import type { Database } from '../src/db/database.ts';
+import type { Database, Queryable } from '../src/db/database.ts';
 import { createDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openPostgres } from '../src/db/postgres.ts';
@@ -80,27 +80,43 @@ async function benchAdjustments(database: Database, shop: Shop): Promise<void> {
   report('stock adjustments', await compare(ROUNDS, throughService, bare), 'its statement alone');
 }
 
-/** Changes a second that as many callers as there are connections make with the statement alone, on the service's kind of pool. */
+/** Changes a second that as many callers as there are connections make with the statement alone, as any caller of the driver would. */
 async function loopAdjustments(database: Database, shop: Shop, productIds: readonly string[]): Promise<number> {
+  const { sql, params } = await recordStatement(shop);
   const until = performance.now() + ROUND_S * 1_000;
   let changes = 0;
   const call = async (first: number) => {
     for (let turn = first; performance.now() < until; turn += 1) {
-      await adjustStock(database, shop.id, {
-        productId: productIds[turn % productIds.length] ?? '',
-        mode: 'adjustment',
-        requested: -1,
-        expected: null,
-        reason: 'API adjustment',
-        source: 'inventory',
-        keyId: shop.keyId,
-        now: Date.now(),
-      });
+      const productId = productIds[turn % productIds.length];
+      await database.query(sql, params.with(PRODUCT_ID_PARAMETER, productId));
       changes += 1;
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => call(index * 7)));
   return changes / ROUND_S;
+}
+
+const PRODUCT_ID_PARAMETER = 1;
+
+async function recordStatement(shop: Shop): Promise<{ sql: string; params: readonly unknown[] }> {
+  const recorded: { sql: string; params: readonly unknown[] }[] = [];
+  const recorder: Queryable = {
+    query: (sql, params = []) => {
+      recorded.push({ sql, params });
+      return Promise.resolve([]);
+    },
+  };
+  const change = {
+    productId: '',
+    mode: 'adjustment',
+    requested: -1,
+    expected: null,
+    reason: 'API adjustment',
+  } as const;
+  await adjustStock(recorder, shop.id, { ...change, source: 'inventory', keyId: shop.keyId, now: Date.now() });
+  const [statement] = recorded;
+  if (!statement || recorded.length > 1) throw new Error('a change of stock is one statement');
+  return statement;
 }
 
 async function benchRead(what: string, shop: Shop, page: string, dir: string): Promise<void> {

@@ -1,6 +1,7 @@
 // The database port. Two engines stand behind it, PostgreSQL and the embedded one, both spoken to with the same SQL through
 // the same driver. It must never know what it stores.
 
+import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 
 export type Row = QueryResultRow;
@@ -13,6 +14,11 @@ export type Queryable = {
 export type Engine = 'postgresql' | 'embedded';
 
 export type Database = Queryable & {
+  /**
+   * The same as `query`, for a hot statement whose plan costs as much as its work: planned once for each connection where
+   * that can be had. Its text never varies, and one plan fits all its values.
+   */
+  queryPrepared<R extends Row = Row>(sql: string, params: readonly unknown[]): Promise<R[]>;
   readonly engine: Engine;
   /** The schema-independent name for logs: `main` or `indexer`. Never a host or a path. */
   readonly name: string;
@@ -55,12 +61,39 @@ export function createDatabase(pool: Pool, options: DatabaseOptions): Database {
     engine: options.engine,
     name: options.name,
     query: async (sql, params = []) => (await pool.query(sql, [...params])).rows,
+    queryPrepared: createPreparedQuery(pool, options.engine),
     within: (timeoutMs, lane) => {
       const deadline = performance.now() + timeoutMs;
       return { query: (sql, params = []) => runUntil(pool, { sql, params }, { deadline, lane }) };
     },
     transaction: (work) => transaction(pool, work),
     close: options.onClose ?? (() => pool.end()),
+  };
+}
+
+/** Errors of poolers in front of PostgreSQL that share connections without sharing prepared statements. */
+const UNPREPARED_CODES = new Set(['26000', '42P05']);
+
+/** The embedded engine keeps statements longer than its clients do: there nothing is prepared. */
+function createPreparedQuery(pool: Pool, engine: Engine): Database['queryPrepared'] {
+  let isPreparing = engine === 'postgresql';
+  const names = new Map<string, string>();
+  const nameOf = (sql: string) => {
+    const name = names.get(sql) ?? `mercat_${createHash('sha256').update(sql).digest('hex').slice(0, 32)}`;
+    names.set(sql, name);
+    return name;
+  };
+  return async (sql, params) => {
+    if (isPreparing) {
+      try {
+        return (await pool.query({ name: nameOf(sql), text: sql, values: [...params] })).rows;
+      } catch (error) {
+        // Such a statement has not run: it is sent again, and from now on as any other.
+        if (!UNPREPARED_CODES.has((error as { code?: string }).code ?? '')) throw error;
+        isPreparing = false;
+      }
+    }
+    return (await pool.query(sql, [...params])).rows;
   };
 }
 

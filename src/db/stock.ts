@@ -3,7 +3,7 @@
 
 import { LOW_STOCK_LEVEL, STOCK_MAX } from '../domain/stock.ts';
 import { createId } from '../domain/time-ordered-id.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Database, Queryable, Row } from './database.ts';
 
 export type StockChange = {
   productId: string;
@@ -55,9 +55,13 @@ const ADJUST = `
   )
   select target.*, (select id from logged) as adjustment_id from target`;
 
-/** Changes the stock of a product; null when the shop has no such product. */
-export async function adjustStock(db: Queryable, shopId: string, change: StockChange): Promise<StockResult | null> {
-  const [row] = await db.query(ADJUST, [
+/** Changes the stock of a product; null when the shop has no such product. Within a transaction, or as one of its own. */
+export async function adjustStock(
+  db: Queryable | Database,
+  shopId: string,
+  change: StockChange,
+): Promise<StockResult | null> {
+  const params = [
     shopId,
     change.productId,
     change.mode,
@@ -68,7 +72,8 @@ export async function adjustStock(db: Queryable, shopId: string, change: StockCh
     change.keyId,
     new Date(change.now),
     createId('evt', change.now),
-  ]);
+  ];
+  const [row] = 'queryPrepared' in db ? await db.queryPrepared(ADJUST, params) : await db.query(ADJUST, params);
   if (!row) return null;
   const applied = row['adjustment_id'] !== null;
   return {

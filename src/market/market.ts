@@ -59,11 +59,17 @@ export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs'>
 
 /** The primary holds identity, without which nothing can be said: it is waited for longer than a source that can be missed. */
 const PRIMARY_PATIENCE = 3;
+/**
+ * The embedded database has one connection, which an import holds for a batch at a time. It cannot be out of reach alone, so
+ * a read that waits its turn is not taken for an outage.
+ */
+const EMBEDDED_PATIENCE = 5;
 
 export function createMarket(options: MarketOptions): Market {
   const { main, indexer, sourceTimeoutMs, log, ...rest } = options;
   const sources: Source[] = [];
-  const over = (name: string, db: Database, timeoutMs = sourceTimeoutMs): MarketSource => {
+  const over = (name: string, db: Database, patience = 1): MarketSource => {
+    const timeoutMs = sourceTimeoutMs * patience * (db.engine === 'embedded' ? EMBEDDED_PATIENCE : 1);
     const source = createSource({ name, timeoutMs, log });
     const lane = createLane();
     sources.push(source);
@@ -78,7 +84,7 @@ export function createMarket(options: MarketOptions): Market {
   return {
     ...rest,
     log,
-    primary: over('primary', main, sourceTimeoutMs * PRIMARY_PATIENCE),
+    primary: over('primary', main, PRIMARY_PATIENCE),
     orderBook: over('order-book', main),
     lastGoodFloors: over('last-good-floors', main),
     mirror: over('indexer-mirror', indexer),

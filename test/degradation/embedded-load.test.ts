@@ -8,8 +8,8 @@ import { newSubject, range } from '../support/market.ts';
 import { startTestService } from '../support/service.ts';
 
 const ROWS = 12_000;
-/** The default deadline of a source: a read that waits longer for the connection is degraded. */
-const DEADLINE_MS = 800;
+/** On a slow machine with others at work on it. An answer needs the connection several times. */
+const ANSWER_MAX_MS = 4_000;
 
 test('reads keep answering 200, whole, while many rows are imported into the embedded database', async (t) => {
   const dir = temporaryDirectory();
@@ -58,5 +58,5 @@ test('reads keep answering 200, whole, while many rows are imported into the emb
   t.diagnostic(`${times.length} reads while ${summary.read} rows went in within ${summary.seconds} s`);
   t.diagnostic(`the slowest: ${slowest?.path.replace(subject.slug, '{id}')} after ${Math.round(slowest?.ms ?? 0)} ms`);
   assert.ok(times.length > paths.length, 'nothing was read during the import');
-  assert.ok((slowest?.ms ?? 0) < 4 * DEADLINE_MS);
+  assert.ok((slowest?.ms ?? 0) < ANSWER_MAX_MS);
 });

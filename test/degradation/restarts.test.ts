@@ -91,7 +91,7 @@ withTwoServers('databases come and go under load', (servers) => {
       [],
     );
     t.diagnostic(`${result.statuses.get(200)} answers, the slowest after ${Math.round(result.slowestMs)} ms`);
-    assert.ok(result.slowestMs < 5 * SOURCE_TIMEOUT_MS, `an answer took ${result.slowestMs} ms`);
+    assert.ok(result.slowestMs < 10 * SOURCE_TIMEOUT_MS, `an answer took ${result.slowestMs} ms`);
     await assertNoLeak(t, servers.indexer.url);
     await assertNoLeak(t, servers.primary.url);
   });
@@ -150,7 +150,8 @@ withTwoServers('databases come and go under load', (servers) => {
   }
 
   test('a source that hangs does not starve the others, and what it has given up is gone from the server', async (t) => {
-    const service = await startBreakable(t, servers);
+    // Long enough for a slow machine to answer so many at once.
+    const service = await startBreakable(t, servers, { settings: { SOURCE_TIMEOUT_MS: '1500' } });
     const many = range(40).map(() => newSubject({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.collection_stats');
