@@ -16,7 +16,7 @@ import { canRunPostgres, createTestDatabase, startPostgres } from '../test/suppo
 import { load, startServer } from './hot-listings.ts';
 import { compare, say, spread } from './measure.ts';
 
-const ROUNDS = 2;
+const ROUNDS = 7;
 const ROUND_S = 3;
 const CONNECTIONS = 32;
 const PRODUCTS = 1_000;

@@ -59,7 +59,7 @@ export type Service = {
 const SWEEP_PERIOD_MS = 30_000;
 const MIGRATION_RETRY_MS = 2_000;
 /** How long the start waits for the indexer database before it goes on without it. */
-const INDEXER_PATIENCE_MS = 5_000;
+const INDEXER_PATIENCE_MS = 3_000;
 /** How long the end waits for what is under way. Longer than the server gives its connections. */
 const CLOSE_PATIENCE_MS = 6_000;
 

@@ -97,6 +97,21 @@ function createPreparedQuery(pool: Pool, engine: Engine): Database['queryPrepare
   };
 }
 
+/** Connection failures of the system and of the server: SQLSTATE class 08, shutdowns, and too many connections. */
+const OUT_OF_REACH =
+  /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|08\w{3}|57P0[1-3]|53300)$/;
+const CONNECTION_LOST =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+/** True when an error says that the database could not be asked, and nothing about what it was asked. */
+export function isOutOfReach(error: unknown): boolean {
+  if (error instanceof QueryTimeout) return true;
+  if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return (typeof code === 'string' && OUT_OF_REACH.test(code)) || CONNECTION_LOST.test(error.message);
+}
+
 /** Thrown when a statement was given up. The statement may still be running on the server for a moment. */
 export class QueryTimeout extends Error {
   override readonly name = 'QueryTimeout';

@@ -116,7 +116,7 @@ export function parseProductInput(body: unknown): Parsed<ProductInput> {
     else value[name] = read;
     if (details.length >= DETAILS_MAX) break;
   }
-  return details.length > 0 ? { ok: false, details } : { ok: true, value: value as ProductInput };
+  return details.length > 0 ? { ok: false, details } : { ok: true, value };
 }
 
 /** What an update makes of a product: omitted fields keep their value, lists are replaced, `collection` is added. */

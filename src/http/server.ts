@@ -3,6 +3,7 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
+import { isOutOfReach } from '../db/database.ts';
 import type { Chains } from '../domain/chain.ts';
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -138,7 +139,14 @@ function sendPreflight(request: FastifyRequest, reply: FastifyReply, allowed: st
   return reply.code(204).send();
 }
 
-function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/** Not a bug: the database is away for a moment, and a caller who tries again may find it. */
+function outOfReach(log: Log, cause: unknown): ServiceError {
+  log.warn('a request could not reach the database', { error: cause });
+  return new ServiceError('unavailable', 'The service cannot reach its database, try again soon', { cause });
+}
+
+function sendError(log: Log, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = isOutOfReach(thrown) ? outOfReach(log, thrown) : thrown;
   if (isUnexpected(error)) log.error('a request failed', { method: request.method, url: request.url, error });
   const { status, headers, envelope } = toErrorAnswer(error, { details: request.url.startsWith(STORE_PREFIX) });
   if (request.url.startsWith(MARKETPLACE_PREFIX)) reply.headers(CORS_HEADERS);

@@ -100,8 +100,8 @@ export function toSale(context: RecordContext, fields: Fields): Observed<NewSale
     asset,
     price,
     priceRaw: parseAmount(price),
-    seller: readAddress(chain, fields, 'seller'),
-    buyer: readAddress(chain, fields, 'buyer'),
+    seller: readParty(chain, fields, 'seller'),
+    buyer: readParty(chain, fields, 'buyer'),
     soldAt: required(readTime, fields, 'timestamp'),
     listingId:
       listingId !== null && source === context.serviceName && chain.family === 'solana'
@@ -111,6 +111,18 @@ export function toSale(context: RecordContext, fields: Fields): Observed<NewSale
     logIndex: readInteger(fields, 'logIndex', { max: LOG_INDEX_MAX }),
   };
   return { key: toSaleKey(sale), ...sale };
+}
+
+const SHORT_EVM_ADDRESS = /^0x[0-9a-f]{1,39}$/i;
+
+/**
+ * A party to a past sale. Some sources drop the leading zeros of EVM addresses: like its price, a sale's parties are history,
+ * kept as they were told rather than mended or lost.
+ */
+function readParty(chain: Chain, fields: Fields, name: string): string | null {
+  const text = readText(fields, name);
+  if (text !== null && chain.family === 'evm' && SHORT_EVM_ADDRESS.test(text)) return text.toLowerCase();
+  return readAddress(chain, fields, name);
 }
 
 /** By its transaction where there is one, whoever tells it; else by all that was told. */

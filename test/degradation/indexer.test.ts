@@ -1,6 +1,7 @@
 // What callers see while the indexer database is broken, in each way that it can be.
 
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import {
@@ -16,6 +17,7 @@ import {
   assertWithoutIndexer,
   base,
   ethereum,
+  lockMigrations,
   lockTable,
   solana,
   startBreakable,
@@ -23,9 +25,10 @@ import {
   withTwoServers,
 } from '../support/breakable.ts';
 import type { Breakable } from '../support/breakable.ts';
-import { until } from '../support/engines.ts';
+import { freePort, temporaryDirectory, until } from '../support/engines.ts';
 import type { FlakyProxy } from '../support/flaky-proxy.ts';
 import { startFlakyProxy } from '../support/flaky-proxy.ts';
+import { startTestService } from '../support/service.ts';
 
 const MINUTE_MS = 60_000;
 /** From the return of the indexer to full answers: a retry, its jitter, and a connection that hangs while it is made. */
@@ -212,6 +215,13 @@ withTwoServers('the indexer is broken', (servers) => {
     const best = Math.min((await service.fresh(ethereum.path)).ms, (await service.fresh(ethereum.path)).ms);
     assert.ok(best < SOURCE_TIMEOUT_MS / 2, `a detail still takes ${best} ms`);
     await release();
+    // No window that misses the mirror is kept: the clock stands still here, and every page is another answer.
+    let limit = 1;
+    await until(
+      async () => (await service.ok(`${ethereum.path}/listings?limit=${(limit += 1)}`)).meta === undefined,
+      RECOVERY_MAX_MS,
+      'a window without the mirror was kept',
+    );
     await untilWhole(service);
   });
 
@@ -239,13 +249,45 @@ withTwoServers('the indexer is broken', (servers) => {
       const { service, proxy } = await startBehindProxy(t, { way });
       assertRefused(await service.fresh('/v1/collections'), 502, 'upstream_error');
       await proxy.heal();
-      await until(
-        async () => (await service.fresh('/v1/collections')).status === 200,
-        2 * RECOVERY_MAX_MS,
-        'the indexer was not picked up',
-      );
-      await service.load(MARKET);
-      await untilWhole(service);
+      await untilPickedUp(service);
     });
   }
+
+  test('hanging when the service starts, in the middle of a migration: it starts all the same', async (t) => {
+    let release = () => Promise.resolve();
+    const service = await startBreakable(t, servers, {
+      empty: true,
+      via: {
+        indexer: async (url) => {
+          release = await lockMigrations(t, url);
+          return url;
+        },
+      },
+    });
+    assertRefused(await service.fresh('/v1/collections'), 502, 'upstream_error');
+    await release();
+    await untilPickedUp(service);
+  });
+
+  async function untilPickedUp(service: Breakable): Promise<void> {
+    await until(
+      async () => (await service.fresh('/v1/collections')).status === 200,
+      2 * RECOVERY_MAX_MS,
+      'the indexer was not picked up',
+    );
+    await service.load(MARKET);
+    await untilWhole(service);
+  }
+
+  test('an embedded primary starts without its indexer too, and is not given a sample that has no place to go', async (t) => {
+    const [dir, port] = [temporaryDirectory(), await freePort()];
+    const settings = { DATA_DIR: dir, INDEXER_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/none` };
+    const service = await startTestService({ settings, sample: true });
+    t.after(async () => {
+      await service.close();
+      rmSync(dir, { recursive: true, force: true });
+    });
+    assertRefused(await service.get('/v1/collections'), 502, 'upstream_error');
+    assert.equal((await service.get(ethereum.path)).status, 404);
+  });
 });

@@ -282,16 +282,25 @@ export function assertTellsNothing({ text }: TestAnswer): void {
 }
 
 /** Locks a table against all reads until the result is called. */
-export async function lockTable(
+export function lockTable(
   t: TestContext,
   databaseUrl: string | undefined,
   table: string,
 ): Promise<() => Promise<void>> {
+  return hold(t, databaseUrl, `lock table ${table} in access exclusive mode`);
+}
+
+/** Keeps the indexer's migrations waiting until the result is called. */
+export function lockMigrations(t: TestContext, databaseUrl: string): Promise<() => Promise<void>> {
+  return hold(t, databaseUrl, `select pg_advisory_xact_lock(hashtextextended('mercat migrations indexer', 0))`);
+}
+
+async function hold(t: TestContext, databaseUrl: string | undefined, sql: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: databaseUrl ?? '' });
   client.on('error', () => undefined);
   await client.connect();
   await client.query('begin');
-  await client.query(`lock table ${table} in access exclusive mode`);
+  await client.query(sql);
   let ended: Promise<void> | null = null;
   const release = () => (ended ??= client.end());
   t.after(release);

@@ -124,7 +124,7 @@ function oneValueWrong(context: Context, operation: Operation, parameter: Parame
     const target = toTarget(operation, { ...values, [parameter.name]: text });
     const answer = await send(target);
     judge.answer(operation, target, answer);
-    if (authenticated.has(parameter.name) || !isValidText(parameter, text)) judge.notAccepted(target, answer);
+    if (authenticated.has(parameter.name) || !isValidText(parameter, text)) judge.refused(target, answer);
     else if (!judgedByService.has(parameter.name)) judge.notRefused(target, answer);
   });
 }
@@ -139,7 +139,7 @@ function givenTwice(context: Context, operation: Operation, parameter: Parameter
     const repeated = `${target}${target.includes('?') ? '&' : '?'}${pair}`;
     const answer = await send(repeated);
     judge.answer(operation, repeated, answer);
-    judge.notAccepted(repeated, answer);
+    judge.refused(repeated, answer);
   });
 }
 

@@ -10,6 +10,8 @@ export type Judge = {
   answer(operation: Operation, target: string, answer: FuzzAnswer): void;
   /** An answer of the interface, whatever the path turned out to mean: a success or the envelope. */
   envelope(target: string, answer: FuzzAnswer): void;
+  /** With 400: not with a success, and not as if it were well formed but unknown. */
+  refused(target: string, answer: FuzzAnswer): void;
   notAccepted(target: string, answer: FuzzAnswer): void;
   notRefused(target: string, answer: FuzzAnswer): void;
 };
@@ -53,6 +55,7 @@ export function createJudge(document: unknown): Judge {
       always(target, answer);
       if (answer.status !== 200) matches('/components/schemas/Error', target, answer);
     },
+    refused: (target, answer) => expect(answer.status === 400, () => 'is not refused', target, answer),
     notAccepted: (target, answer) => expect(answer.status >= 400, () => 'accepts what is not valid', target, answer),
     notRefused: (target, answer) => expect(answer.status !== 400, () => 'refuses what is valid', target, answer),
   };

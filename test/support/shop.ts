@@ -55,8 +55,8 @@ export type TestStore = {
   shop(): Promise<TestShop>;
   operate(operation: string, input: Record<string, unknown>): Promise<any>;
   query(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Statements that the service has run so far. */
-  statements(): number;
+  /** Statements that the service has run so far and that mention this. Workers run some of their own all the time. */
+  statements(mention: string): number;
 };
 
 /** Declares `suite` once for each engine, around one service. The store may be used from the first hook on. */
@@ -82,11 +82,11 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
   let now = START;
   const clock = () => now;
   let main: Database | undefined;
-  let statements = 0;
+  const statements: string[] = [];
   const count = <D extends Pick<Database, 'query'>>(database: D): D => ({
     ...database,
     query: (sql: string, params?: readonly unknown[]) => {
-      statements += 1;
+      statements.push(sql);
       return database.query(sql, params);
     },
   });
@@ -151,7 +151,7 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
     shop,
     operate,
     query: (sql, params) => database.query(sql, params),
-    statements: () => statements,
+    statements: (mention) => statements.filter((sql) => sql.includes(mention)).length,
   };
 }
 

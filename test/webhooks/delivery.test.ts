@@ -6,8 +6,6 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import type { Database } from '../../src/db/database.ts';
 import { updateRecovered } from '../../src/db/delivery-log.ts';
 import { updateWebhook, updateWebhookSecret } from '../../src/db/webhooks.ts';
-import { FAILING_MAX_MS, RETRY_DELAYS_MS } from '../../src/domain/webhook-schedule.ts';
-import { ROTATION_OVERLAP_MS } from '../../src/domain/webhook-signature.ts';
 import { EVENTS_KEPT_MS, LEASE_MS } from '../../src/webhooks/worker.ts';
 import { forEachEngine } from '../support/engines.ts';
 import type { Received, Receiver } from './fixtures.ts';
@@ -25,7 +23,12 @@ import {
   subscribe,
 } from './fixtures.ts';
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ROTATION_OVERLAP_MS = DAY_MS;
+const FAILING_MAX_MS = 5 * DAY_MS;
+/** As published: 5 s, 5 min, 30 min, then hours. */
+const RETRY_DELAYS_MS = [5_000, 300_000, 1_800_000, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 
 forEachEngine('webhook deliveries', (engine) => {
   let db: Database;

@@ -56,12 +56,13 @@ forEachEngine('webhook isolation', (engine) => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const name of names) await subscribe(db, { shopId, url: `${good.url}/${name}`, now: NOW + 1 });
     await record(db, shopId, 'product.created', NOW + 1);
-    const worker = makeWorker(db, { limits: LIMITS });
+    const sendsMax = names.length + 1;
+    const worker = makeWorker(db, { limits: { ...LIMITS, sendsMax } });
     worker.clock.pass(1);
-    assert.equal(await worker.turn(), LIMITS.sendsMax);
-    await until(() => good.received.length === LIMITS.sendsMax, LIMIT_MS, 'the first turn was not sent');
+    assert.equal(await worker.turn(), sendsMax);
+    await until(() => good.received.length === sendsMax, LIMIT_MS, 'the first turn was not sent');
     const first = good.received.map(({ path }) => path.replace('/hook/', ''));
-    assert.deepEqual(first.toSorted(), [...names, 'swamped', 'swamped']);
+    assert.deepEqual(first.toSorted(), [...names, 'swamped']);
     await worker.close();
   });
 

@@ -39,8 +39,17 @@ export const collectionParams = Type.Object({
   }),
 });
 
+/** Which of the two forms is right follows from the chain. */
+const BASE58_FORM = '[1-9A-HJ-NP-Za-km-z]{32,44}';
+
 export const tokenParams = Type.Object({
   chain: chainSchema,
-  address: Type.String({ minLength: 1, description: 'EVM contract address, or Solana collection mint.' }),
-  tokenId: Type.String({ minLength: 1, description: 'EVM token id (decimal), or Solana asset mint.' }),
+  address: Type.String({
+    pattern: `^(0[xX][0-9a-fA-F]{40}|${BASE58_FORM})$`,
+    description: 'EVM contract address, or Solana collection mint.',
+  }),
+  tokenId: Type.String({
+    pattern: `^(0|[1-9][0-9]{0,77}|${BASE58_FORM})$`,
+    description: 'EVM token id (decimal), or Solana asset mint.',
+  }),
 });

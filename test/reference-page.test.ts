@@ -1,0 +1,96 @@
+// The reference page, as far as it can be tested without a browser: that it has all it needs from here, and may have nothing
+// from anywhere else.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { request } from './support/raw-http.ts';
+import { useSampleService } from './support/sample-service.ts';
+
+const BASE_URL = 'https://market.example/mercat';
+
+describe('the reference page', () => {
+  const service = useSampleService({ settings: { BASE_URL } });
+  /** Addresses of the page, as a browser that is at `/docs` makes them of its links. */
+  const linksOf = (html: string) =>
+    Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, link]) => new URL(link ?? '', `${service.url}/docs`));
+
+  test('is a page that runs one script, and the script and all else it names are here', async () => {
+    const response = await fetch(`${service.url}/docs`);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+    const html = await response.text();
+    assert.deepEqual(html.match(/<script[^>]*>[^<]*/g), ['<script src="docs/reference.js">']);
+    const links = linksOf(html).filter((link) => link.protocol !== 'data:');
+    assert.deepEqual(links.map(({ pathname }) => pathname).sort(), ['/docs/reference.js', '/v1/openapi.json']);
+    for (const link of links) {
+      const { status } = await fetch(link);
+      assert.equal(status, 200, link.href);
+    }
+  });
+
+  test('may load from and talk to this service alone', async () => {
+    const { headers } = await fetch(`${service.url}/docs`);
+    const policy = headers.get('content-security-policy') ?? '';
+    const directives = new Map(policy.split('; ').map((line) => [line.split(' ', 1)[0], line.split(' ').slice(1)]));
+    assert.deepEqual(directives.get('default-src'), ["'none'"]);
+    assert.deepEqual(directives.get('script-src'), ["'self'"]);
+    assert.deepEqual(directives.get('connect-src'), ["'self'", 'https://market.example']);
+    for (const name of ['base-uri', 'form-action', 'frame-ancestors'])
+      assert.deepEqual(directives.get(name), ["'none'"]);
+    const allowed = new Set(["'none'", "'self'", "'unsafe-inline'", 'data:', 'blob:', 'https://market.example']);
+    for (const [name, sources] of directives) {
+      for (const source of sources) assert.ok(allowed.has(source), `${name} ${source}`);
+      assert.equal(sources.includes("'unsafe-inline'"), name === 'style-src');
+    }
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(headers.get('referrer-policy'), 'no-referrer');
+  });
+
+  test('names no other place, and asks for nothing that would need one', async () => {
+    const page = await (await fetch(`${service.url}/docs`)).text();
+    assert.doesNotMatch(page, /https?:|\/\//);
+    const script = await (await fetch(`${service.url}/docs/reference.js`)).text();
+    const start = /Scalar\.createApiReference\('#app', (.+)\);\n$/.exec(script)?.[1] ?? assert.fail();
+    assert.deepEqual(JSON.parse(start), {
+      url: 'v1/openapi.json',
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    });
+  });
+
+  test('is at /docs, where a slash at the end leads back', async () => {
+    const slashed = await request(service.url, '/docs/');
+    assert.equal(slashed.status, 301);
+    assert.equal(new URL(slashed.headers['location'] ?? '', `${BASE_URL}/docs/`).href, `${BASE_URL}/docs`);
+    for (const target of ['/docs', '/docs?x=1', 'http://any.example/docs']) {
+      assert.equal((await request(service.url, target)).status, 200, target);
+    }
+  });
+
+  test('has its script compressed for who takes it so, and not sent again to who has it', async () => {
+    const get = (encoding: string) =>
+      fetch(`${service.url}/docs/reference.js`, { headers: { 'accept-encoding': encoding } });
+    const plain = await get('identity');
+    assert.equal(plain.headers.get('content-encoding'), null);
+    assert.equal(plain.headers.get('vary'), 'Accept-Encoding');
+    assert.equal(plain.headers.get('content-type'), 'text/javascript; charset=utf-8');
+    const gzipped = await get('br, gzip');
+    assert.equal(gzipped.headers.get('content-encoding'), 'gzip');
+    const script = await plain.text();
+    assert.ok(Number(gzipped.headers.get('content-length')) < script.length / 3);
+    assert.equal(await gzipped.text(), script);
+    for (const refusing of ['identity', 'gzip;q=0', '', 'x-gzip2']) {
+      const headers = { 'accept-encoding': refusing };
+      const answer = await request(service.url, '/docs/reference.js', { headers, method: 'HEAD' });
+      assert.equal(answer.headers['content-encoding'], undefined, refusing);
+    }
+    const etag = plain.headers.get('etag') ?? assert.fail();
+    const again = await request(service.url, '/docs/reference.js', { headers: { 'if-none-match': etag } });
+    assert.equal(again.status, 304);
+    assert.equal(again.body, '');
+  });
+});
