@@ -1,6 +1,7 @@
 // `npm run bench [NAME…]`: the figures of docs/performance.md, each as a ratio or a median from one run on one machine.
 
 import { cpus, totalmem } from 'node:os';
+import { benchDeliveries } from './deliveries.ts';
 import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
 import { benchRanking } from './ranking.ts';
@@ -16,6 +17,7 @@ const BENCHMARKS = {
   import: benchImport,
   start: benchStart,
   store: benchStore,
+  deliveries: benchDeliveries,
 };
 
 const wanted = process.argv.slice(2);

@@ -3,6 +3,8 @@
 
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { QueryTimeout, raceDeadline } from './deadline.ts';
+import type { Lane } from './lane.ts';
 
 export type Row = QueryResultRow;
 
@@ -42,21 +44,12 @@ type DatabaseOptions = {
   onClose?: () => Promise<void>;
 };
 
-/** A share of a pool's connections: whoever hangs in one lane leaves the others room. */
-export type Lane = {
-  /** Waits for a place until `deadline` (`performance.now()`), and throws QueryTimeout when there was none. */
-  enter(deadline: number): Promise<void>;
-  leave(): void;
-};
-
-/** Connections that one lane may hold: two lanes that hang leave others to the rest. */
-const LANE_CONNECTIONS_MAX = 4;
-
 /** Wraps a `pg` pool. The database owns the pool from here on. */
 export function createDatabase(pool: Pool, options: DatabaseOptions): Database {
   // A connection that breaks fails its statement; while it is lent out the pool does not listen, and an error that nobody
   // listens to would also end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const line: Line = { pool, heardAt: 0 };
   return {
     engine: options.engine,
     name: options.name,
@@ -64,7 +57,7 @@ export function createDatabase(pool: Pool, options: DatabaseOptions): Database {
     queryPrepared: createPreparedQuery(pool, options.engine),
     within: (timeoutMs, lane) => {
       const deadline = performance.now() + timeoutMs;
-      return { query: (sql, params = []) => runUntil(pool, { sql, params }, { deadline, lane }) };
+      return { query: (sql, params = []) => runUntil(line, { sql, params }, { deadline, lane }) };
     },
     transaction: (work) => transaction(pool, work),
     close: options.onClose ?? (() => pool.end()),
@@ -112,67 +105,45 @@ export function isOutOfReach(error: unknown): boolean {
   return (typeof code === 'string' && OUT_OF_REACH.test(code)) || CONNECTION_LOST.test(error.message);
 }
 
-/** Thrown when a statement was given up. The statement may still be running on the server for a moment. */
-export class QueryTimeout extends Error {
-  override readonly name = 'QueryTimeout';
-}
-
-/** A lane over any pool. First come, first served. */
-export function createLane(connectionsMax = LANE_CONNECTIONS_MAX): Lane {
-  let entered = 0;
-  const waiting = new Set<() => void>();
-  return {
-    enter: async (deadline) => {
-      if (entered < connectionsMax) {
-        entered += 1;
-        return;
-      }
-      const { promise: called, resolve: call } = Promise.withResolvers<void>();
-      waiting.add(call);
-      try {
-        await raceDeadline(called, deadline);
-      } catch (error) {
-        // A place that was handed over at the last moment goes to the next one.
-        if (!waiting.delete(call)) leave();
-        throw error;
-      }
-    },
-    leave,
-  };
-
-  /** Hands the place over to whoever has waited longest. */
-  function leave(): void {
-    const [next] = waiting;
-    if (!next) {
-      entered -= 1;
-      return;
-    }
-    waiting.delete(next);
-    next();
-  }
-}
+/** A pool, and when a statement with a deadline was last answered through it. */
+type Line = { pool: Pool; heardAt: number };
 
 async function runUntil<R extends Row>(
-  pool: Pool,
+  line: Line,
   { sql, params }: { sql: string; params: readonly unknown[] },
   { deadline, lane }: { deadline: number; lane: Lane | undefined },
 ): Promise<R[]> {
   if (performance.now() >= deadline) throw new QueryTimeout('the deadline has passed');
   await lane?.enter(deadline);
   try {
-    const client = await acquire(pool, deadline);
-    let failure: unknown;
+    const client = await acquire(line.pool, deadline);
+    const sentAt = performance.now();
     try {
-      return (await raceDeadline(client.query<R>(sql, [...params]), deadline)).rows;
+      const { rows } = await raceDeadline(client.query<R>(sql, [...params]), deadline);
+      line.heardAt = performance.now();
+      client.release();
+      return rows;
     } catch (error) {
-      failure = error;
-      throw error;
-    } finally {
       // A connection whose answer was given up would hand that answer to the next caller: it is closed instead.
-      client.release(failure instanceof QueryTimeout ? failure : false);
+      client.release(error instanceof QueryTimeout);
+      if (error instanceof QueryTimeout && line.heardAt < sentAt) dropIdle(line.pool);
+      throw error;
     }
   } finally {
     lane?.leave();
+  }
+}
+
+/**
+ * Closes the connections that lie idle. When nothing has been heard through any, the machine behind them may be gone without a
+ * word, and each of them would cost a deadline to find that out.
+ */
+function dropIdle(pool: Pool): void {
+  for (let idle = pool.idleCount; idle > 0; idle -= 1) {
+    pool.connect().then(
+      (client) => client.release(true),
+      () => undefined,
+    );
   }
 }
 
@@ -189,17 +160,6 @@ async function acquire(pool: Pool, deadline: number): Promise<PoolClient> {
       );
     }
     throw error;
-  }
-}
-
-async function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const leftMs = Math.max(0, deadline - performance.now());
-  const timer = setTimeout(() => reject(new QueryTimeout('no answer within the deadline')), leftMs);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Database, Queryable } from '../db/database.ts';
-import { createLane } from '../db/database.ts';
+import { createLane } from '../db/lane.ts';
 import type { Address } from '../domain/address.ts';
 import type { Chain, Chains } from '../domain/chain.ts';
 import { ServiceError } from '../errors.ts';

@@ -33,6 +33,8 @@ import { startTestService } from '../support/service.ts';
 const MINUTE_MS = 60_000;
 /** From the return of the indexer to full answers: a retry, its jitter, and a connection that hangs while it is made. */
 const RECOVERY_MAX_MS = 3_500;
+/** The start waits three seconds for an indexer that hangs. */
+const START_MAX_MS = 15_000;
 
 withTwoServers('the indexer is broken', (servers) => {
   /** Polls until answers are whole again; no caller may wait for it. */
@@ -214,9 +216,10 @@ withTwoServers('the indexer is broken', (servers) => {
     // No source may hide its hanging reads behind others that answer.
     const best = Math.min((await service.fresh(ethereum.path)).ms, (await service.fresh(ethereum.path)).ms);
     assert.ok(best < SOURCE_TIMEOUT_MS / 2, `a detail still takes ${best} ms`);
-    await release();
     // No window that misses the mirror is kept: the clock stands still here, and every page is another answer.
     let limit = 1;
+    assert.ok((await service.ok(`${ethereum.path}/listings?limit=${limit}`)).meta);
+    await release();
     await until(
       async () => (await service.ok(`${ethereum.path}/listings?limit=${(limit += 1)}`)).meta === undefined,
       RECOVERY_MAX_MS,
@@ -255,6 +258,7 @@ withTwoServers('the indexer is broken', (servers) => {
 
   test('hanging when the service starts, in the middle of a migration: it starts all the same', async (t) => {
     let release = () => Promise.resolve();
+    const startedAt = performance.now();
     const service = await startBreakable(t, servers, {
       empty: true,
       via: {
@@ -264,6 +268,7 @@ withTwoServers('the indexer is broken', (servers) => {
         },
       },
     });
+    assert.ok(performance.now() - startedAt < START_MAX_MS, 'it waited for the indexer');
     assertRefused(await service.fresh('/v1/collections'), 502, 'upstream_error');
     await release();
     await untilPickedUp(service);

@@ -15,13 +15,14 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { countWaiting, lockTable, withTwoServers } from '../support/breakable.ts';
 import { createTestDatabase, freePort, until } from '../support/engines.ts';
+import { createSocketConnection } from '../../src/intake/client.ts';
 import { newSubject, range } from '../support/market.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 30_000;
 /** A client that does not leave is cut off after five seconds, a database after two more. */
 const CUT_AFTER_MS = 5_000;
-const STOP_MAX_MS = 10_000;
+const STOP_MAX_MS = 15_000;
 const CALLERS = 4;
 
 type Program = {
@@ -89,6 +90,19 @@ function startLoad(url: string): { answers(): number; wrong: string[]; done: Pro
     }
   });
   return { answers: () => answers, wrong, done: Promise.all(callers).finally(() => agent.destroy()) };
+}
+
+/** An import that goes on until something ends it. */
+function startImport(dataDir: string): { begun: Promise<void>; done: Promise<unknown> } {
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  const subject = newSubject();
+  async function* endless() {
+    for (let row = 1; ; row += 1) yield Buffer.from(`${JSON.stringify(subject.listing(String(row), row))}\n`);
+  }
+  const connection = createSocketConnection(path.join(dataDir, 'mercat.sock'));
+  const done = connection.import(endless(), { format: 'ndjson' }, () => resolve());
+  done.catch(() => undefined);
+  return { begun, done };
 }
 
 function request(url: string, agent?: http.Agent): Promise<number> {
@@ -182,10 +196,11 @@ withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
     await release();
   });
 
-  test('a database that hangs does not keep it from ending', async (t) => {
+  test('a database that hangs does not keep it from ending, in the middle of requests and of an import', async (t) => {
     const settings = await placeOnServers(t);
     const program = await runUntilUp(t, settings);
-    await request(`${program.url}/v1/collections`);
+    const importing = startImport(settings['DATA_DIR'] ?? '');
+    await importing.begun;
     servers.indexer.freeze();
     servers.primary.freeze();
     try {
@@ -195,6 +210,7 @@ withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
       program.child.kill('SIGTERM');
       const { code, ms } = await program.ended();
       await Promise.allSettled(callers);
+      await assert.rejects(importing.done);
       assert.equal(code, 0, program.stderr());
       assert.ok(ms < STOP_MAX_MS, `it took ${ms} ms to end`);
       t.diagnostic(`ended after ${Math.round(ms)} ms`);

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { QueryTimeout, createLane } from '../../src/db/database.ts';
+import { QueryTimeout } from '../../src/db/deadline.ts';
+import { createLane } from '../../src/db/lane.ts';
 import { createLog } from '../../src/log.ts';
 import { withinOneDeadline } from '../../src/market/market.ts';
 import { createSource } from '../../src/sources/source.ts';

@@ -1,0 +1,76 @@
+// Webhook deliveries a second, from recorded events to a local receiver that has answered them all, for one webhook and for
+// twenty.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '../src/clock.ts';
+import type { Database } from '../src/db/database.ts';
+import { insertEvent } from '../src/db/events.ts';
+import { createLog } from '../src/log.ts';
+import { createShop } from '../src/store/shops.ts';
+import { createWebhook } from '../src/store/webhooks.ts';
+import { startWebhooks } from '../src/webhooks/start.ts';
+import { onEachEngine } from './databases.ts';
+import { median, say, spread, timeMs } from './measure.ts';
+
+const ROUNDS = 3;
+const DELIVERIES = 2_000;
+
+export function benchDeliveries(): Promise<void> {
+  return onEachEngine(async (main) => {
+    for (const webhooks of [1, 20]) {
+      const rates: number[] = [];
+      for (let round = 0; round <= ROUNDS; round += 1) {
+        const ms = await deliverAll(main, `${webhooks} ${round}`, webhooks);
+        // The first round warms up and is not counted.
+        if (round > 0) rates.push((DELIVERIES / ms) * 1_000);
+      }
+      const what = webhooks === 1 ? '1 webhook' : `${webhooks} webhooks`;
+      say(`deliveries, ${main.engine}, ${what}: ${median(rates).toFixed(0)} a second (${spread(rates)})`);
+    }
+  });
+}
+
+/** Milliseconds until a receiver has been told of every event by every webhook. */
+async function deliverAll(main: Database, name: string, webhooks: number): Promise<number> {
+  const log = createLog('warn');
+  const store = { main, clock: systemClock, log, serviceName: 'mercat' };
+  const shop = await createShop(store, name);
+  const caller = { keyId: 'key_bench', shopId: shop.id, scopes: new Set<string>() };
+  const receiver = await startCounter(DELIVERIES);
+  await main.transaction(async (tx) => {
+    for (let number = 0; number < webhooks; number += 1) {
+      await createWebhook(store, tx, caller, { url: receiver.url, events: ['product.*'], description: null });
+    }
+  });
+  for (let number = 0; number < DELIVERIES / webhooks; number += 1) {
+    await insertEvent(main, { shopId: shop.id, type: 'product.created', data: { number }, now: systemClock() });
+  }
+  const ms = await timeMs(async () => {
+    const worker = startWebhooks({ main, clock: systemClock, log, allowPrivate: true });
+    await receiver.all;
+    await worker.stop();
+  });
+  receiver.close();
+  return ms;
+}
+
+/** A receiver; `all` resolves when it has answered `count` requests. */
+async function startCounter(count: number) {
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  let left = count;
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      response.writeHead(204).end();
+      left -= 1;
+      if (left === 0) resolve();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url, all, close };
+}
