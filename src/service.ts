@@ -57,6 +57,8 @@ export type Service = {
 };
 
 const SWEEP_PERIOD_MS = 30_000;
+/** A key that falls quiet is seen to have been used all the same. */
+const KEY_USES_PERIOD_MS = 15_000;
 const MIGRATION_RETRY_MS = 2_000;
 /** How long the start waits for the indexer database before it goes on without it. */
 const INDEXER_PATIENCE_MS = 3_000;
@@ -131,6 +133,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const store: Store = { main: databases.main, clock, log, serviceName: config.serviceName };
   const keys = createKeyRing(store);
   closers.push(keys.flush);
+  closers.push(startPeriodic({ name: 'key-uses', periodMs: KEY_USES_PERIOD_MS, run: keys.flush }, log));
 
   // What takes work in is closed side by side: none of it waits for another one's work.
   const doors: Closer[] = [];

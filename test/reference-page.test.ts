@@ -21,7 +21,11 @@ describe('the reference page', () => {
     const html = await response.text();
     assert.deepEqual(html.match(/<script[^>]*>[^<]*/g), ['<script src="docs/reference.js">']);
     const links = linksOf(html).filter((link) => link.protocol !== 'data:');
-    assert.deepEqual(links.map(({ pathname }) => pathname).sort(), ['/docs/reference.js', '/v1/openapi.json']);
+    assert.deepEqual(links.map(({ pathname }) => pathname).sort(), [
+      '/api/v1/openapi.json',
+      '/docs/reference.js',
+      '/v1/openapi.json',
+    ]);
     for (const link of links) {
       const { status } = await fetch(link);
       assert.equal(status, 200, link.href);
@@ -52,7 +56,10 @@ describe('the reference page', () => {
     const script = await (await fetch(`${service.url}/docs/reference.js`)).text();
     const start = /Scalar\.createApiReference\('#app', (.+)\);\n$/.exec(script)?.[1] ?? assert.fail();
     assert.deepEqual(JSON.parse(start), {
-      url: 'v1/openapi.json',
+      sources: [
+        { title: 'Marketplace', slug: 'marketplace', url: 'v1/openapi.json', default: true },
+        { title: 'Store', slug: 'store', url: 'api/v1/openapi.json' },
+      ],
       withDefaultFonts: false,
       telemetry: false,
       hideClientButton: true,

@@ -1,4 +1,4 @@
-// The readable API reference at /docs: a page that draws the served OpenAPI document, with all its code served from here.
+// The readable API reference at /docs: a page that draws the served OpenAPI documents, with all its code served from here.
 // It must neither fetch anything from anybody else nor tell anybody: the configuration asks for that, the policy enforces it.
 
 import { createHash } from 'node:crypto';
@@ -24,14 +24,18 @@ const PAGE = `<!doctype html>
   </head>
   <body>
     <div id="app"></div>
-    <noscript>This page draws <a href="v1/openapi.json">v1/openapi.json</a> and needs JavaScript for it.</noscript>
+    <noscript>This page draws <a href="v1/openapi.json">v1/openapi.json</a> and
+      <a href="api/v1/openapi.json">api/v1/openapi.json</a>, and needs JavaScript for it.</noscript>
     <script src="docs/reference.js"></script>
   </body>
 </html>
 `;
 
 const CONFIGURATION = {
-  url: 'v1/openapi.json',
+  sources: [
+    { title: 'Marketplace', slug: 'marketplace', url: 'v1/openapi.json', default: true },
+    { title: 'Store', slug: 'store', url: 'api/v1/openapi.json' },
+  ],
   withDefaultFonts: false,
   telemetry: false,
   hideClientButton: true,
@@ -96,7 +100,7 @@ function sendScript(script: Script, request: FastifyRequest, reply: FastifyReply
 async function loadScript(): Promise<Script> {
   const { default: reference } = await import('@scalar/fastify-api-reference');
   const library = Fastify();
-  await library.register(reference, { routePrefix: '/reference', configuration: { url: CONFIGURATION.url } });
+  await library.register(reference, { routePrefix: '/reference', configuration: { url: 'v1/openapi.json' } });
   const { rawPayload } = await library.inject('/reference/js/scalar.js');
   await library.close();
   const start = `\nScalar.createApiReference('#app', ${JSON.stringify(CONFIGURATION)});\n`;

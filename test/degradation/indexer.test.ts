@@ -142,6 +142,19 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`silent: whole again after ${Math.round(await untilWhole(service))} ms`);
   });
 
+  test('gone silent while only one source is asked: not every open connection costs a deadline', async (t) => {
+    const { service, proxy } = await startBehindProxy(t);
+    for (let round = 0; round < 3; round += 1) await assertWhole(service);
+    const open = proxy.connections();
+    assert.ok(open > 5, `only ${open} connections are open`);
+    proxy.hang();
+    const sales = `${ethereum.path}/sales`;
+    for (let failures = 0; failures < 4; failures += 1)
+      assertRefused(await service.fresh(sales), 502, 'upstream_error');
+    await proxy.heal();
+    await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not come back');
+  });
+
   async function startBehindProxy(
     t: TestContext,
     broken?: { way: 'refuse' | 'hang' },

@@ -33,7 +33,7 @@ export async function startFlakyProxy(target: string): Promise<FlakyProxy> {
   const carry = (pair: Pair, from: net.Socket, to: net.Socket) => {
     let free = 0;
     from.on('data', (chunk) => {
-      if (pair.silent) return;
+      if (pair.silent || !to.writable) return;
       const now = performance.now();
       free = Math.max(free, now + delayMs);
       if (free <= now) to.write(chunk);
