@@ -3,7 +3,7 @@
 export const UINT256_MAX = 2n ** 256n - 1n;
 
 const DIGITS = /^\d{1,100}$/;
-const DECIMAL = /^(\d{1,100})(?:\.(\d{1,100}))?$/;
+const DECIMAL = /^(\d{1,100})(?:\.(\d{1,100}))?(?:e([+-]?\d{1,3}))?$/i;
 
 /** A decimal string of an integer from 0 to 2^256-1, or null: the specification's "interpretable" price. */
 export function parseAmount(text: string): bigint | null {
@@ -12,13 +12,22 @@ export function parseAmount(text: string): bigint | null {
   return value <= UINT256_MAX ? value : null;
 }
 
-/** Base units of a plain decimal in native units (`1.25` with 18 decimals); null when it is not one or would need rounding. */
+/**
+ * Base units of a decimal in native units (`1.25`, or `1e-05` as spreadsheets and data frames write it), with `decimals` places;
+ * null when it is not one, or would need rounding. Exact: the point is moved in the text.
+ */
 export function parseNativeAmount(text: string, decimals: number): bigint | null {
-  const [, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
+  const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   if (whole === undefined) return null;
-  const kept = fraction.slice(0, decimals);
-  if (/[1-9]/.test(fraction.slice(decimals))) return null;
-  const value = BigInt(whole + kept.padEnd(decimals, '0'));
+  const digits = whole + fraction;
+  // How many zeros follow the digits, or how many digits would be lost.
+  const shift = decimals - fraction.length + Number(exponent);
+  if (shift >= 0) return bounded(BigInt(digits + '0'.repeat(shift)));
+  const lost = digits.slice(shift);
+  return /[1-9]/.test(lost) ? null : bounded(BigInt(digits.slice(0, shift) || '0'));
+}
+
+function bounded(value: bigint): bigint | null {
   return value <= UINT256_MAX ? value : null;
 }
 

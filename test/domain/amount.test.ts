@@ -68,8 +68,12 @@ test('a native amount that would have to be rounded, or is too large, is refused
   assert.equal(parseNativeAmount('1.5', 0), null);
   assert.equal(parseNativeAmount('0.0000000001', 9), null);
   assert.equal(parseNativeAmount('0.0000000010', 9), 1n);
+  assert.equal(parseNativeAmount('1e-05', 18), 10_000_000_000_000n);
+  assert.equal(parseNativeAmount('6.27E+1', 18), 62_700_000_000_000_000_000n);
+  assert.equal(parseNativeAmount('10e-19', 18), 1n);
+  assert.equal(parseNativeAmount('0e-99', 18), 0n);
   assert.equal(parseNativeAmount(`${UINT256_MAX}`, 1), null);
-  for (const text of ['', '.', '1.', '.5', '-1', '1e3', '1,5', ' 1'])
+  for (const text of ['', '.', '1.', '.5', '-1', 'e3', '1e', '1e1.5', '1,5', ' 1', '1e-19', '1e60', '1e9999'])
     assert.equal(parseNativeAmount(text, 18), null, text);
 });
 

@@ -69,7 +69,7 @@ describe('a column map', () => {
       logIndex: 3.5,
       price: '1500000000',
     });
-    for (const kept of ['1e-05', '0.0000000001', 'n/a', '-1', '1.5 SOL']) {
+    for (const kept of ['1e-10', '0.0000000001', 'n/a', '-1', '1.5 SOL']) {
       assert.equal(((await values(kept, 'solana', '', '', '')) as { price: string }).price, kept);
     }
     for (const [text, time] of [

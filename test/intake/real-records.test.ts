@@ -83,7 +83,7 @@ forEachEngine('real records', (engine) => {
     const [odd] = await db.query<{ count: number }>(
       'select count(*)::int as count from indexer.sale where price_raw is null',
     );
-    assert.equal(odd?.count, rows.filter((row) => row.split(',')[column]?.includes('e')).length);
+    assert.equal(odd?.count, 0, 'prices written like 1e-05 are exact too');
   });
 
   test('2,966 Seaport sales are 1,966 distinct ones, and none of their prices can be interpreted', async (t) => {
