@@ -19,7 +19,10 @@ export async function onEachEngine(work: (database: Database) => Promise<void>):
   if (!canRunPostgres()) return;
   const server = await startPostgres({ durable: true });
   const url = await createTestDatabase(server.url);
-  await use(createDatabase(new pg.Pool({ connectionString: url }), { engine: 'postgresql', name: 'main' }), work);
+  const postgres = new pg.Pool({ connectionString: url });
+  // The server is stopped while the last connections are still on their way out.
+  postgres.on('error', () => undefined);
+  await use(createDatabase(postgres, { engine: 'postgresql', name: 'main' }), work);
   await server.stop();
 }
 

@@ -158,7 +158,8 @@ export const SETTINGS = [
     name: 'SOURCE_TIMEOUT_MS',
     default: '800',
     form: 'an integer from 10 to 60000',
-    meaning: 'The deadline of each read of the indexer and of the order-book lookup, in milliseconds.',
+    meaning:
+      'The deadline of each read of the indexer and of the order-book lookup, in milliseconds. Five times that with the embedded database.',
     parse: (text) => parseInteger(text, 10, 60_000),
   }),
   setting({

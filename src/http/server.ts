@@ -40,6 +40,7 @@ const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
 /** More than the slowest answer takes with the default deadlines. */
 const CLOSE_WAIT_MS = 5_000;
+const IDLE_LOOK_MS = 50;
 
 export async function createHttpServer(options: ServerOptions): Promise<FastifyInstance> {
   const { marketplace, clock, log } = options;
@@ -93,10 +94,13 @@ function toStoreContext(
 /** Ends the server: what is under way is answered, and connections that stay longer than that takes are cut. */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS);
+  // A connection whose answer was under way is kept alive by it, and would be waited for.
+  const dismiss = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOK_MS);
   try {
     await app.close();
   } finally {
     clearTimeout(cut);
+    clearInterval(dismiss);
   }
 }
 

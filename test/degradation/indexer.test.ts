@@ -1,14 +1,13 @@
 // What callers see while the indexer database is broken, in each way that it can be.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
-import type { TestContext } from 'node:test';
 import { test } from 'node:test';
+import type { Breakable } from '../support/breakable.ts';
+import { SOURCE_TIMEOUT_MS, startBehindProxy, startBreakable, withTwoServers } from '../support/breakable.ts';
 import {
-  MARKET,
   NO_WINDOWS,
+  RECOVERY_MAX_MS,
   SALES,
-  SOURCE_TIMEOUT_MS,
   VOLUME,
   assertDegraded,
   assertFloor,
@@ -17,54 +16,28 @@ import {
   assertWithoutIndexer,
   base,
   ethereum,
-  lockMigrations,
-  lockTable,
   solana,
-  startBreakable,
   untilFloorsAreKept,
-  withTwoServers,
-} from '../support/breakable.ts';
-import type { Breakable } from '../support/breakable.ts';
-import { freePort, temporaryDirectory, until } from '../support/engines.ts';
-import type { FlakyProxy } from '../support/flaky-proxy.ts';
-import { startFlakyProxy } from '../support/flaky-proxy.ts';
-import { startTestService } from '../support/service.ts';
-
-const MINUTE_MS = 60_000;
-/** From the return of the indexer to full answers: a retry, its jitter, and a connection that hangs while it is made. */
-const RECOVERY_MAX_MS = 3_500;
-/** The start waits three seconds for an indexer that hangs. */
-const START_MAX_MS = 15_000;
+  untilWhole,
+} from '../support/breakable-market.ts';
+import { until } from '../support/engines.ts';
+import { MINUTE_MS } from '../support/market.ts';
+import { lockTable } from '../support/server-side.ts';
 
 withTwoServers('the indexer is broken', (servers) => {
-  /** Polls until answers are whole again; no caller may wait for it. */
-  async function untilWhole(service: Breakable): Promise<number> {
+  /** Polls until answers are whole again; no caller may wait for it. Returns how long it took. */
+  async function untilBack(service: Breakable): Promise<number> {
     const startedAt = performance.now();
     let slowest = 0;
-    await until(
-      async () => {
-        const [detail, listings] = [
-          await service.fresh(ethereum.path),
-          await service.fresh(`${ethereum.path}/listings`),
-        ];
-        slowest = Math.max(slowest, detail.ms, listings.ms);
-        return !detail.body.data.stale && listings.body.meta === undefined;
-      },
-      RECOVERY_MAX_MS,
-      'answers are not whole again',
-    );
+    const isWhole = async () => {
+      const [detail, listings] = [await service.fresh(ethereum.path), await service.fresh(`${ethereum.path}/listings`)];
+      slowest = Math.max(slowest, detail.ms, listings.ms);
+      return !detail.body.data.stale && listings.body.meta === undefined;
+    };
+    await until(isWhole, RECOVERY_MAX_MS, 'answers are not whole again');
     assert.ok(slowest < SOURCE_TIMEOUT_MS, `a caller waited ${slowest} ms while the indexer came back`);
     const tookMs = performance.now() - startedAt;
-    await until(
-      () =>
-        assertWhole(service).then(
-          () => true,
-          () => false,
-        ),
-      RECOVERY_MAX_MS,
-      'a source did not come back',
-    );
-    await assertWhole(service);
+    await untilWhole(service);
     return tookMs;
   }
 
@@ -78,7 +51,7 @@ withTwoServers('the indexer is broken', (servers) => {
     } finally {
       await servers.indexer.start();
     }
-    t.diagnostic(`whole again after ${Math.round(await untilWhole(service))} ms`);
+    t.diagnostic(`whole again after ${Math.round(await untilBack(service))} ms`);
   });
 
   test('frozen, open connections and new ones: the same, and at once after a few failures', async (t) => {
@@ -101,7 +74,7 @@ withTwoServers('the indexer is broken', (servers) => {
     } finally {
       servers.indexer.thaw();
     }
-    t.diagnostic(`whole again after ${Math.round(await untilWhole(service))} ms`);
+    t.diagnostic(`whole again after ${Math.round(await untilBack(service))} ms`);
   });
 
   test('killed and started again: the same', async (t) => {
@@ -113,37 +86,37 @@ withTwoServers('the indexer is broken', (servers) => {
     } finally {
       await servers.indexer.start();
     }
-    await untilWhole(service);
+    await untilBack(service);
   });
 
   test('slow: within the deadline answers are whole, beyond it they are degraded', async (t) => {
-    const { service, proxy } = await startBehindProxy(t);
+    const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreKept(service);
     proxy.delay(SOURCE_TIMEOUT_MS / 15);
     await assertWhole(service);
     proxy.delay(2 * SOURCE_TIMEOUT_MS);
     await assertWithoutIndexer(service);
     await proxy.heal();
-    await untilWhole(service);
+    await untilBack(service);
   });
 
   test('refusing, cut off, or gone silent for good: the same, and new connections are made when it is back', async (t) => {
-    const { service, proxy } = await startBehindProxy(t);
+    const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreKept(service);
     await proxy.refuse();
     await assertWithoutIndexer(service);
     await proxy.heal();
-    t.diagnostic(`refused: whole again after ${Math.round(await untilWhole(service))} ms`);
+    t.diagnostic(`refused: whole again after ${Math.round(await untilBack(service))} ms`);
     proxy.cut();
-    await untilWhole(service);
+    await untilBack(service);
     proxy.hang();
     await assertWithoutIndexer(service);
     await proxy.heal();
-    t.diagnostic(`silent: whole again after ${Math.round(await untilWhole(service))} ms`);
+    t.diagnostic(`silent: whole again after ${Math.round(await untilBack(service))} ms`);
   });
 
   test('gone silent while only one source is asked: not every open connection costs a deadline', async (t) => {
-    const { service, proxy } = await startBehindProxy(t);
+    const { service, proxy } = await startBehindProxy(t, servers);
     for (let round = 0; round < 3; round += 1) await assertWhole(service);
     const open = proxy.connections();
     assert.ok(open > 5, `only ${open} connections are open`);
@@ -154,30 +127,6 @@ withTwoServers('the indexer is broken', (servers) => {
     await proxy.heal();
     await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not come back');
   });
-
-  async function startBehindProxy(
-    t: TestContext,
-    broken?: { way: 'refuse' | 'hang' },
-  ): Promise<{ service: Breakable; proxy: FlakyProxy }> {
-    const proxies: FlakyProxy[] = [];
-    t.after(async () => {
-      for (const proxy of proxies) await proxy.close();
-    });
-    const service = await startBreakable(t, servers, {
-      empty: broken !== undefined,
-      via: {
-        indexer: async (url) => {
-          const proxy = await startFlakyProxy(url);
-          proxies.push(proxy);
-          if (broken) await proxy[broken.way]();
-          return proxy.url;
-        },
-      },
-    });
-    const [proxy] = proxies;
-    assert.ok(proxy);
-    return { service, proxy };
-  }
 
   test('one stats source hangs: its fields are null, the others stay, and only both together are stale', async (t) => {
     const service = await startBreakable(t, servers);
@@ -207,7 +156,7 @@ withTwoServers('the indexer is broken', (servers) => {
     assert.equal(listings.body.meta, undefined);
     assert.equal((await service.fresh('/v1/collections')).status, 502);
     await releaseAnalytics();
-    await untilWhole(service);
+    await untilBack(service);
   });
 
   test('the mirror’s table hangs: listings and floor are degraded, the stats are not', async (t) => {
@@ -238,7 +187,7 @@ withTwoServers('the indexer is broken', (servers) => {
       RECOVERY_MAX_MS,
       'a window without the mirror was kept',
     );
-    await untilWhole(service);
+    await untilBack(service);
   });
 
   test('last-good buyer floors are told for 30 minutes, outlive a restart, and are those of Solana and Ethereum', async (t) => {
@@ -258,54 +207,5 @@ withTwoServers('the indexer is broken', (servers) => {
     } finally {
       await servers.indexer.start();
     }
-  });
-
-  for (const way of ['refuse', 'hang'] as const) {
-    test(`down when the service starts (${way}): it starts, and picks the indexer up later, migrations included`, async (t) => {
-      const { service, proxy } = await startBehindProxy(t, { way });
-      assertRefused(await service.fresh('/v1/collections'), 502, 'upstream_error');
-      await proxy.heal();
-      await untilPickedUp(service);
-    });
-  }
-
-  test('hanging when the service starts, in the middle of a migration: it starts all the same', async (t) => {
-    let release = () => Promise.resolve();
-    const startedAt = performance.now();
-    const service = await startBreakable(t, servers, {
-      empty: true,
-      via: {
-        indexer: async (url) => {
-          release = await lockMigrations(t, url);
-          return url;
-        },
-      },
-    });
-    assert.ok(performance.now() - startedAt < START_MAX_MS, 'it waited for the indexer');
-    assertRefused(await service.fresh('/v1/collections'), 502, 'upstream_error');
-    await release();
-    await untilPickedUp(service);
-  });
-
-  async function untilPickedUp(service: Breakable): Promise<void> {
-    await until(
-      async () => (await service.fresh('/v1/collections')).status === 200,
-      2 * RECOVERY_MAX_MS,
-      'the indexer was not picked up',
-    );
-    await service.load(MARKET);
-    await untilWhole(service);
-  }
-
-  test('an embedded primary starts without its indexer too, and is not given a sample that has no place to go', async (t) => {
-    const [dir, port] = [temporaryDirectory(), await freePort()];
-    const settings = { DATA_DIR: dir, INDEXER_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/none` };
-    const service = await startTestService({ settings, sample: true });
-    t.after(async () => {
-      await service.close();
-      rmSync(dir, { recursive: true, force: true });
-    });
-    assertRefused(await service.get('/v1/collections'), 502, 'upstream_error');
-    assert.equal((await service.get(ethereum.path)).status, 404);
   });
 });

@@ -2,27 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SOURCE_TIMEOUT_MS, startBreakable, withTwoServers } from '../support/breakable.ts';
 import {
-  SOURCE_TIMEOUT_MS,
   VOLUME,
   assertDegraded,
   assertRefused,
   assertWhole,
   ethereum,
-  lockTable,
   solana,
-  startBreakable,
   token,
   untilFloorsAreKept,
-  withTwoServers,
-} from '../support/breakable.ts';
-import type { Breakable } from '../support/breakable.ts';
-import { until } from '../support/engines.ts';
+  untilWhole,
+} from '../support/breakable-market.ts';
+import { lockTable } from '../support/server-side.ts';
 import { MINUTE_MS, START } from '../support/market.ts';
 
 /** The primary is waited for three times as long as a source that can be missed. */
 const PATIENCE_MS = 3 * SOURCE_TIMEOUT_MS;
-const RECOVERY_MAX_MS = 3_500;
 const PATHS = [
   '/v1/collections',
   ethereum.path,
@@ -32,17 +28,6 @@ const PATHS = [
 const UNASKED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
 
 withTwoServers('the primary is broken', (servers) => {
-  const untilWhole = (service: Breakable) =>
-    until(
-      () =>
-        assertWhole(service).then(
-          () => true,
-          () => false,
-        ),
-      RECOVERY_MAX_MS,
-      'answers are not whole again',
-    );
-
   test('stopped: 503, or the last good answer where one is held, and answers return with the server', async (t) => {
     const service = await startBreakable(t, servers);
     await assertWhole(service);

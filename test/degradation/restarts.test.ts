@@ -4,26 +4,23 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import type { Breakable } from '../support/breakable.ts';
+import { SOURCE_TIMEOUT_MS, startBreakable, withTwoServers } from '../support/breakable.ts';
 import {
-  SOURCE_TIMEOUT_MS,
   assertWhole,
   base,
-  countConnections,
-  countWaiting,
   ethereum,
-  lockTable,
   solana,
-  startBreakable,
   token,
-  withTwoServers,
-} from '../support/breakable.ts';
+  RECOVERY_MAX_MS,
+  untilWhole,
+} from '../support/breakable-market.ts';
+import { countConnections, countWaiting, lockTable } from '../support/server-side.ts';
 import { until } from '../support/engines.ts';
 import { newSubject, range } from '../support/market.ts';
 
 /** Connections that a service may have to one database. */
 const CONNECTIONS_MAX = 10;
 const CALLERS = 4;
-const RECOVERY_MAX_MS = 4_000;
 /** A statement that was given up ends on the server after its next look at the connection. */
 const CONNECTION_CHECK_MAX_MS = 3_000;
 
@@ -55,16 +52,6 @@ function startLoad(service: Breakable, paths: readonly string[]): Load {
 }
 
 withTwoServers('databases come and go under load', (servers) => {
-  const untilWhole = (service: Breakable) =>
-    until(
-      () =>
-        assertWhole(service).then(
-          () => true,
-          () => false,
-        ),
-      RECOVERY_MAX_MS,
-      'answers are not whole again',
-    );
   /** Waits until something has been answered while the server was in the state it is in. */
   const forAWhile = async (service: Breakable, answers: number) => {
     for (let count = 0; count < answers; count += 1) await service.get('/v1');

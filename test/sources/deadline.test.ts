@@ -10,6 +10,8 @@ import { withinOneDeadline } from '../../src/market/market.ts';
 import { createSource } from '../../src/sources/source.ts';
 
 const TIMEOUT_MS = 200;
+/** Timers may be early by less than this. */
+const TIMER_MS = 2;
 const query = () => Promise.reject(new Error('no database here'));
 
 /** A market's source whose reads take as long as they are told, and say how much time they were given. */
@@ -40,10 +42,10 @@ test('reads within one deadline have what is left of it, and time between them d
   assert.equal((await read(busyFor(0))).ok, true);
   const [first = 0, second = 0] = given;
   assert.equal(first, TIMEOUT_MS);
-  assert.ok(second > 0 && second <= (TIMEOUT_MS * 3) / 4, `${second} ms were left`);
+  assert.ok(second > 0 && second < (TIMEOUT_MS * 3) / 4 + TIMER_MS, `${second} ms were left`);
   assert.deepEqual(await read(busyFor(TIMEOUT_MS)), { ok: false, reason: 'timeout' });
   assert.deepEqual(await read(busyFor(TIMEOUT_MS)), { ok: false, reason: 'timeout' });
-  assert.equal(given.at(-1), 0);
+  assert.ok((given.at(-1) ?? TIMEOUT_MS) < TIMER_MS);
 });
 
 const soon = () => performance.now() + 20;

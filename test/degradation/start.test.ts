@@ -1,0 +1,65 @@
+// A service that starts while its indexer is broken.
+
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Breakable } from '../support/breakable.ts';
+import { startBehindProxy, startBreakable, withTwoServers } from '../support/breakable.ts';
+import { MARKET, RECOVERY_MAX_MS, assertRefused, ethereum, untilWhole } from '../support/breakable-market.ts';
+import { freePort, temporaryDirectory, until } from '../support/engines.ts';
+import { lockMigrations } from '../support/server-side.ts';
+import { startTestService } from '../support/service.ts';
+
+/** The start waits three seconds for an indexer that hangs. */
+const START_MAX_MS = 15_000;
+
+withTwoServers('the indexer is broken when the service starts', (servers) => {
+  for (const way of ['refuse', 'hang'] as const) {
+    test(`down when the service starts (${way}): it starts, and picks the indexer up later, migrations included`, async (t) => {
+      const { service, proxy } = await startBehindProxy(t, servers, way);
+      assertRefused(await service.fresh('/v1/collections'), 502, 'upstream_error');
+      await proxy.heal();
+      await untilPickedUp(service);
+    });
+  }
+
+  test('hanging when the service starts, in the middle of a migration: it starts all the same', async (t) => {
+    let release = () => Promise.resolve();
+    const startedAt = performance.now();
+    const service = await startBreakable(t, servers, {
+      empty: true,
+      via: {
+        indexer: async (url) => {
+          release = await lockMigrations(t, url);
+          return url;
+        },
+      },
+    });
+    assert.ok(performance.now() - startedAt < START_MAX_MS, 'it waited for the indexer');
+    assertRefused(await service.fresh('/v1/collections'), 502, 'upstream_error');
+    await release();
+    await untilPickedUp(service);
+  });
+
+  async function untilPickedUp(service: Breakable): Promise<void> {
+    await until(
+      async () => (await service.fresh('/v1/collections')).status === 200,
+      2 * RECOVERY_MAX_MS,
+      'the indexer was not picked up',
+    );
+    await service.load(MARKET);
+    await untilWhole(service);
+  }
+
+  test('an embedded primary starts without its indexer too, and is not given a sample that has no place to go', async (t) => {
+    const [dir, port] = [temporaryDirectory(), await freePort()];
+    const settings = { DATA_DIR: dir, INDEXER_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/none` };
+    const service = await startTestService({ settings, sample: true });
+    t.after(async () => {
+      await service.close();
+      rmSync(dir, { recursive: true, force: true });
+    });
+    assertRefused(await service.get('/v1/collections'), 502, 'upstream_error');
+    assert.equal((await service.get(ethereum.path)).status, 404);
+  });
+});

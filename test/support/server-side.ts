@@ -1,0 +1,59 @@
+// What a test does to a PostgreSQL server behind the service's back: locks that make statements hang, and a look at who is there.
+
+import type { TestContext } from 'node:test';
+import pg from 'pg';
+
+/** Locks a table against all reads until the result is called. */
+export function lockTable(
+  t: TestContext,
+  databaseUrl: string | undefined,
+  table: string,
+): Promise<() => Promise<void>> {
+  return hold(t, databaseUrl, `lock table ${table} in access exclusive mode`);
+}
+
+/** Keeps the indexer's migrations waiting until the result is called. */
+export function lockMigrations(t: TestContext, databaseUrl: string): Promise<() => Promise<void>> {
+  return hold(t, databaseUrl, `select pg_advisory_xact_lock(hashtextextended('mercat migrations indexer', 0))`);
+}
+
+async function hold(t: TestContext, databaseUrl: string | undefined, sql: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: databaseUrl ?? '' });
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query('begin');
+  await client.query(sql);
+  let ended: Promise<void> | null = null;
+  const release = () => (ended ??= client.end());
+  t.after(release);
+  return release;
+}
+
+export async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Connections of services to the server, as it sees them. */
+export function countConnections(serverUrl: string): Promise<number> {
+  return countActivity(serverUrl, `application_name = 'mercat'`);
+}
+
+/** Statements of services that wait for a lock. */
+export function countWaiting(serverUrl: string): Promise<number> {
+  return countActivity(serverUrl, `application_name = 'mercat' and wait_event_type = 'Lock'`);
+}
+
+function countActivity(serverUrl: string, condition: string): Promise<number> {
+  return withClient(serverUrl, async (client) => {
+    const sql = `select count(*) from pg_stat_activity where ${condition}`;
+    const { rows } = await client.query<{ count: string }>(sql);
+    return Number(rows[0]?.count);
+  });
+}
