@@ -21,6 +21,7 @@ import { newSubject, range } from '../support/market.ts';
 /** Connections that a service may have to one database. */
 const CONNECTIONS_MAX = 10;
 const CALLERS = 4;
+const DEADLINE_MS = 1_500;
 /** A statement that was given up ends on the server after its next look at the connection. */
 const CONNECTION_CHECK_MAX_MS = 3_000;
 
@@ -138,7 +139,7 @@ withTwoServers('databases come and go under load', (servers) => {
 
   test('a source that hangs does not starve the others, and what it has given up is gone from the server', async (t) => {
     // Long enough for a slow machine to answer so many at once.
-    const service = await startBreakable(t, servers, { settings: { SOURCE_TIMEOUT_MS: '1500' } });
+    const service = await startBreakable(t, servers, { settings: { SOURCE_TIMEOUT_MS: String(DEADLINE_MS) } });
     const many = range(40).map(() => newSubject({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.collection_stats');
@@ -152,6 +153,12 @@ withTwoServers('databases come and go under load', (servers) => {
     for (const { body } of await details) {
       assert.equal(body.data.stats.owners, null);
       assert.equal(body.data.stale, false, 'a healthy source was starved');
+    }
+    // Nor is a connection that hangs handed to the next one.
+    for (const one of many) {
+      const { body, ms } = await service.fresh(`${one.path}/listings`);
+      assert.equal(body.meta, undefined, 'a healthy source was given a connection that hangs');
+      assert.ok(ms < DEADLINE_MS, `a healthy source waited ${ms} ms`);
     }
     // What waits for the lock now is at most the trial that is under way.
     await until(
