@@ -204,6 +204,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
   return Object.fromEntries(entries) as Config;
 }
 
+/** True when an npm script, or npx, started this process. */
+export function isStartedByNpm(env: NodeJS.ProcessEnv = process.env): boolean {
+  return env['npm_lifecycle_event'] !== undefined;
+}
+
 function parseInteger(text: string, min: number, max: number): number | undefined {
   if (!/^\d{1,9}$/.test(text)) return undefined;
   const value = Number(text);

@@ -3,12 +3,13 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import type { ConfigOverrides } from '../config.ts';
-import { readConfig } from '../config.ts';
+import { isStartedByNpm, readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import type { Service } from '../service.ts';
 import { startService } from '../service.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseUsage } from './command.ts';
+import { watchParent } from './parent.ts';
 
 const HELP = `Usage: mercat serve [--port N] [--host H] [--no-workers] [--no-sample]
 
@@ -48,7 +49,8 @@ export const serveCommand: Command = {
       sample: !values['no-sample'],
     });
     greet(io, service, config.databaseUrl === null ? config.dataDir : null);
-    if (!io.signal.aborted) await once(io.signal, 'abort');
+    const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
+    if (!signal.aborted) await once(signal, 'abort');
     await service.close();
     return 0;
   },
