@@ -31,7 +31,7 @@ export async function sendEffect(
   return reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8').send(answer.body);
 }
 
-/** Sends what a change without an idempotency key answers, when it needs no transaction. */
+/** Whether the answer has to be kept with its effect: a single statement needs a transaction only then. */
 export function hasIdempotencyKey(request: FastifyRequest): boolean {
   return readIdempotencyKey(request) !== null;
 }
