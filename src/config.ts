@@ -1,17 +1,24 @@
 // The table of settings, and the only reader of the environment. All mistakes are reported at once, values of secret
-// settings are never printed, and no settings at all give a working service.
+// settings are never printed, and no settings at all give a working service. Rows of chains and upstreams: settings/.
 
 import { isIP } from 'node:net';
 import path from 'node:path';
 import type { Address } from './domain/address.ts';
 import { parseAnyAddress } from './domain/address.ts';
 import type { Chain } from './domain/chain.ts';
-import { parseExtraChain } from './domain/chain.ts';
+import { createChains, parseExtraChain } from './domain/chain.ts';
 import { OperatorError } from './errors.ts';
 import type { LogLevel } from './log.ts';
 import { LOG_LEVELS } from './log.ts';
+import type { ChainSettings } from './settings/chains.ts';
+import { CHAIN_SETTINGS } from './settings/chains.ts';
+import { parseFlag, parseHttpUrl, parseInteger, settingOf } from './settings/setting.ts';
+import type { UpstreamSettings } from './settings/upstreams.ts';
+import { UPSTREAM_SETTINGS } from './settings/upstreams.ts';
 
-export type Config = {
+export type Config = ServiceSettings & ChainSettings & UpstreamSettings;
+
+type ServiceSettings = {
   port: number;
   host: string;
   /** Where callers reach the service, without a trailing slash; null: derived from host and port. */
@@ -37,18 +44,7 @@ export type Config = {
   logLevel: LogLevel;
 };
 
-type Setting<K extends keyof Config> = {
-  key: K;
-  name: string;
-  default: string;
-  form: string;
-  meaning: string;
-  secret?: boolean;
-  /** The value, or undefined when the text is not of the setting's form. */
-  parse: (text: string) => Config[K] | undefined;
-};
-
-const setting = <K extends keyof Config>(row: Setting<K>): Setting<K> => row;
+const setting = settingOf<ServiceSettings>();
 
 /** One row a setting; docs/settings.md is generated from it. */
 export const SETTINGS = [
@@ -75,7 +71,7 @@ export const SETTINGS = [
     form: 'an http or https URL',
     meaning:
       'Where callers reach the service, as shown in the index and the OpenAPI document. Empty: from host and port.',
-    parse: (text) => (text === '' ? null : parseBaseUrl(text)),
+    parse: (text) => (text === '' ? null : parseHttpUrl(text)),
   }),
   setting({
     key: 'dataDir',
@@ -151,7 +147,7 @@ export const SETTINGS = [
     form: 'true or false',
     meaning:
       'Webhooks may go to http and to addresses that are not public: for receivers on this machine or network. Whoever has a key then reaches them too.',
-    parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+    parse: parseFlag,
   }),
   setting({
     key: 'sourceTimeoutMs',
@@ -178,6 +174,8 @@ export const SETTINGS = [
     meaning: 'The least severe message that is logged.',
     parse: (text) => LOG_LEVELS.find((level) => level === text),
   }),
+  ...CHAIN_SETTINGS,
+  ...UPSTREAM_SETTINGS,
 ] as const;
 
 /** Values of the command line, which win over the environment. */
@@ -191,36 +189,39 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
   const mistakes = Object.keys(env)
     .filter((name) => name.startsWith('MERCAT_'))
     .map((name) => `${name} is not a setting`);
-  const entries = SETTINGS.map((row) => {
-    const text = overrides[row.name] ?? env[row.name]?.trim();
+  const read = (row: (typeof SETTINGS)[number], name: string) => {
+    const text = (overrides as Record<string, string | undefined>)[name] ?? env[name]?.trim();
     const value = row.parse(text === undefined || text === '' ? row.default : text);
     if (value === undefined) {
-      const shown = 'secret' in row && row.secret ? '' : `, not ${JSON.stringify(text?.replace(CREDENTIALS, '//…@'))}`;
-      mistakes.push(`${row.name} must be ${row.form}${shown}`);
+      const shown = row.secret ? '' : `, not ${JSON.stringify(text?.replace(CREDENTIALS, '//…@'))}`;
+      mistakes.push(`${name} must be ${row.form}${shown}`);
     }
-    return [row.key, value] as const;
+    return value;
+  };
+  const config = Object.fromEntries(SETTINGS.map((row) => [row.key, read(row, row.name)])) as Config;
+  const chainIds = [...createChains(config.extraChain).values()].filter((chain) => chain.family === 'evm');
+  const named = new Map(chainIds.map(({ id }) => [toChainSetting(id), id]));
+  for (const name of Object.keys(env)) {
+    if (name.startsWith(RPC_URLS.prefix) && !named.has(name)) mistakes.push(`${name} names no EVM chain`);
+  }
+  const rpcUrls = [...named].flatMap(([name, id]) => {
+    const urls = read(RPC_URLS.row, name) as ChainSettings['rpcUrls'] | undefined;
+    return [...(urls?.values() ?? [])].map((list) => [id, list] as const);
   });
   if (mistakes.length > 0) throw new OperatorError(`bad settings: ${mistakes.join('; ')}`, { exitCode: 2 });
-  return Object.fromEntries(entries) as Config;
+  return { ...config, rpcUrls: new Map(rpcUrls) };
+}
+
+const RPC_URLS = { row: CHAIN_SETTINGS[0], prefix: CHAIN_SETTINGS[0].name.replace('<CHAIN>', '') };
+
+/** The setting with the endpoints of a chain: `RPC_URL_ETHEREUM`. */
+export function toChainSetting(chainId: string): string {
+  return `${RPC_URLS.prefix}${chainId.toUpperCase().replaceAll('-', '_')}`;
 }
 
 /** True when an npm script, or npx, started this process. */
 export function isStartedByNpm(env: NodeJS.ProcessEnv = process.env): boolean {
   return env['npm_lifecycle_event'] !== undefined;
-}
-
-function parseInteger(text: string, min: number, max: number): number | undefined {
-  if (!/^\d{1,9}$/.test(text)) return undefined;
-  const value = Number(text);
-  return value >= min && value <= max ? value : undefined;
-}
-
-function parseBaseUrl(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
-  if (url.username || url.password || url.search || url.hash) return undefined;
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
 function parseDatabaseUrl(text: string): string | null | undefined {

@@ -36,10 +36,31 @@ test('the table of settings has one row a key, with form, meaning and a default 
   assert.equal(new Set(SETTINGS.map((row) => row.name)).size, SETTINGS.length);
   assert.deepEqual(Object.keys(readConfig({})).sort(), SETTINGS.map((row) => row.key).sort());
   for (const row of SETTINGS) {
-    assert.match(row.name, /^[A-Z][A-Z_]+$/);
+    assert.match(row.name, /^[A-Z][A-Z_]+(<CHAIN>)?$/);
     assert.ok(row.form.length > 0 && row.meaning.length > 0, row.name);
     assert.notEqual(row.parse(row.default), undefined, row.name);
   }
+});
+
+test('each EVM chain has its endpoints, the configured one too, and no other chain has any', () => {
+  const extraChain = { EXTRA_CHAIN: 'monad-two:evm:MON:18:143' };
+  const { rpcUrls } = readConfig({
+    ...extraChain,
+    RPC_URL_BASE: 'http://a.example/key, https://b.example',
+    RPC_URL_MONAD_TWO: 'http://c.example',
+    RPC_URL_INK: '',
+  });
+  const read = [...rpcUrls].map(([chain, urls]) => [chain, ...urls]);
+  assert.deepEqual(read, [
+    ['base', 'http://a.example/key', 'https://b.example'],
+    ['monad-two', 'http://c.example'],
+  ]);
+  for (const name of ['RPC_URL_SOLANA', 'RPC_URL_NOWHERE', 'RPC_URL_MONAD_TWO']) {
+    assert.match(mistakesOf({ [name]: 'http://a.example' }), new RegExp(`${name} names no EVM chain`));
+  }
+  const bad = mistakesOf({ RPC_URL_BASE: 'ftp://a.example/secret' });
+  assert.match(bad, /RPC_URL_BASE must be http or https URLs/);
+  assert.doesNotMatch(bad, /secret/);
 });
 
 test('an empty or blank setting is one that was not set, and space around a value does not count', () => {

@@ -20,6 +20,7 @@ const FLOORS = [
   ['market', 'store', 'intake'],
   ['db', 'sources'],
   ['config.ts'],
+  ['settings'],
   ['domain', 'errors.ts', 'clock.ts', 'log.ts', 'version.ts'],
 ];
 const LINES_MAX = 350;

@@ -1,0 +1,78 @@
+// The settings of the chains: where they are read, which are left alone, and where Seaport stands on them.
+
+import type { Address } from '../domain/address.ts';
+import { parseAddress } from '../domain/address.ts';
+import { parseHttpUrl, parseInteger, settingOf, splitList } from './setting.ts';
+
+export type ProtocolAddress = { address: Address; version: string };
+
+export type ChainSettings = {
+  /** Endpoints by chain id, the preferred one first. */
+  rpcUrls: ReadonlyMap<string, readonly string[]>;
+  /** Chains whose data is kept and that are not asked any more. */
+  frozenChains: ReadonlySet<string>;
+  /** Protocol addresses by chain id that are followed besides the known ones. */
+  extraSeaport: ReadonlyMap<string, readonly ProtocolAddress[]>;
+  chainPollMs: number;
+};
+
+const URLS_MAX = 8;
+
+const setting = settingOf<ChainSettings>();
+
+export const CHAIN_SETTINGS = [
+  // The value of a setting that there is one of for each chain is read for each chain by itself.
+  setting({
+    key: 'rpcUrls',
+    name: 'RPC_URL_<CHAIN>',
+    default: '',
+    form: 'http or https URLs, comma-separated, at most 8',
+    meaning:
+      'JSON-RPC endpoints of an EVM chain, such as `RPC_URL_ETHEREUM`: the chain is followed through the first that answers. Empty: not followed.',
+    secret: true,
+    parse: (text) => {
+      const urls = splitList(text);
+      return urls.length <= URLS_MAX && urls.every((url) => parseHttpUrl(url, { bare: false }))
+        ? new Map(urls.length > 0 ? [['', urls]] : [])
+        : undefined;
+    },
+  }),
+  setting({
+    key: 'frozenChains',
+    name: 'FROZEN_CHAINS',
+    default: '',
+    form: 'chain ids, comma-separated',
+    meaning: 'Chains that are followed no more: what is known of them is kept and served.',
+    parse: (text) => {
+      const ids = splitList(text);
+      return ids.every((id) => /^[a-z][a-z0-9-]{1,30}$/.test(id)) ? new Set(ids) : undefined;
+    },
+  }),
+  setting({
+    key: 'extraSeaport',
+    name: 'SEAPORT_ADDRESSES',
+    default: '',
+    form: 'chain=address@version, comma-separated',
+    meaning: 'Seaport deployments that are followed and taken orders for besides the known ones.',
+    parse: parseSeaport,
+  }),
+  setting({
+    key: 'chainPollMs',
+    name: 'CHAIN_POLL_MS',
+    default: '1000',
+    form: 'an integer from 50 to 600000',
+    meaning: 'How often each followed chain is asked for its newest block, in milliseconds.',
+    parse: (text) => parseInteger(text, 50, 600_000),
+  }),
+] as const;
+
+function parseSeaport(text: string): Map<string, ProtocolAddress[]> | undefined {
+  const byChain = new Map<string, ProtocolAddress[]>();
+  for (const part of splitList(text)) {
+    const [, chain, written, version] = /^([a-z][a-z0-9-]{1,30})=(0x[0-9a-fA-F]{40})@(\d+\.\d+)$/.exec(part) ?? [];
+    const address = written === undefined ? null : parseAddress('evm', written);
+    if (!chain || !address || !version) return undefined;
+    byChain.set(chain, [...(byChain.get(chain) ?? []), { address, version }]);
+  }
+  return byChain;
+}
