@@ -22,7 +22,10 @@ export type BookOrder = {
 };
 
 const COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx`;
-const ACTIVE = `status = 'active' and price_raw > 0`;
+/** What may be filled now, as far as anyone can tell; `now` names the parameter with the time. */
+const listedAt = (now: string) =>
+  `status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
+       and (starts_at is null or starts_at <= ${now})`;
 
 /** Active orders of a collection, cheapest first, after the given place in that order. */
 export async function listCheapestOrders(
@@ -33,12 +36,33 @@ export async function listCheapestOrders(
   const { now, limit, after } = options;
   const rows = await db.query(
     `select ${COLUMNS} from main.book_order
-     where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2)
+     where collection_id = $1 and ${listedAt('$2')}
        and (price_raw, id) > ($4::numeric, $5::text)
      order by price_raw, id limit $3`,
     [collectionId, new Date(now), limit, (after?.raw ?? 0n).toString(), after?.orderId ?? ''],
   );
   return rows.map(toBookOrder);
+}
+
+/**
+ * The cheapest fill of a collection's own orders: of those that say what a buyer pays in all (`total`), and the cheapest ask of
+ * those on which fee and royalty come on top (`ask`).
+ */
+export async function findCheapestOwnFills(
+  db: Queryable,
+  collectionId: string,
+  now: number,
+): Promise<{ total: bigint | null; ask: bigint | null }> {
+  const [row] = await db.query<{ total: string | null; ask: string | null }>(
+    `select (select buyer_total_raw from main.book_order
+         where collection_id = $1 and buyer_total_raw is not null and ${listedAt('$2')}
+         order by buyer_total_raw limit 1) as total,
+       (select price_raw from main.book_order
+         where collection_id = $1 and buyer_total_raw is null and ${listedAt('$2')} order by price_raw, id limit 1) as ask`,
+    [collectionId, new Date(now)],
+  );
+  const toAmount = (text: string | null | undefined) => (text === null || text === undefined ? null : BigInt(text));
+  return { total: toAmount(row?.total), ask: toAmount(row?.ask) };
 }
 
 /** Which of the given assets have an active order. */
@@ -50,7 +74,7 @@ export async function listOrderedAssets(
 ): Promise<string[]> {
   const rows = await db.query<{ token_id: string }>(
     `select distinct token_id from main.book_order
-     where collection_id = $1 and token_id = any($2) and ${ACTIVE} and (expires_at is null or expires_at > $3)`,
+     where collection_id = $1 and token_id = any($2) and ${listedAt('$3')}`,
     [collectionId, assets, new Date(now)],
   );
   return rows.map((row) => row.token_id);
@@ -65,7 +89,7 @@ export async function findOrderOfAsset(
 ): Promise<BookOrder | null> {
   const [row] = await db.query(
     `select ${COLUMNS} from main.book_order
-     where collection_id = $1 and token_id = $2 and ${ACTIVE} and (expires_at is null or expires_at > $3)
+     where collection_id = $1 and token_id = $2 and ${listedAt('$3')}
      order by price_raw, id limit 1`,
     [collectionId, asset, new Date(now)],
   );
@@ -82,7 +106,7 @@ export async function listCheapestAsks(
     `select wanted.id, cheapest.price_raw from unnest($1::text[]) as wanted (id)
      cross join lateral (
        select price_raw from main.book_order
-       where collection_id = wanted.id and ${ACTIVE} and (expires_at is null or expires_at > $2)
+       where collection_id = wanted.id and ${listedAt('$2')}
        order by price_raw, id limit 1
      ) as cheapest`,
     [collectionIds, new Date(now)],
@@ -100,8 +124,7 @@ export async function listCollectionsWithOrderedAsset(
     `select wanted.id from unnest($1::text[], $2::text[]) as wanted (id, asset)
      where exists (
        select from main.book_order
-       where collection_id = wanted.id and token_id = wanted.asset and ${ACTIVE}
-         and (expires_at is null or expires_at > $3)
+       where collection_id = wanted.id and token_id = wanted.asset and ${listedAt('$3')}
      )`,
     [pairs.map((pair) => pair.collectionId), pairs.map((pair) => pair.asset), new Date(now)],
   );
@@ -116,16 +139,29 @@ export async function listAllOrderedAssets(
 ): Promise<{ collectionId: string; asset: string }[]> {
   const rows = await db.query<{ collection_id: string; token_id: string }>(
     `select distinct collection_id, token_id from main.book_order
-     where collection_id = any($1) and ${ACTIVE} and (expires_at is null or expires_at > $2) limit $3`,
+     where collection_id = any($1) and ${listedAt('$2')} limit $3`,
     [collectionIds, new Date(options.now), options.limit],
   );
   return rows.map((row) => ({ collectionId: row.collection_id, asset: row.token_id }));
 }
 
+/** The ids of the orders in the book that have one of the given hashes, by hash. */
+export async function listOrderIdsByHash(
+  db: Queryable,
+  chain: string,
+  hashes: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db.query<{ order_hash: string; id: string }>(
+    `select order_hash, id from main.book_order where chain = $1 and order_hash = any($2)`,
+    [chain, hashes],
+  );
+  return new Map(rows.map((row) => [row.order_hash, row.id]));
+}
+
 /** Records what the clock has ended, a batch at a time; returns how many orders that were. */
 export async function updateExpiredOrders(db: Queryable, now: number, limit: number): Promise<number> {
   const rows = await db.query(
-    `update main.book_order set status = 'expired' where id in (
+    `update main.book_order set status = 'expired', dormant = null, ended_at = expires_at where id in (
        select id from main.book_order where status = 'active' and expires_at <= $1 limit $2 for update skip locked
      ) returning id`,
     [new Date(now), limit],

@@ -58,6 +58,8 @@ export type NewSale = {
   listingId: string | null;
   tx: string | null;
   logIndex: number | null;
+  /** The block of a sale that was read from a chain. */
+  blockNumber?: number;
 };
 
 /**
@@ -71,10 +73,10 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
     toColumns: toSaleColumns,
     sql: `landed as (
         insert into indexer.sale (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
-          listing_id, tx, log_index)
+          listing_id, tx, log_index, block_number)
         select * from json_to_recordset($1::json) as told (
           key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
-          buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer)
+          buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer, block_number bigint)
         on conflict (key) do nothing
         returning true as inserted, collection_id, sold_at, price_raw
       ), summed as (
@@ -94,6 +96,52 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
   });
 }
 
+/** Takes back the sales that a chain told after a block, sums and all. Returns the collections that had any. */
+export function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: number): Promise<string[]> {
+  return deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber]);
+}
+
+/** Takes back the sales of a collection that a chain told. */
+export function deleteChainSales(tx: Queryable, collectionId: string): Promise<string[]> {
+  return deleteSales(tx, `collection_id = $1 and block_number is not null`, [collectionId]);
+}
+
+/**
+ * Takes back what others told of sales that a chain now tells itself: one of the same transaction and token that names no log
+ * is the same sale.
+ */
+export async function deleteRetoldSales(tx: Queryable, chain: string, sales: readonly NewSale[]): Promise<void> {
+  const named = sales.filter((sale) => sale.tx !== null);
+  if (named.length === 0) return;
+  await deleteSales(
+    tx,
+    `chain = $1 and log_index is null and block_number is null and (collection_id, asset, tx) in (
+       select * from unnest($2::text[], $3::text[], $4::text[]))`,
+    [chain, named.map((sale) => sale.collectionId), named.map((sale) => sale.asset), named.map((sale) => sale.tx)],
+  );
+}
+
+async function deleteSales(tx: Queryable, condition: string, params: readonly unknown[]): Promise<string[]> {
+  const rows = await tx.query<{ collection_id: string }>(
+    `with gone as (
+       delete from indexer.sale where ${condition} returning collection_id, sold_at, price_raw
+     ), summed as (
+       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
+       from gone where price_raw > 0 group by collection_id, hour
+     ), hours as (
+       update indexer.sale_hour as stored set volume_raw = stored.volume_raw - summed.volume_raw, sales = stored.sales - summed.sales
+       from summed where stored.collection_id = summed.collection_id and stored.hour = summed.hour
+     ), totals as (
+       update indexer.sale_total as stored set volume_raw = stored.volume_raw - summed.volume_raw, sales = stored.sales - summed.sales
+       from (select collection_id, sum(volume_raw) as volume_raw, sum(sales) as sales from summed group by collection_id) as summed
+       where stored.collection_id = summed.collection_id
+     )
+     select distinct collection_id from gone`,
+    params,
+  );
+  return rows.map((row) => row.collection_id);
+}
+
 function toSaleColumns(sale: NewSale): Record<string, unknown> {
   return {
     key: sale.key,
@@ -109,6 +157,7 @@ function toSaleColumns(sale: NewSale): Record<string, unknown> {
     listing_id: sale.listingId,
     tx: sale.tx,
     log_index: sale.logIndex,
+    block_number: sale.blockNumber,
   };
 }
 

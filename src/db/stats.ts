@@ -20,7 +20,7 @@ export type CollectionStats = {
 /** Stats of a collection: the record's members, else what the token rows say. */
 export async function findCollectionStats(db: Queryable, collectionId: string): Promise<CollectionStats> {
   const [row] = await db.query(
-    `select (select count(*) from indexer.token where collection_id = $1) as tokens,
+    `select (select count(*) from indexer.token where collection_id = $1 and not burned) as tokens,
        (select count(distinct owner) from indexer.token where collection_id = $1) as holders,
        stats.* from (values (1)) as one (one)
      left join indexer.collection_stats as stats on stats.collection_id = $1`,
@@ -39,7 +39,7 @@ export async function listCollectionStats(
      from unnest($1::text[]) as wanted (id)
      left join indexer.collection_stats as stats on stats.collection_id = wanted.id
      cross join lateral (
-       select count(*) as tokens, count(distinct owner) as holders from indexer.token where collection_id = wanted.id
+       select count(*) as tokens, count(distinct owner) as holders from indexer.token where collection_id = wanted.id and not burned
      ) as counted`,
     [collectionIds],
   );

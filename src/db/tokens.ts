@@ -68,7 +68,7 @@ export type NewToken = {
   owner: string | null;
 };
 
-/** Lands tokens: what is told overwrites, what is not told stays. */
+/** Lands tokens: what is told overwrites, what is not told stays; and a holder that a chain told outweighs hearsay. */
 export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promise<UpsertCounts> {
   return upsertRows(tx, tokens, {
     keyOf: (token) => `${token.collectionId} ${token.asset}`,
@@ -94,10 +94,82 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
       on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
         image = coalesce(excluded.image, stored.image),
         rarity_rank = coalesce(excluded.rarity_rank, stored.rarity_rank),
-        owner = coalesce(excluded.owner, stored.owner)
+        owner = case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end
       where (stored.name, stored.image, stored.rarity_rank, stored.owner) is distinct from (
         coalesce(excluded.name, stored.name), coalesce(excluded.image, stored.image),
-        coalesce(excluded.rarity_rank, stored.rarity_rank), coalesce(excluded.owner, stored.owner))
+        coalesce(excluded.rarity_rank, stored.rarity_rank),
+        case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end)
       returning (xmax = 0) as inserted)`,
   });
+}
+
+/** What a chain tells of a token's holder: null without one, and where several hold it. */
+export type TokenOwner = {
+  collectionId: string;
+  asset: string;
+  chain: string;
+  owner: string | null;
+  burned: boolean;
+  blockNumber: number;
+};
+
+/** Lands holders as a chain tells them: its word overwrites, also with null. */
+export async function upsertTokenOwners(tx: Queryable, owners: readonly TokenOwner[]): Promise<void> {
+  const rows = owners.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
+  await tx.query(
+    `insert into indexer.token as stored (collection_id, asset, chain, owner, burned, owner_block)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])
+     on conflict (collection_id, asset) do update
+       set owner = excluded.owner, burned = excluded.burned, owner_block = excluded.owner_block`,
+    [
+      rows.map((row) => row.collectionId),
+      rows.map((row) => row.asset),
+      rows.map((row) => row.chain),
+      rows.map((row) => row.owner),
+      rows.map((row) => row.burned),
+      rows.map((row) => row.blockNumber),
+    ],
+  );
+}
+
+/** Tokens whose holder a chain told after a block. */
+export async function listTokensMovedAfter(
+  db: Queryable,
+  chain: string,
+  blockNumber: number,
+): Promise<{ collectionId: string; asset: string }[]> {
+  const rows = await db.query<{ collection_id: string; asset: string }>(
+    `select collection_id, asset from indexer.token where chain = $1 and owner_block > $2`,
+    [chain, blockNumber],
+  );
+  return rows.map((row) => ({ collectionId: row.collection_id, asset: row.asset }));
+}
+
+/** Forgets tokens that a chain never minted after all. One that others told something of only loses its holder. */
+export async function deleteUnmintedTokens(
+  tx: Queryable,
+  tokens: readonly { collectionId: string; asset: string }[],
+): Promise<void> {
+  const params = [tokens.map((token) => token.collectionId), tokens.map((token) => token.asset)];
+  await tx.query(
+    `update indexer.token as stored set owner = null, burned = false, owner_block = null
+     from unnest($1::text[], $2::text[]) as told (collection_id, asset)
+     where stored.collection_id = told.collection_id and stored.asset = told.asset`,
+    params,
+  );
+  await tx.query(
+    `delete from indexer.token as stored using unnest($1::text[], $2::text[]) as told (collection_id, asset)
+     where stored.collection_id = told.collection_id and stored.asset = told.asset
+       and name is null and image is null and rarity_rank is null`,
+    params,
+  );
+}
+
+/** Forgets whom a chain told to hold the tokens of a collection. */
+export async function deleteTokenOwners(tx: Queryable, collectionId: string): Promise<void> {
+  await tx.query(
+    `update indexer.token set owner = null, burned = false, owner_block = null
+     where collection_id = $1 and owner_block is not null`,
+    [collectionId],
+  );
 }

@@ -37,9 +37,12 @@ export function parseAssetId(family: ChainFamily, text: string): AssetId | null 
 /** How a MarketItem or token names an asset on the wire: exactly one of `tokenId` and `mint` is set. */
 export type AssetNames = { contractAddress: string | null; tokenId: string | null; mint: string | null };
 
-/** For Solana items the collection mint is not repeated: it is read from the collection. */
+/**
+ * For Solana items the collection mint is not repeated: it is read from the collection. An empty id stands for several tokens
+ * that were sold at one price.
+ */
 export function toAssetNames(chain: Chain, contractAddress: Address, asset: AssetId): AssetNames {
   return chain.family === 'evm'
-    ? { contractAddress, tokenId: asset, mint: null }
+    ? { contractAddress, tokenId: asset || null, mint: null }
     : { contractAddress: null, tokenId: null, mint: asset };
 }

@@ -33,6 +33,8 @@ export type OrderFulfilled = ChainPlace & {
   recipient: Address;
   offer: readonly SpentItem[];
   consideration: readonly ReceivedItem[];
+  /** The last four bytes of the transaction's calldata, where marketplaces sign their fills; absent when it was not read. */
+  domain?: Hex;
 };
 export type OrderCancelled = ChainPlace & {
   kind: 'order-cancelled';

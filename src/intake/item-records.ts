@@ -22,7 +22,7 @@ import {
   required,
   URL_MAX,
 } from './fields.ts';
-import { toDigest } from './identity.ts';
+import { toDigest, toSaleKey } from './identity.ts';
 import type { RecordContext } from './subject.ts';
 import { readAddress, readAsset, readHash, readSource, readSubject } from './subject.ts';
 
@@ -123,14 +123,6 @@ function readParty(chain: Chain, fields: Fields, name: string): string | null {
   const text = readText(fields, name);
   if (text !== null && chain.family === 'evm' && SHORT_EVM_ADDRESS.test(text)) return text.toLowerCase();
   return readAddress(chain, fields, name);
-}
-
-/** By its transaction where there is one, whoever tells it; else by all that was told. */
-function toSaleKey(sale: Omit<NewSale, 'key'>): string {
-  const { chain, collectionId, asset, tx, logIndex } = sale;
-  if (tx !== null) return toDigest(['sale of tx', chain, tx, collectionId, asset, logIndex]);
-  const { source, price, seller, buyer, soldAt, listingId } = sale;
-  return toDigest(['sale', source, chain, collectionId, asset, price, seller, buyer, soldAt, listingId, logIndex]);
 }
 
 export function toToken(context: RecordContext, fields: Fields): Observed<NewToken> {

@@ -1,7 +1,7 @@
 // The floors of a collection: the ask, and what the cheapest fill costs a buyer in all. When the latter cannot be resolved
 // in time, the last one that could be is told, marked as such, on the chains that keep one.
 
-import { listCheapestAsks } from '../db/book-orders.ts';
+import { findCheapestOwnFills } from '../db/book-orders.ts';
 import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from '../db/floors.ts';
 import { findCheapestFills } from '../db/listings.ts';
 import { shareOf } from '../domain/amount.ts';
@@ -60,12 +60,13 @@ async function resolveBuyerFloor(market: Market, collection: Collection): Promis
   const now = market.clock();
   const [mirror, book] = await Promise.all([
     market.buyerFloor.read((db) => findCheapestFills(db, collection.id, { now, ownSource: market.serviceName })),
-    market.orderBook.read((db) => listCheapestAsks(db, [collection.id], now)),
+    market.orderBook.read((db) => findCheapestOwnFills(db, collection.id, now)),
   ]);
   if (!mirror.ok || !book.ok) return { ok: false };
-  const asks = [book.value.get(collection.id) ?? null, mirror.value.ownAsk];
+  const asks = [book.value.ask, mirror.value.ownAsk];
   const fills = [
     mirror.value.total,
+    book.value.total,
     ...asks.map((ask) => (ask === null ? null : toOwnBuyerTotal(market, collection, ask))),
   ];
   return { ok: true, raw: cheapestOf(fills) };

@@ -10,9 +10,8 @@ alter table indexer.token
   add column burned boolean not null default false;
 create index token_by_owner_block on indexer.token (chain, owner_block) where owner_block is not null;
 
--- Up to which block of a chain the log has been written here.
+-- Up to where the primary's log of a chain has been written here, in its order of arrival.
 create table indexer.chain_cursor (
-  chain        text collate "C" primary key,
-  block_number bigint not null,
-  block_hash   text not null
+  chain text collate "C" primary key,
+  seq   bigint not null
 );

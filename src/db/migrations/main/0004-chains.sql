@@ -32,6 +32,9 @@ create index book_order_active_by_price on main.book_order (collection_id, price
 create index book_order_active_by_token on main.book_order (collection_id, token_id)
   where status = 'active' and dormant is null and price_raw > 0;
 
+create index book_order_active_by_buyer_total on main.book_order (collection_id, buyer_total_raw)
+  where status = 'active' and dormant is null and price_raw > 0 and buyer_total_raw is not null;
+
 -- Cancels without a transaction: by the offerer's signature, or by the operator's word.
 create table main.order_cancel (
   order_id   text collate "C" primary key,
@@ -63,8 +66,12 @@ create table main.chain_block (
   primary key (chain, number)
 );
 
--- What happened, as decoded: the log from which all else follows. Wide numbers in `details` are text.
+-- What happened, as decoded: the log from which all else follows. Wide numbers in `details` are text. `seq` is the order of
+-- arrival, which is not that of the chain while a collection catches up; writers of one chain take turns by the lock on its
+-- cursor, so that whoever has read up to a `seq` has missed nothing before it.
+create sequence main.chain_seq;
 create table main.chain_event (
+  seq          bigint not null default nextval('main.chain_seq'),
   chain        text collate "C" not null,
   block_number bigint not null,
   log_index    integer not null,
@@ -82,11 +89,22 @@ create table main.chain_event (
   primary key (chain, block_number, log_index, part)
 );
 
+create unique index chain_event_by_seq on main.chain_event (chain, seq);
 create index chain_event_by_order on main.chain_event (chain, order_hash) where order_hash is not null;
 create index chain_event_by_token on main.chain_event (chain, contract, token_id, block_number, log_index, part)
   where kind in ('transfer', 'token-approval');
 create index chain_event_by_account on main.chain_event (chain, contract, account, block_number, log_index)
   where kind in ('approval-for-all', 'counter-incremented');
+
+-- Reorganisations, in the same order of arrival: what was told after the ancestor before that is void.
+create table main.chain_reorg (
+  seq        bigint not null default nextval('main.chain_seq'),
+  chain      text collate "C" not null,
+  ancestor   bigint not null,
+  depth      integer not null,
+  created_at timestamptz not null,
+  primary key (chain, seq)
+);
 
 -- Who holds how much of which token, summed from the transfers.
 create table main.holding (
