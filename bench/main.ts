@@ -1,7 +1,9 @@
 // `npm run bench [NAME…]`: the figures of docs/performance.md, each as a ratio or a median from one run on one machine.
 
 import { cpus, totalmem } from 'node:os';
+import { benchDecode } from './decode.ts';
 import { benchDeliveries } from './deliveries.ts';
+import { benchFollowing } from './following.ts';
 import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
 import { benchRanking } from './ranking.ts';
@@ -18,6 +20,8 @@ const BENCHMARKS = {
   start: benchStart,
   store: benchStore,
   deliveries: benchDeliveries,
+  decode: benchDecode,
+  following: benchFollowing,
 };
 
 const wanted = process.argv.slice(2);

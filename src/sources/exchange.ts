@@ -34,8 +34,23 @@ const MESSAGES = {
 
 /** Sends one request and reads the whole answer. Throws ExchangeFailure. */
 export async function exchange(url: string, options: ExchangeOptions): Promise<Exchange> {
+  const { status, headers, chunks } = await openExchange(url, options);
+  const body = await Array.fromAsync(chunks);
+  return { status, headers, body: Buffer.concat(body) };
+}
+
+/** An answer whose body is still to be read: all of it, or until the loop over it is left. */
+export type OpenExchange = { status: number; headers: Headers; chunks: AsyncGenerator<Uint8Array> };
+
+/** Sends one request and reads the head of the answer. It, and the reading of the chunks, throw ExchangeFailure. */
+export async function openExchange(url: string, options: ExchangeOptions): Promise<OpenExchange> {
   const { method = 'GET', headers = {}, body, timeoutMs, bytesMax, signal } = options;
   const deadline = AbortSignal.timeout(timeoutMs);
+  const toFailure = (error: unknown): ExchangeFailure => {
+    if (error instanceof ExchangeFailure) return error;
+    const reason = signal?.aborted ? 'aborted' : deadline.aborted ? 'timeout' : 'unreachable';
+    return new ExchangeFailure(reason, { cause: error });
+  };
   try {
     const response = await fetch(url, {
       method,
@@ -48,23 +63,26 @@ export async function exchange(url: string, options: ExchangeOptions): Promise<E
       await response.body?.cancel();
       throw new ExchangeFailure('redirected');
     }
-    return { status: response.status, headers: response.headers, body: await readBody(response, bytesMax) };
+    return { status: response.status, headers: response.headers, chunks: readChunks(response, bytesMax, toFailure) };
   } catch (error) {
-    if (error instanceof ExchangeFailure) throw error;
-    const reason = signal?.aborted ? 'aborted' : deadline.aborted ? 'timeout' : 'unreachable';
-    throw new ExchangeFailure(reason, { cause: error });
+    throw toFailure(error);
   }
 }
 
-async function readBody(response: Response, bytesMax: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
+async function* readChunks(
+  response: Response,
+  bytesMax: number,
+  toFailure: (error: unknown) => ExchangeFailure,
+): AsyncGenerator<Uint8Array> {
   let size = 0;
-  if (!response.body) return Buffer.alloc(0);
-  // Leaving the loop early cancels the stream, and with it the connection.
-  for await (const chunk of response.body) {
-    size += chunk.byteLength;
-    if (size > bytesMax) throw new ExchangeFailure('too-large');
-    chunks.push(chunk);
+  try {
+    // Leaving the loop early cancels the stream, and with it the connection.
+    for await (const chunk of response.body ?? []) {
+      size += chunk.byteLength;
+      if (size > bytesMax) throw new ExchangeFailure('too-large');
+      yield chunk;
+    }
+  } catch (error) {
+    throw toFailure(error);
   }
-  return Buffer.concat(chunks, size);
 }

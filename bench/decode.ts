@@ -1,0 +1,80 @@
+// From the text of an eth_getLogs answer to checked events, on one core: how many logs a second can be followed. Seaport fills,
+// batches, approvals and transfers are mixed.
+
+import type { Address } from '../src/domain/address.ts';
+import type { ChainEvent, Hex } from '../src/domain/chain-event.ts';
+import { decodeLog } from '../src/sources/evm/decode-logs.ts';
+import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../src/sources/evm/event-topics.ts';
+import { readLogs } from '../src/sources/evm/log-answer.ts';
+import { median, say } from './measure.ts';
+
+const ROUNDS = 9;
+const BLOCKS = 200;
+const LOGS_A_BLOCK = 100;
+/** Of a hundred logs. */
+const FILLS = 10;
+const BATCHES = 2;
+const APPROVALS = 15;
+/** An assumption to compare with, not a measurement: wanted logs a second on a very busy chain. */
+const ASSUMED_A_SECOND = 200;
+
+const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395' as Address;
+const CONTRACT = '0x00000000000000000000000000000000000c0117' as Address;
+
+export async function benchDecode(): Promise<void> {
+  const text = JSON.stringify(Array.from({ length: BLOCKS }, (_, block) => block).flatMap(logsOfBlock));
+  const topics = new Set<string>([...Object.values(SEAPORT_TOPICS), ...Object.values(TOKEN_TOPICS)]);
+  const question = { addresses: new Set<string>([PROTOCOL, CONTRACT]), topics, from: 0, to: BLOCKS, hashes: new Map() };
+  const rates: number[] = [];
+  let events: ChainEvent[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const start = performance.now();
+    events = [];
+    for (const log of readLogs(JSON.parse(text), question))
+      decodeLog(log, log.address === PROTOCOL ? 'protocol' : 'token', log.time ?? 0, events);
+    rates.push((BLOCKS * LOGS_A_BLOCK * 1000) / (performance.now() - start));
+  }
+  const rate = median(rates);
+  say(
+    `decode: ${Math.round(rate)} logs/s on one core (${(text.length / 2 ** 20).toFixed(1)} MiB, ${BLOCKS * LOGS_A_BLOCK} logs, ${events.length} events a round); ${Math.round(rate / ASSUMED_A_SECOND)} times an assumed ${ASSUMED_A_SECOND} a second`,
+  );
+}
+
+function logsOfBlock(block: number): object[] {
+  return Array.from({ length: LOGS_A_BLOCK }, (_, index) => ({
+    ...membersOf(block * LOGS_A_BLOCK + index, index),
+    blockNumber: `0x${block.toString(16)}`,
+    blockHash: `0x${word(block + 1)}`,
+    blockTimestamp: `0x${(1_700_000_000 + block).toString(16)}`,
+    transactionHash: `0x${word(block * LOGS_A_BLOCK + index + 1)}`,
+    transactionIndex: '0x0',
+    logIndex: `0x${index.toString(16)}`,
+    removed: false,
+  }));
+}
+
+function membersOf(number: number, index: number): { address: Address; topics: Hex[]; data: Hex } {
+  const [from, to] = [hex(number + 1), hex(number + 2)];
+  if (index < FILLS)
+    return { address: PROTOCOL, topics: [SEAPORT_TOPICS.orderFulfilled, from, hex(0)], data: fill(number) };
+  if (index < FILLS + BATCHES) {
+    const list = [4, 1, 2, 3, 4];
+    const data: Hex = `0x${[0x40, 0xe0, ...list, ...list].map(word).join('')}`;
+    return { address: CONTRACT, topics: [TOKEN_TOPICS.transferBatch, from, from, to], data };
+  }
+  if (index < FILLS + BATCHES + APPROVALS)
+    return { address: CONTRACT, topics: [TOKEN_TOPICS.approvalForAll, from, to], data: hex(1) };
+  return { address: CONTRACT, topics: [TOKEN_TOPICS.transfer, from, to, hex(number)], data: '0x' };
+}
+
+/** One token for three payments: price, fee and royalty. */
+function fill(number: number): Hex {
+  const wei = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString(16).padStart(64, '0');
+  const payment = (to: number) => [word(0), word(0), word(0), wei(number % 50), word(to)];
+  const offer = [word(1), word(2), `${'0'.repeat(24)}${CONTRACT.slice(2)}`, word(number), word(1)];
+  const consideration = [word(3), ...payment(1), ...payment(2), ...payment(3)];
+  return `0x${[word(number), word(number + 2), word(0x80), word(0x80 + offer.length * 32), ...offer, ...consideration].join('')}`;
+}
+
+const word = (value: number) => value.toString(16).padStart(64, '0');
+const hex = (value: number): Hex => `0x${word(value)}`;

@@ -1,0 +1,121 @@
+// Following: events a second from an endpoint's answers to committed rows, live at the edge of a chain and over a past of a
+// million logs, and what memory the latter takes. The endpoint is a process of its own, its time is part of the figures.
+
+import { systemClock } from '../src/clock.ts';
+import { insertChainCursor } from '../src/db/chain-cursors.ts';
+import type { Database } from '../src/db/database.ts';
+import { findFollow, upsertFollow } from '../src/db/follows.ts';
+import type { Address } from '../src/domain/address.ts';
+import { createChains } from '../src/domain/chain.ts';
+import { createLog } from '../src/log.ts';
+import { createChainReader } from '../src/sources/evm/chain-reader.ts';
+import { backfillOnce } from '../src/sync/chain/backfill.ts';
+import type { FollowContext } from '../src/sync/chain/follower.ts';
+import { followOnce } from '../src/sync/chain/follower.ts';
+import { toMarketplace } from '../src/sync/chain/followed-chains.ts';
+import { projectNext } from '../src/sync/chain/projection.ts';
+import { onEachEngine } from './databases.ts';
+import { say } from './measure.ts';
+import { COLLECTION, PROTOCOL, startSyntheticChain } from './synthetic.ts';
+
+const CHAIN = 'ethereum';
+const ID = `${CHAIN}_${COLLECTION}`;
+/** Each block: a fill and the transfer that goes with it. 30 blocks stay within what is read block by block. */
+const LIVE = { blocks: 3_000, fills: 20, transfers: 20 };
+const PAST = { blocks: 40_000, fills: 5, transfers: 20 };
+/** The embedded engine does a tenth: it is for a laptop. */
+const PAST_EMBEDDED = { ...PAST, blocks: 4_000 };
+/** Taken for the busiest chain there was: four fills a second, each with its transfer, and fifty times that. */
+const BUSIEST_EVENTS_A_SECOND = 4 * 2 * 50;
+
+export function benchFollowing(): Promise<void> {
+  return onEachEngine(async (database) => {
+    await benchLive(database);
+    await benchPast(database, database.engine === 'embedded' ? PAST_EMBEDDED : PAST);
+  });
+}
+
+async function benchLive(database: Database): Promise<void> {
+  await withContext(database, LIVE, async (context, project) => {
+    await begin(database, 0, true);
+    const startedAt = performance.now();
+    while ((await followOnce(context)).more) await project();
+    await drain(project);
+    sayRate(`following live, ${database.engine}`, LIVE, startedAt);
+  });
+  await clear(database);
+}
+
+async function benchPast(database: Database, shape: typeof PAST): Promise<void> {
+  await withContext(database, shape, async (context, project) => {
+    await begin(database, shape.blocks, false);
+    let peak = 0;
+    const startedAt = performance.now();
+    while ((await backfillOnce(context)).more) {
+      peak = Math.max(peak, process.memoryUsage().rss);
+      if ((await findFollow(database, ID))?.joined) break;
+    }
+    sayRate(`reading the past, ${database.engine}`, shape, startedAt);
+    const projectedAt = performance.now();
+    await drain(project);
+    sayRate(`writing it into the indexer, ${database.engine}`, shape, projectedAt);
+    say(`  largest resident size while reading: ${Math.round(peak / 2 ** 20)} MiB`);
+  });
+}
+
+function sayRate(what: string, { blocks, fills, transfers }: typeof LIVE, startedAt: number): void {
+  const events = blocks * (fills + transfers);
+  const rate = events / ((performance.now() - startedAt) / 1_000);
+  const times = rate / (BUSIEST_EVENTS_A_SECOND / 50);
+  say(`${what}: ${events} events, ${rate.toFixed(0)} a second, ${times.toFixed(0)} times the busiest chain`);
+}
+
+async function withContext(
+  database: Database,
+  shape: typeof LIVE,
+  work: (context: FollowContext, project: () => Promise<boolean>) => Promise<void>,
+): Promise<void> {
+  const endpoint = await startSyntheticChain(shape);
+  const chain = createChains().get(CHAIN);
+  if (!chain) throw new Error(`${CHAIN} is not a chain`);
+  const log = createLog('warn');
+  const reader = createChainReader({ chain, urls: [endpoint.url], log });
+  const context = { main: database, reader, protocols: [PROTOCOL as Address], clock: systemClock, log };
+  const projection = { main: database, indexer: database, chain: CHAIN, serviceName: 'mercat', clock: systemClock };
+  const project = async () =>
+    (await projectNext({ ...projection, wrappedNative: null, attribute: toMarketplace })) !== null;
+  try {
+    await work(context, project);
+  } finally {
+    reader.close();
+    endpoint.stop();
+  }
+}
+
+async function drain(project: () => Promise<boolean>): Promise<void> {
+  while (await project());
+}
+
+/** The chain stands at a block, and the collection has joined it, or has all before it still to read. */
+async function begin(database: Database, number: number, joined: boolean): Promise<void> {
+  const hash = `0x${(0xb10c_0000_0000 + number).toString(16).padStart(64, '0')}` as const;
+  await insertChainCursor(database, CHAIN, { number, hash, time: 0 }, 0);
+  await upsertFollow(database, {
+    collectionId: ID,
+    chain: CHAIN,
+    contractAddress: COLLECTION as Address,
+    standard: 'erc721',
+    fromBlock: 1,
+    openseaSlug: null,
+    magicedenSymbol: null,
+    createdAt: 0,
+  });
+  if (joined) await database.query(`update main.follow set joined = true`);
+}
+
+async function clear(database: Database): Promise<void> {
+  for (const table of ['main.chain_cursor', 'main.chain_block', 'main.chain_event', 'main.holding', 'main.follow']) {
+    await database.query(`truncate ${table}`);
+  }
+  await database.query(`truncate indexer.sale, indexer.sale_hour, indexer.sale_total, indexer.token, indexer.chain_cursor`);
+}

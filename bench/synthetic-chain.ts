@@ -1,0 +1,114 @@
+// A process of its own that plays an EVM node: a chain of equal blocks, each with so many fills of Seaport and so many transfers
+// of one collection, made up when they are asked for. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS; its port goes to stdout.
+
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
+import { COLLECTION, PROTOCOL } from './synthetic.ts';
+
+const [blocks = 0, fills = 0, transfers = 0] = process.argv.slice(2).map(Number);
+const GENESIS_S = 1_700_000_000;
+const BLOCK_S = 2;
+const RANGE_MAX = 2_000;
+const NO_BLOOM = `0x${'0'.repeat(512)}`;
+
+const SEAPORT = parseAbi([
+  'struct SpentItem { uint8 itemType; address token; uint256 identifier; uint256 amount; }',
+  'struct ReceivedItem { uint8 itemType; address token; uint256 identifier; uint256 amount; address recipient; }',
+  'event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, SpentItem[] offer, ReceivedItem[] consideration)',
+]);
+const NFT = parseAbi(['event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)']);
+const word = (value: number | bigint) => value.toString(16).padStart(64, '0');
+const account = (index: number) => `0x${word(index + 1).slice(24)}` as const;
+const ZERO = account(-1);
+const FULFILLED = encodeEventTopics({ abi: SEAPORT, args: { offerer: ZERO, zone: ZERO } });
+const TRANSFER = encodeEventTopics({ abi: NFT, args: { from: ZERO, to: ZERO, tokenId: 0n } })[0];
+
+/** A fill's data with a hash and a token to be put in their places. */
+const HASH_MARK = 'a5'.repeat(32);
+const TOKEN_MARK = 0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5an;
+const FILL_DATA = encodeAbiParameters(
+  SEAPORT[0].inputs.filter((input) => !('indexed' in input)),
+  [
+    `0x${HASH_MARK}`,
+    account(9),
+    [{ itemType: 2, token: COLLECTION, identifier: TOKEN_MARK, amount: 1n }],
+    [
+      { itemType: 0, token: ZERO, identifier: 0n, amount: 975n * 10n ** 15n, recipient: account(8) },
+      { itemType: 0, token: ZERO, identifier: 0n, amount: 25n * 10n ** 15n, recipient: account(7) },
+    ],
+  ] as never,
+);
+
+const hashOf = (number: number) => `0x${word(0xb10c_0000_0000 + number)}`;
+const numberOf = (hash: string) => Number(BigInt(hash) - 0xb10c_0000_0000n);
+const headerOf = (number: number) => ({
+  number: `0x${number.toString(16)}`,
+  hash: hashOf(number),
+  parentHash: hashOf(number - 1),
+  timestamp: `0x${(GENESIS_S + number * BLOCK_S).toString(16)}`,
+  logsBloom: NO_BLOOM,
+  transactions: [],
+});
+
+function logsOf(number: number): string[] {
+  const logs: string[] = [];
+  const frame = (index: number, address: string, topics: (string | null)[], data: string) =>
+    `{"address":"${address}","topics":${JSON.stringify(topics)},"data":"${data}","blockNumber":"0x${number.toString(16)}",` +
+    `"blockHash":"${hashOf(number)}","blockTimestamp":"0x${(GENESIS_S + number * BLOCK_S).toString(16)}",` +
+    `"transactionHash":"0x${word(number * 10_000 + index)}","transactionIndex":"0x0","logIndex":"0x${index.toString(16)}","removed":false}`;
+  for (let fill = 0; fill < fills; fill += 1) {
+    const unique = number * fills + fill;
+    const data = FILL_DATA.replace(HASH_MARK, word(unique)).replace(word(TOKEN_MARK), word(unique % 10_000));
+    logs.push(frame(logs.length, PROTOCOL, [...FULFILLED] as string[], data));
+  }
+  for (let transfer = 0; transfer < transfers; transfer += 1) {
+    const unique = number * transfers + transfer;
+    const topics = [TRANSFER, ZERO.replace('0x', `0x${'0'.repeat(24)}`), `0x${word(1 + (unique % 5_000))}`, `0x${word(unique)}`];
+    logs.push(frame(logs.length, COLLECTION, topics, '0x'));
+  }
+  return logs;
+}
+
+type Request = { id: number; method: string; params: [Record<string, string>, ...unknown[]] };
+
+function answer({ id, method, params }: Request): string {
+  const wrap = (result: string) => `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
+  if (method === 'eth_chainId') return wrap('"0x1"');
+  if (method === 'eth_getBlockByNumber') {
+    const named = params[0] as unknown as string;
+    const number = named === 'latest' || named === 'finalized' ? blocks : Number(named);
+    return wrap(number <= blocks ? JSON.stringify(headerOf(number)) : 'null');
+  }
+  if (method === 'eth_getBlockByHash') return wrap(JSON.stringify(headerOf(numberOf(params[0] as unknown as string))));
+  if (method === 'eth_getLogs') {
+    const { fromBlock, toBlock, blockHash } = params[0];
+    const from = blockHash === undefined ? Number(fromBlock) : numberOf(blockHash);
+    const to = blockHash === undefined ? Number(toBlock) : from;
+    if (to - from >= RANGE_MAX) {
+      return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32005,"message":"query exceeds max block range ${RANGE_MAX}"}}`;
+    }
+    const logs: string[] = [];
+    for (let number = from; number <= to; number += 1) logs.push(...logsOf(number));
+    return wrap(`[${logs.join(',')}]`);
+  }
+  if (method === 'eth_getTransactionByHash') {
+    return wrap(JSON.stringify({ hash: params[0], input: '0x12345678360c6ebe' }));
+  }
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"no such method"}}`;
+}
+
+const server = createServer((request, response) => {
+  text(request).then(
+    (body) => {
+      const asked = JSON.parse(body) as Request | Request[];
+      const told = Array.isArray(asked) ? `[${asked.map(answer).join(',')}]` : answer(asked);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(told);
+    },
+    () => response.destroy(),
+  );
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  process.stdout.write(`${typeof address === 'object' && address ? address.port : 0}\n`);
+});

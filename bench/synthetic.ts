@@ -1,0 +1,22 @@
+// The synthetic chain as the benchmarks use it: started in a process of its own, so that only the follower counts.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export const COLLECTION = '0x00000000000000000000000000000000000c011e';
+export const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395';
+
+export type SyntheticChain = { url: string; stop(): void };
+
+export async function startSyntheticChain(shape: {
+  blocks: number;
+  fills: number;
+  transfers: number;
+}): Promise<SyntheticChain> {
+  const program = fileURLToPath(new URL('synthetic-chain.ts', import.meta.url));
+  const args = [shape.blocks, shape.fills, shape.transfers].map(String);
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = (await once(child.stdout, 'data')) as [Buffer];
+  return { url: `http://127.0.0.1:${port.toString().trim()}`, stop: () => child.kill() };
+}

@@ -1,0 +1,177 @@
+// A local chain: blocks are made when they are asked for, with the time of a clock that is passed in, by accounts whose keys
+// everybody knows. What it runs is set up elsewhere (protocol.ts).
+
+import type { Abi, Address, Hex } from 'viem';
+import { decodeFunctionResult, encodeDeployData, encodeFunctionData } from 'viem';
+import type { HDAccount } from 'viem/accounts';
+import { mnemonicToAccount } from 'viem/accounts';
+import type { Clock } from '../clock.ts';
+import { startAnvil } from './anvil.ts';
+import type { Artifact } from './artifacts.ts';
+import type { Rpc } from './rpc.ts';
+import { createRpc } from './rpc.ts';
+
+/** Anvil's public default: whoever knows it may spend what there is, which is nothing. */
+export const MNEMONIC = 'test test test test test test test test test test test junk';
+
+export type LocalChain = {
+  /** As the service knows it: `ethereum`. */
+  id: string;
+  chainId: number;
+  url: string;
+  rpc: Rpc;
+  clock: Clock;
+  accounts: readonly HDAccount[];
+  stop(): Promise<void>;
+};
+
+export type Call = { from: Address; to: Address; data: Hex; value?: bigint };
+
+export type Receipt = {
+  transactionHash: Hex;
+  status: Hex;
+  blockNumber: Hex;
+  contractAddress: Address | null;
+  logs: { address: Address; topics: Hex[]; data: Hex }[];
+};
+
+export type Block = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex; transactions: Hex[] };
+
+/** For any call or deployment here. */
+const GAS_LIMIT = '0xe4e1c0';
+/** One block's worth: what does not fit would be mined later, with another state. */
+const CALLS_MAX = 50;
+
+export async function startChain(options: {
+  id: string;
+  chainId: number;
+  accounts: number;
+  clock: Clock;
+}): Promise<LocalChain> {
+  const { id, chainId, clock } = options;
+  const anvil = await startAnvil({ chainId, accounts: options.accounts, timestamp: toSeconds(clock()) });
+  const accounts = Array.from({ length: options.accounts }, (_, index) => accountOf(index));
+  return { id, chainId, url: anvil.url, rpc: createRpc(anvil.url), clock, accounts, stop: anvil.stop };
+}
+
+const derived = new Map<number, HDAccount>();
+
+/** Deriving a key takes 15 ms, so that each is derived once. */
+function accountOf(index: number): HDAccount {
+  const account = derived.get(index) ?? mnemonicToAccount(MNEMONIC, { addressIndex: index });
+  derived.set(index, account);
+  return account;
+}
+
+export function callOf(
+  from: Address,
+  to: { address: Address; abi: Abi },
+  functionName: string,
+  args: readonly unknown[] = [],
+  value = 0n,
+): Call {
+  return { from, to: to.address, data: encodeFunctionData({ abi: to.abi, functionName, args }), value };
+}
+
+/**
+ * Sends the calls and mines them, at most 50 to a block, in their order. A call that fails is an error, because whoever
+ * sent it knew the state that it would meet.
+ */
+export async function transact(chain: LocalChain, calls: readonly Call[]): Promise<Receipt[]> {
+  const receipts: Receipt[] = [];
+  for (let from = 0; from < calls.length; from += CALLS_MAX) {
+    const part = calls.slice(from, from + CALLS_MAX);
+    const hashes: Hex[] = [];
+    for (const call of part) hashes.push(await send(chain, { ...toWire(call), gas: GAS_LIMIT }));
+    await mine(chain);
+    for (const [index, hash] of hashes.entries()) {
+      const receipt = await readReceipt(chain, hash);
+      const call = part[index];
+      if (receipt.status !== '0x1' && call) throw new Error(`a transaction failed: ${await reasonOf(chain, call, receipt)}`);
+      receipts.push(receipt);
+    }
+  }
+  return receipts;
+}
+
+export async function deploy(chain: LocalChain, artifact: Artifact, args: readonly unknown[] = []): Promise<Address> {
+  const [deployer] = chain.accounts;
+  const data = encodeDeployData({ abi: artifact.abi, bytecode: artifact.bytecode, args });
+  const hash = await send(chain, { from: deployer?.address, data, gas: GAS_LIMIT });
+  await mine(chain);
+  const { status, contractAddress } = await readReceipt(chain, hash);
+  if (status !== '0x1' || !contractAddress) throw new Error('a contract could not be deployed');
+  return contractAddress.toLowerCase() as Address;
+}
+
+/** Reads a contract at the newest block. */
+export async function readChain(
+  chain: LocalChain,
+  { address, abi }: { address: Address; abi: Abi },
+  functionName: string,
+  args: readonly unknown[] = [],
+): Promise<unknown> {
+  const data = encodeFunctionData({ abi, functionName, args });
+  const result = await chain.rpc.call<Hex>('eth_call', { to: address, data }, 'latest');
+  return decodeFunctionResult({ abi, functionName, data: result, args });
+}
+
+/** One block with all that is pending, never older than its parent. */
+export async function mine(chain: LocalChain): Promise<void> {
+  const { timestamp } = await readBlock(chain, 'latest');
+  await chain.rpc.call('evm_mine', Math.max(Number(timestamp), toSeconds(chain.clock())));
+}
+
+/** Blocks of other people's tools, which do not ask for a block: each transaction makes its own. */
+export async function setAutomine(chain: LocalChain, on: boolean): Promise<void> {
+  await chain.rpc.call('evm_setAutomine', on);
+}
+
+/**
+ * Takes the newest blocks back; their transactions are gone. The next block has another hash than any before it, even
+ * when it holds the same at the same second.
+ */
+export async function rollBack(chain: LocalChain, depth: number): Promise<void> {
+  const { hash } = await readBlock(chain, 'latest');
+  await chain.rpc.call('anvil_rollback', depth);
+  await chain.rpc.call('anvil_setCoinbase', `0x${hash.slice(-40)}`);
+}
+
+export async function readBlock(chain: LocalChain, at: 'latest' | number): Promise<Block> {
+  const number = at === 'latest' ? at : (`0x${at.toString(16)}` as const);
+  return chain.rpc.call<Block>('eth_getBlockByNumber', number, false);
+}
+
+export async function readHeight(chain: LocalChain): Promise<number> {
+  return Number(await chain.rpc.call<Hex>('eth_blockNumber'));
+}
+
+export function toSeconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}
+
+function send(chain: LocalChain, transaction: object): Promise<Hex> {
+  return chain.rpc.call<Hex>('eth_sendTransaction', transaction);
+}
+
+async function readReceipt(chain: LocalChain, hash: Hex): Promise<Receipt> {
+  const receipt = await chain.rpc.call<Receipt | null>('eth_getTransactionReceipt', hash);
+  if (!receipt) throw new Error(`transaction ${hash} was not mined`);
+  return receipt;
+}
+
+function toWire({ value = 0n, ...call }: Call) {
+  return { ...call, value: `0x${value.toString(16)}` };
+}
+
+/** Why a call failed, as far as a second try on the block before tells. */
+async function reasonOf(chain: LocalChain, call: Call, { blockNumber }: Receipt): Promise<string> {
+  const before = `0x${(Number(blockNumber) - 1).toString(16)}`;
+  const shown = `${call.data.slice(0, 10)} to ${call.to}`;
+  try {
+    await chain.rpc.call('eth_call', toWire(call), before);
+    return `${shown} (not on the block before)`;
+  } catch (error) {
+    return `${shown}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

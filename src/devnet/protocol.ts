@@ -1,0 +1,107 @@
+// Seaport 1.6, its conduit controller, OpenSea's conduit and the wrapped native currency on a local chain, each at the address
+// that it has on the real one: so that orders, signatures and every table of addresses are those of the real chain.
+
+import type { Abi, Address, Hex } from 'viem';
+import { domainSeparator, getContractAddress } from 'viem';
+import { readConduitController, readContract, readSeaport } from './artifacts.ts';
+import type { LocalChain } from './chain.ts';
+import { callOf, deploy, readChain, transact } from './chain.ts';
+
+export type Contract = { address: Address; abi: Abi };
+
+export type Protocol = {
+  seaport: Contract;
+  conduitController: Contract;
+  /** Through which most sellers approve, by its key. */
+  conduit: { key: Hex; address: Address };
+  wrapped: Contract;
+};
+
+// https://github.com/ProjectOpenSea/seaport#deployments
+export const SEAPORT_ADDRESS = '0x0000000000000068f116a894984e2db1123eb395';
+const CONDUIT_CONTROLLER_ADDRESS = '0x00000000f9490004c11cef243f5400493c00ad63';
+/** OpenSea's, on every chain. */
+export const CONDUIT_KEY = '0x0000007b02230091a7ed01230072f7006a004d60a8d4e71d599b8104250f0000';
+export const CONDUIT_ADDRESS = '0x1e0049783f008a0085193e00003d00cd54003c71';
+/** Hash of the creation code of the conduits of the real controller, from which their addresses follow. */
+const CONDUIT_CODE_HASH = '0x023d904f2503c37127200ca07b976c3a53cc562623f67023115bf311f5805059';
+/** Wrapped native currency, by chain id of the network. */
+const WRAPPED_ADDRESSES: Readonly<Record<number, Address>> = {
+  1: '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2',
+  137: '0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270',
+  8453: '0x4200000000000000000000000000000000000006',
+  57073: '0x4200000000000000000000000000000000000006',
+  33139: '0x48b62137edfa95a428d35c09e44256a739f6b557',
+  2741: '0x3439153eb7af838ad19d56e1571fbd09333c2809',
+};
+const NETWORK_UNKNOWN_WRAPPED = '0x00000000000000000000000000000000000e7e00';
+/** For gas, in wei. */
+const CONDUIT_OWNER_BALANCE = '0xde0b6b3a7640000';
+/** The chain id under which Seaport is set up. Not that of the chain: see `installSeaport`. */
+const SETUP_CHAIN_ID = 999_999;
+
+/** Puts all of it on a chain that is empty. */
+export async function installProtocol(chain: LocalChain): Promise<Protocol> {
+  // Nothing is signed meanwhile: the accounts sign for the chain id that they began with.
+  await chain.rpc.call('anvil_autoImpersonateAccount', true);
+  await chain.rpc.call('anvil_setChainId', SETUP_CHAIN_ID);
+  const { conduitController, conduitCodeHash } = await installConduitController(chain);
+  const seaport = await installSeaport(chain, conduitController.address);
+  await installConduit(chain, conduitController, conduitCodeHash);
+  const wrapped = readContract('DevnetWrapped');
+  const address = WRAPPED_ADDRESSES[chain.chainId] ?? NETWORK_UNKNOWN_WRAPPED;
+  await chain.rpc.call('anvil_setCode', address, wrapped.deployedBytecode);
+  await chain.rpc.call('anvil_setChainId', chain.chainId);
+  await chain.rpc.call('anvil_autoImpersonateAccount', false);
+  await checkDomain(chain, seaport);
+  return {
+    seaport,
+    conduitController,
+    conduit: { key: CONDUIT_KEY, address: CONDUIT_ADDRESS },
+    wrapped: { address, abi: wrapped.abi },
+  };
+}
+
+/** The controller as published, but for the hash of the conduits' code: theirs was compiled with other settings. */
+async function installConduitController(chain: LocalChain) {
+  const artifact = readConduitController();
+  const local = { address: await deploy(chain, artifact), abi: artifact.abi };
+  const [conduitCodeHash] = (await readChain(chain, local, 'getConduitCodeHashes')) as readonly [Hex, Hex];
+  const code = await chain.rpc.call<Hex>('eth_getCode', local.address, 'latest');
+  const patched = code.replaceAll(conduitCodeHash.slice(2), CONDUIT_CODE_HASH.slice(2));
+  if (patched === code) throw new Error('the conduit controller does not hold the hash of its conduits');
+  await chain.rpc.call('anvil_setCode', CONDUIT_CONTROLLER_ADDRESS, patched);
+  const conduitController: Contract = { address: CONDUIT_CONTROLLER_ADDRESS, abi: artifact.abi };
+  return { conduitController, conduitCodeHash };
+}
+
+/**
+ * Seaport's code holds the domain of the chain id and address that it was deployed with. On another chain id it works its
+ * domain out from where it stands: so it is deployed under one, copied to its real address, and the chain id is changed.
+ */
+async function installSeaport(chain: LocalChain, controller: Address): Promise<Contract> {
+  const artifact = readSeaport();
+  const address = await deploy(chain, artifact, [controller]);
+  await chain.rpc.call('anvil_setCode', SEAPORT_ADDRESS, await chain.rpc.call('eth_getCode', address, 'latest'));
+  return { address: SEAPORT_ADDRESS, abi: artifact.abi };
+}
+
+/** The owner of the key makes the conduit, whose code then goes to the address that the controller believes it has. */
+async function installConduit(chain: LocalChain, controller: Contract, codeHash: Hex): Promise<void> {
+  const owner = CONDUIT_KEY.slice(0, 42) as Address;
+  await chain.rpc.call('anvil_setBalance', owner, CONDUIT_OWNER_BALANCE);
+  await transact(chain, [callOf(owner, controller, 'createConduit', [CONDUIT_KEY, owner])]);
+  const from = controller.address;
+  const made = getContractAddress({ opcode: 'CREATE2', from, salt: CONDUIT_KEY, bytecodeHash: codeHash });
+  await chain.rpc.call('anvil_setCode', CONDUIT_ADDRESS, await chain.rpc.call('eth_getCode', made, 'latest'));
+  await transact(chain, [callOf(owner, controller, 'updateChannel', [CONDUIT_ADDRESS, SEAPORT_ADDRESS, true])]);
+}
+
+async function checkDomain(chain: LocalChain, seaport: Contract): Promise<void> {
+  const [version, separator] = (await readChain(chain, seaport, 'information')) as readonly [string, Hex];
+  const { chainId } = chain;
+  const expected = domainSeparator({
+    domain: { name: 'Seaport', version, chainId, verifyingContract: seaport.address },
+  });
+  if (separator !== expected) throw new Error(`Seaport ${version} has another domain than that of chain ${chainId}`);
+}

@@ -1,0 +1,74 @@
+// Reading single values of JSON-RPC answers strictly: what is not exactly of its form is a lie of the endpoint, and refused.
+
+import type { BlockHeader, Hex } from '../../domain/chain-event.ts';
+import { lie } from './rpc-failure.ts';
+
+/** A header with the bloom of its logs; null where the chain does not keep one (absent or all zero). */
+export type BloomedHeader = { header: BlockHeader; bloom: Hex | null };
+
+const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
+const HASH = /^0x[0-9a-f]{64}$/;
+const NOT_HEX = /[^0-9a-f]/;
+const BLOOM_LENGTH = 2 + 512;
+const ZERO_BLOOM = /^0x0*$/;
+/** The year 9999: keeps a time within what a date can say. */
+const SECONDS_MAX = 253_402_300_799;
+
+export function readQuantity(value: unknown, what: string): number {
+  if (typeof value !== 'string' || !QUANTITY.test(value)) throw lie(`${what} is not a quantity`);
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw lie(`${what} is too large`);
+  return number;
+}
+
+/** Milliseconds, from seconds. */
+export function readTime(value: unknown, what: string): number {
+  const seconds = readQuantity(value, what);
+  if (seconds > SECONDS_MAX) throw lie(`${what} is too large`);
+  return seconds * 1000;
+}
+
+export function readHash(value: unknown, what: string): Hex {
+  const text = typeof value === 'string' ? value.toLowerCase() : '';
+  if (!HASH.test(text)) throw lie(`${what} is not a hash`);
+  return text as Hex;
+}
+
+export function readBytes(value: unknown, what: string): Hex {
+  if (typeof value !== 'string') throw lie(`${what} is not hexadecimal`);
+  const text = value.toLowerCase();
+  // Calldata may have a hundred thousand digits: a search for a wrong one goes over them once.
+  const wrong = !text.startsWith('0x') || text.length % 2 !== 0 || NOT_HEX.test(text.slice(2));
+  if (wrong) throw lie(`${what} is not hexadecimal`);
+  return text as Hex;
+}
+
+/** Null for the answer null: there is no such block. */
+export function readHeader(value: unknown): BloomedHeader | null {
+  if (value === null || value === undefined) return null;
+  const block = readObject(value, 'a block');
+  const header = {
+    number: readQuantity(block['number'], 'the number of a block'),
+    hash: readHash(block['hash'], 'the hash of a block'),
+    parentHash: readHash(block['parentHash'], 'the parent of a block'),
+    time: readTime(block['timestamp'], 'the time of a block'),
+  };
+  return { header, bloom: readBloom(block['logsBloom']) };
+}
+
+function readBloom(value: unknown): Hex | null {
+  if (value === null || value === undefined) return null;
+  const bloom = readBytes(value, 'the bloom of a block');
+  if (ZERO_BLOOM.test(bloom)) return null;
+  if (bloom.length !== BLOOM_LENGTH) throw lie('the bloom of a block has another length');
+  return bloom;
+}
+
+export function readObject(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw lie(`${what} is not an object`);
+  return value as Record<string, unknown>;
+}
+
+export function toQuantity(number: number): Hex {
+  return `0x${number.toString(16)}`;
+}

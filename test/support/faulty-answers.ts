@@ -1,0 +1,163 @@
+// What a faulty endpoint makes of true answers. Each fault tells whether it found something to spoil, so that a count is a
+// count of lies told.
+
+import type { Fault, FaultyOptions } from './faulty-endpoint.ts';
+
+export type Question = { jsonrpc: string; id: number; method: string; params: unknown[] };
+export type Answer = { jsonrpc: string; id: number | null; result?: unknown; error?: unknown };
+type Log = Record<string, unknown> & { address: string; topics: string[]; blockNumber: string };
+type Block = Record<string, unknown> & { number: string };
+
+type Context = {
+  options: FaultyOptions;
+  newest: number;
+  random: () => number;
+  /** Hashes of blocks whose logs were left out once. */
+  omitted: Set<string>;
+  count: () => void;
+};
+
+/** As public endpoints word it when they are asked for too many blocks or find too much in them. */
+export const RANGE_WORDINGS = [
+  'query returned more than 10000 results. Try with this block range [0x1, 0x2].',
+  'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range',
+  'Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range.',
+  'eth_getLogs is limited to a 10,000 range',
+  'exceed maximum block range: 5000',
+  'range 1000000 exceeds limit of 10000',
+  'block range is too wide',
+  'requested too many blocks from 0 to 20000, maximum is set to 2048',
+  'query exceeds max results 20000, retry with the range 0-5000',
+  'backend response too large',
+  'block range is larger than max block range, block range = 5120, max block range = 5000',
+  'query timeout exceeded',
+  'ranges over 10000 blocks are not supported on freetier',
+  'internal error',
+];
+
+const LAG_OF_FAULT = 3;
+const FOREIGN = '0x00000000000000000000000000000000000f0e1e';
+
+/** How many blocks the endpoint is behind in this request. */
+export function lagOf(options: FaultyOptions, fault: Fault | undefined): number {
+  return (options.lag ?? 0) + (fault === 'lagging' ? LAG_OF_FAULT : 0);
+}
+
+/** As an endpoint whose newest block is `head` understands a question. */
+export function asOfHead(question: Question, head: number): Question {
+  const asksLatest = question.method === 'eth_getBlockByNumber' && question.params[0] === 'latest';
+  return asksLatest ? { ...question, params: [`0x${Math.max(0, head).toString(16)}`, false] } : question;
+}
+
+export function spoil(
+  questions: readonly Question[],
+  clean: Answer[],
+  fault: Fault | undefined,
+  context: Context,
+): Answer[] {
+  const { options, newest, count } = context;
+  const served = clean.map((answer, index) => serve(questions[index], answer, options, newest));
+  const lag = lagOf(options, fault);
+  const seen = lag > 0 ? served.map((answer, index) => lagBehind(questions[index], answer, newest - lag)) : served;
+  if (fault === 'lagging') count();
+  return fault ? seen.map((answer, index) => spoilOne(questions[index], answer, fault, context)) : seen;
+}
+
+/** What holds for good, by the options. */
+function serve(question: Question | undefined, answer: Answer, options: FaultyOptions, newest: number): Answer {
+  const { method, params = [] } = question ?? {};
+  const error = (code: number, message: string) => ({ jsonrpc: '2.0', id: answer.id, error: { code, message } });
+  if (method === 'eth_chainId' && options.chainId !== undefined)
+    return { ...answer, result: `0x${options.chainId.toString(16)}` };
+  if (method === 'eth_getLogs' && options.rangeMax !== undefined && widthOf(params) > options.rangeMax)
+    return error(-32_000, options.rangeWording ?? RANGE_WORDINGS[0] ?? '');
+  if (options.withoutHistory && isOfOldState(method, params, newest))
+    return error(-32_000, 'missing trie node 00ff (path )');
+  if (options.withoutFinality && params[0] === 'finalized')
+    return error(-32_602, 'invalid argument 0: hex string expected');
+  let { result } = answer;
+  if (options.zeroBlooms && isBlock(result)) result = { ...result, logsBloom: `0x${'0'.repeat(512)}` };
+  if (options.ahead && params[0] === 'latest' && isBlock(result))
+    result = { ...result, number: `0x${(Number(result.number) + options.ahead).toString(16)}` };
+  if (options.withoutTimestamps && method === 'eth_getLogs' && Array.isArray(result))
+    result = (result as Log[]).map(({ blockTimestamp: _time, ...log }) => log);
+  return 'result' in answer ? { ...answer, result } : answer;
+}
+
+function isOfOldState(method: string | undefined, params: unknown[], newest: number): boolean {
+  return (method === 'eth_getCode' || method === 'eth_call') && params[1] !== 'latest' && Number(params[1]) < newest;
+}
+
+/** As a node that is some blocks behind, which answers nothing for blocks that it does not have. */
+function lagBehind(question: Question | undefined, answer: Answer, head: number): Answer {
+  const { method } = question ?? {};
+  if (method === 'eth_blockNumber') return { ...answer, result: `0x${head.toString(16)}` };
+  if (method === 'eth_getLogs' && Array.isArray(answer.result))
+    return { ...answer, result: (answer.result as Log[]).filter((log) => Number(log.blockNumber) <= head) };
+  return isBlock(answer.result) && Number(answer.result.number) > head ? { ...answer, result: null } : answer;
+}
+
+function spoilOne(question: Question | undefined, answer: Answer, fault: Fault, context: Context): Answer {
+  const { count, random } = context;
+  const { method, params = [] } = question ?? {};
+  const done = (spoilt: Partial<Answer>) => {
+    count();
+    return { ...answer, ...spoilt };
+  };
+  const toError = (message: string): Answer => {
+    count();
+    return { jsonrpc: '2.0', id: answer.id, error: { code: -32_000, message } };
+  };
+  if (fault === 'error') return toError('something went wrong');
+  if (fault === 'wrong-id') return done({ id: (answer.id ?? 0) + 1_000_000 });
+  if (fault === 'wrong-chain' && method === 'eth_chainId') return done({ result: '0x539' });
+  if (method !== 'eth_getLogs' || !Array.isArray(answer.result)) return answer;
+  if (fault === 'range-limit' && widthOf(params) > 1)
+    return toError(RANGE_WORDINGS[Math.floor(random() * RANGE_WORDINGS.length)] ?? '');
+  const logs = answer.result as Log[];
+  const spoilt = spoilLogs(logs, params, fault, context);
+  return spoilt ? done({ result: spoilt }) : answer;
+}
+
+/** Null when there is nothing to spoil. */
+function spoilLogs(logs: readonly Log[], params: unknown[], fault: Fault, context: Context): Log[] | null {
+  const last = logs.at(-1);
+  return (last && LIES[fault]?.({ logs, others: logs.slice(0, -1), last, params, context })) ?? null;
+}
+
+type Told = { logs: readonly Log[]; others: readonly Log[]; last: Log; params: unknown[]; context: Context };
+
+const LIES: Partial<Record<Fault, (told: Told) => Log[] | null>> = {
+  'removed-log': ({ others, last }) => [...others, { ...last, removed: true }],
+  'foreign-log': ({ logs, last }) => [...logs, { ...last, address: FOREIGN, logIndex: plus(last['logIndex'], 1) }],
+  'outside-log': ({ logs, last }) => [...logs, { ...last, blockNumber: plus(last.blockNumber, 1_000_000) }],
+  // In a range nothing that was told contradicts it, and it does no harm.
+  'wrong-block-hash': ({ others, last, params }) =>
+    isOfBlock(params) ? [...others, { ...last, blockHash: `0x${'ab'.repeat(32)}` }] : null,
+  'malformed-log': ({ others, last }) => [...others, { ...last, data: '0xzz' }],
+  'duplicated-log': ({ logs, last }) => [...logs, last],
+  'shuffled-logs': ({ logs }) => (logs.length > 1 ? logs.toReversed() : null),
+  'omitted-logs': ({ logs, params, context: { omitted } }) => {
+    const hash = isOfBlock(params) ? String((params[0] as Record<string, unknown>)['blockHash']) : null;
+    if (hash === null || omitted.has(hash)) return null;
+    omitted.add(hash);
+    return logs.filter((log) => log.address !== logs[0]?.address);
+  },
+};
+
+function plus(quantity: unknown, more: number): string {
+  return `0x${(Number(quantity) + more).toString(16)}`;
+}
+
+function isOfBlock(params: unknown[]): boolean {
+  return (params[0] as Record<string, unknown>)['blockHash'] !== undefined;
+}
+
+function widthOf(params: unknown[]): number {
+  const { fromBlock, toBlock } = params[0] as Record<string, unknown>;
+  return fromBlock === undefined ? 1 : Number(toBlock) - Number(fromBlock) + 1;
+}
+
+function isBlock(result: unknown): result is Block {
+  return typeof result === 'object' && result !== null && 'parentHash' in result && 'number' in result;
+}
