@@ -18,28 +18,43 @@ export type FillSale = {
   buyer: Address | null;
 };
 
+export type SalesOptions = {
+  /** Hashes of the orders that were matched with each other (`OrdersMatched`). */
+  matched: ReadonlySet<string>;
+  wrappedNative: Address | null;
+};
+
 /** The sales of the fills of one transaction. Fills without a token or without a payment are none. */
-export function toSales(fills: readonly OrderFulfilled[], wrappedNative: Address | null): FillSale[] {
-  const sides = fills.flatMap((fill) => toSide(fill) ?? []);
+export function toSales(fills: readonly OrderFulfilled[], { matched, wrappedNative }: SalesOptions): FillSale[] {
+  const sides = fills.flatMap((fill) => toSide(fill, matched) ?? []);
   const mirrored = pairMirrors(sides);
   return sides
     .filter((side) => !mirrored.dropped.has(side))
     .flatMap((side) => toFillSales(side, mirrored.counterparts.get(side) ?? null, wrappedNative));
 }
 
-type Side = { fill: OrderFulfilled; kind: 'ask' | 'bid'; tokens: readonly SpentItem[]; payments: readonly SpentItem[] };
+type Side = {
+  fill: OrderFulfilled;
+  kind: 'ask' | 'bid';
+  /** Filled by other orders: the recipient of the event is whoever takes what is left over, and says nothing. */
+  isMatched: boolean;
+  tokens: readonly SpentItem[];
+  payments: readonly SpentItem[];
+};
 
 /** An ask offers tokens for payments; a bid offers a payment and takes the tokens. */
-function toSide(fill: OrderFulfilled): Side | null {
+function toSide(fill: OrderFulfilled, matched: ReadonlySet<string>): Side | null {
+  // Seaport 1.1 has no event for it, but names nobody as the recipient.
+  const isMatched = matched.has(fill.orderHash) || fill.recipient === ZERO_ADDRESS;
   const offered = fill.offer.filter(isToken);
   const taken = fill.consideration.filter(isToken);
   if (offered.length > 0 && taken.length === 0) {
     const payments = fill.consideration.filter(isPayment);
-    return payments.length > 0 ? { fill, kind: 'ask', tokens: offered, payments } : null;
+    return payments.length > 0 ? { fill, kind: 'ask', isMatched, tokens: offered, payments } : null;
   }
   if (taken.length > 0 && offered.length === 0) {
     const payments = fill.offer.filter(isPayment);
-    return payments.length > 0 ? { fill, kind: 'bid', tokens: taken, payments } : null;
+    return payments.length > 0 ? { fill, kind: 'bid', isMatched, tokens: taken, payments } : null;
   }
   return null;
 }
@@ -56,18 +71,14 @@ function isPayment({ itemType }: SpentItem): boolean {
 function pairMirrors(sides: readonly Side[]): { dropped: Set<Side>; counterparts: Map<Side, Side> } {
   const dropped = new Set<Side>();
   const counterparts = new Map<Side, Side>();
-  const bids = sides.filter((side) => side.kind === 'bid' && isMatched(side));
-  for (const ask of sides.filter((side) => side.kind === 'ask' && isMatched(side))) {
+  const bids = sides.filter((side) => side.kind === 'bid' && side.isMatched);
+  for (const ask of sides.filter((side) => side.kind === 'ask' && side.isMatched)) {
     const bid = bids.find((candidate) => !dropped.has(candidate) && keyOf(candidate) === keyOf(ask));
     if (!bid) continue;
     dropped.add(bid);
     counterparts.set(ask, bid);
   }
   return { dropped, counterparts };
-}
-
-function isMatched({ fill }: Side): boolean {
-  return fill.recipient === ZERO_ADDRESS;
 }
 
 function keyOf({ tokens }: Side): string {
@@ -79,7 +90,7 @@ function keyOf({ tokens }: Side): string {
 
 function toFillSales(side: Side, counterpart: Side | null, wrappedNative: Address | null): FillSale[] {
   const { fill, kind, tokens, payments } = side;
-  const other = counterpart?.fill.offerer ?? (isMatched(side) ? null : fill.recipient);
+  const other = counterpart?.fill.offerer ?? (side.isMatched ? null : fill.recipient);
   const parties = kind === 'ask' ? { seller: fill.offerer, buyer: other } : { seller: other, buyer: fill.offerer };
   const contracts = new Set(tokens.map(({ token }) => token));
   const { priceRaw, price } = toFillPrice(payments, wrappedNative);

@@ -6,7 +6,11 @@ import { updateExpiredOrders } from '../db/book-orders.ts';
 import type { Database } from '../db/database.ts';
 import { deleteKeptAnswers } from '../db/idempotency.ts';
 import { updateExpiredListings } from '../db/listings.ts';
+import type { SyncContext, SyncTask } from './task.ts';
 
+const PERIOD_MS = 30_000;
+/** More than a sweep of that many batches takes. */
+const DEADLINE_MS = 10 * 60_000;
 const BATCH_SIZE = 500;
 /** A database that takes longer for a batch does not answer: the next sweep tries again. */
 const BATCH_TIMEOUT_MS = 10_000;
@@ -16,17 +20,36 @@ const BATCHES_MAX = 200;
 /** Answers to idempotency keys are kept for a day. */
 const KEPT_MS = 24 * 60 * 60_000;
 
+export function createExpiryTask({ main, indexer, clock }: SyncContext): SyncTask {
+  return {
+    name: 'expiry',
+    periodMs: PERIOD_MS,
+    deadlineMs: DEADLINE_MS,
+    run: async (signal) => {
+      const rows = await sweepExpired(main, indexer, clock, signal);
+      return { read: rows, changed: rows, refused: 0 };
+    },
+  };
+}
+
 /** Records expired orders and listings and forgets old answers, in short statements; returns how many rows that were. */
-export async function sweepExpired(main: Database, indexer: Database, clock: Clock): Promise<number> {
+export async function sweepExpired(
+  main: Database,
+  indexer: Database,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<number> {
+  const sweep = (update: (limit: number) => Promise<number>) => sweepBatches(update, signal);
   const orders = await sweep((limit) => updateExpiredOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
   const listings = await sweep((limit) => updateExpiredListings(indexer.within(BATCH_TIMEOUT_MS), clock(), limit));
   const answers = await sweep((limit) => deleteKeptAnswers(main.within(BATCH_TIMEOUT_MS), clock() - KEPT_MS, limit));
   return orders + listings + answers;
 }
 
-async function sweep(update: (limit: number) => Promise<number>): Promise<number> {
+async function sweepBatches(update: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {
   let total = 0;
   for (let batches = 0; batches < BATCHES_MAX; batches += 1) {
+    signal?.throwIfAborted();
     const updated = await update(BATCH_SIZE);
     total += updated;
     if (updated < BATCH_SIZE) break;

@@ -39,8 +39,8 @@ function fill(offerer: Address, recipient: Address, offer: SpentItem[], consider
   return { ...place, ...order, offerer, zone: ZERO_ADDRESS, recipient, offer, consideration };
 }
 
-const shown = (fills: OrderFulfilled[]) =>
-  toSales(fills, WRAPPED).map(({ contract, tokenId, priceRaw, price, seller, buyer }) => ({
+const shown = (fills: OrderFulfilled[], matched: ReadonlySet<string> = new Set()) =>
+  toSales(fills, { matched, wrappedNative: WRAPPED }).map(({ contract, tokenId, priceRaw, price, seller, buyer }) => ({
     contract,
     tokenId,
     price: priceRaw ?? price,
@@ -64,6 +64,16 @@ test('a mirrored pair of matchOrders is one sale, from the ask to the bidder', (
   const expected = [{ contract: NFT, tokenId: 7n, price: 100n, seller: SELLER, buyer: BUYER }];
   assert.deepEqual(shown([ask, bid]), expected);
   assert.deepEqual(shown([bid, ask]), expected);
+});
+
+test('orders that were matched are paired whoever matched them, and are none of the matcher\'s sales', () => {
+  const matcher = address('3');
+  const ask = fill(SELLER, matcher, [nft(7n)], [to(native(5n), SELLER)]);
+  const bid = fill(BUYER, matcher, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
+  const expected = { contract: NFT, tokenId: 7n, price: 5n, seller: SELLER, buyer: BUYER };
+  assert.deepEqual(shown([ask, bid], new Set([ask.orderHash])), [expected]);
+  assert.deepEqual(shown([ask], new Set([ask.orderHash])), [{ ...expected, buyer: null }]);
+  assert.equal(shown([ask, bid]).length, 2, 'two fills that were not matched are two sales');
 });
 
 test('pairs are matched one to one: two of the same token are two sales, and a bid alone is one with an unknown seller', () => {

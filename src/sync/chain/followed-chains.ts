@@ -4,7 +4,11 @@
 import type { Config } from '../../config.ts';
 import type { Address } from '../../domain/address.ts';
 import type { OrderFulfilled } from '../../domain/chain-event.ts';
-import { findMarketplaceByFeeRecipient, findMarketplaceByTag, listProtocols } from '../../domain/seaport/deployments.ts';
+import {
+  findMarketplaceByFeeRecipient,
+  findMarketplaceByTag,
+  listProtocols,
+} from '../../domain/seaport/deployments.ts';
 import { findWrappedNative } from '../../domain/wrapped-native.ts';
 import type { ChainReader } from '../../sources/evm/chain-reader.ts';
 import { createChainReader } from '../../sources/evm/chain-reader.ts';

@@ -33,13 +33,19 @@ export async function selectRelevant(
 ): Promise<ChainEvent[]> {
   const hashes = events.flatMap((event) => ('orderHash' in event ? [event.orderHash] : []));
   const known = hashes.length > 0 ? await listOrderIdsByHash(tx, chain, hashes) : new Map<string, string>();
-  return events.filter((event) => {
+  const isWanted = (event: ChainEvent) => {
     if ('contract' in event) return contracts.has(event.contract);
     if (event.kind === 'counter-incremented') return true;
     if (event.kind === 'orders-matched') return false;
     if (known.has(event.orderHash)) return true;
     return event.kind === 'order-fulfilled' && tokensOf(event).some((token) => contracts.has(token));
-  });
+  };
+  const wanted = new Set(events.filter(isWanted));
+  const fills = new Set([...wanted].flatMap((event) => (event.kind === 'order-fulfilled' ? [event.orderHash] : [])));
+  // Which fills were matched with each other is told after them, and only matters with them.
+  const isMatchOf = (event: ChainEvent) =>
+    event.kind === 'orders-matched' && event.orderHashes.some((orderHash) => fills.has(orderHash));
+  return events.filter((event) => wanted.has(event) || isMatchOf(event));
 }
 
 function tokensOf({ offer, consideration }: OrderFulfilled): Address[] {

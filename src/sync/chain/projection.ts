@@ -44,8 +44,8 @@ export async function projectNext(context: ProjectionContext): Promise<Set<strin
   const to = entries.at(-1)?.seq;
   if (to === undefined) return null;
   const follows = new Map((await listFollows(main, chain)).map((follow) => [follow.contractAddress, follow]));
-  const { rewind, fills, moved } = fold(entries, follows);
-  const sales = await toNewSales(context, fills, follows);
+  const { rewind, fills, matched, moved } = fold(entries, follows);
+  const sales = await toNewSales(context, { fills, matched }, follows);
   // A token that moved again since has its later block.
   for (const token of rewind === null ? [] : await listTokensMovedAfter(indexer, chain, rewind)) {
     if (!moved.get(token.collectionId)?.has(token.asset)) note(moved, token, rewind ?? 0);
@@ -83,13 +83,17 @@ function note(moved: Moved, { collectionId, asset }: { collectionId: string; ass
   moved.set(collectionId, tokens);
 }
 
+/** Fills, and which of them were matched with others, as `tx hash`. */
+type Trades = { fills: OrderFulfilled[]; matched: ReadonlySet<string> };
+
 /** What a batch amounts to: back to which block first, then which fills and which tokens. */
 function fold(
   entries: readonly LogEntry[],
   follows: ReadonlyMap<Address, Follow>,
-): { rewind: number | null; fills: OrderFulfilled[]; moved: Moved } {
+): { rewind: number | null; moved: Moved } & Trades {
   let rewind: number | null = null;
   let fills: OrderFulfilled[] = [];
+  const matched = new Set<string>();
   const moved: Moved = new Map();
   for (const entry of entries) {
     if ('ancestor' in entry) {
@@ -100,21 +104,25 @@ function fold(
     }
     const { event } = entry;
     if (event.kind === 'order-fulfilled') fills.push(event);
+    if (event.kind === 'orders-matched') for (const hash of event.orderHashes) matched.add(`${event.tx} ${hash}`);
     if (event.kind !== 'transfer') continue;
     const follow = follows.get(event.contract);
     if (follow) note(moved, { collectionId: follow.collectionId, asset: event.tokenId }, event.blockNumber);
   }
-  return { rewind, fills, moved };
+  return { rewind, fills, matched, moved };
 }
 
 async function toNewSales(
   context: ProjectionContext,
-  fills: readonly OrderFulfilled[],
+  { fills, matched }: Trades,
   follows: ReadonlyMap<Address, Follow>,
 ): Promise<NewSale[]> {
   const byTx = Map.groupBy(fills, (fill) => fill.tx);
   const found = [...byTx.values()]
-    .flatMap((group) => toSales(group, context.wrappedNative))
+    .flatMap((group) => {
+      const hashes = group.filter((fill) => matched.has(`${fill.tx} ${fill.orderHash}`)).map((fill) => fill.orderHash);
+      return toSales(group, { matched: new Set(hashes), wrappedNative: context.wrappedNative });
+    })
     .filter(({ contract }) => follows.has(contract));
   const hashes = found.map(({ fill }) => fill.orderHash);
   const own = await listOrderIdsByHash(context.main, context.chain, hashes);

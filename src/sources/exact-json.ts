@@ -1,0 +1,37 @@
+// Answers of upstreams as JSON, distrusted: bounded in depth, strictly UTF-8, every number by its literal text, because a
+// double would round what it cannot hold. It never judges what a field means.
+
+import { parseJsonText } from '../domain/json-text.ts';
+
+const DEPTH_MAX = 32;
+
+/** Throws for what is not UTF-8, not JSON, or nested deeper than any answer is. */
+export function parseExactJson(body: Uint8Array): unknown {
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  if (measureDepth(text) > DEPTH_MAX) throw new SyntaxError('nested too deep');
+  return parseJsonText(text);
+}
+
+/** Before it is parsed, because the parser itself would run out of stack. */
+function measureDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (quoted) {
+      if (code === BACKSLASH) index += 1;
+      else if (code === QUOTE) quoted = false;
+    } else if (code === QUOTE) quoted = true;
+    else if (code === OPEN_BRACKET || code === OPEN_BRACE) deepest = Math.max(deepest, (depth += 1));
+    else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) depth -= 1;
+  }
+  return deepest;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;

@@ -1,0 +1,43 @@
+// Pages of OpenSea's lists: one question a page, the answer's frame checked, its cursor followed. It knows no row.
+
+import type { Row } from '../rows.ts';
+import type { Query, Upstream } from '../upstream.ts';
+import { UpstreamFailure } from '../upstream.ts';
+import type { Page } from '../walk.ts';
+
+/** The most that its API gives at once. */
+export const PAGE = 200;
+const CURSOR_LENGTH_MAX = 4_096;
+
+/** An answer that is an object. */
+export async function readAnswer(
+  upstream: Upstream,
+  path: string,
+  { query = {}, signal }: { query?: Query; signal?: AbortSignal | undefined } = {},
+): Promise<Row> {
+  const answer = await upstream.getJson(path, query, signal ? { signal } : {});
+  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as Row;
+  throw toMalformed(upstream, 'no object');
+}
+
+/** Reads pages of the list that an answer has under `name`, as walkPages wants them. */
+export function pageReader(
+  upstream: Upstream,
+  path: string,
+  { name, query = {}, signal }: { name: string; query?: Query; signal?: AbortSignal | undefined },
+): (cursor: string | null) => Promise<Page> {
+  return async (cursor) => {
+    const answer = await readAnswer(upstream, path, { query: { ...query, limit: PAGE, next: cursor }, signal });
+    const rows = answer[name];
+    if (!Array.isArray(rows)) throw toMalformed(upstream, `no ${name}`);
+    if (rows.length > PAGE) throw toMalformed(upstream, 'more rows than asked for');
+    const next = answer['next'] ?? null;
+    if (next === null || next === '') return { rows, next: null };
+    if (typeof next !== 'string' || next.length > CURSOR_LENGTH_MAX) throw toMalformed(upstream, 'no cursor');
+    return { rows, next };
+  };
+}
+
+export function toMalformed(upstream: Upstream, what: string): UpstreamFailure {
+  return new UpstreamFailure(upstream.name, 'malformed', { cause: new Error(what) });
+}

@@ -1,0 +1,78 @@
+// The task that keeps the tokens, owners and words of followed Solana collections fresh through an endpoint that speaks DAS.
+
+import { listCollectionsByIds } from '../db/collections.ts';
+import type { Follow } from '../db/follows.ts';
+import { listFollows } from '../db/follows.ts';
+import type { Collection } from '../domain/collection.ts';
+import { readDasCollection, walkDasCollection } from '../sources/das.ts';
+import type { SourceRecord } from '../sources/rows.ts';
+import type { Upstream } from '../sources/upstream.ts';
+import { createUpstream } from '../sources/upstream.ts';
+import { eachFollowed } from './followed.ts';
+import type { Lander } from './land.ts';
+import { createLander } from './land.ts';
+import { landHarvest, landPages } from './land-harvest.ts';
+import type { SyncContext, SyncTask } from './task.ts';
+
+const PERIOD_MS = 10 * 60_000;
+const DEADLINE_MS = 20 * 60_000;
+const TIMEOUT_MS = 30_000;
+const HOURLY_BUDGET = 3_600;
+
+/** No task without an endpoint. */
+export function createDasTasks(context: SyncContext): SyncTask[] {
+  const { config, log, clock, random } = context;
+  if (config.dasUrl === null) return [];
+  const upstream = createUpstream({
+    name: 'das',
+    baseUrl: config.dasUrl,
+    timeoutMs: TIMEOUT_MS,
+    hourlyBudget: HOURLY_BUDGET,
+    log,
+    clock,
+    random,
+  });
+  const doneAt = new Map<string, number>();
+  return [
+    {
+      name: 'das-tokens',
+      periodMs: PERIOD_MS,
+      deadlineMs: DEADLINE_MS,
+      upstreams: () => [upstream.status()],
+      run: async (signal, report) => {
+        const lander = createLander(context);
+        const told: string[] = [];
+        const work = (follow: Follow) => syncTokens(context, { upstream, follow, lander, problems: told, signal });
+        const follows = await listFollows(context.main, 'solana');
+        const problems = await eachFollowed({ follows, doneAt, now: clock, signal, report, work });
+        return lander.result({ problems: [...problems, ...told] });
+      },
+    },
+  ];
+}
+
+type Step = { upstream: Upstream; follow: Follow; lander: Lander; problems: string[]; signal: AbortSignal };
+
+async function syncTokens(context: SyncContext, step: Step): Promise<void> {
+  const { upstream, follow, lander, problems, signal } = step;
+  const { collectionId, contractAddress } = follow;
+  const told = await readDasCollection(upstream, contractAddress, { signal });
+  const [stored] = await listCollectionsByIds(context.main, [collectionId]);
+  await landHarvest(lander, { ...told, records: told.records.map((record) => withoutKnown(record, stored)) }, signal);
+  const end = await landPages(lander, walkDasCollection(upstream, contractAddress, { signal }), signal);
+  if (!end.whole) problems.push(`${collectionId}: tokens not seen whole: ${end.why}`);
+}
+
+/** What the operator said of a collection, or another source before, stays: only what is missing is taken. */
+function withoutKnown(record: SourceRecord, stored: Collection | undefined): SourceRecord {
+  if (!stored) return record;
+  const { image, description, royaltyBps, name, ...rest } = record;
+  return {
+    ...rest,
+    // A collection that was added without a name carries its address.
+    name: stored.name === stored.contractAddress ? name : stored.name,
+    ...(stored.image === null && { image }),
+    ...(stored.description === null && { description }),
+    ...(stored.royaltyBps === null && { royaltyBps }),
+  };
+}

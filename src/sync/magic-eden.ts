@@ -1,0 +1,147 @@
+// The tasks that mirror Magic Eden's Solana side: stats, listings and sales of each collection that is followed under a
+// symbol. What ended there is concluded from whole snapshots only.
+
+import { listFollows } from '../db/follows.ts';
+import type { Follow } from '../db/follows.ts';
+import type { KnownListing } from '../db/listing-times.ts';
+import { findNewestSaleTime, listKnownListings } from '../db/listing-times.ts';
+import {
+  MAGIC_EDEN,
+  readMagicEdenStats,
+  walkMagicEdenListings,
+  walkMagicEdenSales,
+} from '../sources/magic-eden-solana.ts';
+import type { MagicEdenCollection } from '../sources/magic-eden-solana.ts';
+import type { Harvest, SourceRecord } from '../sources/rows.ts';
+import type { Upstream } from '../sources/upstream.ts';
+import { createUpstream } from '../sources/upstream.ts';
+import { eachFollowed } from './followed.ts';
+import type { Lander } from './land.ts';
+import { landHarvest, landPages } from './land-harvest.ts';
+import { createLander } from './land.ts';
+import type { SyncContext, SyncTask } from './task.ts';
+
+const LISTINGS_PERIOD_MS = 2 * 60_000;
+const SALES_PERIOD_MS = 2 * 60_000;
+const DEADLINE_MS = 10 * 60_000;
+const TIMEOUT_MS = 15_000;
+/** What is answered without a key is 120 a minute for everybody at one address. */
+const HOURLY_BUDGET = 3_600;
+/** A sale may be told this long after newer ones. */
+const SALE_OVERLAP_MS = 15 * 60_000;
+
+/** No task asks anything until a collection is followed under a symbol. */
+export function createMagicEdenTasks(context: SyncContext): SyncTask[] {
+  const { config, log, clock, random } = context;
+  const upstream = createUpstream({
+    name: MAGIC_EDEN,
+    baseUrl: config.magicedenUrl,
+    headers: config.magicedenKey === null ? {} : { authorization: `Bearer ${config.magicedenKey}` },
+    timeoutMs: TIMEOUT_MS,
+    hourlyBudget: HOURLY_BUDGET,
+    log,
+    clock,
+    random,
+  });
+  return [
+    createTask(context, { name: 'magic-eden-listings', periodMs: LISTINGS_PERIOD_MS, upstream, work: syncListings }),
+    createTask(context, { name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, upstream, work: syncSales }),
+  ];
+}
+
+type Work = (context: SyncContext, step: Step) => Promise<void>;
+
+type Step = {
+  upstream: Upstream;
+  follow: Follow;
+  collection: MagicEdenCollection;
+  lander: Lander;
+  problems: string[];
+  signal: AbortSignal;
+};
+
+function createTask(
+  context: SyncContext,
+  { name, periodMs, upstream, work }: { name: string; periodMs: number; upstream: Upstream; work: Work },
+): SyncTask {
+  const doneAt = new Map<string, number>();
+  return {
+    name,
+    periodMs,
+    deadlineMs: DEADLINE_MS,
+    upstreams: () => [upstream.status()],
+    run: async (signal, report) => {
+      const lander = createLander(context);
+      const told: string[] = [];
+      const follows = (await listFollows(context.main, 'solana')).filter((follow) => follow.magicedenSymbol !== null);
+      const problems = await eachFollowed({
+        follows,
+        doneAt,
+        now: context.clock,
+        signal,
+        report,
+        work: (follow) => {
+          const { contractAddress, magicedenSymbol } = follow;
+          const collection = { symbol: magicedenSymbol ?? '', contractAddress };
+          return work(context, { upstream, follow, collection, lander, problems: told, signal });
+        },
+      });
+      return lander.result({ problems: [...problems, ...told] });
+    },
+  };
+}
+
+async function syncListings(context: SyncContext, step: Step): Promise<void> {
+  const { upstream, collection, lander, signal } = step;
+  const { collectionId } = step.follow;
+  const now = context.clock();
+  // Its count checks the walk. Floor and count are not kept: they are read from the listings, over all books.
+  const stats = await readMagicEdenStats(upstream, collection, { now, signal });
+  const [told] = stats.records;
+  await landHarvest(lander, { ...stats, records: [] }, signal);
+  const known = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId });
+  const pages = walkMagicEdenListings(upstream, collection, {
+    now,
+    counted: (told?.['listedCount'] as number | undefined) ?? null,
+    signal,
+  });
+  const end = await landPages(lander, pages, signal, { change: (listing) => withKnownTime(listing, known) });
+  if (!end.whole) {
+    step.problems.push(`${collectionId}: listings not seen whole: ${end.why}`);
+  } else if (!(await lander.retireUnseen({ source: MAGIC_EDEN, collectionId }))) {
+    step.problems.push(`${collectionId}: so many listings are gone at once that it is not believed yet`);
+  }
+}
+
+/** Magic Eden tells no time of a listing: it is the one at which these terms were first seen. */
+function withKnownTime(record: SourceRecord, known: ReadonlyMap<string, KnownListing>): SourceRecord {
+  const before = record.kind === 'listing' ? known.get(String(record['id'])) : undefined;
+  const isSame =
+    before?.mint === record['mint'] && before?.priceRaw === record['priceRaw'] && before?.seller === record['seller'];
+  return before && isSame ? { ...record, timestamp: new Date(before.listedAt).toISOString() } : record;
+}
+
+/** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
+async function syncSales(context: SyncContext, step: Step): Promise<void> {
+  const { upstream, collection, lander, signal } = step;
+  const { collectionId } = step.follow;
+  const newest = await findNewestSaleTime(context.indexer, { source: MAGIC_EDEN, collectionId });
+  const since = newest === null ? 0 : newest - SALE_OVERLAP_MS;
+  const harvests: Harvest[] = [];
+  const pages = walkMagicEdenSales(upstream, collection, { now: context.clock(), since, signal });
+  for (;;) {
+    const page = await pages.next();
+    if (page.done) {
+      const { whole, why } = page.value;
+      // Older sales than the interface goes back to are not to be had.
+      const isFirst = newest === null && why !== 'too many refused';
+      if (!whole && !isFirst) step.problems.push(`${collectionId}: sales not seen whole: ${why}`);
+      if (why === 'too many refused') return;
+      break;
+    }
+    harvests.push(page.value);
+  }
+  for (const harvest of harvests.toReversed()) {
+    await landHarvest(lander, { ...harvest, records: harvest.records.toReversed() }, signal);
+  }
+}

@@ -1,0 +1,99 @@
+// What the service keeps fresh: the tasks of every source, one driver for them, and runs that the operator asks for. A new
+// source joins by one line in `createSyncTasks`; everything else finds it there.
+
+import { OperatorError } from '../errors.ts';
+import { createAuditOperations } from './chain/audit.ts';
+import { createChainStatus } from './chain/chain-status.ts';
+import type { FollowedChains } from './chain/followed-chains.ts';
+import { createChainTasks, createFollowedChains } from './chain/followed-chains.ts';
+import { createCollectionOperations } from './collections.ts';
+import { startDriver } from './driver.ts';
+import { createDasTasks } from './das.ts';
+import { createExpiryTask } from './expiry.ts';
+import { createFeedTasks } from './feed.ts';
+import { createMagicEdenEvmTasks } from './magic-eden-evm.ts';
+import { createMagicEdenTasks } from './magic-eden.ts';
+import { createOpenSeaTasks } from './opensea.ts';
+import { createPriceTasks } from './prices.ts';
+import { runTask } from './run.ts';
+import type { StatusProvider, TaskStatus } from './status.ts';
+import { createTaskStatus, readTaskStatus } from './status.ts';
+import type { SyncContext, SyncTask } from './task.ts';
+
+/** Every task that the settings ask for. */
+export function createSyncTasks(context: SyncContext, followed: FollowedChains): SyncTask[] {
+  return [
+    ...createChainTasks(context, followed),
+    ...createOpenSeaTasks(context),
+    ...createMagicEdenTasks(context),
+    ...createMagicEdenEvmTasks(context),
+    ...createDasTasks(context),
+    ...createFeedTasks(context),
+    ...createPriceTasks(context),
+    createExpiryTask(context),
+  ];
+}
+
+export type Sync = {
+  tasks: readonly SyncTask[];
+  /** Makes the tasks of a name or a source run soon; without workers here, those of another process see to it in time. */
+  nudge(name: string): void;
+  /** The chains and their readers, for whoever asks a chain something in between. */
+  followed: FollowedChains;
+  status: readonly StatusProvider[];
+  operations: Readonly<Record<string, (input: Readonly<Record<string, unknown>>) => Promise<unknown>>>;
+  stop(): Promise<void>;
+};
+
+/** With `drive` false nothing runs by itself: another process does, and this one only when the operator asks it to. */
+export function startSync(context: SyncContext, { drive }: { drive: boolean }): Sync {
+  const { main, log, random } = context;
+  const followed = createFollowedChains(context);
+  const tasks = createSyncTasks(context, followed);
+  const driver = drive ? startDriver(tasks, { main, log, random }) : null;
+  const stopping = new AbortController();
+  const asked = new Set<Promise<unknown>>();
+  const start = (task: SyncTask) => {
+    const run = runTask(task, { main, log, random, stop: stopping.signal, force: true })
+      .catch((error: unknown) => log.warn('a task could not be claimed', { task: task.name, error }))
+      .finally(() => asked.delete(run));
+    asked.add(run);
+  };
+  return {
+    tasks,
+    nudge: (name) => {
+      for (const task of tasks) if (isOf(task, name)) driver?.nudge(task.name);
+    },
+    followed,
+    status: [createTaskStatus(main, tasks), createChainStatus(context, followed)],
+    operations: {
+      ...createCollectionOperations({ ...context, ...followed }),
+      ...createAuditOperations({ ...context, ...followed }),
+      'sync.start': async (input) => {
+        const named = findTasks(tasks, input['name']);
+        const before = await readTaskStatus(main, named);
+        for (const task of named) start(task);
+        return before;
+      },
+      'sync.read': ({ name = null }): Promise<TaskStatus[]> =>
+        readTaskStatus(main, name === null ? tasks : findTasks(tasks, name)),
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([driver?.stop(), ...asked]);
+      followed.close();
+    },
+  };
+}
+
+/** The task of a name, or all tasks of a source: `opensea` is `opensea-listings` and the rest. Throws OperatorError. */
+export function findTasks(tasks: readonly SyncTask[], name: unknown): SyncTask[] {
+  const named = tasks.filter((task) => typeof name === 'string' && isOf(task, name));
+  if (named.length > 0) return named;
+  const known = tasks.map((task) => task.name).join(', ');
+  throw new OperatorError(`there is no task ${JSON.stringify(name)}; the settings give ${known}`, { exitCode: 2 });
+}
+
+function isOf(task: SyncTask, name: string): boolean {
+  return task.name === name || task.name.startsWith(`${name}-`);
+}

@@ -1,0 +1,36 @@
+// An operator's own feed on the replay server: lines, an entity tag that follows from them, and a token that it asks for.
+
+import { createHash } from 'node:crypto';
+import type { ReplayRequest, Route } from './replay.ts';
+import { ReplayStatus } from './replay.ts';
+
+export type FeedStore = {
+  lines: (object | string)[];
+  token: string | null;
+  /** Answers without an entity tag. */
+  isTagless: boolean;
+  /** How often nothing but a 304 was sent. */
+  unchanged: number;
+};
+
+export function createFeedStore(lines: (object | string)[] = []): FeedStore {
+  return { lines, token: null, isTagless: false, unchanged: 0 };
+}
+
+export function feedRoutes(store: FeedStore): Route[] {
+  return [{ path: /\/feed/, origin: 'schema', answer: (request) => answer(store, request) }];
+}
+
+function answer(store: FeedStore, { headers }: ReplayRequest): ReplayStatus {
+  if (store.token !== null && headers.authorization !== `Bearer ${store.token}`) return new ReplayStatus(401);
+  const body = store.lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
+  const etag = `"${createHash('sha256').update(body).digest('hex')}"`;
+  if (!store.isTagless && headers['if-none-match'] === etag) {
+    store.unchanged += 1;
+    return new ReplayStatus(304, { headers: { etag } });
+  }
+  return new ReplayStatus(200, {
+    body,
+    headers: { 'content-type': 'application/x-ndjson', ...(!store.isTagless && { etag }) },
+  });
+}

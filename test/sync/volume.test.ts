@@ -1,0 +1,106 @@
+// Volume and sales: what counts, and windows that agree with the rows themselves and with each other.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/db/database.ts';
+import { deleteSalesAfter, upsertSales } from '../../src/db/sales.ts';
+import { findCollectionAnalytics } from '../../src/db/stats.ts';
+import { parseRecord } from '../../src/intake/records.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { emptyTables, EVM, NOW, recordContext, sale, SELLER } from '../support/intake.ts';
+import { range } from '../support/market.ts';
+
+const COLLECTION_ID = `ethereum_${EVM}`;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOBODY = `0x${'0'.repeat(40)}`;
+
+type Told = { n: number; price: bigint; seller: string | null; soldAt: number; block: number | null };
+
+/** The same numbers in every run. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+forEachEngine('volume', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  const land = async (told: readonly Told[]) => {
+    const rows = told.map(({ n, price, seller, soldAt, block }) => {
+      const values = sale({
+        tokenId: String(n),
+        price: String(price),
+        tx: `0x${n}`,
+        timestamp: new Date(soldAt).toISOString(),
+        ...(seller !== null && { seller }),
+      });
+      const { record } = parseRecord(recordContext, values);
+      if (record?.kind !== 'sale') throw new Error('not a sale');
+      return { ...record.row, ...(block !== null && { blockNumber: block }) };
+    });
+    await db.transaction((tx) => upsertSales(tx, rows));
+  };
+  const windows = async (now: number) => {
+    const { summedVolumeRaw: volume, sales } = await findCollectionAnalytics(db, COLLECTION_ID, now);
+    return { volume, sales };
+  };
+  /** The windows from the rows one by one: what nobody sold, and what cost nothing, left out. */
+  const expected = (told: readonly Told[], now: number) => {
+    const traded = told.filter(({ price, seller }) => price > 0n && seller !== NOBODY && seller !== '0x0');
+    const since = (ms: number) => traded.filter(({ soldAt }) => soldAt >= now - ms);
+    const of = { allTime: traded, sevenDay: since(7 * DAY_MS), twentyFourHour: since(DAY_MS) };
+    const map = <T>(to: (sales: Told[]) => T) => ({
+      allTime: to(of.allTime),
+      sevenDay: to(of.sevenDay),
+      twentyFourHour: to(of.twentyFourHour),
+    });
+    return {
+      volume: map((sales) => sales.reduce((sum, { price }) => sum + price, 0n)),
+      sales: map((sales) => sales.length),
+    };
+  };
+
+  test('windows are the sums of their trade at any moment, none greater than one that holds it; reorganised sales are not in them', async () => {
+    const random = createRandom(7);
+    const sellers = [SELLER, null, NOBODY, '0x0'];
+    const told = range(600).map((n): Told => ({
+      n,
+      price: random() < 0.1 ? 0n : BigInt(Math.floor(random() * 1e15)) * 10n ** 6n + 1n,
+      seller: sellers[Math.floor(random() * 6)] ?? SELLER,
+      soldAt: NOW - Math.floor(random() * 10 * DAY_MS),
+      block: random() < 0.5 ? Math.floor(random() * 100) : null,
+    }));
+    for (const start of [0, 200, 400]) await land(told.slice(start, start + 200));
+    await land(told.slice(100, 300));
+    for (const later of [0, 1, HOUR_MS / 2, HOUR_MS - 1, 5 * HOUR_MS + 7, DAY_MS, 8 * DAY_MS]) {
+      const { volume, sales } = await windows(NOW + later);
+      assert.deepEqual({ volume, sales }, expected(told, NOW + later), `${later} ms later`);
+      assert.ok(volume && volume.twentyFourHour <= volume.sevenDay && volume.sevenDay <= volume.allTime);
+    }
+    assert.deepEqual(await db.transaction((tx) => deleteSalesAfter(tx, 'ethereum', 60)), [COLLECTION_ID]);
+    const left = told.filter(({ block }) => block === null || block <= 60);
+    assert.ok(left.length < told.length);
+    assert.deepEqual(await windows(NOW), expected(left, NOW));
+    await land(told);
+    assert.deepEqual(await windows(NOW), expected(told, NOW), 'told again after the reorganisation');
+  });
+
+  test('a sale whose seller was not told counts; a mint and a free one do not', async () => {
+    const at = { soldAt: NOW - HOUR_MS, block: null };
+    await land([
+      { n: 1, price: 5n, seller: null, ...at },
+      { n: 2, price: 7n, seller: NOBODY, ...at },
+      { n: 3, price: 0n, seller: SELLER, ...at },
+    ]);
+    const { volume, sales } = await windows(NOW);
+    assert.deepEqual([volume?.twentyFourHour, sales.twentyFourHour], [5n, 1]);
+  });
+});
