@@ -117,5 +117,7 @@ async function clear(database: Database): Promise<void> {
   for (const table of ['main.chain_cursor', 'main.chain_block', 'main.chain_event', 'main.holding', 'main.follow']) {
     await database.query(`truncate ${table}`);
   }
-  await database.query(`truncate indexer.sale, indexer.sale_hour, indexer.sale_total, indexer.token, indexer.chain_cursor`);
+  await database.query(
+    `truncate indexer.sale, indexer.sale_hour, indexer.sale_total, indexer.token, indexer.chain_cursor`,
+  );
 }

@@ -3,6 +3,7 @@
 import { cpus, totalmem } from 'node:os';
 import { benchDecode } from './decode.ts';
 import { benchDeliveries } from './deliveries.ts';
+import { benchFillLatency } from './fill-latency.ts';
 import { benchFollowing } from './following.ts';
 import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
@@ -22,6 +23,7 @@ const BENCHMARKS = {
   deliveries: benchDeliveries,
   decode: benchDecode,
   following: benchFollowing,
+  latency: benchFillLatency,
 };
 
 const wanted = process.argv.slice(2);

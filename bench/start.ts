@@ -46,7 +46,7 @@ async function start(dir: string) {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
   const begin = performance.now();
   const child = spawn(process.execPath, [main, 'serve', '--port', '0'], {
-    env: { ...process.env, DATA_DIR: dir },
+    env: { PRICE_SOURCES: 'none', ...process.env, DATA_DIR: dir },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];

@@ -64,7 +64,12 @@ function logsOf(number: number): string[] {
   }
   for (let transfer = 0; transfer < transfers; transfer += 1) {
     const unique = number * transfers + transfer;
-    const topics = [TRANSFER, ZERO.replace('0x', `0x${'0'.repeat(24)}`), `0x${word(1 + (unique % 5_000))}`, `0x${word(unique)}`];
+    const topics = [
+      TRANSFER,
+      ZERO.replace('0x', `0x${'0'.repeat(24)}`),
+      `0x${word(1 + (unique % 5_000))}`,
+      `0x${word(unique)}`,
+    ];
     logs.push(frame(logs.length, COLLECTION, topics, '0x'));
   }
   return logs;

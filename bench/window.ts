@@ -1,7 +1,7 @@
 // A cold listings window (2,000 mirrored listings, 500 own orders), against its own SQL alone: the statements that it runs,
 // sent again over the same driver without deadlines, mapping and merging.
 
-import type { Database, Queryable, Row } from '../src/db/database.ts';
+import type { Database, Statements, Row } from '../src/db/database.ts';
 import { readListingWindow } from '../src/market/listings.ts';
 import { resolveCollection } from '../src/market/resolve.ts';
 import { onEachEngine } from './databases.ts';
@@ -45,7 +45,8 @@ export function benchWindow(): Promise<void> {
 
 /** The same database, noting every statement that is run within a deadline. */
 function recording(database: Database, statements: Statement[]): Database {
-  const within = (timeoutMs: number): Queryable => ({
+  const within = (timeoutMs: number): Statements => ({
+    ...database.within(timeoutMs),
     query: <R extends Row>(sql: string, params: readonly unknown[] = []) => {
       statements.push({ sql, params });
       return database.within(timeoutMs).query<R>(sql, params);

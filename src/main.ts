@@ -1,12 +1,18 @@
 // The program: a command and its arguments in, an exit code out. The first SIGINT or SIGTERM asks the command to end in
 // good order, the second ends the process.
 
+import { auditCommand } from './commands/audit.ts';
+import { collectionsCommand } from './commands/collections.ts';
 import type { Command, CommandIo, ExitCode } from './commands/command.ts';
+import { devnetCommand } from './commands/devnet.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { importCommand } from './commands/import.ts';
 import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shopsCommand } from './commands/shops.ts';
+import { statusCommand } from './commands/status.ts';
+import { syncCommand } from './commands/sync.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import { workCommand } from './commands/work.ts';
 import { OperatorError } from './errors.ts';
@@ -19,6 +25,12 @@ const COMMANDS: readonly Command[] = [
   shopsCommand,
   keysCommand,
   webhooksCommand,
+  collectionsCommand,
+  syncCommand,
+  statusCommand,
+  doctorCommand,
+  devnetCommand,
+  auditCommand,
   migrateCommand,
 ];
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;

@@ -10,6 +10,7 @@ import { migrate } from './db/migrate.ts';
 import type { Databases } from './db/open.ts';
 import { openDatabases } from './db/open.ts';
 import { findOrInsertSecret } from './db/secrets.ts';
+import type { Chain } from './domain/chain.ts';
 import { createChains } from './domain/chain.ts';
 import { OperatorError, describeError } from './errors.ts';
 import { createAnswerCache } from './http/answer-cache.ts';
@@ -28,8 +29,12 @@ import type { Operations } from './store/operations.ts';
 import { createStoreOperations } from './store/operations.ts';
 import type { Store } from './store/store.ts';
 import { createWebhookOperations } from './store/webhook-operations.ts';
-import { sweepExpired } from './sync/expiry.ts';
 import { startPeriodic } from './sync/periodic.ts';
+import { startSync } from './sync/start.ts';
+import type { Sync } from './sync/start.ts';
+import type { StatusProvider } from './sync/status.ts';
+import { createDatabaseStatus, createStatusReader } from './sync/status.ts';
+import type { SyncContext } from './sync/task.ts';
 import { readVersion } from './version.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
@@ -56,7 +61,6 @@ export type Service = {
   close(): Promise<void>;
 };
 
-const SWEEP_PERIOD_MS = 30_000;
 /** A key that falls quiet is seen to have been used all the same. */
 const KEY_USES_PERIOD_MS = 15_000;
 const MIGRATION_RETRY_MS = 2_000;
@@ -120,17 +124,18 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     chains,
     serviceName: config.serviceName,
     clock,
+    seaport: config.extraSeaport,
     onChanged: ({ collectionIds, kinds }) => {
       if (kinds.has('rate')) {
         market.rates.forget();
         changes.noteEverything();
-      } else changes.note(collectionIds);
+      } else if (collectionIds.size > 0) changes.note(collectionIds);
     },
   };
   const sampleRecords = options.sample ? await loadSample(databases, intake) : 0;
 
   const cursorSecret = await findOrInsertSecret(databases.main, 'cursors');
-  const store: Store = { main: databases.main, clock, log, serviceName: config.serviceName };
+  const store = { main: databases.main, clock, log, serviceName: config.serviceName };
   const keys = createKeyRing(store);
   closers.push(keys.flush);
   closers.push(startPeriodic({ name: 'key-uses', periodMs: KEY_USES_PERIOD_MS, run: keys.flush }, log));
@@ -139,9 +144,20 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const doors: Closer[] = [];
   closers.push(() => Promise.all(doors.map((closeDoor) => closeDoor())));
 
-  const workers = (options.workers ?? true) ? startWorkers(databases, config, clock, log) : NO_WORKERS;
+  const syncContext: SyncContext = { ...intake, config, log, random: Math.random };
+  const workers = startWorkers(syncContext, { drive: options.workers ?? true });
   doors.push(workers.stop);
+  const readStatus = createStatusReader([createDatabaseStatus(databases), ...workers.status], clock);
+  const orders = {
+    main: databases.main,
+    chains,
+    clock,
+    seaport: config.extraSeaport,
+    onChanged: intake.onChanged,
+    checksOf: (chain: Chain) => workers.sync.followed.readerOf(chain.id),
+  };
   const app = await createHttpServer({
+    intake: { records: intake, orders },
     marketplace: {
       market,
       changes,
@@ -157,6 +173,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       webhooks: { allowPrivate: config.webhookAllowPrivate, nudge: workers.nudge },
     },
     storeRateLimit: config.storeRateLimit,
+    readStatus,
     chains,
     trustProxy: config.trustProxy,
     limits: options.limits ?? MARKETPLACE_LIMITS,
@@ -167,7 +184,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   await listen(app, config);
 
   const socketPath = socketPathOf(config.dataDir);
-  const local = await startLocalServer({ intake, operations: createOperations(store, workers.nudge) }, socketPath, log);
+  const operations = { ...createOperations(store, workers.nudge), ...workers.sync.operations, status: readStatus };
+  const local = await startLocalServer({ intake: { records: intake, orders, market }, operations }, socketPath, log);
   doors.push(async () => local?.close());
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
 }
@@ -178,22 +196,25 @@ export function createOperations(store: Store, nudge?: () => void): Operations {
 }
 
 export type Workers = {
-  /** Tells the workers of this process that something is due. Without any, those of another find it themselves. */
+  /** Tells the workers of this process that a webhook is due. Without any, those of another find it themselves. */
   nudge: () => void;
+  sync: Sync;
+  status: readonly StatusProvider[];
   /** Stops them and waits for what they are doing. */
   stop: () => Promise<void>;
 };
 
-const NO_WORKERS: Workers = { nudge: () => undefined, stop: () => Promise.resolve() };
-
-export function startWorkers({ main, indexer }: Databases, config: Config, clock: Clock, log: Log): Workers {
-  const sweep = () => sweepExpired(main, indexer, clock);
-  const stopSweep = startPeriodic({ name: 'expiry', periodMs: SWEEP_PERIOD_MS, run: sweep }, log);
-  const webhooks = startWebhooks({ main, clock, log, allowPrivate: config.webhookAllowPrivate });
+/** With `drive` false nothing runs by itself: another process does the work, and this one only tells how it goes. */
+export function startWorkers(context: SyncContext, { drive }: { drive: boolean }): Workers {
+  const { main, config, clock, log } = context;
+  const sync = startSync(context, { drive });
+  const webhooks = drive ? startWebhooks({ main, clock, log, allowPrivate: config.webhookAllowPrivate }) : null;
   return {
-    nudge: webhooks.nudge,
+    nudge: () => webhooks?.nudge(),
+    sync,
+    status: sync.status,
     stop: async () => {
-      await Promise.all([stopSweep(), webhooks.stop()]);
+      await Promise.all([sync.stop(), webhooks?.stop()]);
     },
   };
 }

@@ -24,6 +24,7 @@ describe('the reference page', () => {
     assert.deepEqual(links.map(({ pathname }) => pathname).sort(), [
       '/api/v1/openapi.json',
       '/docs/reference.js',
+      '/intake/v1/openapi.json',
       '/v1/openapi.json',
     ]);
     for (const link of links) {
@@ -59,6 +60,7 @@ describe('the reference page', () => {
       sources: [
         { title: 'Marketplace', slug: 'marketplace', url: 'v1/openapi.json', default: true },
         { title: 'Store', slug: 'store', url: 'api/v1/openapi.json' },
+        { title: 'Intake', slug: 'intake', url: 'intake/v1/openapi.json' },
       ],
       withDefaultFonts: false,
       telemetry: false,

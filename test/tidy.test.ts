@@ -20,7 +20,7 @@ const FLOORS = [
   ['market', 'store', 'intake'],
   ['db', 'sources'],
   ['config.ts'],
-  ['settings'],
+  ['settings', 'devnet'],
   ['domain', 'errors.ts', 'clock.ts', 'log.ts', 'version.ts'],
 ];
 const LINES_MAX = 350;
@@ -45,6 +45,16 @@ test('imports point down: a room knows its own files and the floors below, never
       .map((target) => `${file.name} -> ${target}`);
   });
   assert.deepEqual(wrong, []);
+});
+
+test('nothing but the command that starts them knows of the local chains', () => {
+  const wrong = files
+    .filter(({ name }) => roomOf(name) !== 'devnet' && name !== 'commands/devnet.ts')
+    .filter((file) => importsOf(file).some((target) => roomOf(target) === 'devnet'));
+  assert.deepEqual(
+    wrong.map(({ name }) => name),
+    [],
+  );
 });
 
 test('only db says SQL', () => {

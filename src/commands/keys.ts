@@ -1,18 +1,19 @@
-// `mercat keys`: API keys of the store interface. A secret is printed once, when it is made.
+// `mercat keys`: API keys of the store interface and of the intake. A secret is printed once, when it is made.
 
 import { parseArgs } from 'node:util';
-import { STORE_SCOPES } from '../domain/scope.ts';
+import { INTAKE_SCOPES, needsShop, STORE_SCOPES } from '../domain/scope.ts';
 import { OperatorError } from '../errors.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { callOperator } from './operator.ts';
 
-const HELP = `Usage: mercat keys create --shop NAME --scopes a,b [--name N] [--expires D] [--json]
+const HELP = `Usage: mercat keys create [--shop NAME] --scopes a,b [--name N] [--expires D] [--json]
        mercat keys list [--shop NAME] [--json]
        mercat keys rotate ID [--overlap HOURS] [--json]
        mercat keys revoke ID [--json]
 
-Scopes: ${STORE_SCOPES.join(', ')}. Write does not imply read.
+Scopes of a shop: ${STORE_SCOPES.join(', ')}. Write does not imply read.
+Scopes of the intake: ${INTAKE_SCOPES.join(', ')}. A key for these alone needs no --shop.
 
   --expires D      when the key ends: a time (2027-01-31T00:00:00Z) or a span from now (90d, 12h)
   --overlap HOURS  how long the old secret goes on working (default 24)
@@ -21,7 +22,14 @@ Scopes: ${STORE_SCOPES.join(', ')}. Write does not imply read.
 The secret is shown once and stored nowhere. A revoked key stops working within seconds.
 `;
 
-type Issued = { id: string; secret: string; prefix: string; scopes: string[]; expiresAt: string | null };
+type Issued = {
+  id: string;
+  secret: string;
+  prefix: string;
+  shop: string | null;
+  scopes: string[];
+  expiresAt: string | null;
+};
 type Listed = Omit<Issued, 'secret'> & { name: string | null; revokedAt: string | null; lastUsedAt: string | null };
 
 const HOUR_MS = 60 * 60_000;
@@ -63,13 +71,15 @@ type Shown = { result: unknown; words: string };
 
 const ACTIONS: Record<string, (values: Values) => Promise<Shown>> = {
   create: async ({ shop, scopes, name, expires }) => {
-    if (shop === undefined || scopes === undefined) {
-      throw new OperatorError('keys create needs --shop and --scopes; see mercat keys --help', { exitCode: 2 });
+    const wanted = scopes?.split(',').map((scope) => scope.trim());
+    if (wanted === undefined || (shop === undefined && wanted.some(needsShop))) {
+      const mistake = 'keys create needs --scopes, and --shop for the scopes of a shop; see mercat keys --help';
+      throw new OperatorError(mistake, { exitCode: 2 });
     }
     const input = {
       shop,
       name,
-      scopes: scopes.split(',').map((scope) => scope.trim()),
+      scopes: wanted,
       expiresAt: readExpiry(expires),
     };
     return issued((await callOperator('keys.create', input)) as Issued);
@@ -94,7 +104,7 @@ function issued(key: Issued): Shown {
 
 function toLine(key: Listed): string {
   const end = key.revokedAt === null ? (key.expiresAt ?? 'no end') : `revoked ${key.revokedAt}`;
-  return `${key.id}  ${key.prefix}…  ${key.name ?? '-'}  ${key.scopes.join(',')}  ${end}  used ${key.lastUsedAt ?? 'never'}\n`;
+  return `${key.id}  ${key.prefix}…  ${key.shop ?? 'no shop'}  ${key.name ?? '-'}  ${key.scopes.join(',')}  ${end}  used ${key.lastUsedAt ?? 'never'}\n`;
 }
 
 /** A time as it is, or a span from now. */

@@ -25,7 +25,8 @@ export async function callOperator(operation: string, input: Record<string, unkn
 
 type Answer = { result?: unknown; mistake?: { message: string; exitCode: 1 | 2 } };
 
-async function callServer(socketPath: string, operation: string, input: object): Promise<unknown> {
+/** Asks the server behind the socket for an operation. */
+export async function callServer(socketPath: string, operation: string, input: object): Promise<unknown> {
   const request = httpRequest({
     socketPath,
     path: `/operator/v1/${operation}`,

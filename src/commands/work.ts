@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { openDatabases } from '../db/open.ts';
+import { createChains } from '../domain/chain.ts';
 import { createLog } from '../log.ts';
 import type { Closer } from '../service.ts';
 import { closeInOrder, migrateAll, startWorkers } from '../service.ts';
@@ -13,8 +14,8 @@ import { parseUsage } from './command.ts';
 
 const HELP = `Usage: mercat work
 
-Runs the workers without serving: the sweep that records expired orders and listings, and the delivery of webhooks. Needs
-PostgreSQL when a server runs beside it, because the embedded database has room for one process.
+Runs the workers without serving: the tasks that keep the mirror and the prices fresh (mercat status shows them), and the
+delivery of webhooks. Needs PostgreSQL when a server runs beside it, because the embedded database has room for one process.
 `;
 
 export const workCommand: Command = {
@@ -29,7 +30,9 @@ export const workCommand: Command = {
     const closers: Closer[] = [databases.close];
     try {
       closers.push(await migrateAll(databases, log));
-      closers.push(startWorkers(databases, config, systemClock, log).stop);
+      const { serviceName, extraChain } = config;
+      const intake = { ...databases, chains: createChains(extraChain), serviceName, clock: systemClock };
+      closers.push(startWorkers({ ...intake, config, log, random: Math.random }, { drive: true }).stop);
       stdout.write('Mercat works. Stop: Ctrl-C\n');
       if (!signal.aborted) await once(signal, 'abort');
       return 0;

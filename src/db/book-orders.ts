@@ -4,6 +4,7 @@
 import type { Address, AssetId } from '../domain/address.ts';
 import type { ListingStatus } from '../domain/order.ts';
 import type { Queryable, Row } from './database.ts';
+import type { SignedTerms } from './signed-orders.ts';
 import type { UpsertCounts } from './upsert.ts';
 import { toTimestamp, upsertRows } from './upsert.ts';
 
@@ -184,7 +185,25 @@ export type NewOrder = {
   tx: string | null;
   /** The signed order, where it can be filled. */
   seaport: { parameters: object; signature: string } | null;
+  /** What that order says, verified; null for a row that is taken as it is told. */
+  signed: SignedTerms | null;
 };
+
+const SIGNED_COLUMNS = [
+  'order_hash',
+  'protocol_address',
+  'order_type',
+  'standard',
+  'quantity',
+  'buyer_total_raw',
+  'counter',
+  'starts_at',
+  'operator',
+];
+/** What is told without a signature of an order that has one can only end it: its terms are those that were signed. */
+const termOf = (column: string) =>
+  `case when stored.order_hash is null or excluded.order_hash is not null then excluded.${column} else stored.${column} end`;
+const TERMS = ['price_raw', 'seller', 'expires_at', ...SIGNED_COLUMNS];
 
 /** Lands orders. What has ended stays as it ended; an active one takes what is told last. */
 export function upsertOrders(tx: Queryable, orders: readonly NewOrder[]): Promise<UpsertCounts> {
@@ -193,24 +212,27 @@ export function upsertOrders(tx: Queryable, orders: readonly NewOrder[]): Promis
     fold: foldOrder,
     toColumns: toOrderColumns,
     sql: `landed as (insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller,
-        status, created_at, expires_at, tx, seaport)
+        status, created_at, expires_at, tx, seaport, ${SIGNED_COLUMNS.join(', ')})
       select * from json_to_recordset($1::json) as told (
         id text, collection_id text, chain text, contract_address text, token_id text, price_raw numeric, seller text,
-        status text, created_at timestamptz, expires_at timestamptz, tx text, seaport jsonb)
-      on conflict (id) do update set status = excluded.status, price_raw = excluded.price_raw, seller = excluded.seller,
-        expires_at = excluded.expires_at, tx = coalesce(excluded.tx, stored.tx),
-        seaport = coalesce(excluded.seaport, stored.seaport)
+        status text, created_at timestamptz, expires_at timestamptz, tx text, seaport jsonb, order_hash text,
+        protocol_address text, order_type smallint, standard text, quantity numeric, buyer_total_raw numeric,
+        counter numeric, starts_at timestamptz, operator text)
+      on conflict (id) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx),
+        seaport = coalesce(excluded.seaport, stored.seaport),
+        ${TERMS.map((column) => `${column} = ${termOf(column)}`).join(', ')}
       where stored.status = 'active'
-        and (stored.status, stored.price_raw, stored.seller, stored.expires_at, stored.tx, stored.seaport)
-          is distinct from (excluded.status, excluded.price_raw, excluded.seller, excluded.expires_at,
-            coalesce(excluded.tx, stored.tx), coalesce(excluded.seaport, stored.seaport))
+        and (stored.status, stored.tx, stored.seaport, ${TERMS.map((column) => `stored.${column}`).join(', ')})
+          is distinct from (excluded.status, coalesce(excluded.tx, stored.tx), coalesce(excluded.seaport, stored.seaport),
+            ${TERMS.map(termOf).join(', ')})
       returning (xmax = 0) as inserted)`,
   });
 }
 
 function foldOrder(earlier: NewOrder, later: NewOrder): NewOrder {
   if (earlier.status !== 'active') return earlier;
-  return { ...later, tx: later.tx ?? earlier.tx, seaport: later.seaport ?? earlier.seaport };
+  const terms = earlier.signed && !later.signed ? { ...earlier, status: later.status } : later;
+  return { ...terms, tx: later.tx ?? earlier.tx, seaport: later.seaport ?? earlier.seaport };
 }
 
 function toOrderColumns(order: NewOrder): Record<string, unknown> {
@@ -227,6 +249,15 @@ function toOrderColumns(order: NewOrder): Record<string, unknown> {
     expires_at: order.expiresAt === null ? null : toTimestamp(order.expiresAt),
     tx: order.tx,
     seaport: order.seaport,
+    order_hash: order.signed?.orderHash ?? null,
+    protocol_address: order.signed?.protocolAddress ?? null,
+    order_type: order.signed?.orderType ?? null,
+    standard: order.signed?.standard ?? null,
+    quantity: order.signed?.quantity.toString() ?? '1',
+    buyer_total_raw: order.signed?.buyerTotalRaw?.toString() ?? null,
+    counter: order.signed?.counter.toString() ?? null,
+    starts_at: order.signed ? toTimestamp(order.signed.startsAt) : null,
+    operator: order.signed?.operator ?? null,
   };
 }
 

@@ -150,7 +150,8 @@ function toDetails(fact: object): unknown {
   );
 }
 
-function toChainEvent(row: Row): ChainEvent {
+/** An event as a row of the log holds it. */
+export function toChainEvent(row: Row): ChainEvent {
   return {
     blockNumber: Number(row['block_number']),
     logIndex: row['log_index'] as number,

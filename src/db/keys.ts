@@ -1,21 +1,26 @@
 // API keys. A secret is never stored: keys are found by its hash.
 
 import type { Queryable, Row } from './database.ts';
+import { queryHot } from './database.ts';
 
 /** A key without its secret. Times in milliseconds. */
 export type ApiKey = {
   id: string;
-  shopId: string;
+  /** null: of no shop, for the intake. */
+  shopId: string | null;
   name: string | null;
   prefix: string;
   scopes: string[];
   createdAt: number;
+  /** The end that it was given when it was made. */
   expiresAt: number | null;
+  /** When the key that replaces it goes on alone; null while it was never rotated. */
+  replacedAt: number | null;
   revokedAt: number | null;
   lastUsedAt: number | null;
 };
 
-const COLUMNS = `id, shop_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at`;
+const COLUMNS = `id, shop_id, name, prefix, scopes, created_at, expires_at, replaced_at, revoked_at, last_used_at`;
 
 export async function insertKey(db: Queryable, key: ApiKey, hash: Buffer): Promise<void> {
   await db.query(
@@ -36,7 +41,7 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: Buffer): Promi
 
 /** The key with this hash, whether or not it may still be used. */
 export async function findKeyByHash(db: Queryable, hash: Buffer): Promise<ApiKey | null> {
-  const [row] = await db.query(`select ${COLUMNS} from main.api_key where hash = $1`, [hash]);
+  const [row] = await queryHot(db, `select ${COLUMNS} from main.api_key where hash = $1`, [hash]);
   return row ? toApiKey(row) : null;
 }
 
@@ -63,9 +68,9 @@ export async function updateKeyRevoked(db: Queryable, id: string, now: number): 
   return rows.length > 0;
 }
 
-/** Lets a key live no longer than until the given time. */
-export async function updateKeyExpiry(db: Queryable, id: string, expiresAt: number): Promise<void> {
-  await db.query(`update main.api_key set expires_at = least(expires_at, $2) where id = $1`, [id, new Date(expiresAt)]);
+/** Lets a key live no longer than until the given time, because another one replaces it. */
+export async function updateKeyReplaced(db: Queryable, id: string, at: number): Promise<void> {
+  await db.query(`update main.api_key set replaced_at = least(replaced_at, $2) where id = $1`, [id, new Date(at)]);
 }
 
 /** Notes when keys were last used; never turns the time back. */
@@ -82,12 +87,13 @@ function toApiKey(row: Row): ApiKey {
   const time = (name: string) => (row[name] as Date | null)?.getTime() ?? null;
   return {
     id: row['id'] as string,
-    shopId: row['shop_id'] as string,
+    shopId: row['shop_id'] as string | null,
     name: row['name'] as string | null,
     prefix: row['prefix'] as string,
     scopes: row['scopes'] as string[],
     createdAt: time('created_at') ?? 0,
     expiresAt: time('expires_at'),
+    replacedAt: time('replaced_at'),
     revokedAt: time('revoked_at'),
     lastUsedAt: time('last_used_at'),
   };

@@ -151,8 +151,8 @@ const TERMS = [
 ];
 
 /**
- * Lands listings. What has ended stays as it ended; whatever ends an active one does; its terms are replaced by those of
- * the same time or newer.
+ * Lands listings. What has ended stays as it ended, but for what was only retired: that is active again when it is told
+ * again. Whatever ends an active one does; its terms are replaced by those of the same time or newer.
  */
 export function upsertListings(tx: Queryable, listings: readonly NewListing[]): Promise<UpsertCounts> {
   return upsertRows(tx, listings, {
@@ -164,11 +164,12 @@ export function upsertListings(tx: Queryable, listings: readonly NewListing[]): 
         key uuid, id text, source text, chain text, collection_id text, asset text, price_raw numeric,
         buyer_total_raw numeric, seller text, order_hash text, listed_at timestamptz, expires_at timestamptz,
         status text, tx text)
-      on conflict (key) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx),
+      on conflict (key) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
         ${TERMS.map((term) => `${term} = case when excluded.listed_at >= stored.listed_at then excluded.${term} else stored.${term} end`).join(', ')}
-      where stored.status = 'active' and (excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
-        and (${columnsOf('stored', TERMS)}, stored.tx)
-          is distinct from (${columnsOf('excluded', TERMS)}, coalesce(excluded.tx, stored.tx))))
+      where (stored.status = 'active' or stored.retired_at is not null)
+        and (excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
+          and (${columnsOf('stored', TERMS)}, stored.tx, stored.status)
+            is distinct from (${columnsOf('excluded', TERMS)}, coalesce(excluded.tx, stored.tx), excluded.status)))
       returning (xmax = 0) as inserted)`,
   });
 }

@@ -32,6 +32,16 @@ export async function migrate(db: Database, schema: Schema): Promise<string[]> {
   });
 }
 
+/** The names of what `migrate` would apply; throws as it would, and changes nothing. */
+export async function listPendingMigrations(db: Queryable, schema: Schema): Promise<string[]> {
+  const known = readMigrations(schema);
+  const [row] = await db.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [
+    `${schema}.migration`,
+  ]);
+  const pending = row?.found ? await checkApplied(db, schema, known) : known;
+  return pending.map((migration) => migration.name);
+}
+
 /** The migrations that are still to be applied; throws when the database was migrated by other files than these. */
 async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): Promise<Migration[]> {
   const applied = await tx.query<{ name: string; digest: string }>(`select name, digest from ${schema}.migration`);

@@ -2,6 +2,7 @@
 
 import type { Product, ProductFields, ProductSummary, ProductType } from '../domain/product.ts';
 import type { Queryable, Row } from './database.ts';
+import { queryHot } from './database.ts';
 
 const COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
   requires_shipping, weight_grams, collections, version, created_at, updated_at`;
@@ -20,7 +21,8 @@ export async function listProductVersions(
   shopId: string,
   options: { before: string | null; limit: number },
 ): Promise<ProductVersion[]> {
-  const [row] = await db.query<{ page: string | null }>(
+  const [row] = await queryHot<{ page: string | null }>(
+    db,
     `select string_agg(id || ' ' || version, ',' order by id desc) as page from (
        select id, version from main.product where shop_id = $1 and ($2::text is null or id < $2) order by id desc limit $3
      ) page`,
@@ -39,15 +41,14 @@ export async function listProductSummaries(
   shopId: string,
   ids: readonly string[],
 ): Promise<ProductSummary[]> {
-  const rows = await db.query(`select ${SUMMARY_COLUMNS} from main.product where shop_id = $1 and id = any ($2)`, [
-    shopId,
-    ids,
-  ]);
+  const sql = `select ${SUMMARY_COLUMNS} from main.product where shop_id = $1 and id = any ($2)`;
+  const rows = await queryHot(db, sql, [shopId, ids]);
   return rows.map(toSummary);
 }
 
 export async function findProduct(db: Queryable, shopId: string, id: string): Promise<Product | null> {
-  const [row] = await db.query(`select ${COLUMNS} from main.product where shop_id = $1 and id = $2`, [shopId, id]);
+  const sql = `select ${COLUMNS} from main.product where shop_id = $1 and id = $2`;
+  const [row] = await queryHot(db, sql, [shopId, id]);
   return row ? toProduct(row) : null;
 }
 
@@ -58,6 +59,19 @@ export async function findProductForUpdate(tx: Queryable, shopId: string, id: st
     id,
   ]);
   return row ? toProduct(row) : null;
+}
+
+/** The products with these slugs that there are, locked until the transaction ends, in the order in which all lock them. */
+export async function listProductsForUpdate(
+  tx: Queryable,
+  names: readonly { shopId: string; slug: string }[],
+): Promise<{ shopId: string; product: Product }[]> {
+  const rows = await tx.query(
+    `select shop_id, ${COLUMNS} from main.product
+     where (shop_id, slug) in (select * from unnest($1::text[], $2::text[])) order by id for update`,
+    [names.map(({ shopId }) => shopId), names.map(({ slug }) => slug)],
+  );
+  return rows.map((row) => ({ shopId: row['shop_id'] as string, product: toProduct(row) }));
 }
 
 /** The slugs of a shop that are this one, or this one with a number. */

@@ -63,8 +63,14 @@ export type NewSale = {
 };
 
 /**
- * Lands the sales that are not stored yet, and adds the interpretable, non-zero ones among them to the sums kept by hour
- * and over all time, in the same statement. A stored sale never changes.
+ * Which sales are trade, as a condition: those with a price that can be read and is not zero, and that are no mints, which
+ * nobody sells. A seller that was not told is not nobody.
+ */
+export const TRADED = `price_raw > 0 and (seller is null or seller !~ '^(0x0+|1{32})$')`;
+
+/**
+ * Lands the sales that are not stored yet, and adds the trade among them to the sums kept by hour and over all time, in the
+ * same statement. A stored sale never changes.
  */
 export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
   return upsertRows(tx, sales, {
@@ -78,10 +84,10 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
           key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
           buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer, block_number bigint)
         on conflict (key) do nothing
-        returning true as inserted, collection_id, sold_at, price_raw
+        returning true as inserted, collection_id, sold_at, price_raw, seller
       ), summed as (
         select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
-        from landed where price_raw > 0 group by collection_id, hour order by collection_id, hour
+        from landed where ${TRADED} group by collection_id, hour order by collection_id, hour
       ), hours as (
         insert into indexer.sale_hour as stored (collection_id, hour, volume_raw, sales)
         select collection_id, hour, volume_raw, sales from summed
@@ -124,10 +130,10 @@ export async function deleteRetoldSales(tx: Queryable, chain: string, sales: rea
 async function deleteSales(tx: Queryable, condition: string, params: readonly unknown[]): Promise<string[]> {
   const rows = await tx.query<{ collection_id: string }>(
     `with gone as (
-       delete from indexer.sale where ${condition} returning collection_id, sold_at, price_raw
+       delete from indexer.sale where ${condition} returning collection_id, sold_at, price_raw, seller
      ), summed as (
        select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
-       from gone where price_raw > 0 group by collection_id, hour
+       from gone where ${TRADED} group by collection_id, hour
      ), hours as (
        update indexer.sale_hour as stored set volume_raw = stored.volume_raw - summed.volume_raw, sales = stored.sales - summed.sales
        from summed where stored.collection_id = summed.collection_id and stored.hour = summed.hour

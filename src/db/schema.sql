@@ -12,10 +12,10 @@ create table main.adjustment (
   mode text not null,
   reason text not null,
   source text not null,
-  key_id text collate "C" not null,
+  key_id text collate "C",
   created_at timestamp with time zone not null,
   constraint adjustment_mode_check CHECK ((mode = ANY (ARRAY['adjustment'::text, 'set'::text]))),
-  constraint adjustment_source_check CHECK ((source = ANY (ARRAY['inventory'::text, 'product'::text]))),
+  constraint adjustment_source_check CHECK ((source = ANY (ARRAY['inventory'::text, 'product'::text, 'import'::text]))),
   constraint adjustment_pkey PRIMARY KEY (id)
 );
 CREATE INDEX adjustment_by_product ON main.adjustment USING btree (shop_id, product_id, id DESC);
@@ -23,7 +23,7 @@ CREATE INDEX adjustment_by_shop ON main.adjustment USING btree (shop_id, id DESC
 
 create table main.api_key (
   id text collate "C" not null,
-  shop_id text collate "C" not null,
+  shop_id text collate "C",
   name text,
   prefix text not null,
   hash bytea not null,
@@ -32,6 +32,8 @@ create table main.api_key (
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  replaced_at timestamp with time zone,
+  constraint api_key_without_shop CHECK (((shop_id IS NOT NULL) OR (scopes <@ ARRAY['orders:write'::text, 'intake:write'::text]))),
   constraint api_key_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES main.shop(id),
   constraint api_key_pkey PRIMARY KEY (id),
   constraint api_key_hash_key UNIQUE (hash)
@@ -51,13 +53,84 @@ create table main.book_order (
   expires_at timestamp with time zone,
   tx text,
   seaport jsonb,
+  order_hash text collate "C",
+  protocol_address text collate "C",
+  order_type smallint,
+  standard text,
+  quantity numeric(78,0) default 1 not null,
+  filled_quantity numeric(78,0) default 0 not null,
+  buyer_total_raw numeric(78,0),
+  counter numeric(78,0),
+  starts_at timestamp with time zone,
+  operator text collate "C",
+  dormant text,
+  ended_at timestamp with time zone,
+  constraint book_order_buyer_total_raw_check CHECK ((buyer_total_raw >= (0)::numeric)),
+  constraint book_order_dormant_check CHECK ((dormant = ANY (ARRAY['no-balance'::text, 'not-approved'::text]))),
+  constraint book_order_filled_quantity_check CHECK ((filled_quantity >= (0)::numeric)),
   constraint book_order_price_raw_check CHECK ((price_raw >= (0)::numeric)),
+  constraint book_order_quantity_check CHECK ((quantity > (0)::numeric)),
+  constraint book_order_standard_check CHECK ((standard = ANY (ARRAY['erc721'::text, 'erc1155'::text]))),
   constraint book_order_status_check CHECK ((status = ANY (ARRAY['active'::text, 'filled'::text, 'cancelled'::text, 'expired'::text]))),
   constraint book_order_pkey PRIMARY KEY (id)
 );
+CREATE INDEX book_order_active_by_buyer_total ON main.book_order USING btree (collection_id, buyer_total_raw) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric) AND (buyer_total_raw IS NOT NULL));
 CREATE INDEX book_order_active_by_expiry ON main.book_order USING btree (expires_at) WHERE ((status = 'active'::text) AND (expires_at IS NOT NULL));
-CREATE INDEX book_order_active_by_price ON main.book_order USING btree (collection_id, price_raw, id) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric));
-CREATE INDEX book_order_active_by_token ON main.book_order USING btree (collection_id, token_id) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric));
+CREATE INDEX book_order_active_by_price ON main.book_order USING btree (collection_id, price_raw, id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
+CREATE INDEX book_order_active_by_token ON main.book_order USING btree (collection_id, token_id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
+CREATE INDEX book_order_by_asset ON main.book_order USING btree (collection_id, token_id) WHERE (order_hash IS NOT NULL);
+CREATE UNIQUE INDEX book_order_by_hash ON main.book_order USING btree (chain, order_hash) WHERE (order_hash IS NOT NULL);
+CREATE INDEX book_order_by_seller ON main.book_order USING btree (chain, seller) WHERE (order_hash IS NOT NULL);
+
+create table main.chain_block (
+  chain text collate "C" not null,
+  number bigint not null,
+  hash text not null,
+  time timestamp with time zone not null,
+  constraint chain_block_pkey PRIMARY KEY (chain, number)
+);
+
+create table main.chain_cursor (
+  chain text collate "C" not null,
+  block_number bigint not null,
+  block_hash text not null,
+  block_time timestamp with time zone not null,
+  revision bigint default 0 not null,
+  reorgs bigint default 0 not null,
+  note text,
+  updated_at timestamp with time zone not null,
+  constraint chain_cursor_pkey PRIMARY KEY (chain)
+);
+
+create table main.chain_event (
+  seq bigint default nextval('main.chain_seq'::regclass) not null,
+  chain text collate "C" not null,
+  block_number bigint not null,
+  log_index integer not null,
+  part integer not null,
+  block_time timestamp with time zone not null,
+  tx text not null,
+  kind text not null,
+  contract text collate "C" not null,
+  token_id text collate "C",
+  order_hash text collate "C",
+  account text collate "C",
+  details jsonb not null,
+  constraint chain_event_pkey PRIMARY KEY (chain, block_number, log_index, part)
+);
+CREATE INDEX chain_event_by_account ON main.chain_event USING btree (chain, contract, account, block_number, log_index) WHERE (kind = ANY (ARRAY['approval-for-all'::text, 'counter-incremented'::text]));
+CREATE INDEX chain_event_by_order ON main.chain_event USING btree (chain, order_hash) WHERE (order_hash IS NOT NULL);
+CREATE UNIQUE INDEX chain_event_by_seq ON main.chain_event USING btree (chain, seq);
+CREATE INDEX chain_event_by_token ON main.chain_event USING btree (chain, contract, token_id, block_number, log_index, part) WHERE (kind = ANY (ARRAY['transfer'::text, 'token-approval'::text]));
+
+create table main.chain_reorg (
+  seq bigint default nextval('main.chain_seq'::regclass) not null,
+  chain text collate "C" not null,
+  ancestor bigint not null,
+  depth integer not null,
+  created_at timestamp with time zone not null,
+  constraint chain_reorg_pkey PRIMARY KEY (chain, seq)
+);
 
 create table main.collection (
   id text collate "C" not null,
@@ -126,6 +199,31 @@ CREATE INDEX event_by_age ON main.event USING btree (created_at);
 CREATE INDEX event_by_shop ON main.event USING btree (shop_id, created_at);
 CREATE INDEX event_to_fan_out ON main.event USING btree (sequence) WHERE (NOT fanned_out);
 
+create table main.follow (
+  collection_id text collate "C" not null,
+  chain text collate "C" not null,
+  contract_address text collate "C" not null,
+  standard text,
+  from_block bigint,
+  read_to_block bigint,
+  joined boolean default false not null,
+  opensea_slug text,
+  magiceden_symbol text,
+  created_at timestamp with time zone not null,
+  constraint follow_standard_check CHECK ((standard = ANY (ARRAY['erc721'::text, 'erc1155'::text]))),
+  constraint follow_pkey PRIMARY KEY (collection_id)
+);
+CREATE INDEX follow_by_chain ON main.follow USING btree (chain, contract_address);
+
+create table main.holding (
+  collection_id text collate "C" not null,
+  token_id text collate "C" not null,
+  holder text collate "C" not null,
+  quantity numeric(78,0) not null,
+  constraint holding_pkey PRIMARY KEY (collection_id, token_id, holder)
+);
+CREATE INDEX holding_by_holder ON main.holding USING btree (collection_id, holder);
+
 create table main.idempotency (
   key_id text collate "C" not null,
   idempotency_key text collate "C" not null,
@@ -150,6 +248,30 @@ create table main.migration (
   digest text not null,
   applied_at timestamp with time zone default now() not null,
   constraint migration_pkey PRIMARY KEY (name)
+);
+
+create table main.offerer_counter (
+  chain text collate "C" not null,
+  protocol text collate "C" not null,
+  offerer text collate "C" not null,
+  counter numeric(78,0) not null,
+  constraint offerer_counter_pkey PRIMARY KEY (chain, protocol, offerer)
+);
+
+create table main.operator_approval (
+  collection_id text collate "C" not null,
+  owner text collate "C" not null,
+  operator text collate "C" not null,
+  constraint operator_approval_pkey PRIMARY KEY (collection_id, owner, operator)
+);
+
+create table main.order_cancel (
+  order_id text collate "C" not null,
+  word text not null,
+  signature text,
+  created_at timestamp with time zone not null,
+  constraint order_cancel_word_check CHECK ((word = ANY (ARRAY['offerer'::text, 'operator'::text]))),
+  constraint order_cancel_pkey PRIMARY KEY (order_id)
 );
 
 create table main.product (
@@ -202,6 +324,31 @@ create table main.shop (
   constraint shop_name_key UNIQUE (name)
 );
 
+create table main.sync_task (
+  name text collate "C" not null,
+  period_ms bigint not null,
+  holder text,
+  leased_until timestamp with time zone,
+  due_at timestamp with time zone not null,
+  nudged boolean default false not null,
+  progress jsonb,
+  last_started timestamp with time zone,
+  last_ended timestamp with time zone,
+  last_ok timestamp with time zone,
+  failures integer default 0 not null,
+  last_error text,
+  result jsonb,
+  upstreams jsonb,
+  constraint sync_task_pkey PRIMARY KEY (name)
+);
+
+create table main.token_approval (
+  collection_id text collate "C" not null,
+  token_id text collate "C" not null,
+  operator text collate "C" not null,
+  constraint token_approval_pkey PRIMARY KEY (collection_id, token_id)
+);
+
 create table main.webhook (
   id text collate "C" not null,
   shop_id text collate "C" not null,
@@ -224,6 +371,12 @@ create table main.webhook (
 CREATE INDEX webhook_by_shop ON main.webhook USING btree (shop_id, id);
 
 create schema indexer;
+
+create table indexer.chain_cursor (
+  chain text collate "C" not null,
+  seq bigint not null,
+  constraint chain_cursor_pkey PRIMARY KEY (chain)
+);
 
 create table indexer.collection_analytics (
   collection_id text collate "C" not null,
@@ -263,6 +416,7 @@ create table indexer.listing (
   listed_at timestamp with time zone not null,
   expires_at timestamp with time zone,
   tx text,
+  retired_at timestamp with time zone,
   constraint listing_buyer_total_raw_check CHECK ((buyer_total_raw >= (0)::numeric)),
   constraint listing_price_raw_check CHECK ((price_raw >= (0)::numeric)),
   constraint listing_status_check CHECK ((status = ANY (ARRAY['active'::text, 'filled'::text, 'cancelled'::text, 'expired'::text]))),
@@ -272,6 +426,18 @@ CREATE INDEX listing_active_by_buyer_total ON indexer.listing USING btree (colle
 CREATE INDEX listing_active_by_expiry ON indexer.listing USING btree (expires_at) WHERE ((status = 'active'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX listing_active_by_price ON indexer.listing USING btree (collection_id, price_raw, id, key) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric));
 CREATE INDEX listing_by_asset ON indexer.listing USING btree (collection_id, asset, price_raw);
+CREATE INDEX listing_by_order_hash ON indexer.listing USING btree (order_hash, chain) WHERE (order_hash IS NOT NULL);
+
+create table indexer.listing_snapshot (
+  source text collate "C" not null,
+  collection_id text collate "C" not null,
+  taken_at timestamp with time zone not null,
+  listings integer not null,
+  retired integer not null,
+  doubts integer not null,
+  doubted_since timestamp with time zone,
+  constraint listing_snapshot_pkey PRIMARY KEY (source, collection_id)
+);
 
 create table indexer.migration (
   name text collate "C" not null,
@@ -294,9 +460,11 @@ create table indexer.sale (
   listing_id text,
   tx text,
   log_index integer,
+  block_number bigint,
   constraint sale_pkey PRIMARY KEY (key)
 );
 CREATE INDEX sale_by_asset ON indexer.sale USING btree (collection_id, asset, sold_at DESC, key DESC);
+CREATE INDEX sale_by_block ON indexer.sale USING btree (chain, block_number) WHERE (block_number IS NOT NULL);
 CREATE INDEX sale_by_time ON indexer.sale USING btree (collection_id, sold_at DESC, key DESC);
 
 create table indexer.sale_hour (
@@ -322,7 +490,10 @@ create table indexer.token (
   image text,
   rarity_rank bigint,
   owner text,
+  owner_block bigint,
+  burned boolean default false not null,
   constraint token_rarity_rank_check CHECK ((rarity_rank >= 1)),
   constraint token_pkey PRIMARY KEY (collection_id, asset)
 );
 CREATE INDEX token_by_owner ON indexer.token USING btree (collection_id, owner);
+CREATE INDEX token_by_owner_block ON indexer.token USING btree (chain, owner_block) WHERE (owner_block IS NOT NULL);

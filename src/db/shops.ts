@@ -21,6 +21,16 @@ export async function listShops(db: Queryable): Promise<Shop[]> {
   return rows.map((row) => ({ id: row.id, name: row.name, createdAt: row.created_at.getTime() }));
 }
 
+/** Ids of shops by what they are called: a name, or the id itself. */
+export async function listShopIds(db: Queryable, namesOrIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db.query<{ called: string; id: string }>(
+    `select distinct on (called) called, id from unnest($1::text[]) as called join main.shop on name = called or id = called
+     order by called, name <> called`,
+    [namesOrIds],
+  );
+  return new Map(rows.map(({ called, id }) => [called, id]));
+}
+
 /** A shop by its name or its id. */
 export async function findShop(db: Queryable, nameOrId: string): Promise<Shop | null> {
   const [row] = await db.query<{ id: string; name: string; created_at: Date }>(

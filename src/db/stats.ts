@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable, Row } from './database.ts';
+import { TRADED } from './sales.ts';
 import type { UpsertCounts } from './upsert.ts';
 import { columnsOf, toTimestamp, upsertRows } from './upsert.ts';
 
@@ -90,7 +91,7 @@ function windowSql(start: string, firstHour: string): string {
     select volume_raw, sales from indexer.sale_hour where collection_id = $1 and hour >= ${firstHour}
     union all
     select sum(price_raw), count(*) from indexer.sale
-    where collection_id = $1 and sold_at >= ${start} and sold_at < ${firstHour} and price_raw > 0
+    where collection_id = $1 and sold_at >= ${start} and sold_at < ${firstHour} and ${TRADED}
   ) as parts`;
 }
 

@@ -3,7 +3,8 @@
 
 import { LOW_STOCK_LEVEL, STOCK_MAX } from '../domain/stock.ts';
 import { createId } from '../domain/time-ordered-id.ts';
-import type { Database, Queryable, Row } from './database.ts';
+import type { Queryable, Row, Statements } from './database.ts';
+import { queryHot } from './database.ts';
 
 export type StockChange = {
   productId: string;
@@ -13,8 +14,9 @@ export type StockChange = {
   /** Change nothing unless the stock is this. */
   expected: number | null;
   reason: string;
-  source: 'inventory' | 'product';
-  keyId: string;
+  source: 'inventory' | 'product' | 'import';
+  /** null: no key of the store made it. */
+  keyId: string | null;
   now: number;
 };
 
@@ -57,7 +59,7 @@ const ADJUST = `
 
 /** Changes the stock of a product; null when the shop has no such product. Within a transaction, or as one of its own. */
 export async function adjustStock(
-  db: Queryable | Database,
+  db: Queryable | Statements,
   shopId: string,
   change: StockChange,
 ): Promise<StockResult | null> {
@@ -73,7 +75,7 @@ export async function adjustStock(
     new Date(change.now),
     createId('evt', change.now),
   ];
-  const [row] = 'queryPrepared' in db ? await db.queryPrepared(ADJUST, params) : await db.query(ADJUST, params);
+  const [row] = await queryHot(db, ADJUST, params);
   if (!row) return null;
   const applied = row['adjustment_id'] !== null;
   return {
@@ -112,7 +114,7 @@ export type Adjustment = {
   requested: number;
   reason: string;
   source: string;
-  keyId: string;
+  keyId: string | null;
   createdAt: number;
 };
 
@@ -141,7 +143,7 @@ function toAdjustment(row: Row): Adjustment {
     requested: Number(row['requested']),
     reason: row['reason'] as string,
     source: row['source'] as string,
-    keyId: row['key_id'] as string,
+    keyId: row['key_id'] as string | null,
     createdAt: (row['created_at'] as Date).getTime(),
   };
 }

@@ -41,15 +41,21 @@ const GUARD = 'exec 3<&0; "$@" 3<&- & pid=$!; { cat <&3 >/dev/null; kill $pid; }
 /** Starts a chain that mines when it is told to. Throws OperatorError when there is no program to run. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const program = options.program ?? findAnvil();
-  const args = [
-    ...['--host', '127.0.0.1', '--port', '0', '--chain-id', String(options.chainId)],
-    ...['--timestamp', String(options.timestamp), '--hardfork', HARDFORK, '--gas-limit', BLOCK_GAS_LIMIT],
-    ...['--accounts', String(options.accounts), '--balance', ETHER_PER_ACCOUNT],
+  const flags = {
+    host: '127.0.0.1',
+    port: '0',
+    'chain-id': String(options.chainId),
+    timestamp: String(options.timestamp),
+    hardfork: HARDFORK,
+    'gas-limit': BLOCK_GAS_LIMIT,
+    accounts: String(options.accounts),
+    balance: ETHER_PER_ACCOUNT,
     // In the order in which they were sent: a block is made of actions that follow from each other.
-    ...['--no-mining', '--order', 'fifo'],
+    order: 'fifo',
     // Of older blocks there is no state, only what is in them: states that anvil puts on disk come back without code.
-    ...['--prune-history', String(STATES_KEPT)],
-  ];
+    'prune-history': String(STATES_KEPT),
+  };
+  const args = ['--no-mining', ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])];
   // A group of its own: Ctrl-C at the terminal is for the parent, which ends the chain when it is done with it.
   const child = spawn('sh', ['-c', GUARD, 'sh', program, ...args], { stdio: 'pipe', detached: true });
   const ended = new Promise<void>((resolve) => {

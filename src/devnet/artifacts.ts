@@ -32,7 +32,9 @@ function readPackaged(path: string): Artifact {
   try {
     file = fileURLToPath(import.meta.resolve(`${SEAPORT_ARTIFACTS}/${path}`));
   } catch (cause) {
-    throw new OperatorError(`local chains need Seaport's contracts: npm install --no-save ${SEAPORT_PACKAGE}`, { cause });
+    throw new OperatorError(`local chains need Seaport's contracts: npm install --no-save ${SEAPORT_PACKAGE}`, {
+      cause,
+    });
   }
   const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: string };
   return { abi, bytecode: bytecode.startsWith('0x') ? (bytecode as Hex) : `0x${bytecode}` };

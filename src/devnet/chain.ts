@@ -87,7 +87,8 @@ export async function transact(chain: LocalChain, calls: readonly Call[]): Promi
     for (const [index, hash] of hashes.entries()) {
       const receipt = await readReceipt(chain, hash);
       const call = part[index];
-      if (receipt.status !== '0x1' && call) throw new Error(`a transaction failed: ${await reasonOf(chain, call, receipt)}`);
+      if (receipt.status !== '0x1' && call)
+        throw new Error(`a transaction failed: ${await reasonOf(chain, call, receipt)}`);
       receipts.push(receipt);
     }
   }

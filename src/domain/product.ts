@@ -25,6 +25,9 @@ export type ProductFields = {
   collections: string[];
 };
 
+/** What a create says; a slug that it leaves out is made of the name. */
+export type NewProduct = Omit<ProductFields, 'slug'> & { slug: string | null };
+
 /** A product as it is stored. Times in milliseconds. */
 export type Product = ProductFields & { id: string; version: number; createdAt: number; updatedAt: number };
 
@@ -75,7 +78,7 @@ const READERS: { [K in keyof Required<ProductInput>]: Read<Required<ProductInput
 const FIELDS = Object.keys(READERS) as (keyof ProductInput)[];
 
 /** Reads a create: name and price are required, everything else has a default (the slug is given later). */
-export function parseNewProduct(body: unknown): Parsed<Omit<ProductFields, 'slug'> & { slug: string | null }> {
+export function parseNewProduct(body: unknown): Parsed<NewProduct> {
   const input = parseProductInput(body);
   const details = input.ok ? [] : input.details;
   for (const field of ['name', 'price'] as const) {

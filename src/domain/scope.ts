@@ -9,8 +9,20 @@ export const STORE_SCOPES = [
   'webhooks:write',
 ] as const;
 
-export type Scope = (typeof STORE_SCOPES)[number];
+/** What comes in from outside a shop: signed orders, and records of any kind. A key for them may belong to no shop. */
+export const INTAKE_SCOPES = ['orders:write', 'intake:write'] as const;
+
+export const SCOPES = [...STORE_SCOPES, ...INTAKE_SCOPES] as const;
+
+export type StoreScope = (typeof STORE_SCOPES)[number];
+export type IntakeScope = (typeof INTAKE_SCOPES)[number];
+export type Scope = (typeof SCOPES)[number];
 
 export function isScope(text: string): text is Scope {
-  return (STORE_SCOPES as readonly string[]).includes(text);
+  return (SCOPES as readonly string[]).includes(text);
+}
+
+/** True of a scope that means nothing without a shop. */
+export function needsShop(scope: string): boolean {
+  return (STORE_SCOPES as readonly string[]).includes(scope);
 }

@@ -8,10 +8,11 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import { isServerListening } from '../intake/client.ts';
-import type { ImportContext } from '../intake/import.ts';
 import type { Log } from '../log.ts';
 import { isUnexpected, toErrorAnswer } from './errors.ts';
-import { registerIntakeRoutes } from './intake/records.ts';
+import type { IntakeContext } from './intake/context.ts';
+import { LOCAL_DOOR } from './intake/context.ts';
+import { registerIntake } from './intake/routes.ts';
 import type { OperatorCall } from './operator.ts';
 import { registerOperatorRoutes } from './operator.ts';
 
@@ -32,7 +33,7 @@ export function socketPathOf(dataDir: string): string {
  * (on PostgreSQL several may share a data directory), commands go on using that one, and the result is null.
  */
 export async function startLocalServer(
-  doors: { intake: ImportContext; operations: Readonly<Record<string, OperatorCall>> },
+  doors: { intake: IntakeContext; operations: Readonly<Record<string, OperatorCall>> },
   socketPath: string,
   log: Log,
 ): Promise<FastifyInstance | null> {
@@ -44,10 +45,10 @@ export async function startLocalServer(
   const app = Fastify({ logger: false, forceCloseConnections: true });
   app.setErrorHandler((error, request, reply) => {
     if (isUnexpected(error)) log.error('a local request failed', { url: request.url, error });
-    const { status, headers, envelope } = toErrorAnswer(error);
+    const { status, headers, envelope } = toErrorAnswer(error, { details: true });
     void reply.code(status).headers(headers).send(envelope);
   });
-  registerIntakeRoutes(app, doors.intake);
+  await app.register((scope) => registerIntake(scope, doors.intake, { door: LOCAL_DOOR, baseUrl: null }));
   registerOperatorRoutes(app, doors.operations);
   rmSync(socketPath, { force: true });
   const umask = process.umask(OWNER_ONLY_UMASK);

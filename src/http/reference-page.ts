@@ -24,8 +24,9 @@ const PAGE = `<!doctype html>
   </head>
   <body>
     <div id="app"></div>
-    <noscript>This page draws <a href="v1/openapi.json">v1/openapi.json</a> and
-      <a href="api/v1/openapi.json">api/v1/openapi.json</a>, and needs JavaScript for it.</noscript>
+    <noscript>This page draws <a href="v1/openapi.json">v1/openapi.json</a>,
+      <a href="api/v1/openapi.json">api/v1/openapi.json</a> and
+      <a href="intake/v1/openapi.json">intake/v1/openapi.json</a>, and needs JavaScript for it.</noscript>
     <script src="docs/reference.js"></script>
   </body>
 </html>
@@ -35,6 +36,7 @@ const CONFIGURATION = {
   sources: [
     { title: 'Marketplace', slug: 'marketplace', url: 'v1/openapi.json', default: true },
     { title: 'Store', slug: 'store', url: 'api/v1/openapi.json' },
+    { title: 'Intake', slug: 'intake', url: 'intake/v1/openapi.json' },
   ],
   withDefaultFonts: false,
   telemetry: false,

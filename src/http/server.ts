@@ -11,6 +11,9 @@ import { CORS_HEADERS } from './answer.ts';
 import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
 import { isUnexpected, toErrorAnswer } from './errors.ts';
+import type { IntakeContext } from './intake/context.ts';
+import { createKeyedDoor } from './intake/context.ts';
+import { INTAKE_PREFIX, registerIntake } from './intake/routes.ts';
 import { MARKETPLACE_PREFIX, bucketOf } from './marketplace/paths.ts';
 import type { MarketplaceContext } from './marketplace/answer-route.ts';
 import { registerMarketplace } from './marketplace/routes.ts';
@@ -20,14 +23,19 @@ import type { RateLimits } from './rate-limit.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { registerReferencePage } from './reference-page.ts';
 import { FAILURES_A_MINUTE_MAX } from './store/context.ts';
+import type { StatusReader } from './status.ts';
+import { registerStatusRoute } from './status.ts';
 import { STORE_PREFIX, registerStore } from './store/routes.ts';
 import type { WebhookRoutesContext } from './store/webhooks.ts';
 
 export type ServerOptions = {
   marketplace: MarketplaceContext;
   store: Pick<WebhookRoutesContext, 'store' | 'keys' | 'cursorSecret' | 'webhooks'>;
-  /** Requests a minute, per key of the store interface. */
+  intake: Pick<IntakeContext, 'records' | 'orders'>;
+  /** Requests a minute, per key of the store and intake interfaces. */
   storeRateLimit: number;
+  /** What anyone may know of how the service is doing. */
+  readStatus: StatusReader;
   chains: Chains;
   trustProxy: number | readonly string[];
   limits: RateLimits;
@@ -72,13 +80,16 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   app.setErrorHandler((error, request, reply) => sendError(log, error, request, reply));
   refuseUnknown(app);
   await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
+  const storeContext = toStoreContext(options, clientAddress);
   await app.register((scope) =>
-    registerStore(scope, toStoreContext(options, clientAddress), {
-      chains: options.chains,
-      baseUrl: marketplace.baseUrl,
-    }),
+    registerStore(scope, storeContext, { chains: options.chains, baseUrl: marketplace.baseUrl }),
+  );
+  const door = createKeyedDoor({ ...storeContext, clock });
+  await app.register((scope) =>
+    registerIntake(scope, { ...options.intake, market: marketplace.market }, { door, baseUrl: marketplace.baseUrl }),
   );
   registerReferencePage(app, marketplace.baseUrl);
+  registerStatusRoute(app, options.readStatus);
   await app.ready();
   return app;
 }
@@ -149,10 +160,15 @@ function outOfReach(log: Log, cause: unknown): ServiceError {
   return new ServiceError('unavailable', 'The service cannot reach its database, try again soon', { cause });
 }
 
+/** The marketplace's envelope has a code and a message only. */
+function isDetailed(url: string): boolean {
+  return url.startsWith(STORE_PREFIX) || url.startsWith(INTAKE_PREFIX);
+}
+
 function sendError(log: Log, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = isOutOfReach(thrown) ? outOfReach(log, thrown) : thrown;
   if (isUnexpected(error)) log.error('a request failed', { method: request.method, url: request.url, error });
-  const { status, headers, envelope } = toErrorAnswer(error, { details: request.url.startsWith(STORE_PREFIX) });
+  const { status, headers, envelope } = toErrorAnswer(error, { details: isDetailed(request.url) });
   if (request.url.startsWith(MARKETPLACE_PREFIX)) reply.headers(CORS_HEADERS);
   void reply.code(status).headers(headers).send(envelope);
 }

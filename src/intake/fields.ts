@@ -2,6 +2,7 @@
 // name the field. It must never know which fields a kind of record has.
 
 import { parseAmount } from '../domain/amount.ts';
+import { JsonNumber } from '../domain/json-text.ts';
 
 /** Why a record is not taken, in words for the person who sent it. */
 export class Refusal extends Error {
@@ -36,6 +37,8 @@ export function required<T>(read: (fields: Fields, name: string) => T | null, fi
 
 /** A value as it is quoted in a reason: JSON, cut short. What is nested is not quoted: it may be nested very deep. */
 export function show(value: unknown): string {
+  if (value instanceof JsonNumber)
+    return value.text.length <= SHOWN_MAX ? value.text : `${value.text.slice(0, SHOWN_MAX)}…`;
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Chains } from '../domain/chain.ts';
+import type { MoreDeployments } from '../domain/seaport/deployments.ts';
 import { describeError, OperatorError } from '../errors.ts';
 import type { CsvMap } from './csv-map.ts';
 import { readCsvRows } from './csv.ts';
@@ -22,6 +23,8 @@ export type ImportContext = Databases & {
   chains: Chains;
   serviceName: string;
   clock: Clock;
+  /** Deployments of Seaport besides the known ones. */
+  seaport?: MoreDeployments;
   /** What a committed batch changed, so that cached answers can be dropped. */
   onChanged?: (change: { collectionIds: ReadonlySet<string>; kinds: ReadonlySet<RecordKind> }) => void;
 };
@@ -96,7 +99,8 @@ async function* readRecords(
   source: AsyncIterable<Uint8Array>,
   options: ImportOptions,
 ): AsyncGenerator<Incoming[]> {
-  const records: RecordContext = { chains: context.chains, serviceName: context.serviceName, now: context.clock };
+  const { chains, serviceName, seaport } = context;
+  const records: RecordContext = { chains, serviceName, now: context.clock, ...(seaport && { seaport }) };
   const refuse = (reason: string): Parsed => ({ record: null, kind: null, reason });
   if (options.format === 'csv') {
     const { map } = options;
@@ -165,8 +169,8 @@ async function land(
 }
 
 /** Tells of the kinds that changed, and of the collections that rows of those kinds were about. */
-function announce(
-  context: ImportContext,
+export function announce(
+  context: Pick<ImportContext, 'onChanged'>,
   entries: readonly Entry[],
   counts: ReadonlyMap<RecordKind, { inserted: number; updated: number }>,
 ): void {

@@ -11,9 +11,7 @@ import { LISTING_STATUSES, toOrderId } from '../domain/order.ts';
 import type { Fields } from './fields.ts';
 import {
   readAmount,
-  readFields,
   readInteger,
-  readJson,
   readName,
   readText,
   readTime,
@@ -23,6 +21,8 @@ import {
   URL_MAX,
 } from './fields.ts';
 import { toDigest, toSaleKey } from './identity.ts';
+import type { OrderClaim } from './signed-records.ts';
+import { readSignedOrder } from './signed-records.ts';
 import type { RecordContext } from './subject.ts';
 import { readAddress, readAsset, readHash, readSource, readSubject } from './subject.ts';
 
@@ -32,14 +32,14 @@ const LOG_INDEX_MAX = 2 ** 31 - 1;
 /** A row of the indexer with the address as written, which on Solana says more than the collection id. */
 export type Observed<R> = R & { contractAddress: Address };
 
-export function toOrder(context: RecordContext, fields: Fields): NewOrder {
+export function toOrder(context: RecordContext, fields: Fields): NewOrder & { claim: OrderClaim | null } {
   const { chain, contractAddress, collectionId } = readSubject(context, fields);
   if (chain.family !== 'evm') {
     refuse(fields, 'chain', `an own row on ${chain.id} is a listing with the source ${context.serviceName}`);
   }
   const tokenId = readAsset(chain, fields);
   const createdAt = required(readTime, fields, 'createdAt');
-  return {
+  const told = {
     id: toOrderId(chain.id, contractAddress, tokenId, createdAt),
     collectionId,
     chain: chain.id,
@@ -51,8 +51,10 @@ export function toOrder(context: RecordContext, fields: Fields): NewOrder {
     createdAt,
     expiresAt: readTime(fields, 'expiresAt'),
     tx: readHash(fields, 'tx'),
-    seaport: readSeaport(fields),
+    signed: null,
   };
+  const signed = readSignedOrder(context, fields, { chain, told });
+  return signed ? { ...told, ...signed } : { ...told, seaport: null, claim: null };
 }
 
 export function toListing(context: RecordContext, fields: Fields): Observed<NewListing> {
@@ -151,12 +153,4 @@ function readStatus(fields: Fields): (typeof LISTING_STATUSES)[number] {
 function toOwnId(context: RecordContext, id: string): string {
   const prefix = `${context.serviceName}_`;
   return id.startsWith(prefix) ? id : `${prefix}${id}`;
-}
-
-function readSeaport(fields: Fields): NewOrder['seaport'] {
-  const seaport = readFields(fields, 'seaport');
-  if (seaport === null) return null;
-  const signature = required((from, name) => readText(from, name, URL_MAX), seaport, 'signature');
-  if (!/^0x([0-9a-f]{2})*$/i.test(signature)) refuse(seaport, 'signature', 'must be 0x and bytes in hex');
-  return { parameters: required(readJson, seaport, 'parameters'), signature };
 }

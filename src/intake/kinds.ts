@@ -84,6 +84,22 @@ export const KIND_FIELDS = {
     at: 'text',
   },
   rate: { symbol: 'text', usd: 'number', at: 'text' },
+  product: {
+    shop: 'text',
+    name: 'text',
+    price: 'text',
+    slug: 'text',
+    type: 'text',
+    description: 'text',
+    image: 'text',
+    moreImages: 'object',
+    inventory: 'number',
+    trackInventory: 'boolean',
+    requiresShipping: 'boolean',
+    weightGrams: 'number',
+    collection: 'text',
+    collections: 'object',
+  },
 } as const satisfies Record<string, Record<string, FieldType>>;
 
 export type RecordKind = keyof typeof KIND_FIELDS;

@@ -2,16 +2,19 @@
 // there, and says what became of each kind. The two are apart, so that either may be landed again.
 
 import type { Database, Queryable } from '../db/database.ts';
-import { upsertOrders } from '../db/book-orders.ts';
 import { listContractAddresses, upsertCollections } from '../db/collections.ts';
+import { updateEndedTwins } from '../db/listing-endings.ts';
 import { upsertListings } from '../db/listings.ts';
+import { listOwnOrderHashes } from '../db/own-orders.ts';
 import { upsertRates } from '../db/rates.ts';
 import { upsertSales } from '../db/sales.ts';
 import { upsertAnalytics, upsertStats } from '../db/stats.ts';
 import { upsertTokens } from '../db/tokens.ts';
 import type { UpsertCounts } from '../db/upsert.ts';
 import type { RecordKind } from './kinds.ts';
+import { landProducts } from './land-products.ts';
 import type { IntakeRecord, RowOf } from './records.ts';
+import { landOrders, verifyOrders } from './signed-records.ts';
 
 export type Databases = { main: Database; indexer: Database };
 
@@ -20,7 +23,12 @@ export type Entry = { line: number; record: IntakeRecord };
 
 export type LineRefusal = { line: number; kind: RecordKind; reason: string };
 
-export type Landing = { counts: Map<RecordKind, UpsertCounts>; refused: LineRefusal[] };
+export type Landing = {
+  counts: Map<RecordKind, UpsertCounts>;
+  refused: LineRefusal[];
+  /** Lines of listings that are orders of the own book: those rows are the ones that are shown, and these change nothing. */
+  own: readonly number[];
+};
 
 export type LandOptions = {
   now: number;
@@ -36,38 +44,47 @@ const ATTEMPTS_MAX = 4;
 
 export async function landBatch(
   { main, indexer }: Databases,
-  entries: readonly Entry[],
+  told: readonly Entry[],
   options: LandOptions,
 ): Promise<void> {
+  const { verified, forged } = await verifyOrders(told);
+  if (forged.length > 0) options.onLanded({ counts: new Map(), refused: forged, own: [] });
+  const entries = told.filter((entry) => entry.record.kind !== 'order' || verified.has(entry));
   const split = Object.groupBy(entries, ({ record }) => (isPrimary(record) ? 'primary' : 'observed'));
   const { primary = [], observed = [] } = split;
   const mints = observed.filter(({ record }) => mintOf(record) !== null);
+  const hashed = observed.filter(({ record }) => orderOf(record) !== null);
   let stored: ReadonlyMap<string, string> = new Map();
-  if (primary.length > 0 || mints.length > 0) {
+  let ownOrders: ReadonlySet<string> = new Set();
+  if (primary.length > 0 || mints.length > 0 || hashed.length > 0) {
     const landing = await transact(main, options.dryRun, async (tx) => {
       const landed = primary.length > 0 ? await landPrimary(tx, primary, options.now) : null;
       stored = await listContractAddresses(tx, [...new Set(mints.map(({ record }) => subjectOf(record) ?? ''))]);
+      ownOrders = await listOwnOrderHashes(tx, [...new Set(hashed.flatMap(({ record }) => orderOf(record) ?? []))]);
       return landed;
     });
     if (landing) options.onLanded(landing);
   }
   if (observed.length > 0) {
     const refused = mints.flatMap((entry) => refuseOtherCase(entry, stored));
-    const lines = new Set(refused.map(({ line }) => line));
+    const own = hashed.flatMap(({ line, record }) => (ownOrders.has(orderOf(record) ?? '') ? [line] : []));
+    const lines = new Set([...refused.map(({ line }) => line), ...own]);
     const accepted = observed.filter(({ line }) => !lines.has(line));
     const counts = await transact(indexer, options.dryRun, (tx) => landObserved(tx, accepted));
-    options.onLanded({ counts, refused });
+    const listings = counts.get('listing');
+    if (listings) listings.unchanged += own.length;
+    options.onLanded({ counts, refused, own });
   }
 }
 
 /** The collection that a record is about, or null. */
 export function subjectOf(record: IntakeRecord): string | null {
-  if (record.kind === 'rate') return null;
+  if (record.kind === 'rate' || record.kind === 'product') return null;
   return record.kind === 'collection' ? record.row.id : record.row.collectionId;
 }
 
 function isPrimary(record: IntakeRecord): boolean {
-  return record.kind === 'collection' || record.kind === 'order' || record.kind === 'rate';
+  return record.kind === 'collection' || record.kind === 'order' || record.kind === 'rate' || record.kind === 'product';
 }
 
 async function landPrimary(tx: Queryable, entries: readonly Entry[], now: number): Promise<Landing> {
@@ -75,17 +92,30 @@ async function landPrimary(tx: Queryable, entries: readonly Entry[], now: number
   const changes = entries.filter(({ record }) => record.kind === 'collection');
   const { refused, ...landed } = await upsertCollections(tx, rowsOf(changes, 'collection'), now);
   counts.set('collection', landed);
-  counts.set('order', await upsertOrders(tx, rowsOf(entries, 'order')));
+  const { refused: refusedOrders, counts: landedOrders } = await landOrders(tx, entries, now);
+  counts.set('order', landedOrders);
   counts.set('rate', await upsertRates(tx, rowsOf(entries, 'rate')));
+  const products = entries.filter(({ record }) => record.kind === 'product');
+  const { refused: refusedProducts, ...landedProducts } = await landProducts(tx, rowsOf(products, 'product'), now);
+  counts.set('product', landedProducts);
+  const toRefusals = (kind: RecordKind, of: readonly Entry[], refusals: typeof refused): LineRefusal[] =>
+    refusals.map(({ index, reason }) => ({ line: of[index]?.line ?? 0, kind, reason }));
   return {
     counts,
-    refused: refused.map(({ index, reason }) => ({ line: changes[index]?.line ?? 0, kind: 'collection', reason })),
+    refused: [
+      ...refusedOrders,
+      ...toRefusals('collection', changes, refused),
+      ...toRefusals('product', products, refusedProducts),
+    ],
+    own: [],
   };
 }
 
 async function landObserved(tx: Queryable, entries: readonly Entry[]): Promise<Landing['counts']> {
   const counts: Landing['counts'] = new Map();
-  counts.set('listing', await upsertListings(tx, rowsOf(entries, 'listing')));
+  const listings = rowsOf(entries, 'listing');
+  counts.set('listing', await upsertListings(tx, listings));
+  await updateEndedTwins(tx, listings);
   counts.set('sale', await upsertSales(tx, rowsOf(entries, 'sale')));
   counts.set('token', await upsertTokens(tx, rowsOf(entries, 'token')));
   counts.set('stats', await upsertStats(tx, rowsOf(entries, 'stats')));
@@ -95,6 +125,12 @@ async function landObserved(tx: Queryable, entries: readonly Entry[]): Promise<L
 
 function rowsOf<K extends RecordKind>(entries: readonly Entry[], kind: K): RowOf<K>[] {
   return entries.flatMap(({ record }) => (record.kind === kind ? [record.row as RowOf<K>] : []));
+}
+
+/** The signed order that a mirrored listing is, as `chain hash`, or null. */
+function orderOf(record: IntakeRecord): string | null {
+  if (record.kind !== 'listing' || record.row.orderHash === null) return null;
+  return `${record.row.chain} ${record.row.orderHash}`;
 }
 
 /** The collection mint as written, where letter case could tell two of them apart. */

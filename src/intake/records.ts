@@ -1,11 +1,13 @@
 // From one raw record to rows as the databases take them: every value checked, canonical, and in its own type, or the
 // record refused. It must never touch a database: whether a record fits what is stored is decided when it is landed.
 
+import { parseJsonText } from '../domain/json-text.ts';
 import { isPlainObject, Refusal, required, readWord, show } from './fields.ts';
 import type { RecordKind } from './kinds.ts';
 import { findUnknownField, KIND_FIELDS } from './kinds.ts';
 import { toCollection, toAnalytics, toRate, toStats } from './collection-records.ts';
 import { toListing, toOrder, toSale, toToken } from './item-records.ts';
+import { toProduct } from './product-records.ts';
 import type { RecordContext } from './subject.ts';
 
 const PARSERS = {
@@ -17,6 +19,7 @@ const PARSERS = {
   stats: toStats,
   analytics: toAnalytics,
   rate: toRate,
+  product: toProduct,
 };
 
 export type RowOf<K extends RecordKind> = ReturnType<(typeof PARSERS)[K]>;
@@ -32,6 +35,8 @@ export function parseRecordLine(context: RecordContext, line: string): Parsed {
   let value: unknown;
   try {
     value = JSON.parse(line);
+    // Prices are kept as they were written, and whether a number is an integer is seen in its literal.
+    if (isPlainObject(value) && value['kind'] === 'product') value = parseJsonText(line);
   } catch (error) {
     return { record: null, kind: null, reason: `not JSON: ${(error as Error).message}` };
   }
@@ -45,7 +50,6 @@ export function parseRecord(context: RecordContext, values: Readonly<Record<stri
   let kind: RecordKind | null = null;
   try {
     const fields = { values, path: '' };
-    if (values['kind'] === 'product') throw new Refusal('kind: product records are not accepted yet');
     kind = required((from, name) => readWord(from, name, Object.keys(KIND_FIELDS) as RecordKind[]), fields, 'kind');
     const unknown = findUnknownField(kind, values);
     if (unknown !== null) throw new Refusal(`${unknown}: a ${kind} record has no such field`);

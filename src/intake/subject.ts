@@ -4,6 +4,7 @@ import type { Address, AssetId } from '../domain/address.ts';
 import { parseAddress, parseAssetId } from '../domain/address.ts';
 import type { Chain, Chains } from '../domain/chain.ts';
 import { toCollectionId } from '../domain/collection.ts';
+import type { MoreDeployments } from '../domain/seaport/deployments.ts';
 import type { Fields } from './fields.ts';
 import { readName, readText, refuse, required, show } from './fields.ts';
 
@@ -13,6 +14,8 @@ export type RecordContext = {
   /** The service's own name: the source of its own rows. */
   serviceName: string;
   now: () => number;
+  /** Deployments of Seaport besides the known ones. */
+  seaport?: MoreDeployments;
 };
 
 export type Subject = { chain: Chain; contractAddress: Address; collectionId: string };

@@ -5,12 +5,12 @@ import type { Adjustment, StockChange, StockLevel, StockResult } from '../db/sto
 import { adjustStock, listAdjustments, listStock } from '../db/stock.ts';
 import { isId } from '../domain/time-ordered-id.ts';
 import { ServiceError } from '../errors.ts';
-import type { Caller, Store } from './store.ts';
+import type { ShopCaller, Store } from './store.ts';
 
 export type LevelQuery = { productId: string | null; lowStock: boolean; threshold: number };
 
 /** Every tracked product of the shop, not paged. The threshold decides what is low, here only. */
-export function readLevels(store: Store, caller: Caller, query: LevelQuery): Promise<StockLevel[]> {
+export function readLevels(store: Store, caller: ShopCaller, query: LevelQuery): Promise<StockLevel[]> {
   if (query.productId !== null && !isId('prod', query.productId)) return Promise.resolve([]);
   const atMost = query.lowStock ? query.threshold : null;
   return listStock(store.main, caller.shopId, { productId: query.productId, atMost });
@@ -21,7 +21,12 @@ export const DEFAULT_REASON = 'API adjustment';
 export type Adjust = Pick<StockChange, 'productId' | 'mode' | 'requested' | 'expected' | 'reason'>;
 
 /** Changes stock atomically, clamped at zero. Throws `conflict` with the current level when `expected` does not hold. */
-export async function changeStock(store: Store, db: Queryable, caller: Caller, adjust: Adjust): Promise<StockResult> {
+export async function changeStock(
+  store: Store,
+  db: Queryable,
+  caller: ShopCaller,
+  adjust: Adjust,
+): Promise<StockResult> {
   const change = { ...adjust, source: 'inventory', keyId: caller.keyId, now: store.clock() } as const;
   const known = isId('prod', adjust.productId);
   const result = known ? await adjustStock(db, caller.shopId, change) : null;
@@ -38,7 +43,7 @@ export type AdjustmentPage = { adjustments: Adjustment[]; next: string | null };
 /** A page of the log, newest first; entries of deleted products stay. */
 export async function readAdjustments(
   store: Store,
-  caller: Caller,
+  caller: ShopCaller,
   query: { productId: string | null; before: string | null; limit: number },
 ): Promise<AdjustmentPage> {
   if (query.productId !== null && !isId('prod', query.productId)) return { adjustments: [], next: null };

@@ -1,18 +1,20 @@
-// API keys: issued, rotated and revoked by the operator; verified for every request of the store interface.
+// API keys: issued, rotated and revoked by the operator; verified for every request that carries one.
 
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Database } from '../db/database.ts';
 import type { ApiKey } from '../db/keys.ts';
 import {
   findKey,
   findKeyByHash,
   insertKey,
   listKeys,
-  updateKeyExpiry,
+  updateKeyReplaced,
   updateKeyRevoked,
   updateKeysUsed,
 } from '../db/keys.ts';
 import { createApiKey, hashApiKey, isWellFormedKey, prefixOf } from '../domain/api-key.ts';
+import { needsShop } from '../domain/scope.ts';
 import { createId } from '../domain/time-ordered-id.ts';
 import { OperatorError } from '../errors.ts';
 import { requireShop } from './shops.ts';
@@ -25,21 +27,28 @@ const ROTATION_OVERLAP_MS = 24 * 60 * 60_000;
 
 export async function issueKey(
   store: Store,
-  options: { shop: string; name: string | null; scopes: string[]; expiresAt: number | null },
+  options: { shop: string | null; name: string | null; scopes: string[]; expiresAt: number | null },
 ): Promise<IssuedKey> {
-  const shop = await requireShop(store, options.shop);
   const { name, scopes, expiresAt } = options;
-  return issue(store, store.main, { shopId: shop.id, name, scopes, expiresAt });
+  const inShop = scopes.find(needsShop);
+  if (options.shop === null && inShop !== undefined) {
+    throw new OperatorError(`a key for ${inShop} belongs to a shop: say which with --shop`, { exitCode: 2 });
+  }
+  const shopId = options.shop === null ? null : (await requireShop(store, options.shop)).id;
+  return issue(store, store.main, { shopId, name, scopes, expiresAt });
 }
 
-/** A new secret for the same shop and scopes; the old one goes on working for the overlap, so that callers can change over. */
+/**
+ * A new secret for the same shop and scopes, with the end that the key was given when it was made; the old one goes on working
+ * for the overlap, so that callers can change over.
+ */
 export function rotateKey(store: Store, id: string, overlapMs: number = ROTATION_OVERLAP_MS): Promise<IssuedKey> {
   return store.main.transaction(async (tx) => {
     const now = store.clock();
     const key = await findKey(tx, id);
     if (!key) throw new OperatorError(`there is no key ${JSON.stringify(id)}; see mercat keys list`);
     if (!isUsable(key, now)) throw new OperatorError(`key ${id} has ended: make a new one with mercat keys create`);
-    await updateKeyExpiry(tx, id, now + overlapMs);
+    await updateKeyReplaced(tx, id, now + overlapMs);
     return issue(store, tx, key);
   });
 }
@@ -64,14 +73,14 @@ async function issue(
   const now = store.clock();
   const secret = createApiKey(store.serviceName, randomBytes);
   const { shopId, name, scopes, expiresAt } = like;
-  const ends = { expiresAt, revokedAt: null, lastUsedAt: null };
+  const ends = { expiresAt, replacedAt: null, revokedAt: null, lastUsedAt: null };
   const key = { id: createId('key', now), shopId, name, prefix: prefixOf(secret), scopes, createdAt: now, ...ends };
   await insertKey(db, key, hashApiKey(secret));
   return { key, secret };
 }
 
 function isUsable(key: ApiKey, now: number): boolean {
-  return (key.revokedAt === null || key.revokedAt > now) && (key.expiresAt === null || key.expiresAt > now);
+  return [key.revokedAt, key.expiresAt, key.replacedAt].every((end) => end === null || end > now);
 }
 
 /** How long a verified key is believed without looking again: within it a revocation reaches every node. */
@@ -80,6 +89,9 @@ const BELIEVED_KEYS_MAX = 10_000;
 /** Times of use are written in bulk this often, because a write a request would cost more than the request. */
 const USES_PERIOD_MS = 15_000;
 
+/** A statement that is not answered by then is given up. */
+const STATEMENT_TIMEOUT_MS = 3_000;
+
 export type KeyRing = {
   /** Whose secret this is; null when it is nobody's, or its time is over. */
   verify(secret: string): Promise<Caller | null>;
@@ -87,7 +99,7 @@ export type KeyRing = {
   flush(): Promise<void>;
 };
 
-export function createKeyRing(store: Store): KeyRing {
+export function createKeyRing(store: Store & { main: Database }): KeyRing {
   const believed = new LRUCache<string, { key: ApiKey; caller: Caller; until: number }>({ max: BELIEVED_KEYS_MAX });
   let uses = new Map<string, number>();
   let flushedAt = store.clock();
@@ -97,7 +109,7 @@ export function createKeyRing(store: Store): KeyRing {
     const pending = uses;
     uses = new Map();
     flushedAt = store.clock();
-    await updateKeysUsed(store.main, pending);
+    await updateKeysUsed(store.main.within(STATEMENT_TIMEOUT_MS), pending);
   };
 
   const noteUse = (key: ApiKey, now: number) => {
@@ -112,7 +124,7 @@ export function createKeyRing(store: Store): KeyRing {
     const known = hash.toString('base64');
     const kept = believed.get(known);
     if (kept && kept.until > now) return kept;
-    const key = await findKeyByHash(store.main, hash);
+    const key = await findKeyByHash(store.main.within(STATEMENT_TIMEOUT_MS), hash);
     if (!key) return null;
     const caller = { keyId: key.id, shopId: key.shopId, scopes: new Set(key.scopes) };
     const entry = { key, caller, until: now + BELIEVED_MS };

@@ -2,7 +2,7 @@
 // socket that only its owner may open; it is checked all the same.
 
 import type { ApiKey } from '../db/keys.ts';
-import { isScope, STORE_SCOPES } from '../domain/scope.ts';
+import { isScope, SCOPES } from '../domain/scope.ts';
 import { isStorable } from '../domain/text.ts';
 import { OperatorError } from '../errors.ts';
 import type { IssuedKey } from './keys.ts';
@@ -30,7 +30,7 @@ export function createStoreOperations(store: Store): Operations {
     'keys.create': async (input) =>
       toIssued(
         await issueKey(store, {
-          shop: readText(input, 'shop'),
+          shop: readTextOrNull(input, 'shop'),
           name: readTextOrNull(input, 'name'),
           scopes: readScopes(input['scopes']),
           expiresAt: readTime(store, input['expiresAt']),
@@ -64,8 +64,8 @@ function readTextOrNull(input: Input, name: string): string | null {
 function readScopes(value: unknown): string[] {
   const scopes = Array.isArray(value) ? [...new Set(value.map(String))] : [];
   const unknown = scopes.find((scope) => !isScope(scope));
-  if (unknown !== undefined) refuse(`${JSON.stringify(unknown)} is not a scope; there are ${STORE_SCOPES.join(', ')}`);
-  return scopes.length > 0 ? scopes : refuse(`a key needs at least one scope of ${STORE_SCOPES.join(', ')}`);
+  if (unknown !== undefined) refuse(`${JSON.stringify(unknown)} is not a scope; there are ${SCOPES.join(', ')}`);
+  return scopes.length > 0 ? scopes : refuse(`a key needs at least one scope of ${SCOPES.join(', ')}`);
 }
 
 function readTime(store: Store, value: unknown): number | null {
@@ -85,7 +85,12 @@ function toIssued({ key, secret }: IssuedKey) {
 
 function toListed(key: ApiKey) {
   const { id, prefix, shopId: shop, name, scopes } = key;
-  const times = { expiresAt: key.expiresAt, revokedAt: key.revokedAt, lastUsedAt: key.lastUsedAt };
+  const ends = [key.expiresAt, key.replacedAt].filter((end) => end !== null);
+  const times = {
+    expiresAt: ends.length > 0 ? Math.min(...ends) : null,
+    revokedAt: key.revokedAt,
+    lastUsedAt: key.lastUsedAt,
+  };
   const shown = Object.entries(times).map(([what, at]) => [what, at === null ? null : toTime(at)] as const);
   return { id, prefix, shop, name, scopes, createdAt: toTime(key.createdAt), ...Object.fromEntries(shown) };
 }

@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import { listProductSummaries, listProductVersions } from '../db/products.ts';
 import type { ProductSummary, ProductType } from '../domain/product.ts';
-import type { Caller, Store } from './store.ts';
+import type { ShopCaller, Store } from './store.ts';
 
 export type ProductPage = { products: ProductSummary[]; next: string | null };
 export type ProductListQuery = {
@@ -18,13 +18,17 @@ export type ProductListQuery = {
 const REMEMBERED_SIZE_MAX = 16 * 1024 * 1024;
 
 /** A reader of pages, newest first. `collection` and `type` filter after the page is cut: it may be short, even empty. */
-export function createProductList(store: Store): (caller: Caller, query: ProductListQuery) => Promise<ProductPage> {
+export function createProductList(): (
+  store: Store,
+  caller: ShopCaller,
+  query: ProductListQuery,
+) => Promise<ProductPage> {
   const remembered = new LRUCache<string, ProductSummary>({
     maxSize: REMEMBERED_SIZE_MAX,
     sizeCalculation: (product) => JSON.stringify(product).length,
   });
 
-  return async (caller, { before, limit, collection, type }) => {
+  return async (store, caller, { before, limit, collection, type }) => {
     const versions = await listProductVersions(store.main, caller.shopId, { before, limit: limit + 1 });
     const page = versions.slice(0, limit);
     const known = new Map<string, ProductSummary>();

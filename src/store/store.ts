@@ -1,10 +1,13 @@
 // What the rules of the store share. It must never know about HTTP.
 
 import type { Clock } from '../clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Statements } from '../db/database.ts';
 import type { Log } from '../log.ts';
 
-export type Store = { main: Database; clock: Clock; log: Log; serviceName: string };
+export type Store = { main: Statements; clock: Clock; log: Log; serviceName: string };
 
-/** Who asks: the key, and the shop that it belongs to. */
-export type Caller = { keyId: string; shopId: string; scopes: ReadonlySet<string> };
+/** Who asks: the key, and the shop that it belongs to. Keys of the intake may belong to none. */
+export type Caller = { keyId: string; shopId: string | null; scopes: ReadonlySet<string> };
+
+/** A caller in a shop, the only one that the rules of the store act for. */
+export type ShopCaller = Caller & { shopId: string };

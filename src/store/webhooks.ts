@@ -28,7 +28,7 @@ import { TEST_EVENT_TYPE } from '../domain/webhook-events.ts';
 import { ROTATION_OVERLAP_MS, createWebhookSecret } from '../domain/webhook-signature.ts';
 import type { ErrorDetail } from '../errors.ts';
 import { ServiceError } from '../errors.ts';
-import type { Caller, Store } from './store.ts';
+import type { ShopCaller, Store } from './store.ts';
 
 /** A subscription at the only time when its secret is seen. */
 export type WebhookWithSecret = { webhook: Webhook; secret: string };
@@ -36,18 +36,18 @@ export type WebhookWithSecret = { webhook: Webhook; secret: string };
 /** Deliveries of each kind that one recovery makes due. */
 const RECOVERED_MAX = 10_000;
 
-export function readWebhooks(store: Store, caller: Caller): Promise<Webhook[]> {
+export function readWebhooks(store: Store, caller: ShopCaller): Promise<Webhook[]> {
   return listWebhooks(store.main, caller.shopId);
 }
 
-export async function readWebhook(store: Store, caller: Caller, id: string): Promise<Webhook> {
+export async function readWebhook(store: Store, caller: ShopCaller, id: string): Promise<Webhook> {
   return (await findWebhook(store.main, caller.shopId, id)) ?? missing();
 }
 
 export async function createWebhook(
   store: Store,
   tx: Queryable,
-  caller: Caller,
+  caller: ShopCaller,
   fields: Omit<WebhookFields, 'enabled'>,
 ): Promise<WebhookWithSecret> {
   const now = store.clock();
@@ -69,7 +69,7 @@ export type WebhookUpdate = {
 export async function changeWebhook(
   store: Store,
   tx: Queryable,
-  caller: Caller,
+  caller: ShopCaller,
   update: WebhookUpdate,
 ): Promise<Webhook> {
   const now = store.clock();
@@ -83,7 +83,7 @@ export async function changeWebhook(
 /** Deletes a subscription and what was still to be delivered to it. */
 export async function removeWebhook(
   tx: Queryable,
-  caller: Caller,
+  caller: ShopCaller,
   { id, check }: Pick<WebhookUpdate, 'id' | 'check'>,
 ): Promise<void> {
   check((await findWebhookForUpdate(tx, caller.shopId, id)) ?? missing());
@@ -94,7 +94,7 @@ export async function removeWebhook(
 export async function rotateWebhookSecret(
   store: Store,
   tx: Queryable,
-  caller: Caller,
+  caller: ShopCaller,
   id: string,
 ): Promise<WebhookWithSecret> {
   const now = store.clock();
@@ -104,7 +104,7 @@ export async function rotateWebhookSecret(
 }
 
 /** Sends an event that says nothing, to this subscription alone. */
-export async function testWebhook(store: Store, tx: Queryable, caller: Caller, id: string): Promise<Delivery> {
+export async function testWebhook(store: Store, tx: Queryable, caller: ShopCaller, id: string): Promise<Delivery> {
   const now = store.clock();
   await requireEnabled(tx, caller, id);
   const deliveryId = await insertDirectDelivery(tx, {
@@ -123,7 +123,7 @@ export type DeliveryPage = { deliveries: Delivery[]; next: string | null };
 /** A page of the delivery log, newest first. */
 export async function readDeliveries(
   store: Store,
-  caller: Caller,
+  caller: ShopCaller,
   id: string,
   query: DeliveryQuery,
 ): Promise<DeliveryPage> {
@@ -137,7 +137,7 @@ export async function readDeliveries(
 export async function redeliver(
   store: Store,
   tx: Queryable,
-  caller: Caller,
+  caller: ShopCaller,
   { id, deliveryId }: { id: string; deliveryId: string | null },
 ): Promise<Delivery> {
   const webhook = (await findWebhook(tx, caller.shopId, id)) ?? missing();
@@ -159,7 +159,7 @@ export type Recovery = {
 export async function recoverWebhook(
   store: Store,
   tx: Queryable,
-  caller: Caller,
+  caller: ShopCaller,
   { id, since }: { id: string; since: number },
 ): Promise<Recovery> {
   await requireEnabled(tx, caller, id);
@@ -171,7 +171,7 @@ export function invalidWebhook(details: readonly ErrorDetail[]): ServiceError {
   return new ServiceError('bad_request', 'Invalid webhook payload', { details });
 }
 
-async function requireEnabled(tx: Queryable, caller: Caller, id: string): Promise<void> {
+async function requireEnabled(tx: Queryable, caller: ShopCaller, id: string): Promise<void> {
   refuseDisabled((await findWebhook(tx, caller.shopId, id)) ?? missing());
 }
 

@@ -2,7 +2,7 @@
 // the receivers: who works, who fails, who is disabled.
 
 import type { Clock } from '../clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Statements } from '../db/database.ts';
 import type { Attempt, ClaimedDelivery } from '../db/deliveries.ts';
 import { updateAttempts } from '../db/deliveries.ts';
 import { updateWebhookHealth } from '../db/webhooks.ts';
@@ -21,6 +21,8 @@ export type Recorder = {
 type Entry = { attempt: Attempt; webhookId: string; wasFailing: boolean; isGone: boolean };
 
 const BATCH_SIZE_MAX = 200;
+/** A statement or transaction of the worker that is not answered by then is given up: far shorter than a lease. */
+export const STATEMENT_TIMEOUT_MS = 10_000;
 const GONE_REASON = 'The receiver answered 410 Gone.';
 const FAILING_REASON = 'No delivery has succeeded for five days.';
 
@@ -35,7 +37,7 @@ export function createRecorder({ main, clock, log, random = Math.random }: Recor
       waiting = waiting.slice(BATCH_SIZE_MAX);
       try {
         const entries = batch.map(({ entry }) => entry);
-        const disabled = await writeEntries(main, entries, clock());
+        const disabled = await writeEntries(main.within(STATEMENT_TIMEOUT_MS), entries, clock());
         for (const webhook of disabled) log.warn('a webhook was disabled', { webhook });
         for (const { resolve } of batch) resolve();
       } catch (error) {
@@ -70,7 +72,7 @@ export function createRecorder({ main, clock, log, random = Math.random }: Recor
 }
 
 /** Returns the subscriptions that were disabled. */
-async function writeEntries(main: Database, entries: readonly Entry[], now: number): Promise<string[]> {
+async function writeEntries(main: Statements, entries: readonly Entry[], now: number): Promise<string[]> {
   const attempts = entries.map(({ attempt }) => attempt);
   const isDelivered = ({ attempt }: Entry) => attempt.state === 'delivered';
   const succeeded = new Set(entries.filter(isDelivered).map(({ webhookId }) => webhookId));

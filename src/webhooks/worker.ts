@@ -8,7 +8,7 @@ import { claimDeliveries, deleteOldEvents, insertDeliveries, updateReleased } fr
 import { toWebhookBody } from '../domain/webhook-events.ts';
 import { signWebhook } from '../domain/webhook-signature.ts';
 import type { Log } from '../log.ts';
-import { createRecorder } from './recorder.ts';
+import { createRecorder, STATEMENT_TIMEOUT_MS } from './recorder.ts';
 import type { SendRequest, Sender } from './sender.ts';
 
 export type WorkerOptions = {
@@ -95,7 +95,8 @@ export function createWebhookWorker(options: WorkerOptions): WebhookWorker {
   const handle = async (delivery: ClaimedDelivery): Promise<void> => {
     try {
       const outcome = await sender.send(toRequest(delivery, clock()), stopping.signal);
-      if (stopping.signal.aborted && outcome.status === null) await updateReleased(main, delivery);
+      if (stopping.signal.aborted && outcome.status === null)
+        await updateReleased(main.within(STATEMENT_TIMEOUT_MS), delivery);
       else await recorder.record(delivery, outcome);
     } catch (error) {
       log.warn('a webhook delivery could not be recorded', { delivery: delivery.id, error });
@@ -130,7 +131,7 @@ export function createWebhookWorker(options: WorkerOptions): WebhookWorker {
 
 async function fanOut(main: Database, clock: Clock): Promise<void> {
   for (let batches = 0; batches < FAN_OUT_BATCHES_MAX; batches += 1) {
-    if ((await insertDeliveries(main, clock(), FAN_OUT_SIZE)) < FAN_OUT_SIZE) return;
+    if ((await insertDeliveries(main.within(STATEMENT_TIMEOUT_MS), clock(), FAN_OUT_SIZE)) < FAN_OUT_SIZE) return;
   }
 }
 
@@ -142,7 +143,7 @@ async function claim(main: Database, { now, underWay, limits }: Claim): Promise<
   const counts = new Map<string, number>();
   for (const { webhookId } of underWay) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
   const failing = underWay.filter(({ isFailing }) => isFailing).length;
-  return claimDeliveries(main, {
+  return claimDeliveries(main.within(STATEMENT_TIMEOUT_MS), {
     now,
     leasedUntil: now + LEASE_MS,
     max,
@@ -159,6 +160,7 @@ function toRequest({ url, secrets, event }: ClaimedDelivery, now: number): SendR
 
 async function forgetOldEvents(main: Database, now: number): Promise<void> {
   for (let batches = 0; batches < FORGET_BATCHES_MAX; batches += 1) {
-    if ((await deleteOldEvents(main, now - EVENTS_KEPT_MS, FORGET_SIZE)) < FORGET_SIZE) return;
+    if ((await deleteOldEvents(main.within(STATEMENT_TIMEOUT_MS), now - EVENTS_KEPT_MS, FORGET_SIZE)) < FORGET_SIZE)
+      return;
   }
 }

@@ -37,7 +37,7 @@ type Program = {
 
 function run(t: TestContext, settings: Record<string, string>, args: string[] = []): Program {
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--no-sample', ...args], {
-    env: { PATH: process.env['PATH'], ...settings },
+    env: { PATH: process.env['PATH'], PRICE_SOURCES: 'none', ...settings },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';

@@ -50,7 +50,7 @@ forEachEngine('import', (engine) => {
     'not json',
     listing(),
     sale(),
-    { kind: 'product', shop: 's' },
+    { kind: 'product', shop: 's', name: 'Mug', price: '1' },
     token(),
     listing({ source: 'mercat' }),
     { kind: 'stats', chain: 'ethereum', contractAddress: EVM, owners: 1 },
@@ -78,6 +78,7 @@ forEachEngine('import', (engine) => {
       stats: one,
       analytics: one,
       rate: one,
+      product: { ...one, inserted: 0, refused: 1 },
     });
   });
 

@@ -11,7 +11,9 @@ import { afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import type { Database } from '../../src/db/database.ts';
-import { registerIntakeRoutes } from '../../src/http/intake/records.ts';
+import { LOCAL_DOOR } from '../../src/http/intake/context.ts';
+import { registerRecordRoutes } from '../../src/http/intake/records.ts';
+import { IntakeErrorSchema } from '../../src/http/intake/schemas.ts';
 import { createSocketConnection, isServerListening } from '../../src/intake/client.ts';
 import { parseCsvMap } from '../../src/intake/csv-map.ts';
 import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
@@ -31,7 +33,9 @@ forEachEngine('the socket', (engine) => {
 
   const listen = async () => {
     app = Fastify({ logger: false, forceCloseConnections: true });
-    registerIntakeRoutes(app, context);
+    app.addSchema(IntakeErrorSchema);
+    app.setValidatorCompiler(() => () => true);
+    registerRecordRoutes(app, context, LOCAL_DOOR);
     await app.listen({ path: socketPath });
   };
   before(async () => {

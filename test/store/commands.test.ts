@@ -114,6 +114,13 @@ forEachEngine('store commands', (engine) => {
       assert.ok(!list.includes(secret));
     });
 
+    test('a key of the intake is made without a shop and listed so', async () => {
+      const key = await json('keys', 'create', '--scopes', 'orders:write,intake:write');
+      assert.deepEqual([key.shop, key.scopes], [null, ['orders:write', 'intake:write']]);
+      assert.equal(await statusWith(key.secret), 403);
+      assert.match((await mercat('keys', 'list')).stdout, new RegExp(`${key.id} .* no shop `));
+    });
+
     test('a mistake is one clear line on the error stream and an exit code: 1 failed, 2 bad usage', async () => {
       const cases: [number, RegExp, string[]][] = [
         [1, /no key "key_x"/, ['keys', 'revoke', 'key_x', '--json']],
@@ -174,6 +181,7 @@ describe('bad usage is told before anything is opened', () => {
     [keysCommand, []],
     [keysCommand, ['create']],
     [keysCommand, ['create', '--shop', 'a']],
+    [keysCommand, ['create', '--scopes', 'orders:write,products:read']],
     [keysCommand, ['create', 'x', '--shop', 'a', '--scopes', 'products:read']],
     [keysCommand, ['rotate']],
     [keysCommand, ['rotate', 'a', '--overlap', 'x']],

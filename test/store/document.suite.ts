@@ -104,7 +104,7 @@ export function describeDocument(store: TestStore): void {
       const operations = Object.values<any>(paths).flatMap((item) => Object.values<any>(item));
       for (const [id, statuses] of Object.entries(STATUSES)) {
         const operation = operations.find(({ operationId }) => operationId === id);
-        assert.deepEqual(Object.keys(operation.responses).map(Number), [...statuses, 500], id);
+        assert.deepEqual(Object.keys(operation.responses).map(Number), [...statuses, 500, 503], id);
         assert.deepEqual(Object.keys(operation.responses[429].headers).toSorted(), [
           'Retry-After',
           'X-RateLimit-Limit',

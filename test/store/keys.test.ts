@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { STORE_SCOPES } from '../../src/domain/scope.ts';
+import { INTAKE_SCOPES, STORE_SCOPES } from '../../src/domain/scope.ts';
 import { createApiKey } from '../../src/domain/api-key.ts';
 import { MINUTE_MS, SECOND_MS, HOUR_MS, DAY_MS } from '../support/market.ts';
 import { until } from '../support/engines.ts';
@@ -221,6 +221,55 @@ forEachStore('keys', (store) => {
       assert.equal((await store.operate('keys.rotate', { id: old.id })).expiresAt, expiresAt);
       const [listed] = (await store.operate('keys.list', { shop: shop.id })).filter((key: any) => key.id === old.id);
       assert.equal(listed.expiresAt, expiresAt);
+    });
+
+    test('a key rotated within its overlap hands on the end it was given, and its own overlap only shrinks', async () => {
+      const shop = await store.shop();
+      const endOf = async (id: string) =>
+        (await store.operate('keys.list', { shop: shop.id })).find((key: any) => key.id === id).expiresAt as string;
+      const expiresAt = new Date(store.now() + 30 * DAY_MS).toISOString();
+      for (const end of [null, expiresAt]) {
+        const old = await shop.newKey(['products:read'], end === null ? {} : { expiresAt: end });
+        const first = await store.operate('keys.rotate', { id: old.id, overlapMs: HOUR_MS });
+        const overlapEnd = new Date(store.now() + HOUR_MS).toISOString();
+        const second = await store.operate('keys.rotate', { id: old.id, overlapMs: DAY_MS });
+        assert.deepEqual([first.expiresAt, second.expiresAt], [end, end]);
+        assert.deepEqual([await endOf(old.id), await endOf(second.id)], [overlapEnd, end]);
+        store.advance(HOUR_MS);
+        const secrets = [old.secret, first.secret, second.secret];
+        const working = await Promise.all(secrets.map((secret) => works(shop, secret)));
+        assert.deepEqual(working, [false, true, true]);
+      }
+    });
+
+    test('a key of the intake needs no shop, is listed without one, and is forbidden everything in the store', async () => {
+      const key = await store.operate('keys.create', { scopes: [...INTAKE_SCOPES] });
+      assert.deepEqual([key.shop, key.scopes], [null, INTAKE_SCOPES]);
+      const listed = (await store.operate('keys.list', {})).find((one: any) => one.id === key.id);
+      assert.deepEqual([listed.shop, listed.scopes], [null, INTAKE_SCOPES]);
+      const next = await store.operate('keys.rotate', { id: key.id });
+      assert.deepEqual([next.shop, next.scopes], [null, INTAKE_SCOPES]);
+      const shop = await store.shop();
+      const { id } = await shop.product();
+      for (const { method, path, body, scope } of Object.values(OPERATIONS)) {
+        const { status, body: answer } = await shop.send(method, path(id), { body: body?.(id), secret: key.secret });
+        assert.deepEqual(
+          [status, answer.error],
+          [403, { code: 'forbidden', message: `This key lacks the scope ${scope}` }],
+        );
+      }
+    });
+
+    test('a key in a shop may have scopes of the intake too, but no key has one of a shop without the shop', async () => {
+      const shop = await store.shop();
+      const { secret } = await shop.newKey(['products:read', 'intake:write']);
+      assert.ok(await works(shop, secret));
+      for (const scope of STORE_SCOPES) {
+        const mistake = store.operate('keys.create', { scopes: ['intake:write', scope] });
+        await assert.rejects(mistake, (error: any) => error.exitCode === 2 && error.message.includes(scope));
+      }
+      const moved = store.query('update main.api_key set shop_id = null where shop_id = $1', [shop.id]);
+      await assert.rejects(moved, /api_key_without_shop/);
     });
 
     test('the time of last use is written now and then, not with every request', async () => {

@@ -46,7 +46,11 @@ export function renderSchema(): Promise<string> {
 }
 
 /** Where the documents of the interfaces are served, by the files that they are committed in. */
-const OPENAPI_PATHS = { 'openapi/marketplace.json': '/v1/openapi.json', 'openapi/store.json': '/api/v1/openapi.json' };
+const OPENAPI_PATHS = {
+  'openapi/marketplace.json': '/v1/openapi.json',
+  'openapi/store.json': '/api/v1/openapi.json',
+  'openapi/intake.json': '/intake/v1/openapi.json',
+};
 
 /** The OpenAPI documents as they are served, by file. */
 export function renderOpenApi(): Promise<[file: string, document: string][]> {

@@ -23,6 +23,9 @@ export type TestEngine = {
   settings(): Promise<Record<string, string>>;
 };
 
+/** No test goes to the real internet. */
+const OFFLINE = { PRICE_SOURCES: 'none' };
+
 const cleanups: (() => Promise<unknown> | void)[] = [];
 
 /** Declares `suite` once for each engine. */
@@ -77,7 +80,7 @@ function embeddedEngine(): TestEngine {
       cleanups.push(() => database.close());
       return migrated(database);
     },
-    settings: async () => ({ DATA_DIR: await directoryWithDatabase() }),
+    settings: async () => ({ ...OFFLINE, DATA_DIR: await directoryWithDatabase() }),
   };
 }
 
@@ -91,7 +94,11 @@ function postgresEngine(serverUrl: () => string): TestEngine {
       cleanups.push(() => database.close());
       return migrated(database);
     },
-    settings: async () => ({ DATA_DIR: temporaryDirectory(), DATABASE_URL: await createTestDatabase(serverUrl()) }),
+    settings: async () => ({
+      ...OFFLINE,
+      DATA_DIR: temporaryDirectory(),
+      DATABASE_URL: await createTestDatabase(serverUrl()),
+    }),
   };
 }
 

@@ -73,6 +73,8 @@ export const collection = (more: object = {}) => ({
   ...more,
 });
 
+export const product = (more: object = {}) => ({ kind: 'product', shop: 's', name: 'Mug', price: '19.90', ...more });
+
 export function toNdjson(records: Iterable<unknown>): string {
   return [...records].map((record) => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`).join('');
 }

@@ -13,15 +13,17 @@ const IDS: Record<string, string> = {
   apecoin: 'APE',
 };
 
-/** The recorded answer where its amount is the wanted one, else the same with another amount. */
-export function coinbaseRoutes(prices: PriceTable): Route[] {
+/** The recorded answer where its amount is the wanted one, else the same with another amount, or of another currency. */
+export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => symbol): Route[] {
   return [
     {
       path: /\/v2\/prices\/(?<symbol>[^/]+)-USD\/spot/,
       origin: 'recorded rows',
       answer: ({ groups: { symbol = '' } }) => {
         const amount = prices[symbol];
-        return amount === undefined ? new ReplayStatus(404) : { data: { amount, base: symbol, currency: 'USD' } };
+        return amount === undefined
+          ? new ReplayStatus(404)
+          : { data: { amount, base: toBase(symbol), currency: 'USD' } };
       },
     },
   ];

@@ -28,6 +28,8 @@ export type TestService = {
   load(records: Iterable<Record<string, unknown>>): Promise<ImportSummary>;
   /** Asks for an operation through the local socket, as the operator's commands do. */
   operate(operation: string, input: Record<string, unknown>): Promise<{ status: number; body: any }>;
+  /** The local door. */
+  socketPath: string;
   logged: string[];
   close(): Promise<void>;
 };
@@ -45,7 +47,8 @@ export async function startTestService(options: {
 }): Promise<TestService> {
   const logged: string[] = [];
   const service = await startService({
-    config: readConfig({ PORT: '0', ...options.settings }),
+    // No test goes to the real internet.
+    config: readConfig({ PORT: '0', PRICE_SOURCES: 'none', ...options.settings }),
     log: createLog(options.logLevel ?? 'info', (line) => logged.push(line)),
     sample: options.sample ?? false,
     limits: options.limits ?? UNLIMITED,
@@ -95,6 +98,7 @@ export async function startTestService(options: {
       return summary;
     },
     operate: (operation, input) => operate(service.socketPath, operation, input),
+    socketPath: service.socketPath,
     logged,
     close: service.close,
   };

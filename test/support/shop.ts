@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe } from 'node:test';
-import type { Database, Row } from '../../src/db/database.ts';
+import type { Database, Queryable, Row, Statements } from '../../src/db/database.ts';
 import { openDatabases } from '../../src/db/open.ts';
 import { STORE_SCOPES } from '../../src/domain/scope.ts';
 import { createLog } from '../../src/log.ts';
@@ -47,6 +47,8 @@ export type TestShop = {
 
 export type TestStore = {
   service: TestService;
+  /** The database of the service. */
+  main: Database;
   /** The document that the service serves about itself. */
   document: any;
   now(): number;
@@ -83,12 +85,19 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
   const clock = () => now;
   let main: Database | undefined;
   const statements: string[] = [];
-  const count = <D extends Pick<Database, 'query'>>(database: D): D => ({
-    ...database,
-    query: (sql: string, params?: readonly unknown[]) => {
+  const count = (database: Queryable): Queryable => ({
+    query: (sql, params) => {
       statements.push(sql);
       return database.query(sql, params);
     },
+  });
+  const countAll = (database: Statements): Statements => ({
+    ...count(database),
+    queryPrepared: (sql, params) => {
+      statements.push(sql);
+      return database.queryPrepared(sql, params);
+    },
+    transaction: (work) => database.transaction((tx) => work(count(tx))),
   });
   // Behind a proxy, so that a test can come from any address.
   const settings = { ...(await engine.settings()), TRUST_PROXY: 'true', ...more };
@@ -99,8 +108,9 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
       const databases = await openDatabases(config, log);
       main = databases.main;
       const counted: Database = {
-        ...count(databases.main),
-        transaction: (work) => databases.main.transaction((tx) => work(count(tx))),
+        ...databases.main,
+        ...countAll(databases.main),
+        within: (timeoutMs, lane) => countAll(databases.main.within(timeoutMs, lane)),
       };
       return { ...databases, main: counted, indexer: counted };
     },
@@ -145,6 +155,7 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
   };
   return {
     service,
+    main,
     document,
     now: clock,
     advance: (ms) => void (now += ms),

@@ -362,7 +362,7 @@ forEachEngine('audit', (engine) => {
       const audited = await mercat('--seed', 'a');
       assert.match(
         audited.printed,
-        /^chain +block +orders +tokens +unreadable +drift\nethereum +\d+ +0 +0 +0 +0\n\ndrawn with --seed a\ndrift 0 over 0 orders and 0 tokens on 1 chains\n$/,
+        /^chain +block +orders +tokens +unreadable +drift\nethereum +- +0 +0 +0 +0\n\ndrawn with --seed a\ndrift 0 over 0 orders and 0 tokens on 1 chains\n$/,
       );
       const replayed = await mercat('--replay', '--json');
       assert.equal(JSON.parse(replayed.printed).drift, 0);

@@ -153,9 +153,19 @@ forEachEngine('mirrored listings', (engine) => {
     await snapshot([row(0, { orderHash: HASH })]);
     await lander().land([order()]);
     await db.query(`update main.book_order set order_hash = $1, status = 'cancelled'`, [HASH]);
-    const { read, changed: rows, refused, retired } = await snapshot([row(0, { orderHash: HASH }), row(1)]);
-    assert.deepEqual([read, rows, refused, retired], [2, 1, 0, 1]);
-    assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active' });
+    const {
+      read,
+      changed: rows,
+      refused,
+      retired,
+    } = await snapshot([
+      row(0, { orderHash: HASH }),
+      row(1),
+      row(2, { orderHash: HASH.toUpperCase().replace('0X', '0x') }),
+      row(3, { orderHash: HASH, chain: 'base' }),
+    ]);
+    assert.deepEqual([read, rows, refused, retired], [4, 2, 0, 1]);
+    assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active', L3: 'active' });
   });
 
   test('everything is counted, refusals by reason with one of each, however many there are', async () => {

@@ -43,7 +43,11 @@ forEachEngine('prices', (engine) => {
   const start = async (t: TestContext, options: { settings?: Record<string, string>; extra?: string } = {}) => {
     const tables = { coinbase: { ...PRICES }, coingecko: { ...PRICES } };
     const updated = { at: NOW / 1_000 };
-    const coinbase = await startReplay(t, coinbaseRoutes(tables.coinbase));
+    const misdirected = new Map<string, string>();
+    const coinbase = await startReplay(
+      t,
+      coinbaseRoutes(tables.coinbase, (symbol) => misdirected.get(symbol) ?? symbol),
+    );
     const coingecko = await startReplay(
       t,
       coingeckoRoutes(tables.coingecko, () => updated.at),
@@ -62,7 +66,7 @@ forEachEngine('prices', (engine) => {
       const end = await run();
       return end.kind === 'done' ? end.result : assert.fail(JSON.stringify(end));
     };
-    return { tables, updated, coinbase, coingecko, run, done, task };
+    return { tables, misdirected, updated, coinbase, coingecko, run, done, task };
   };
 
   test('every native currency gets its price, by one request each and one for all', async (t) => {
@@ -136,7 +140,10 @@ forEachEngine('prices', (engine) => {
   });
 
   test('absurd, misdirected and old prices are refused and never stored', async (t) => {
-    const { tables, updated, coinbase, done } = await start(t);
+    const { tables, misdirected, updated, coinbase, done } = await start(t);
+    misdirected.set('ETH', 'SOL');
+    assert.equal((await done()).refused, 1, 'the price of another currency');
+    misdirected.clear();
     Object.assign(tables.coinbase, { ETH: '-5', SOL: '1e400', POL: '0', APE: 'NaN' });
     assert.equal((await done()).refused, 4);
     assert.deepEqual(

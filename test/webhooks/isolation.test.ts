@@ -99,10 +99,13 @@ forEachEngine('webhook isolation', (engine) => {
     let asked = 0;
     const main: Database = {
       ...db,
-      query: (sql, params) => {
-        asked += 1;
-        return isBroken ? Promise.reject(new Error('out of reach')) : db.query(sql, params);
-      },
+      within: (timeoutMs, lane) => ({
+        ...db.within(timeoutMs, lane),
+        query: (sql, params) => {
+          asked += 1;
+          return isBroken ? Promise.reject(new Error('out of reach')) : db.within(timeoutMs, lane).query(sql, params);
+        },
+      }),
     };
     const webhooks = startWebhooks({ main, clock: () => NOW, log: quiet, allowPrivate: true, periodMs: 60_000 });
     try {

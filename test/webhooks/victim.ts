@@ -27,7 +27,7 @@ async function stopAt(name: string): Promise<void> {
 await main.transaction(async (tx) => {
   const parsed = parseNewProduct({ name: point, price: '1' });
   if (!parsed.ok) throw new Error('the product is not valid');
-  await createProduct(store, tx, caller, { fields: parsed.value, describe: ({ id }) => ({ id }) });
+  await createProduct(store, tx, caller, parsed.value);
   await stopAt('before the commit');
 });
 await stopAt('after the record');

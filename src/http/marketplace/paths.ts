@@ -6,11 +6,11 @@ export const MARKETPLACE_PREFIX = '/v1';
 
 const LIST = /^\/v1\/collections(\/[^/]+\/(listings|sales))?$/;
 
-const COUNTED = /^\/(v1|docs)(\/|$)/;
+const COUNTED = /^\/(v1|docs|status)(\/|$)/;
 
 /**
- * The bucket of a path, or null outside the interface and its reference page, whose script is the largest answer of all.
- * Lists are the collections, and listings and sales of one.
+ * The bucket of a path, or null outside the interface, its reference page, whose script is the largest answer of all, and the
+ * status, which asks the databases. Lists are the collections, and listings and sales of one.
  */
 export function bucketOf(path: string): Bucket | null {
   if (!COUNTED.test(path)) return null;

@@ -2,11 +2,12 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { KeyRing } from '../../store/keys.ts';
+import type { Database } from '../../db/database.ts';
 import type { Store } from '../../store/store.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 
 export type StoreContext = {
-  store: Store;
+  store: Store & { main: Database };
   keys: KeyRing;
   /** The key that authenticates cursors, the same on every node. */
   cursorSecret: Buffer;
@@ -16,6 +17,9 @@ export type StoreContext = {
 };
 
 export type StoreBucket = 'key' | 'failure';
+
+/** What a request may take of the database's time in all: one that hangs is answered then, and holds no connection any more. */
+export const REQUEST_TIMEOUT_MS = 5_000;
 
 /** Failed authentications a minute, per client address. */
 export const FAILURES_A_MINUTE_MAX = 60;

@@ -7,7 +7,7 @@ import type { Queryable } from '../../db/database.ts';
 import type { KeptAnswer } from '../../db/idempotency.ts';
 import { claimIdempotencyKey, findKeptAnswer, upsertKeptAnswer } from '../../db/idempotency.ts';
 import { ServiceError } from '../../errors.ts';
-import { callerOf } from './authorize.ts';
+import { callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from './bodies.ts';
 import type { StoreContext } from './context.ts';
 
@@ -24,8 +24,7 @@ export async function sendEffect(
   work: (tx: Queryable) => Promise<Effect>,
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request);
-  const { main } = context.store;
-  const answer = await main.transaction((tx) =>
+  const answer = await storeOf(request).main.transaction((tx) =>
     key === null ? work(tx).then(toAnswer) : runOnce(context, tx, { request, key }, work),
   );
   return reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8').send(answer.body);

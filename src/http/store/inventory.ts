@@ -11,7 +11,7 @@ import type { ErrorDetail } from '../../errors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Adjust } from '../../store/inventory.ts';
 import { DEFAULT_REASON, changeStock, readAdjustments, readLevels } from '../../store/inventory.ts';
-import { authorize, callerOf } from './authorize.ts';
+import { authorize, callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from './bodies.ts';
 import type { StoreContext } from './context.ts';
 import { hasIdempotencyKey, sendEffect } from './effects.ts';
@@ -67,14 +67,13 @@ function registerLevels(app: FastifyInstance, context: StoreContext): void {
     },
     async (request) => {
       const { product_id: productId = null, low_stock: lowStock, threshold } = request.query as LevelsQuery;
-      const levels = await readLevels(context.store, callerOf(request), { productId, lowStock, threshold });
+      const levels = await readLevels(storeOf(request), callerOf(request), { productId, lowStock, threshold });
       return { data: levels.map((level) => toWireItem(level, threshold)), count: levels.length };
     },
   );
 }
 
 function registerChange(app: FastifyInstance, context: StoreContext): void {
-  const { store } = context;
   app.post(
     PATH,
     {
@@ -95,6 +94,7 @@ function registerChange(app: FastifyInstance, context: StoreContext): void {
     async (request, reply) => {
       const adjust = parseAdjust(bodyOf(request).value);
       const caller = callerOf(request);
+      const store = storeOf(request);
       // One statement does it all: a transaction around it is only needed when the answer is kept with it.
       if (!hasIdempotencyKey(request)) {
         return { data: toWireResult(await changeStock(store, store.main, caller, adjust), adjust) };
@@ -136,7 +136,7 @@ function registerLog(app: FastifyInstance, context: StoreContext): void {
         const details = [{ path: 'cursor', message: 'is not one that was handed out for this log' }];
         throw new ServiceError('bad_request', 'Invalid query parameters', { details });
       }
-      const page = await readAdjustments(context.store, caller, { productId, before, limit });
+      const page = await readAdjustments(storeOf(request), caller, { productId, before, limit });
       const nextCursor = page.next === null ? null : sealCursor(context.cursorSecret, scope, page.next);
       return { data: page.adjustments.map(toWireAdjustment), pagination: { hasMore: nextCursor !== null, nextCursor } };
     },

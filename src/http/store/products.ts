@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { Product, ProductSummary, ProductType } from '../../domain/product.ts';
 import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES, parseNewProduct, parseProductInput } from '../../domain/product.ts';
+import { toProductSummaryView, toProductView } from '../../domain/product-view.ts';
 import { isId } from '../../domain/time-ordered-id.ts';
 import { ServiceError } from '../../errors.ts';
 import { createProductList } from '../../store/product-list.ts';
@@ -15,7 +16,7 @@ import {
   readProduct,
   removeProduct,
 } from '../../store/products.ts';
-import { authorize, callerOf } from './authorize.ts';
+import { authorize, callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from './bodies.ts';
 import type { StoreContext } from './context.ts';
 import { sendEffect } from './effects.ts';
@@ -37,7 +38,7 @@ export function registerProductRoutes(app: FastifyInstance, context: StoreContex
 }
 
 function registerList(app: FastifyInstance, context: StoreContext): void {
-  const readPage = createProductList(context.store);
+  const readPage = createProductList();
   app.get(
     PATH,
     {
@@ -70,7 +71,7 @@ function registerList(app: FastifyInstance, context: StoreContext): void {
     async (request, reply) => {
       const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
-      const page = await readPage(callerOf(request), { before: cursor, limit, collection, type });
+      const page = await readPage(storeOf(request), callerOf(request), { before: cursor, limit, collection, type });
       const { products, next } = page;
       const pagination = { hasMore: next !== null, nextCursor: next, count: products.length };
       const body = `{"data":[${products.map(toSummaryText).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
@@ -99,10 +100,7 @@ function registerCreate(app: FastifyInstance, context: StoreContext): void {
       const parsed = parseNewProduct(bodyOf(request).value);
       if (!parsed.ok) throw invalidProduct(parsed.details);
       return sendEffect(context, request, reply, async (tx) => {
-        const product = await createProduct(context.store, tx, callerOf(request), {
-          fields: parsed.value,
-          describe: toWireProduct,
-        });
+        const product = await createProduct(storeOf(request), tx, callerOf(request), parsed.value);
         const headers = { location: `${PATH}/${product.id}`, etag: toEtag(product) };
         return { status: 201, headers, body: { data: toWireProduct(product) } };
       });
@@ -127,7 +125,7 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
       },
     },
     async (request, reply) => {
-      const product = await readProduct(context.store, callerOf(request), idOf(request));
+      const product = await readProduct(storeOf(request), callerOf(request), idOf(request));
       return reply.header('etag', toEtag(product)).send({ data: toWireProduct(product) });
     },
   );
@@ -154,11 +152,10 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
       const parsed = parseProductInput(bodyOf(request).value);
       if (!parsed.ok) throw invalidProduct(parsed.details);
       return sendEffect(context, request, reply, async (tx) => {
-        const product = await changeProduct(context.store, tx, callerOf(request), {
+        const product = await changeProduct(storeOf(request), tx, callerOf(request), {
           id: idOf(request),
           input: parsed.value,
           check: matchOf(request),
-          describe: toWireProduct,
         });
         return { status: 200, headers: { etag: toEtag(product) }, body: { data: toWireProduct(product) } };
       });
@@ -185,8 +182,9 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
     },
     async (request) => {
       const id = idOf(request);
-      await context.store.main.transaction((tx) =>
-        removeProduct(context.store, tx, callerOf(request), { id, check: matchOf(request) }),
+      const store = storeOf(request);
+      await store.main.transaction((tx) =>
+        removeProduct(store, tx, callerOf(request), { id, check: matchOf(request) }),
       );
       return { data: { id, deleted: true } };
     },
@@ -205,27 +203,9 @@ function toSummaryText(product: ProductSummary): string {
   return text;
 }
 
-function toWireSummary(product: ProductSummary): WireProductSummary {
-  const { id, name, slug, price, type, inventory, trackInventory, requiresShipping, weightGrams } = product;
-  const numbers = { inventory, trackInventory, requiresShipping, weightGrams };
-  const { collections, image } = product;
-  return {
-    id,
-    name,
-    slug,
-    price,
-    type,
-    ...numbers,
-    collections,
-    image,
-    createdAt: new Date(product.createdAt).toISOString(),
-  };
-}
-
-function toWireProduct(product: Product): WireProduct {
-  const { description, moreImages } = product;
-  return { ...toWireSummary(product), description, moreImages, updatedAt: new Date(product.updatedAt).toISOString() };
-}
+/** One implementation with what events tell; the compiler holds it against the schema. */
+const toWireProduct: (product: Product) => WireProduct = toProductView;
+const toWireSummary: (product: ProductSummary) => WireProductSummary = toProductSummaryView;
 
 function invalidCursor(): ServiceError {
   return new ServiceError('bad_request', 'Invalid query parameters', {

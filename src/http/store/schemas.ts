@@ -182,8 +182,10 @@ export const AdjustmentSchema = Type.Object(
     adjustment: Type.Integer({ description: 'The change that was applied.' }),
     requested: Type.Integer({ description: 'The number that was sent.' }),
     reason: Type.String({ description: 'Why, as the caller said.' }),
-    source: Type.String({ description: '`inventory` for stock requests, `product` for product updates.' }),
-    keyId: Type.String({ description: 'Id of the API key that made it.' }),
+    source: Type.String({
+      description: '`inventory` for stock requests, `product` for product updates, `import` for imports.',
+    }),
+    keyId: nullable<string>('string', 'Id of the API key that made it; null where none did.'),
     createdAt: dateTime('When.'),
   },
   { $id: 'Adjustment', title: 'Adjustment', description: 'An entry of the adjustment log.', ...closed },
@@ -250,11 +252,12 @@ const ERRORS: Record<number, string> = {
   422: 'The Idempotency-Key was used for another request.',
   429: 'Rate limited.',
   500: 'Something went wrong inside the service.',
+  503: 'The database is away: try again after `Retry-After` seconds.',
 };
 
 /** The response table of a route: its success, the errors named, and those that any request can meet. */
 export function storeResponses(status: number, success: object, ...errors: number[]) {
-  const all = [...new Set([...errors, 400, 401, 403, 429, 500])].toSorted((a, b) => a - b);
+  const all = [...new Set([...errors, 400, 401, 403, 429, 500, 503])].toSorted((a, b) => a - b);
   return Object.fromEntries([
     [status, success],
     ...all.map((code) => [

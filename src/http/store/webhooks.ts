@@ -22,7 +22,7 @@ import {
   rotateWebhookSecret,
   testWebhook,
 } from '../../store/webhooks.ts';
-import { authorize, callerOf } from './authorize.ts';
+import { authorize, callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from './bodies.ts';
 import type { StoreContext } from './context.ts';
 import type { Effect } from './effects.ts';
@@ -79,7 +79,7 @@ function registerCollection(app: FastifyInstance, context: WebhookRoutesContext)
       },
     },
     async (request) => {
-      const webhooks = await readWebhooks(context.store, callerOf(request));
+      const webhooks = await readWebhooks(storeOf(request), callerOf(request));
       return { data: webhooks.map(toWireWebhook), count: webhooks.length };
     },
   );
@@ -102,7 +102,7 @@ function registerCollection(app: FastifyInstance, context: WebhookRoutesContext)
       sendEffect(context, request, reply, async (tx) => {
         const parsed = parseNewWebhook(bodyOf(request).value, context.webhooks);
         if (!parsed.ok) throw invalidWebhook(parsed.details);
-        const created = await createWebhook(context.store, tx, callerOf(request), parsed.value);
+        const created = await createWebhook(storeOf(request), tx, callerOf(request), parsed.value);
         const effect = showSecret(created, 201);
         return { ...effect, headers: { ...effect.headers, location: `${PATH}/${created.webhook.id}` } };
       }),
@@ -110,8 +110,6 @@ function registerCollection(app: FastifyInstance, context: WebhookRoutesContext)
 }
 
 function registerOne(app: FastifyInstance, context: WebhookRoutesContext): void {
-  const { store } = context;
-
   app.get(
     ONE_PATH,
     {
@@ -126,7 +124,7 @@ function registerOne(app: FastifyInstance, context: WebhookRoutesContext): void 
       },
     },
     async (request, reply) => {
-      const webhook = await readWebhook(store, callerOf(request), idOf(request));
+      const webhook = await readWebhook(storeOf(request), callerOf(request), idOf(request));
       return reply.header('etag', toEtag(webhook)).send({ data: toWireWebhook(webhook) });
     },
   );
@@ -153,7 +151,7 @@ function registerOne(app: FastifyInstance, context: WebhookRoutesContext): void 
         const parsed = parseWebhookInput(bodyOf(request).value, context.webhooks);
         if (!parsed.ok) throw invalidWebhook(parsed.details);
         const update = { id: idOf(request), input: parsed.value, check: matchOf(request) };
-        const webhook = await changeWebhook(store, tx, callerOf(request), update);
+        const webhook = await changeWebhook(storeOf(request), tx, callerOf(request), update);
         return { status: 200, headers: { etag: toEtag(webhook) }, body: { data: toWireWebhook(webhook) } };
       }),
   );
@@ -179,14 +177,13 @@ function registerOne(app: FastifyInstance, context: WebhookRoutesContext): void 
     async (request) => {
       const id = idOf(request);
       const check = matchOf(request);
-      await store.main.transaction((tx) => removeWebhook(tx, callerOf(request), { id, check }));
+      await storeOf(request).main.transaction((tx) => removeWebhook(tx, callerOf(request), { id, check }));
       return { data: { id, deleted: true } };
     },
   );
 }
 
 function registerActions(app: FastifyInstance, context: WebhookRoutesContext): void {
-  const { store } = context;
   const action = (
     name: string,
     documented: { operationId: string; summary: string; description: string; body?: TSchema; answer: TSchema },
@@ -213,7 +210,8 @@ function registerActions(app: FastifyInstance, context: WebhookRoutesContext): v
         'Answers with the new secret, once. The one before it signs too for 24 hours. Scope `webhooks:write`.',
       answer: ref('WebhookWithSecret'),
     },
-    (request) => async (tx) => showSecret(await rotateWebhookSecret(store, tx, callerOf(request), idOf(request)), 200),
+    (request) => async (tx) =>
+      showSecret(await rotateWebhookSecret(storeOf(request), tx, callerOf(request), idOf(request)), 200),
   );
 
   action(
@@ -225,7 +223,7 @@ function registerActions(app: FastifyInstance, context: WebhookRoutesContext): v
       answer: ref('Delivery'),
     },
     (request) => async (tx) => {
-      const delivery = await testWebhook(store, tx, callerOf(request), idOf(request));
+      const delivery = await testWebhook(storeOf(request), tx, callerOf(request), idOf(request));
       return { status: 200, body: { data: toWireDelivery(delivery) } };
     },
   );
@@ -245,13 +243,13 @@ function registerActions(app: FastifyInstance, context: WebhookRoutesContext): v
       const parsed = parseRecovery(bodyOf(request).value);
       if (!parsed.ok) throw invalidWebhook(parsed.details);
       const subject = { id: idOf(request), since: parsed.value };
-      return { status: 200, body: { data: await recoverWebhook(store, tx, callerOf(request), subject) } };
+      return { status: 200, body: { data: await recoverWebhook(storeOf(request), tx, callerOf(request), subject) } };
     },
   );
 }
 
 function registerDeliveries(app: FastifyInstance, context: WebhookRoutesContext): void {
-  const { store, cursorSecret } = context;
+  const { cursorSecret } = context;
 
   app.get(
     `${ONE_PATH}/deliveries`,
@@ -279,7 +277,7 @@ function registerDeliveries(app: FastifyInstance, context: WebhookRoutesContext)
       const scope = `deliveries ${id} ${state ?? '*'}`;
       const before = cursor === undefined ? null : openCursor(cursorSecret, scope, cursor);
       if (cursor !== undefined && before === null) throw foreignCursor();
-      const page = await readDeliveries(store, callerOf(request), id, { state, before, limit });
+      const page = await readDeliveries(storeOf(request), callerOf(request), id, { state, before, limit });
       const nextCursor = page.next && sealCursor(cursorSecret, scope, page.next);
       return {
         data: page.deliveries.map(toWireDelivery),
@@ -306,7 +304,7 @@ function registerDeliveries(app: FastifyInstance, context: WebhookRoutesContext)
       sendDue(context, request, reply, async (tx) => {
         const { deliveryId } = request.params as { deliveryId: string };
         const subject = { id: idOf(request), deliveryId: parseDeliveryId(deliveryId) };
-        const delivery = await redeliver(store, tx, callerOf(request), subject);
+        const delivery = await redeliver(storeOf(request), tx, callerOf(request), subject);
         return { status: 200, body: { data: toWireDelivery(delivery) } };
       }),
   );

@@ -1,0 +1,77 @@
+// From a fill being mined to the public interface no longer listing the order: on a real local chain with the real Seaport,
+// with the default poll, through the caches that every caller meets.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { toWireComponents } from '../src/devnet/orders.ts';
+import { directoryWithDatabase } from '../test/support/engines.ts';
+import { startLocalWorld } from '../test/support/following.ts';
+import { askSocket } from '../test/support/served-process.ts';
+import { startTestService } from '../test/support/service.ts';
+import { median, say } from './measure.ts';
+
+const FILLS = 25;
+const PATIENCE_MS = 30_000;
+const LOOK_MS = 10;
+
+export async function benchFillLatency(): Promise<void> {
+  const world = await startLocalWorld();
+  const { chain, nft, people } = world;
+  const DATA_DIR = await directoryWithDatabase();
+  const service = await startTestService({
+    settings: { DATA_DIR, RPC_URL_ETHEREUM: chain.url, LOG_LEVEL: 'silent' },
+    logLevel: 'silent',
+  });
+  const socketPath = `${DATA_DIR}/mercat.sock`;
+  const collection = `${chain.id}_${nft.address}`;
+  const readListed = async () => {
+    const { data } = await service.ok(`/v1/collections/${collection}/listings?limit=100`);
+    return new Set((data as { orderId: string }[]).map(({ orderId }) => orderId));
+  };
+  try {
+    const tokens = Array.from({ length: FILLS }, (_, index) => BigInt(index + 1));
+    await world.mint(people[0], ...tokens);
+    await world.approve(people[0]);
+    await service.operate('collections.add', { chain: chain.id, address: nft.address, fromBlock: 0 });
+    const latencies: number[] = [];
+    for (const tokenId of tokens) {
+      const order = await world.sign(0, { tokenId, price: 1_000n + tokenId });
+      const orderId = await post(socketPath, chain.id, order);
+      await until(async () => (await readListed()).has(orderId));
+      // At another moment of the poll each time.
+      await delay(Number(tokenId) * 37);
+      await world.act(world.fillCall(order, people[1]));
+      const minedAt = performance.now();
+      await until(async () => !(await readListed()).has(orderId));
+      latencies.push(performance.now() - minedAt);
+    }
+    const [slowest] = latencies.toSorted((a, b) => b - a);
+    say(
+      `from mined to no longer listed: median ${median(latencies).toFixed(0)} ms, slowest ${slowest?.toFixed(0)} ms of ${FILLS}`,
+    );
+  } finally {
+    await service.close();
+    await chain.stop();
+  }
+}
+
+type Signed = Awaited<ReturnType<Awaited<ReturnType<typeof startLocalWorld>>['sign']>>;
+
+/** Posts until the follower knows the token. */
+async function post(socketPath: string, chain: string, { components, signature }: Signed): Promise<string> {
+  const order = { parameters: toWireComponents(components), signature };
+  let orderId = '';
+  await until(async () => {
+    const { status, body } = await askSocket(socketPath, 'POST', '/intake/v1/orders', { chain, order });
+    if (status === 201) orderId = body.data.orderId;
+    return status === 201;
+  });
+  return orderId;
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await isTrue())) {
+    if (performance.now() > deadline) throw new Error('waited in vain');
+    await delay(LOOK_MS);
+  }
+}

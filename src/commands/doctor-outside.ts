@@ -1,0 +1,147 @@
+// What `mercat doctor` asks of the world outside: whether each upstream that the settings name answers and takes its key, whether
+// each endpoint of a chain is one of that chain, and what time it is there. One small request each. It never shows an address.
+
+import type { Config } from '../config.ts';
+import { createChains } from '../domain/chain.ts';
+import type { Exchange, ExchangeOptions } from '../sources/exchange.ts';
+import { exchange, ExchangeFailure } from '../sources/exchange.ts';
+import type { Finding } from './doctor-findings.ts';
+import { CLOCK_FAIL_MS, fail, ok, warn } from './doctor-findings.ts';
+
+type Probe = {
+  name: string;
+  url: string;
+  options?: Pick<ExchangeOptions, 'method' | 'headers' | 'body'>;
+  /** The setting that says where it is, and the one of its key. */
+  settings: string;
+  judge?: (answer: Exchange) => Finding | null;
+};
+
+const TIMEOUT_MS = 8_000;
+const BYTES_MAX = 2 ** 20;
+
+export async function checkOutside(config: Config, signal: AbortSignal): Promise<Finding[]> {
+  const seen: number[] = [];
+  const probes = [...toUpstreamProbes(config), ...toChainProbes(config)];
+  const findings = await Promise.all(probes.map((probe) => ask(probe, signal, seen)));
+  return [...findings, ...(probes.length > 0 ? [toClockFinding(seen)] : [])];
+}
+
+async function ask(
+  { name, url, options, settings, judge }: Probe,
+  signal: AbortSignal,
+  seen: number[],
+): Promise<Finding> {
+  const startedAt = performance.now();
+  let answer: Exchange;
+  try {
+    answer = await exchange(url, { ...options, timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal });
+  } catch (error) {
+    if (!(error instanceof ExchangeFailure)) throw error;
+    if (error.reason === 'too-large') return ok(name, 'it answers');
+    return fail(name, `it cannot be reached: ${error.message}`, `see ${settings}, or this machine's way out`);
+  }
+  const ms = Math.round(performance.now() - startedAt);
+  const date = Date.parse(answer.headers.get('date') ?? '');
+  if (Number.isFinite(date)) seen.push(date - Date.now());
+  if (answer.status === 401 || answer.status === 403) {
+    return fail(name, `it does not let us in (${answer.status})`, `see the key in ${settings}`);
+  }
+  if (answer.status === 429) return warn(name, 'it answers that it is asked too often', 'wait, or see its budget');
+  if (answer.status >= 500) return warn(name, `it has an error of its own (${answer.status})`, 'wait, it may pass');
+  return judge?.(answer) ?? ok(name, `it answers in ${ms} ms`);
+}
+
+function toUpstreamProbes(config: Config): Probe[] {
+  const probes: Probe[] = [];
+  const json = { accept: 'application/json' };
+  if (config.priceSources.includes('coinbase')) {
+    probes.push({
+      name: 'coinbase',
+      url: `${config.coinbaseUrl}/v2/prices/ETH-USD/spot`,
+      settings: 'COINBASE_URL and PRICE_SOURCES',
+    });
+  }
+  if (config.priceSources.includes('coingecko')) {
+    const header = new URL(config.coingeckoUrl).hostname.startsWith('pro-') ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key';
+    const headers = config.coingeckoKey === null ? json : { ...json, [header]: config.coingeckoKey };
+    const settings = 'COINGECKO_URL, COINGECKO_API_KEY and PRICE_SOURCES';
+    probes.push({ name: 'coingecko', url: `${config.coingeckoUrl}/api/v3/ping`, options: { headers }, settings });
+  }
+  if (config.openseaKey !== null) {
+    const headers = { ...json, 'x-api-key': config.openseaKey };
+    const settings = 'OPENSEA_URL and OPENSEA_API_KEY';
+    probes.push({
+      name: 'opensea',
+      url: `${config.openseaUrl}/api/v2/collections?limit=1`,
+      options: { headers },
+      settings,
+    });
+  }
+  if (config.magicedenKey !== null) {
+    const headers = { ...json, authorization: `Bearer ${config.magicedenKey}` };
+    const settings = 'MAGICEDEN_URL and MAGICEDEN_API_KEY';
+    const url = `${config.magicedenUrl}/v2/collections?offset=0&limit=1`;
+    probes.push({ name: 'magic-eden', url, options: { headers }, settings });
+  }
+  if (config.dasUrl !== null) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' });
+    const options = { method: 'POST' as const, headers: { ...json, 'content-type': 'application/json' }, body };
+    probes.push({ name: 'das', url: config.dasUrl, options, settings: 'DAS_URL' });
+  }
+  if (config.feedUrl !== null) {
+    const headers = config.feedToken === null ? {} : { authorization: `Bearer ${config.feedToken}` };
+    probes.push({ name: 'feed', url: config.feedUrl, options: { headers }, settings: 'FEED_URL and FEED_TOKEN' });
+  }
+  return probes;
+}
+
+function toChainProbes({ rpcUrls, extraChain }: Config): Probe[] {
+  const chains = createChains(extraChain);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
+  return [...rpcUrls].flatMap(([chain, urls]) =>
+    urls.map((url, index): Probe => {
+      const name = `${chain} endpoint ${index + 1} of ${urls.length}`;
+      const settings = `RPC_URL_${chain.toUpperCase()}`;
+      return {
+        name,
+        url,
+        settings,
+        options: { method: 'POST', headers: { 'content-type': 'application/json' }, body },
+        judge: (answer) => judgeChain(answer, { name, settings, chainId: chains.get(chain)?.chainId ?? null }),
+      };
+    }),
+  );
+}
+
+function judgeChain(
+  answer: Exchange,
+  { name, settings, chainId }: { name: string; settings: string; chainId: number | null },
+): Finding | null {
+  const told = readChainId(answer.body);
+  if (told === null) return fail(name, 'what it answers is not JSON-RPC', `see ${settings}`);
+  if (chainId !== null && told !== chainId) {
+    return fail(name, `it is of chain ${told}, not of ${chainId}`, `see ${settings}`);
+  }
+  return null;
+}
+
+function readChainId(body: Buffer): number | null {
+  try {
+    const { result } = JSON.parse(body.toString('utf8')) as { result?: unknown };
+    return typeof result === 'string' && /^0x[0-9a-f]{1,12}$/i.test(result) ? Number(result) : null;
+  } catch {
+    // Not JSON at all.
+    return null;
+  }
+}
+
+/** The median, so that one server with a wrong clock does not decide. Dates of HTTP are whole seconds. */
+function toClockFinding(seen: readonly number[]): Finding {
+  const ahead = seen.toSorted((a, b) => a - b)[Math.floor(seen.length / 2)];
+  if (ahead === undefined) return warn('clock', 'nobody outside could be asked for the time', 'mend the above first');
+  if (Math.abs(ahead) < CLOCK_FAIL_MS) return ok('clock', 'it agrees with the world outside');
+  const seconds = Math.round(Math.abs(ahead) / 1_000);
+  const message = `it is ${seconds} s ${ahead > 0 ? 'behind' : 'ahead of'} the world outside`;
+  return fail('clock', message, 'let this machine take its time from NTP');
+}

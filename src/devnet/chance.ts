@@ -1,0 +1,46 @@
+// Chance from a seed: the same seed draws the same numbers, so that what a run found can be found again.
+
+export type Chance = {
+  /** An integer from 0 to `below` - 1. */
+  below: (below: number) => number;
+  /** True about `share` of the times. */
+  happens: (share: number) => boolean;
+  /** One of them; undefined of none. */
+  pick: <T>(from: readonly T[]) => T | undefined;
+  /** The same ones in a drawn order. */
+  shuffle: <T>(from: readonly T[]) => T[];
+  /** An integer of `bits` bits. */
+  bits: (bits: number) => bigint;
+};
+
+const WORD = 2 ** 32;
+
+/** mulberry32: 32 bits of state, which is plenty for drawing what to do next. */
+export function createChance(seed: number): Chance {
+  let state = seed >>> 0;
+  const word = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  };
+  const below = (limit: number) => Math.floor((word() / WORD) * limit);
+  return {
+    below,
+    happens: (share) => word() / WORD < share,
+    pick: (from) => from[below(from.length)],
+    shuffle: (from) => {
+      const drawn = [...from];
+      for (let index = drawn.length - 1; index > 0; index -= 1) {
+        const other = below(index + 1);
+        [drawn[index], drawn[other]] = [drawn[other] as never, drawn[index] as never];
+      }
+      return drawn;
+    },
+    bits: (bits) => {
+      let value = 0n;
+      for (let taken = 0; taken < bits; taken += 32) value = (value << 32n) | BigInt(word());
+      return BigInt.asUintN(bits, value);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+// Local chains with everything that life on them needs, started together and ended together.
+
+import type { Clock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { signBook } from './book.ts';
+import { startChain, toSeconds } from './chain.ts';
+import { createChance } from './chance.ts';
+import type { Ledger, Listing } from './ledger.ts';
+import type { Life, Marketplace } from './life.ts';
+import { createLife } from './life.ts';
+import type { World, WorldSize } from './world.ts';
+import { WORLD_SIZE, accountsOf, createWorld } from './world.ts';
+
+/** Networks that the local chains can stand for: those with chain ids of their own. */
+export const NETWORKS = {
+  ethereum: 1,
+  polygon: 137,
+  base: 8453,
+  ink: 57073,
+  apechain: 33139,
+  abstract: 2741,
+} as const;
+export type Network = keyof typeof NETWORKS;
+
+export type LocalNetwork = { world: World; ledger: Ledger };
+
+export type Devnet = {
+  networks: readonly LocalNetwork[];
+  stop(): Promise<void>;
+};
+
+export type DevnetOptions = { networks: readonly Network[]; seed: number; clock?: Clock; size?: WorldSize };
+
+export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
+  const { size = WORLD_SIZE, clock = systemClock, seed } = options;
+  const starting = options.networks.map((id) =>
+    startChain({ id, chainId: NETWORKS[id], accounts: accountsOf(size), clock }),
+  );
+  const stop = async () => {
+    const started = await Promise.allSettled(starting);
+    const chains = started.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    await Promise.all(chains.map((chain) => chain.stop()));
+  };
+  try {
+    const chains = await Promise.all(starting);
+    const worlds = chains.map((chain) => createWorld(chain, createChance(seed + chain.chainId), size));
+    return { networks: await Promise.all(worlds), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Signs a book of about `orders` listings, to be posted to the life that begins here. */
+export async function startLife(
+  { world, ledger }: LocalNetwork,
+  options: {
+    seed: number;
+    orders: number;
+    marketplace: Marketplace;
+    skip?: (ms: number) => void;
+    reorgShare?: number;
+  },
+): Promise<{ life: Life; book: readonly Listing[] }> {
+  const chance = createChance(options.seed * 31 + world.chain.chainId);
+  const now = toSeconds(world.chain.clock());
+  const book = await signBook({ world, ledger, chance, now }, options.orders);
+  return { life: await createLife({ ...options, world, ledger, chance }), book };
+}
+
+/** A clock that can be moved on, for all who are given it. */
+export function createMovableClock(base: Clock = systemClock): { clock: Clock; skip: (ms: number) => void } {
+  let ahead = 0;
+  return {
+    clock: () => base() + ahead,
+    skip: (ms) => {
+      ahead += ms;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// The marketplace as life on a chain sees it: a door that signed orders are posted to, over HTTP and nothing else.
+
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import http from 'node:http';
+import https from 'node:https';
+import { json } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Listing } from './ledger.ts';
+import type { Marketplace } from './life.ts';
+import { toWireComponents } from './orders.ts';
+import { SEAPORT_ADDRESS } from './protocol.ts';
+
+/** The local socket of a service, or its URL with a key that has the scope `orders:write`. */
+export type IntakeAddress = { socketPath: string } | { url: string; key: string };
+
+const PATH = '/intake/v1/orders';
+const CREATED = 201;
+const TIMEOUT_MS = 30_000;
+const RETRY_MS = 50;
+/** The service follows the chain a moment behind: what it does not know yet, it may know soon. */
+const PATIENCE_MS = 30_000;
+const PASSING_CODES = new Set([
+  'collection_not_followed',
+  'not_the_owner',
+  'not_approved',
+  'wrong_counter',
+  'chain_unavailable',
+]);
+
+/** Posts orders; those that the service cannot judge yet are tried again for half a minute. */
+export function createIntakeDoor(address: IntakeAddress, options: { patienceMs?: number } = {}): Marketplace {
+  return {
+    postOrder: async ({ chain, listing }) => {
+      const until = performance.now() + (options.patienceMs ?? PATIENCE_MS);
+      for (;;) {
+        const refusal = await post(address, { chain, listing });
+        if (refusal === null) return null;
+        const isPassing = PASSING_CODES.has(refusal.code);
+        if (!isPassing || performance.now() > until) return `${refusal.code}: ${refusal.message}`;
+        await delay(RETRY_MS);
+      }
+    },
+  };
+}
+
+type Refusal = { code: string; message: string };
+
+async function post(address: IntakeAddress, { chain, listing }: { chain: string; listing: Listing }) {
+  const { components, signature } = listing;
+  const order = { parameters: toWireComponents(components), signature };
+  const body = JSON.stringify({ chain, protocolAddress: SEAPORT_ADDRESS, order });
+  const request = open(address);
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const answer = (await json(response)) as { error?: Refusal };
+  if (response.statusCode === CREATED) return null;
+  return answer.error ?? { code: `status ${response.statusCode}`, message: 'without a reason' };
+}
+
+function open(address: IntakeAddress): http.ClientRequest {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const headers = { 'content-type': 'application/json' };
+  if ('socketPath' in address) {
+    return http.request({ socketPath: address.socketPath, path: PATH, method: 'POST', headers, signal });
+  }
+  const { request } = address.url.startsWith('https:') ? https : http;
+  const authorization = `Bearer ${address.key}`;
+  return request(`${address.url}${PATH}`, { method: 'POST', headers: { ...headers, authorization }, signal });
+}

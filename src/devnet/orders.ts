@@ -1,0 +1,286 @@
+// Signed Seaport orders: listings, bundles and bids, with fees and royalties, signed one by one or many at once. What is made
+// here is what a wallet would sign; whether it can be filled is for the chain.
+
+import type { Address, Hex } from 'viem';
+import {
+  concat,
+  domainSeparator,
+  encodeAbiParameters,
+  hashStruct,
+  keccak256,
+  numberToHex,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+  stringToHex,
+  zeroAddress,
+  zeroHash,
+} from 'viem';
+import type { LocalAccount } from 'viem/accounts';
+import { SEAPORT_ADDRESS } from './protocol.ts';
+
+/** Seaport's item types. */
+export const ITEM = { native: 0, erc20: 1, erc721: 2, erc1155: 3, erc721Criteria: 4 } as const;
+/** Seaport's order types, of which the second may be filled in parts. */
+export const ORDER_TYPE = { full: 0, partial: 1 } as const;
+
+export type OfferItem = {
+  itemType: number;
+  token: Address;
+  identifierOrCriteria: bigint;
+  startAmount: bigint;
+  endAmount: bigint;
+};
+export type ConsiderationItem = OfferItem & { recipient: Address };
+
+export type OrderComponents = {
+  offerer: Address;
+  zone: Address;
+  offer: readonly OfferItem[];
+  consideration: readonly ConsiderationItem[];
+  orderType: number;
+  /** Seconds. */
+  startTime: bigint;
+  endTime: bigint;
+  zoneHash: Hex;
+  salt: bigint;
+  conduitKey: Hex;
+  counter: bigint;
+};
+
+export type SignedOrder = { hash: Hex; components: OrderComponents; signature: Hex };
+
+/** A share of the price that goes to somebody. */
+export type Share = { to: Address; bps: number };
+
+type Terms = {
+  offerer: Address;
+  /** What the buyer pays in all, in base units: what is left of it after the shares is the offerer's. */
+  price: bigint;
+  /** An ERC-20; null: the native currency. */
+  currency: Address | null;
+  shares: readonly Share[];
+  conduitKey: Hex;
+  startTime: number;
+  endTime: number;
+  salt: bigint;
+  counter: bigint;
+};
+
+export type TokenUnits = { contract: Address; standard: 'erc721' | 'erc1155'; tokenId: bigint; units: bigint };
+
+/** An ask for one token, or for several at one price. Several units of a token may be bought a part at a time. */
+export function buildAsk(terms: Terms & { tokens: readonly TokenUnits[] }): OrderComponents {
+  const partial = terms.tokens.some(({ units }) => units > 1n);
+  return {
+    ...frameOf(terms),
+    offer: terms.tokens.map(toItem),
+    consideration: payments(terms, terms.offerer),
+    orderType: partial ? ORDER_TYPE.partial : ORDER_TYPE.full,
+  };
+}
+
+/** A bid for one token, or with `tokenId` null for any of the contract. The shares are paid by whoever accepts it. */
+export function buildBid(
+  terms: Terms & { currency: Address; contract: Address; tokenId: bigint | null },
+): OrderComponents {
+  const { offerer, contract, tokenId, currency, price } = terms;
+  const itemType = tokenId === null ? ITEM.erc721Criteria : ITEM.erc721;
+  const wanted = { itemType, token: contract, identifierOrCriteria: tokenId ?? 0n, startAmount: 1n, endAmount: 1n };
+  const [, ...shares] = payments(terms, offerer);
+  return {
+    ...frameOf(terms),
+    offer: [{ itemType: ITEM.erc20, token: currency, identifierOrCriteria: 0n, startAmount: price, endAmount: price }],
+    consideration: [{ ...wanted, recipient: offerer }, ...shares],
+    orderType: ORDER_TYPE.full,
+  };
+}
+
+/** The other side of an ask: offers all that it wants, wants all that it offers. For matchOrders. */
+export function buildMirror(
+  ask: OrderComponents,
+  buyer: { offerer: Address; salt: bigint; counter: bigint },
+): OrderComponents {
+  const price = totalOf(ask);
+  const [{ itemType, token } = { itemType: ITEM.native, token: zeroAddress }] = ask.consideration;
+  return {
+    ...ask,
+    ...buyer,
+    conduitKey: zeroHash,
+    offer: [{ itemType, token, identifierOrCriteria: 0n, startAmount: price, endAmount: price }],
+    consideration: ask.offer.map((item) => ({ ...item, recipient: buyer.offerer })),
+    orderType: ORDER_TYPE.full,
+  };
+}
+
+/** All that the buyer of an ask pays. */
+export function totalOf({ consideration }: OrderComponents): bigint {
+  return consideration.reduce((sum, { startAmount }) => sum + startAmount, 0n);
+}
+
+/** Signs one order. Half of the wallets of the world write the signature in 64 bytes (EIP-2098). */
+export async function signOrder(
+  account: LocalAccount,
+  chainId: number,
+  components: OrderComponents,
+  options: { compact?: boolean } = {},
+): Promise<SignedOrder> {
+  const hash = hashOrder(components);
+  const signature = await signDigest(account, concat(['0x1901', domainOf(chainId), hash]), options.compact ?? false);
+  return { hash, components, signature };
+}
+
+/** Signs many orders of one offerer at once: each signature carries its proof that it is a leaf of the signed tree. */
+export async function signBulk(
+  account: LocalAccount,
+  chainId: number,
+  orders: readonly OrderComponents[],
+  options: { compact?: boolean } = {},
+): Promise<SignedOrder[]> {
+  const height = Math.max(1, Math.ceil(Math.log2(orders.length)));
+  const hashes = orders.map(hashOrder);
+  const leaves = Array.from({ length: 2 ** height }, (_, index) => hashes[index] ?? zeroHash);
+  const levels = [leaves];
+  for (let level = leaves; level.length > 1; levels.push(level)) level = pairUp(level);
+  const root = levels.at(-1)?.[0] ?? zeroHash;
+  const struct = encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes32' }], [bulkTypeHash(height), root]);
+  const digest = concat(['0x1901', domainOf(chainId), keccak256(struct)]);
+  const signature = await signDigest(account, digest, options.compact ?? false);
+  return orders.map((components, index) => {
+    const proof = levels.slice(0, -1).map((level, depth) => level[(index >> depth) ^ 1] ?? zeroHash);
+    const whole = concat([signature, numberToHex(index, { size: 3 }), ...proof]);
+    return { hash: hashes[index] ?? zeroHash, components, signature: whole };
+  });
+}
+
+/** As the functions of Seaport take an order. */
+export function toOrder({ components, signature }: Pick<SignedOrder, 'components' | 'signature'>) {
+  const { counter: _counter, ...parameters } = components;
+  const totalOriginalConsiderationItems = BigInt(components.consideration.length);
+  return { parameters: { ...parameters, totalOriginalConsiderationItems }, signature };
+}
+
+/** As orders are sent to a marketplace: every number as text. */
+export function toWireComponents(components: OrderComponents): Record<string, unknown> {
+  const text = JSON.stringify(components, (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** The other direction, from whatever writes integers as text or number. */
+export function fromWireComponents(wire: Record<string, unknown>): OrderComponents {
+  const item = (from: Record<string, string>) => ({
+    ...from,
+    itemType: Number(from['itemType']),
+    token: from['token']?.toLowerCase() as Address,
+    identifierOrCriteria: BigInt(from['identifierOrCriteria'] ?? 0),
+    startAmount: BigInt(from['startAmount'] ?? 0),
+    endAmount: BigInt(from['endAmount'] ?? 0),
+  });
+  const items = (name: string) => (wire[name] as Record<string, string>[]).map(item);
+  const integer = (name: string) => BigInt(wire[name] as string);
+  return {
+    offerer: String(wire['offerer']).toLowerCase() as Address,
+    zone: wire['zone'] as Address,
+    offer: items('offer'),
+    consideration: items('consideration') as unknown as ConsiderationItem[],
+    orderType: Number(wire['orderType']),
+    startTime: integer('startTime'),
+    endTime: integer('endTime'),
+    zoneHash: wire['zoneHash'] as Hex,
+    salt: integer('salt'),
+    conduitKey: wire['conduitKey'] as Hex,
+    counter: integer('counter'),
+  };
+}
+
+const ORDER_TYPES = {
+  OrderComponents: [
+    { name: 'offerer', type: 'address' },
+    { name: 'zone', type: 'address' },
+    { name: 'offer', type: 'OfferItem[]' },
+    { name: 'consideration', type: 'ConsiderationItem[]' },
+    { name: 'orderType', type: 'uint8' },
+    { name: 'startTime', type: 'uint256' },
+    { name: 'endTime', type: 'uint256' },
+    { name: 'zoneHash', type: 'bytes32' },
+    { name: 'salt', type: 'uint256' },
+    { name: 'conduitKey', type: 'bytes32' },
+    { name: 'counter', type: 'uint256' },
+  ],
+  OfferItem: [
+    { name: 'itemType', type: 'uint8' },
+    { name: 'token', type: 'address' },
+    { name: 'identifierOrCriteria', type: 'uint256' },
+    { name: 'startAmount', type: 'uint256' },
+    { name: 'endAmount', type: 'uint256' },
+  ],
+  ConsiderationItem: [
+    { name: 'itemType', type: 'uint8' },
+    { name: 'token', type: 'address' },
+    { name: 'identifierOrCriteria', type: 'uint256' },
+    { name: 'startAmount', type: 'uint256' },
+    { name: 'endAmount', type: 'uint256' },
+    { name: 'recipient', type: 'address' },
+  ],
+} as const;
+
+export function hashOrder(components: OrderComponents): Hex {
+  return hashStruct({ types: ORDER_TYPES, primaryType: 'OrderComponents', data: components });
+}
+
+function bulkTypeHash(height: number): Hex {
+  const types = ['ConsiderationItem', 'OfferItem', 'OrderComponents'] as const;
+  const fields = (name: (typeof types)[number]) => ORDER_TYPES[name].map((field) => `${field.type} ${field.name}`);
+  const structs = types.map((name) => `${name}(${fields(name).join(',')})`);
+  return keccak256(stringToHex(`BulkOrder(OrderComponents${'[2]'.repeat(height)} tree)${structs.join('')}`));
+}
+
+function pairUp(level: readonly Hex[]): Hex[] {
+  return Array.from({ length: level.length / 2 }, (_, index) =>
+    keccak256(concat([level[index * 2] ?? zeroHash, level[index * 2 + 1] ?? zeroHash])),
+  );
+}
+
+function domainOf(chainId: number): Hex {
+  return domainSeparator({ domain: { name: 'Seaport', version: '1.6', chainId, verifyingContract: SEAPORT_ADDRESS } });
+}
+
+async function signDigest(account: LocalAccount, message: Hex, compact: boolean): Promise<Hex> {
+  if (!account.sign) throw new Error(`account ${account.address} cannot sign`);
+  const signature = await account.sign({ hash: keccak256(message) });
+  return compact ? serializeCompactSignature(signatureToCompactSignature(parseSignature(signature))) : signature;
+}
+
+function frameOf(terms: Terms) {
+  return {
+    offerer: terms.offerer,
+    zone: zeroAddress,
+    startTime: BigInt(terms.startTime),
+    endTime: BigInt(terms.endTime),
+    zoneHash: zeroHash,
+    salt: terms.salt,
+    conduitKey: terms.conduitKey,
+    counter: terms.counter,
+  };
+}
+
+function toItem({ contract, standard, tokenId, units }: TokenUnits): OfferItem {
+  const itemType = standard === 'erc721' ? ITEM.erc721 : ITEM.erc1155;
+  return { itemType, token: contract, identifierOrCriteria: tokenId, startAmount: units, endAmount: units };
+}
+
+/** What is left for the offerer first, then each share. */
+function payments({ price, currency, shares }: Terms, offerer: Address): ConsiderationItem[] {
+  const parts = shares.map(({ to, bps }) => ({ to, amount: (price * BigInt(bps)) / 10_000n }));
+  const rest = parts.reduce((left, { amount }) => left - amount, price);
+  return [{ to: offerer, amount: rest }, ...parts.filter(({ amount }) => amount > 0n)].map(({ to, amount }) => ({
+    itemType: currency === null ? ITEM.native : ITEM.erc20,
+    token: currency ?? zeroAddress,
+    identifierOrCriteria: 0n,
+    startAmount: amount,
+    endAmount: amount,
+    recipient: to,
+  }));
+}

@@ -1,0 +1,173 @@
+// What stands on a local chain before life begins: people with money, collections with tokens, and the approvals that people
+// give when they first list something.
+
+import type { Address, Hex } from 'viem';
+import { parseEther, zeroHash } from 'viem';
+import type { LocalAccount } from 'viem/accounts';
+import { readContract } from './artifacts.ts';
+import type { Call, LocalChain } from './chain.ts';
+import { callOf, deploy, transact } from './chain.ts';
+import type { Chance } from './chance.ts';
+import type { Ledger } from './ledger.ts';
+import { createLedger, move, operatorOf, setOperator } from './ledger.ts';
+import type { Share } from './orders.ts';
+import type { Contract, Protocol } from './protocol.ts';
+import { installProtocol } from './protocol.ts';
+
+export type Person = {
+  address: Address;
+  account: LocalAccount;
+  /** Through what they sell: Seaport itself, or OpenSea's conduit. */
+  conduitKey: Hex;
+};
+
+export type LocalCollection = Contract & {
+  name: string;
+  standard: 'erc721' | 'erc1155';
+  royalty: Share;
+  /** How many token ids there are to begin with, from 1. */
+  size: number;
+};
+
+export type World = {
+  chain: LocalChain;
+  protocol: Protocol;
+  people: readonly Person[];
+  collections: readonly LocalCollection[];
+  /** An ERC-20 that is not the wrapped native currency. */
+  token: Contract;
+  /** Who takes the fee of orders of this marketplace, and of orders that were made elsewhere. */
+  fees: { own: Share; elsewhere: Share };
+};
+
+export type WorldSize = { people: number; collections: number; tokens: number; editions: number };
+
+export const WORLD_SIZE: WorldSize = { people: 8, collections: 2, tokens: 120, editions: 24 };
+
+/** Those of the first accounts that are not people. */
+const ROLES = ['deployer', 'platform fee', 'royalties'] as const;
+/** Accounts that a world of this size needs. */
+export function accountsOf({ people }: WorldSize): number {
+  return ROLES.length + people;
+}
+
+/** OpenSea's, by which its sales are known. */
+const OPENSEA_FEE_ADDRESS = '0x0000a26b00c1f0df003000390027140000faa719';
+const OWN_FEE_BPS = 200;
+const ELSEWHERE_FEE_BPS = 100;
+const ROYALTIES_BPS = [500, 250, 750, 0];
+const NAMES = ['Lantern Moths', 'Tidal Clocks', 'Paper Comets', 'Quiet Engines', 'Salt Gardens', 'Glass Orchards'];
+const EDITIONS_NAME = 'Harbour Tickets';
+const UNITS_EACH = 20n;
+const SPENDING_MONEY = parseEther('100000');
+const UNLIMITED = 2n ** 256n - 1n;
+
+export async function createWorld(
+  chain: LocalChain,
+  chance: Chance,
+  size: WorldSize = WORLD_SIZE,
+): Promise<{ world: World; ledger: Ledger }> {
+  const protocol = await installProtocol(chain);
+  const [, feeTo, royaltyTo] = chain.accounts.map(addressOf);
+  if (feeTo === undefined || royaltyTo === undefined) throw new Error('a world needs more accounts');
+  const people = chain.accounts.slice(ROLES.length, ROLES.length + size.people).map((account, index) => ({
+    account,
+    address: addressOf(account),
+    conduitKey: index % 2 === 0 ? zeroHash : protocol.conduit.key,
+  }));
+  const token = await deployContract(chain, 'DevnetWrapped');
+  const collections: LocalCollection[] = [];
+  for (let index = 0; index < size.collections; index += 1)
+    collections.push(await deployCollection(chain, { index, size: size.tokens, royaltyTo }));
+  if (size.editions > 0) collections.push(await deployEditions(chain, { size: size.editions, royaltyTo }));
+  const fees = {
+    own: { to: feeTo, bps: OWN_FEE_BPS },
+    elsewhere: { to: OPENSEA_FEE_ADDRESS, bps: ELSEWHERE_FEE_BPS },
+  } as const;
+  const world: World = { chain, protocol, people, collections, token, fees };
+  const ledger = createLedger();
+  await transact(chain, [
+    ...people.flatMap((person) => fundingOf(world, person)),
+    ...people.flatMap((person) => approvalsOf(world, ledger, person)),
+    ...collections.flatMap((collection) => mintsOf(world, ledger, { collection, chance })),
+  ]);
+  return { world, ledger };
+}
+
+export function addressOf({ address }: { address: Address }): Address {
+  return address.toLowerCase() as Address;
+}
+
+async function deployContract(
+  chain: LocalChain,
+  name: Parameters<typeof readContract>[0],
+  args: readonly unknown[] = [],
+): Promise<Contract> {
+  const artifact = readContract(name);
+  return { address: await deploy(chain, artifact, args), abi: artifact.abi };
+}
+
+type Made = { size: number; royaltyTo: Address };
+
+async function deployCollection(chain: LocalChain, made: Made & { index: number }): Promise<LocalCollection> {
+  const { index, size, royaltyTo } = made;
+  const bps = ROYALTIES_BPS[index % ROYALTIES_BPS.length] ?? 0;
+  const name = NAMES[index] ?? `Collection ${index + 1}`;
+  const args = [name, `DEV${index + 1}`, 'ipfs://devnet/', royaltyTo, bps];
+  const contract = await deployContract(chain, 'DevnetCollection', args);
+  return { ...contract, name, standard: 'erc721', royalty: { to: royaltyTo, bps }, size };
+}
+
+async function deployEditions(chain: LocalChain, { size, royaltyTo }: Made): Promise<LocalCollection> {
+  const bps = ROYALTIES_BPS[0] ?? 0;
+  const contract = await deployContract(chain, 'DevnetEditions', [EDITIONS_NAME, 'ipfs://devnet/{id}', royaltyTo, bps]);
+  return { ...contract, name: EDITIONS_NAME, standard: 'erc1155', royalty: { to: royaltyTo, bps }, size };
+}
+
+/** Money in both ERC-20s, to be spent through Seaport and through the conduit. */
+function fundingOf({ protocol, token }: World, { address }: Person): Call[] {
+  return [protocol.wrapped, token].flatMap((currency) => [
+    callOf(address, currency, 'deposit', [], SPENDING_MONEY),
+    ...[protocol.seaport.address, protocol.conduit.address].map((spender) =>
+      callOf(address, currency, 'approve', [spender, UNLIMITED]),
+    ),
+  ]);
+}
+
+function approvalsOf({ collections }: World, ledger: Ledger, { address, conduitKey }: Person): Call[] {
+  const operator = operatorOf(conduitKey);
+  return collections.map((collection) => {
+    setOperator(ledger, { contract: collection.address, owner: address, operator }, true);
+    return callOf(address, collection, 'setApprovalForAll', [operator, true]);
+  });
+}
+
+/** Single tokens in runs of the same owner, editions of several holders each. */
+function mintsOf(
+  { people }: World,
+  ledger: Ledger,
+  { collection, chance }: { collection: LocalCollection; chance: Chance },
+): Call[] {
+  const { address: contract, standard, size } = collection;
+  const mint = (person: Person | undefined, tokenId: number, units: bigint) => {
+    if (person) move(ledger, { contract, standard, tokenId: BigInt(tokenId), units }, null, person.address);
+  };
+  if (standard === 'erc1155') {
+    return chance.shuffle(people).flatMap((person) => {
+      const ids = Array.from({ length: size }, (_, index) => index + 1).filter(() => chance.happens(0.5));
+      for (const id of ids) mint(person, id, UNITS_EACH);
+      const units = ids.map(() => UNITS_EACH);
+      return callOf(person.address, collection, 'mintBatch', [person.address, ids.map(BigInt), units]);
+    });
+  }
+  const calls: Call[] = [];
+  for (let first = 1; first <= size;) {
+    const person = chance.pick(people);
+    const count = Math.min(size - first + 1, 2 + chance.below(6));
+    for (let id = first; id < first + count; id += 1) mint(person, id, 1n);
+    if (person)
+      calls.push(callOf(person.address, collection, 'mintBatch', [person.address, BigInt(first), BigInt(count)]));
+    first += count;
+  }
+  return calls;
+}

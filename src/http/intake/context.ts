@@ -1,0 +1,58 @@
+// What the routes of the intake share, and the two doors that they stand behind: keys with scopes on the public server, and none
+// on the local socket, which only the operator can open.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '../../db/database.ts';
+import type { IntakeScope } from '../../domain/scope.ts';
+import { INTAKE_SCOPES } from '../../domain/scope.ts';
+import type { ImportContext } from '../../intake/import.ts';
+import type { OrderContext } from '../../intake/orders.ts';
+import type { Market } from '../../market/market.ts';
+import type { KeyDoor } from '../api-key.ts';
+import { identifyCaller, lacksScope } from '../api-key.ts';
+
+export type IntakeContext = {
+  records: ImportContext;
+  orders: Omit<OrderContext, 'main'> & { main: Database };
+  /** For the words of answers: rates and the service's own code. */
+  market: Market;
+};
+
+export type IntakeDoor = {
+  /** A hook that lets through whoever has one of the scopes. */
+  authorize(...scopes: IntakeScope[]): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  scopesOf(request: FastifyRequest): ReadonlySet<string>;
+  /** Bytes of a stream of records. */
+  recordsBytesMax: number;
+};
+
+/** Longer streams are imported by the command line. */
+const RECORDS_BYTES_MAX = 64 * 1024 * 1024;
+/** What an order may take of the database's time. Longer than a chain may take to answer. */
+const ORDER_TIMEOUT_MS = 20_000;
+
+export function createKeyedDoor(door: KeyDoor): IntakeDoor {
+  const known = new WeakMap<FastifyRequest, ReadonlySet<string>>();
+  return {
+    authorize:
+      (...scopes) =>
+      async (request, reply) => {
+        const caller = await identifyCaller(door, request, reply);
+        if (!scopes.some((scope) => caller.scopes.has(scope))) throw lacksScope(scopes.join(' or '));
+        known.set(request, caller.scopes);
+      },
+    scopesOf: (request) => known.get(request) ?? new Set(),
+    recordsBytesMax: RECORDS_BYTES_MAX,
+  };
+}
+
+export const LOCAL_DOOR: IntakeDoor = {
+  authorize: () => () => Promise.resolve(),
+  scopesOf: () => new Set(INTAKE_SCOPES),
+  recordsBytesMax: Number.MAX_SAFE_INTEGER,
+};
+
+/** The orders for as long as one request may take. */
+export function ordersOf({ orders }: IntakeContext): OrderContext {
+  return { ...orders, main: orders.main.within(ORDER_TIMEOUT_MS) };
+}

@@ -1,0 +1,162 @@
+// /intake/v1/orders: signed orders come in, are looked up, explained and cancelled.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { StoredOrder } from '../../db/signed-orders.ts';
+import type { ErrorDetail } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
+import { cancelOrder } from '../../intake/order-cancels.ts';
+import { explainOrder } from '../../intake/order-explanation.ts';
+import { submitOrder } from '../../intake/orders.ts';
+import { findStoredOrder } from '../../db/signed-orders.ts';
+import { lacksScope } from '../api-key.ts';
+import { readWording } from '../marketplace/answer-route.ts';
+import { ref } from '../store/schemas.ts';
+import { bodyOf } from '../store/bodies.ts';
+import type { IntakeContext, IntakeDoor } from './context.ts';
+import { ordersOf } from './context.ts';
+import { withRefusals } from './refusals.ts';
+import { intakeResponses } from './schemas.ts';
+import type { WireOrderAnswer } from './shapes.ts';
+import { toWireExplanation, toWireOrder } from './shapes.ts';
+
+const PATH = '/intake/v1/orders';
+const ONE_PATH = `${PATH}/:orderId`;
+const tags = ['Orders'];
+const params = Type.Object({ orderId: Type.String({ minLength: 1, description: 'Order id.' }) });
+
+export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext, door: IntakeDoor): void {
+  app.post(
+    PATH,
+    {
+      onRequest: door.authorize('orders:write'),
+      schema: {
+        operationId: 'submitOrder',
+        summary: 'List a signed order',
+        description:
+          'Takes a signed Seaport order into the own book, or refuses it with the code of the first check that it does not pass. Scope `orders:write`.',
+        tags,
+        body: ref('OrderSubmission'),
+        response: intakeResponses(201, ref('OrderAnswer'), 409, 422),
+      },
+    },
+    withRefusals(async (request, reply) => {
+      const submission = readSubmission(context, bodyOf(request).value);
+      const { orderId } = await submitOrder(ordersOf(context), submission);
+      const answer = await wordOrder(context, await findStoredOrder(context.orders.main, orderId));
+      return reply
+        .code(201)
+        .header('location', `${PATH}/${encodeURIComponent(orderId)}`)
+        .send(answer);
+    }),
+  );
+  app.get(
+    ONE_PATH,
+    {
+      onRequest: door.authorize('orders:write', 'intake:write'),
+      schema: {
+        operationId: 'getOrder',
+        summary: 'Read an order',
+        description: 'An order of the own book, whatever became of it. Scope `orders:write` or `intake:write`.',
+        tags,
+        params,
+        response: intakeResponses(200, ref('OrderAnswer'), 404),
+      },
+    },
+    async (request) => wordOrder(context, await findStoredOrder(ordersOf(context).main, idOf(request))),
+  );
+  app.get(
+    `${ONE_PATH}/explain`,
+    {
+      onRequest: door.authorize('orders:write', 'intake:write'),
+      schema: {
+        operationId: 'explainOrder',
+        summary: 'Explain the state of an order',
+        description:
+          'Every check, event and transition with block, transaction and log index, and the status that follows. Scope `orders:write` or `intake:write`.',
+        tags,
+        params,
+        response: intakeResponses(200, ref('OrderExplanation'), 404),
+      },
+    },
+    async (request) => {
+      const explanation = await explainOrder(ordersOf(context), idOf(request));
+      const chain = explanation && context.orders.chains.get(explanation.order.chain);
+      if (!explanation || !chain) throw notFound();
+      return { data: toWireExplanation(explanation, chain, await readWording(context.market)) };
+    },
+  );
+  registerCancel(app, context, door);
+}
+
+function registerCancel(app: FastifyInstance, context: IntakeContext, door: IntakeDoor): void {
+  app.post(
+    `${ONE_PATH}/cancel`,
+    {
+      onRequest: door.authorize('orders:write', 'intake:write'),
+      schema: {
+        operationId: 'cancelOrder',
+        summary: 'Cancel an order without a transaction',
+        description:
+          "By its offerer's signature (scope `orders:write`), or by the operator's word (scope `intake:write`). A second cancel changes nothing.",
+        tags,
+        params,
+        body: ref('OrderCancel'),
+        response: intakeResponses(200, ref('OrderAnswer'), 404, 409, 422),
+      },
+    },
+    withRefusals(
+      async (request) => {
+        const { signature } = readFields(bodyOf(request).value ?? {}, ['signature']);
+        const isOperator = door.scopesOf(request).has('intake:write');
+        if (signature === undefined && !isOperator) throw lacksScope('intake:write');
+        const by = signature === undefined ? { word: 'operator' as const } : { word: 'offerer' as const, signature };
+        return wordOrder(context, await cancelOrder(ordersOf(context), idOf(request), by));
+      },
+      { ended: 409 },
+    ),
+  );
+}
+
+const idOf = (request: FastifyRequest) => (request.params as { orderId: string }).orderId;
+
+async function wordOrder(context: IntakeContext, order: StoredOrder | null): Promise<WireOrderAnswer> {
+  const chain = order && context.orders.chains.get(order.chain);
+  if (!order || !chain) throw notFound();
+  return toWireOrder(order, chain, await readWording(context.market));
+}
+
+function notFound(): ServiceError {
+  return new ServiceError('not_found', 'There is no order of that id');
+}
+
+function readSubmission(context: IntakeContext, body: unknown) {
+  const { chain: id, protocolAddress = null, order } = readFields(body, ['chain', 'protocolAddress', 'order']);
+  const { parameters, signature } = readFields(order, ['parameters', 'signature'], 'order');
+  const { chains } = context.orders;
+  const chain = typeof id === 'string' ? chains.get(id) : undefined;
+  if (!chain) throw badRequest({ path: 'chain', message: `must be one of ${[...chains.keys()].join(', ')}` });
+  if (protocolAddress !== null && typeof protocolAddress !== 'string') {
+    throw badRequest({ path: 'protocolAddress', message: 'must be text' });
+  }
+  return { chain, protocolAddress, order: { parameters, signature } };
+}
+
+const NAME_SHOWN_MAX = 60;
+
+/** The fields of a JSON object that has no others. */
+function readFields(value: unknown, known: readonly string[], path = ''): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value.constructor !== Object) {
+    throw badRequest({ path, message: 'must be a JSON object' });
+  }
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown === undefined) return value as Record<string, unknown>;
+  throw badRequest({
+    path: [path, unknown.slice(0, NAME_SHOWN_MAX)].filter(Boolean).join('.'),
+    message: 'is no field of this',
+  });
+}
+
+function badRequest(detail: ErrorDetail): ServiceError {
+  return new ServiceError('bad_request', `${detail.path || 'the body'}: ${detail.message}`, { details: [detail] });
+}

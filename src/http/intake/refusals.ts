@@ -1,0 +1,56 @@
+// The one map from why an order is refused to a status. The code itself is what callers read: docs/orders.md lists them.
+
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type { OrderRefusalCode } from '../../intake/order-refusal.ts';
+import { OrderRefused } from '../../intake/order-refusal.ts';
+
+const STATUS_BY_CODE: Record<OrderRefusalCode, number> = {
+  malformed_order: 400,
+  unknown_protocol: 422,
+  criteria_not_supported: 422,
+  not_a_listing: 422,
+  extra_data_not_supported: 422,
+  unknown_conduit: 422,
+  quantity_not_valid: 422,
+  unsupported_currency: 422,
+  price_not_fixed: 422,
+  price_not_positive: 422,
+  fees_over_limit: 422,
+  starts_too_late: 422,
+  expired: 422,
+  signature_invalid: 422,
+  signature_unverifiable: 422,
+  chain_unavailable: 503,
+  duplicate: 409,
+  collection_not_followed: 422,
+  already_filled: 422,
+  already_cancelled: 422,
+  wrong_counter: 422,
+  not_the_owner: 422,
+  not_approved: 422,
+  not_signed: 409,
+};
+
+export const REFUSAL_CODES = Object.keys(STATUS_BY_CODE) as OrderRefusalCode[];
+
+/** Seconds after which a chain that was away may be asked again. */
+const RETRY_AFTER_S = 2;
+
+/** A handler whose refusals of orders are answered. `ended`: the status for an order of the book that has ended. */
+export function withRefusals(
+  handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  { ended = 422 }: { ended?: number } = {},
+): RouteHandlerMethod {
+  return async (request, reply) => {
+    try {
+      return await handle(request, reply);
+    } catch (error) {
+      if (!(error instanceof OrderRefused)) throw error;
+      const { code, message, path } = error;
+      const isEnd = code === 'already_filled' || code === 'expired';
+      const details = path === null ? {} : { details: [{ path, message }] };
+      if (code === 'chain_unavailable') reply.header('retry-after', String(RETRY_AFTER_S));
+      return reply.code(isEnd ? ended : STATUS_BY_CODE[code]).send({ error: { code, message, ...details } });
+    }
+  };
+}

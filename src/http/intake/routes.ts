@@ -1,0 +1,43 @@
+// The intake interface: all its routes, on the public server behind keys, and on the local socket for the operator.
+
+import type { FastifyInstance } from 'fastify';
+import { INTAKE_SCOPES } from '../../domain/scope.ts';
+import { registerOpenApi, toPublishedDocument } from '../openapi.ts';
+import { readJsonBodies } from '../store/bodies.ts';
+import type { IntakeContext, IntakeDoor } from './context.ts';
+import { registerOrderRoutes } from './orders.ts';
+import { registerRecordRoutes } from './records.ts';
+import { INTAKE_SCHEMAS } from './schemas.ts';
+
+export const INTAKE_PREFIX = '/intake/v1';
+
+const DOCUMENT = {
+  title: 'Mercat intake interface',
+  description: `Signed orders and records of any kind come in, with an API key as a bearer token. Scopes: ${INTAKE_SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
+  tags: [
+    { name: 'Orders', description: 'Signed orders of the own book.' },
+    { name: 'Records', description: 'Newline-delimited records, as `mercat import` reads them.' },
+  ],
+  keyed: true,
+};
+
+/** Registers the interface in the scope that it is given. `baseUrl` null: nobody reads its document there. */
+export async function registerIntake(
+  app: FastifyInstance,
+  context: IntakeContext,
+  { door, baseUrl }: { door: IntakeDoor; baseUrl: (() => string) | null },
+): Promise<void> {
+  for (const schema of INTAKE_SCHEMAS) app.addSchema(schema);
+  // Bodies and queries are read by their routes: schemas cannot read numbers as text.
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  readJsonBodies(app);
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
+  if (baseUrl) await registerOpenApi(app, DOCUMENT);
+  registerOrderRoutes(app, context, door);
+  registerRecordRoutes(app, context.records, door);
+  if (!baseUrl) return;
+  app.get(`${INTAKE_PREFIX}/openapi.json`, { schema: { hide: true } }, () => toPublishedDocument(app, baseUrl()));
+}

@@ -1,0 +1,82 @@
+// From an order of the own book to what goes over the wire.
+
+import { toAssetNames } from '../../domain/address.ts';
+import type { Chain } from '../../domain/chain.ts';
+import type { ChainEvent } from '../../domain/chain-event.ts';
+import { toPrice } from '../../domain/price.ts';
+import type { Explanation } from '../../intake/order-explanation.ts';
+import type { StoredOrder } from '../../db/signed-orders.ts';
+import type { WireMarketItem } from '../marketplace/schemas.ts';
+import type { Wording } from '../marketplace/shapes.ts';
+import type { WireExplanation, WireSignedOrder } from './schemas.ts';
+
+export type WireOrderAnswer = { data: WireMarketItem; order: WireSignedOrder | null };
+
+export function toWireOrder(order: StoredOrder, chain: Chain, wording: Wording): WireOrderAnswer {
+  const { signed, seaport, expiresAt } = order;
+  const priceOf = (raw: bigint) => toPrice(raw, chain, wording.rates, wording.now);
+  // Reads look at the clock; the sweep that records an end only tidies.
+  const over = order.status === 'active' && expiresAt !== null && expiresAt <= wording.now;
+  return {
+    data: {
+      chain: order.chain,
+      ...toAssetNames(chain, order.contractAddress, order.asset),
+      collectionId: order.collectionId,
+      price: priceOf(order.raw),
+      seller: order.seller,
+      buyer: null,
+      marketplace: wording.ownCode,
+      status: over ? 'expired' : order.status,
+      expiresAt: toTimeOrNull(expiresAt),
+      timestamp: toTime(order.createdAt),
+      orderId: order.orderId,
+      tx: order.tx,
+    },
+    order: signed &&
+      seaport && {
+        orderHash: signed.orderHash,
+        protocolAddress: signed.protocolAddress,
+        standard: signed.standard,
+        quantity: signed.quantity.toString(),
+        filledQuantity: order.filledQuantity.toString(),
+        buyerTotal: signed.buyerTotalRaw === null ? null : priceOf(signed.buyerTotalRaw),
+        counter: signed.counter.toString(),
+        operator: signed.operator,
+        startsAt: toTime(signed.startsAt),
+        dormant: over ? null : order.dormant,
+        seaport,
+      },
+  };
+}
+
+export function toWireExplanation(explanation: Explanation, chain: Chain, wording: Wording): WireExplanation {
+  const { order, derived, cancel, readTo } = explanation;
+  const answer = toWireOrder(order, chain, wording);
+  return {
+    order: answer,
+    status: derived?.status ?? answer.data.status,
+    dormant: derived ? derived.dormant : order.dormant,
+    checks: explanation.checks,
+    transitions: explanation.transitions.map((transition) => ({ ...transition, at: toTime(transition.at) })),
+    cancel: cancel && { ...cancel, createdAt: toTime(cancel.createdAt) },
+    events: explanation.events.map(toWireEvent),
+    tokenEvents: explanation.tokenEvents.map(toWireEvent),
+    readTo: readTo && { blockNumber: readTo.number, blockHash: readTo.hash, blockTime: toTime(readTo.time) },
+    endedAt: toTimeOrNull(derived ? derived.endedAt : order.endedAt),
+  };
+}
+
+function toWireEvent(event: ChainEvent): object {
+  const { kind, blockNumber, blockTime, tx, logIndex, part, ...fact } = event;
+  const toText = (_name: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
+  const details: unknown = JSON.parse(JSON.stringify(fact, toText));
+  return { kind, blockNumber, blockTime: toTime(blockTime), tx, logIndex, part, details };
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function toTimeOrNull(ms: number | null): string | null {
+  return ms === null ? null : toTime(ms);
+}

@@ -1,0 +1,86 @@
+// Lands records of products: what a shop has is changed by the rules of its own interface, what it does not have is created,
+// each with its event. A record that tells nothing new writes nothing.
+
+import type { Queryable } from '../db/database.ts';
+import type { ProductChange } from '../db/product-changes.ts';
+import { insertProductWithEvent, updateProductWithEvent } from '../db/product-changes.ts';
+import { listProductsForUpdate } from '../db/products.ts';
+import { listShopIds } from '../db/shops.ts';
+import type { UpsertCounts } from '../db/upsert.ts';
+import type { Product } from '../domain/product.ts';
+import type { ProductRecord } from './product-records.ts';
+import { toReason } from './product-records.ts';
+
+type Outcome = keyof UpsertCounts | { refused: string };
+
+export type LandedProducts = UpsertCounts & { refused: { index: number; reason: string }[] };
+
+/** Lands the records in their order; the same product may be among them more than once. */
+export async function landProducts(
+  tx: Queryable,
+  records: readonly ProductRecord[],
+  now: number,
+): Promise<LandedProducts> {
+  const landed: LandedProducts = { inserted: 0, updated: 0, unchanged: 0, refused: [] };
+  if (records.length === 0) return landed;
+  const shopIds = await listShopIds(tx, [...new Set(records.map(({ shop }) => shop))]);
+  const stored = await lockStored(tx, records, shopIds);
+  for (const [index, record] of records.entries()) {
+    const shopId = shopIds.get(record.shop);
+    const outcome: Outcome =
+      shopId === undefined
+        ? { refused: `shop: there is no shop named ${JSON.stringify(record.shop)}; see mercat shops list` }
+        : await landProduct(tx, { shopId, now }, record, stored);
+    if (typeof outcome === 'string') landed[outcome] += 1;
+    else landed.refused.push({ index, reason: outcome.refused });
+  }
+  return landed;
+}
+
+/** The products that are there already, locked, by shop and slug. */
+async function lockStored(
+  tx: Queryable,
+  records: readonly ProductRecord[],
+  shopIds: ReadonlyMap<string, string>,
+): Promise<Map<string, Product>> {
+  const wanted = records.flatMap(({ shop, slug }) => {
+    const shopId = shopIds.get(shop);
+    return shopId === undefined ? [] : [{ shopId, slug }];
+  });
+  const found = await listProductsForUpdate(tx, wanted);
+  return new Map(found.map(({ shopId, product }) => [toKey(shopId, product.slug), product]));
+}
+
+async function landProduct(
+  tx: Queryable,
+  into: Pick<ProductChange, 'shopId' | 'now'>,
+  { slug, create, update }: ProductRecord,
+  stored: Map<string, Product>,
+): Promise<Outcome> {
+  const key = toKey(into.shopId, slug);
+  const before = stored.get(key);
+  if (before) {
+    const change = { ...into, keyId: null, source: 'import', reason: 'Import' } as const;
+    const updated = await updateProductWithEvent(tx, change, before, update);
+    if (updated.outcome === 'invalid') return { refused: toReason(updated.details) };
+    // The slug is not changed, and the product is locked: neither can happen.
+    if (updated.outcome === 'taken' || updated.outcome === 'gone')
+      throw new Error(`product ${before.id} is not locked`);
+    stored.set(key, updated.product);
+    return updated.outcome;
+  }
+  const created = await insertProductWithEvent(tx, into, { ...create, slug });
+  if (created) {
+    stored.set(key, created);
+    return 'inserted';
+  }
+  // Somebody else has just created it.
+  const [found] = await listProductsForUpdate(tx, [{ shopId: into.shopId, slug }]);
+  if (!found) return { refused: `slug: ${JSON.stringify(slug)} is being created and deleted by others` };
+  stored.set(key, found.product);
+  return landProduct(tx, into, { shop: into.shopId, slug, create, update }, stored);
+}
+
+function toKey(shopId: string, slug: string): string {
+  return `${shopId} ${slug}`;
+}

@@ -1,0 +1,139 @@
+// What shops see while the primary database hangs: every request is answered in time, nothing is half done, and what is to be
+// told to webhooks is told when the database is back.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { STORE_SCOPES } from '../../src/domain/scope.ts';
+import { REQUEST_TIMEOUT_MS } from '../../src/http/store/context.ts';
+import type { Breakable, TwoServers } from '../support/breakable.ts';
+import { startBreakable, withTwoServers } from '../support/breakable.ts';
+import { until } from '../support/engines.ts';
+import { countWaiting, lockTable, withClient } from '../support/server-side.ts';
+import { startReceiver } from '../webhooks/fixtures.ts';
+
+/** A slow machine may take this much longer than the deadline. */
+const SLACK_MS = 2_000;
+const WAIT_MS = 20_000;
+
+withTwoServers('the store, while the primary hangs', (servers) => {
+  test('frozen: every request is 503 with Retry-After in time, and all works again when it thaws', async (t) => {
+    const shop = await startShop(t, servers);
+    const { id } = (await shop.send('POST', '/products', { name: 'Mug', price: '1', inventory: 20 })).body.data;
+    const requests: [string, string, unknown?][] = [
+      ['GET', '/products'],
+      ['GET', `/products/${id}`],
+      ['POST', '/products', { name: 'Cup', price: '1' }],
+      ['PUT', `/products/${id}`, { name: 'Mug 2' }],
+      ['GET', '/inventory'],
+      ['POST', '/inventory', { product_id: id, adjustment: -1 }],
+      ['GET', '/inventory/adjustments'],
+      ['GET', '/webhooks'],
+      ['DELETE', `/products/${id}`],
+    ];
+    servers.primary.freeze();
+    try {
+      for (const round of ['with a key that is believed', 'with one that has to be looked up']) {
+        const answers = await Promise.all(requests.map((request) => shop.send(...request)));
+        for (const [index, { status, headers, body, ms }] of answers.entries()) {
+          const what = `${requests[index]?.join(' ')}, ${round}`;
+          assert.deepEqual([status, body.error.code], [503, 'unavailable'], what);
+          assert.ok(Number(headers.get('retry-after')) > 0, what);
+          assert.ok(ms < REQUEST_TIMEOUT_MS + SLACK_MS, `${what} took ${ms} ms`);
+        }
+        shop.service.advance(60_000);
+      }
+    } finally {
+      servers.primary.thaw();
+    }
+    // What was given up is not known to have failed: it is read, never assumed.
+    await until(
+      async () => (await shop.send('GET', '/products')).status === 200,
+      WAIT_MS,
+      'the store did not come back',
+    );
+    const created = await shop.send('POST', '/products', { name: 'Jug', price: '1' });
+    assert.equal(created.status, 201);
+    assert.equal((await shop.send('GET', `/products/${created.body.data.id}`)).status, 200);
+  });
+
+  test('a transaction that hangs half-way is undone as a whole, and its retry has its effect once', async (t) => {
+    const shop = await startShop(t, servers);
+    const { id } = (await shop.send('POST', '/products', { name: 'Mug', price: '1', inventory: 20 })).body.data;
+    // The product is changed before the event is written.
+    const release = await lockTable(t, shop.service.settings['DATABASE_URL'], 'main.event');
+    const change = () =>
+      shop.send('PUT', `/products/${id}`, { name: 'Mug 2', inventory: 15 }, { 'idempotency-key': 'k' });
+    const refused = await change();
+    assert.deepEqual([refused.status, refused.body.error.code], [503, 'unavailable']);
+    assert.ok(refused.ms < REQUEST_TIMEOUT_MS + SLACK_MS, `it took ${refused.ms} ms`);
+    // Its statement ends on the server while the lock is still held.
+    const isFree = () =>
+      withClient(shop.service.settings['DATABASE_URL'] ?? '', (client) =>
+        client.query('select 1 from main.product for update nowait').then(
+          () => true,
+          () => false,
+        ),
+      );
+    await until(isFree, WAIT_MS, 'the transaction goes on');
+    const { body } = await shop.send('GET', `/products/${id}`);
+    assert.deepEqual([body.data.name, body.data.inventory], ['Mug', 20]);
+    await release();
+    const [first, again] = [await change(), await change()];
+    assert.deepEqual([first.status, again.status, again.headers.get('idempotent-replayed')], [200, 200, 'true']);
+    assert.equal((await shop.send('GET', '/inventory/adjustments')).body.data.length, 1);
+  });
+
+  test('the webhook worker outlives it: what happened before and after is delivered when it thaws', async (t) => {
+    const receiver = await startReceiver();
+    t.after(receiver.close);
+    const shop = await startShop(t, servers, { WEBHOOK_ALLOW_PRIVATE: 'true' });
+    const subscribed = await shop.send('POST', '/webhooks', { url: receiver.url, events: ['product.*'] });
+    assert.equal(subscribed.status, 201, subscribed.text);
+    const release = await lockTable(t, shop.service.settings['DATABASE_URL'], 'main.delivery');
+    assert.equal((await shop.send('POST', '/products', { name: 'Before', price: '1' })).status, 201);
+    await until(async () => (await countWaiting(servers.primary.url)) > 0, WAIT_MS, 'the worker did not come by');
+    servers.primary.freeze();
+    const failed = (line: string) => line.includes('webhooks cannot be delivered now');
+    try {
+      await until(() => shop.service.logged.some(failed), WAIT_MS, 'the worker waits for ever');
+    } finally {
+      servers.primary.thaw();
+    }
+    await release();
+    await until(
+      async () => (await shop.send('GET', '/products')).status === 200,
+      WAIT_MS,
+      'the store did not come back',
+    );
+    assert.equal((await shop.send('POST', '/products', { name: 'After', price: '1' })).status, 201);
+    const names = () => receiver.received.map(({ body }) => (JSON.parse(body) as { data: { name: string } }).data.name);
+    await until(() => names().includes('Before') && names().includes('After'), WAIT_MS, 'events are not delivered');
+  });
+});
+
+type Sent = { status: number; headers: Headers; text: string; body: any; ms: number };
+
+async function startShop(t: TestContext, servers: TwoServers, settings: Record<string, string> = {}) {
+  const service: Breakable = await startBreakable(t, servers, { empty: true, settings });
+  await service.operate('shops.create', { name: 'shop' });
+  const { body } = await service.operate('keys.create', { shop: 'shop', scopes: STORE_SCOPES });
+  const { secret } = body.result as { secret: string };
+  const send = async (
+    method: string,
+    path: string,
+    sent?: unknown,
+    more: Record<string, string> = {},
+  ): Promise<Sent> => {
+    const startedAt = performance.now();
+    const response = await fetch(`${service.url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...more },
+      ...(sent !== undefined && { body: JSON.stringify(sent) }),
+    });
+    const text = await response.text();
+    const ms = performance.now() - startedAt;
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text), ms };
+  };
+  return { service, send };
+}

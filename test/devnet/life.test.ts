@@ -1,0 +1,131 @@
+// Life on the local chains does what it says, and what it believes of the chain is what the chain says.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import type { Network } from '../../src/devnet/devnet.ts';
+import { startLife } from '../../src/devnet/devnet.ts';
+import type { Life } from '../../src/devnet/life.ts';
+import { isFillable, unitsLeft } from '../../src/devnet/ledger.ts';
+import { readHeight, toSeconds } from '../../src/devnet/chain.ts';
+import { readHashes, startTestDevnet } from '../support/anvil.ts';
+import type { ChainTruth } from '../support/chain-truth.ts';
+import { readTruth } from '../support/chain-truth.ts';
+
+const ACTIONS = 200;
+const ORDERS = 60;
+const OFTEN = { reorgShare: 0.05 };
+
+/** Lives on fresh chains, which end with the test. */
+async function begin(t: TestContext, seed: number, networks: readonly Network[] = ['ethereum']): Promise<Life[]> {
+  const devnet = await startTestDevnet({ networks });
+  t.after(devnet.stop);
+  const marketplace = { postOrder: () => Promise.resolve(null) };
+  const lives = devnet.networks.map(async (network) => {
+    const { life, book } = await startLife(network, { seed, orders: ORDERS, ...OFTEN, marketplace, skip: devnet.skip });
+    await life.post(book);
+    return life;
+  });
+  return Promise.all(lives);
+}
+
+/** What the generator remembers against what the chain says. */
+function compare(life: Life, truth: ChainTruth): void {
+  const ledger = life.ledger();
+  const known = new Map([...truth.owners].filter(([, owner]) => owner !== null));
+  assert.deepEqual(ledger.owners, known);
+  const held = new Map([...ledger.units].filter(([, units]) => units > 0n));
+  assert.deepEqual(held, truth.units);
+  const now = toSeconds(life.world.chain.clock());
+  for (const listing of life.accepted) {
+    const order = truth.orders.get(listing.hash) ?? assert.fail();
+    const whole = listing.tokens[0]?.units ?? 0n;
+    assert.equal(order.filled, whole - unitsLeft(ledger, listing), listing.hash);
+    assert.equal(order.status === 'filled', unitsLeft(ledger, listing) === 0n, listing.hash);
+    // An edition of which the offerer holds too few units for all of it is active, and not bought here.
+    const fillable = isFillable(ledger, listing, now);
+    if (fillable || whole === 1n) assert.equal(order.status === 'active', fillable, listing.hash);
+  }
+}
+
+test('two hundred actions on each of two chains all succeed, of every kind, and the chain agrees with the generator', async (t) => {
+  for (const life of await begin(t, 3, ['ethereum', 'base'])) {
+    for (let action = 0; action < ACTIONS; action += 1) await life.step();
+    const truth = await readTruth(life.world, life.accepted);
+    compare(life, truth);
+    assert.equal(truth.height, await readHeight(life.world.chain));
+    const kinds = new Set(
+      life.steps.flatMap(({ what }) => what.split(', ')).map((what) => what.replaceAll(/\d+/g, 'N')),
+    );
+    t.diagnostic(`${life.world.chain.id}: ${truth.height} blocks, ${truth.sales.length} sales, ${kinds.size} kinds`);
+    assert.ok(kinds.size >= 18, [...kinds].join(', '));
+    const statuses = new Set([...truth.orders.values()].map(({ status }) => status));
+    assert.deepEqual([...statuses].sort(), ['active', 'cancelled', 'dormant', 'expired', 'filled']);
+    assert.ok([...truth.floors.values()].some((floor) => floor !== null));
+    assert.ok(life.steps.some(({ orphaned }) => orphaned));
+  }
+});
+
+test('every fill that was not taken back is one sale, and matched pairs are one together', async (t) => {
+  const [life] = await begin(t, 4);
+  assert.ok(life);
+  for (let action = 0; action < ACTIONS; action += 1) await life.step();
+  const { sales } = await readTruth(life.world, life.accepted);
+  const done = life.steps.filter(({ orphaned }) => !orphaned).flatMap(({ what }) => what.split(', '));
+  const sold = done.reduce((sum, what) => sum + salesOf(what), 0);
+  assert.equal(sales.length, sold);
+  assert.ok(sales.some(({ bundle }) => bundle));
+  assert.deepEqual(new Set(sales.map(({ currency }) => currency)), new Set(['native', 'wrapped', 'other']));
+  assert.equal(new Set(sales.map(({ tx, logIndex }) => `${tx}:${logIndex}`)).size, sales.length);
+  assert.ok(sales.every(({ seller, buyer, price }) => seller !== buyer && price > 0n));
+});
+
+function salesOf(what: string): number {
+  const swept = /^fulfillAvailableOrders of (\d+)$/.exec(what)?.[1];
+  if (swept !== undefined) return Number(swept);
+  return /^(fulfill|matchOrders|a bid)/.test(what) ? 1 : 0;
+}
+
+test('after a reorganisation of twenty blocks what was orphaned is forgotten, and life goes on', async (t) => {
+  const [life] = await begin(t, 5, ['base']);
+  assert.ok(life);
+  const { chain } = life.world;
+  const base = await readHeight(chain);
+  while ((await readHeight(chain)) < base + 30) await life.step();
+  const height = await readHeight(chain);
+  const hashes = await readHashes(chain);
+  const before = await readTruth(life.world, life.accepted);
+  await life.reorganise(20);
+  const replaced = await readHashes(chain);
+  assert.equal(await readHeight(chain), height + 1);
+  assert.deepEqual(replaced.slice(0, height - 19), hashes.slice(0, height - 19));
+  assert.ok(hashes.slice(height - 19).every((hash) => !replaced.includes(hash)));
+  const after = await readTruth(life.world, life.accepted);
+  compare(life, after);
+  const orphans = before.sales.filter(({ blockNumber }) => blockNumber > height - 20);
+  const kept = new Set(after.sales.map(({ tx, logIndex, blockNumber }) => `${tx}:${logIndex}:${blockNumber}`));
+  assert.ok(orphans.length > 0);
+  assert.ok(before.sales.length > orphans.length);
+  for (const sale of before.sales) {
+    if (sale.blockNumber > height - 20) continue;
+    assert.ok(kept.has(`${sale.tx}:${sale.logIndex}:${sale.blockNumber}`));
+  }
+  for (let action = 0; action < 50; action += 1) await life.step();
+  compare(life, await readTruth(life.world, life.accepted));
+});
+
+test('the same seed takes the same course', async () => {
+  const courses: string[][] = [];
+  for (let run = 0; run < 2; run += 1) {
+    const fresh = await startTestDevnet({ clock: () => 1_800_000_000_000 });
+    const [network] = fresh.networks;
+    assert.ok(network);
+    const marketplace = { postOrder: () => Promise.resolve(null) };
+    const { life, book } = await startLife(network, { seed: 9, orders: 30, marketplace });
+    await life.post(book);
+    for (let action = 0; action < 40; action += 1) await life.step();
+    courses.push(life.steps.map(({ what, txs }) => `${what} ${txs.join(' ')}`));
+    await fresh.stop();
+  }
+  assert.deepEqual(courses[0], courses[1]);
+});

@@ -1,0 +1,239 @@
+// Records of products, on both engines: which product a record is, that telling it again changes nothing, that a change goes
+// by the rules of the store interface with its event and its log, and what is refused.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { parseCsvMap } from '../../src/intake/csv-map.ts';
+import { product, runImport, toContext, toNdjson } from '../support/intake.ts';
+import type { TestShop } from '../support/shop.ts';
+import { forEachStore } from '../support/shop.ts';
+
+forEachStore('records of products', (store) => {
+  const load = (...records: unknown[]) => runImport(toContext(store.main, { clock: store.now }), toNdjson(records));
+  /** Imports what must all be accepted: `[inserted, updated, unchanged]`. */
+  const land = async (...records: unknown[]) => {
+    const { summary, refused } = await load(...records);
+    assert.deepEqual(refused, []);
+    return [summary.inserted, summary.updated, summary.unchanged];
+  };
+  const refusalsOf = async (...records: unknown[]) =>
+    (await load(...records)).refused.map(({ line, reason }) => `${line}: ${reason}`);
+  const productsOf = async (shop: TestShop) => {
+    const listed = await shop.walk('/products');
+    const read = await Promise.all(listed.map(({ id }) => shop.ok('GET', `/products/${id}`)));
+    return read.map(({ data }) => data);
+  };
+  const onlyOf = async (shop: TestShop) => {
+    const [only, ...rest] = await productsOf(shop);
+    assert.deepEqual(rest, []);
+    return only;
+  };
+  const eventTypes = async (shop: TestShop) => (await shop.events()).map(({ type }) => type);
+
+  describe('a new product', () => {
+    test('is the one that the interface would have created, with its event', async () => {
+      const shop = await store.shop();
+      const fields = {
+        name: 'Enamel mug',
+        price: '19.90',
+        inventory: 40,
+        collection: 'mugs',
+        moreImages: ['https://a/1'],
+      };
+      const posted = await shop.product(fields);
+      const other = await store.shop();
+      assert.deepEqual(await land(product({ shop: other.name, ...fields })), [1, 0, 0]);
+      const landed = await onlyOf(other);
+      const { id, createdAt, updatedAt } = landed;
+      assert.deepEqual(landed, { ...posted, id, createdAt, updatedAt });
+      assert.deepEqual(await other.events(), [{ type: 'product.created', data: landed }]);
+      assert.deepEqual(await other.walk('/inventory/adjustments'), []);
+    });
+
+    test('keeps its price as it was written, a number too', async () => {
+      const shop = await store.shop();
+      const big = '1234567890123456789012345678901234567890.123456789012345678';
+      await load(
+        `{"kind":"product","shop":"${shop.id}","name":"a","price":19.90}`,
+        `{"kind":"product","shop":"${shop.id}","name":"b","price":${big}}`,
+        `{"kind":"product","shop":"${shop.id}","name":"c","price":"0.10"}`,
+      );
+      const prices = Object.fromEntries((await productsOf(shop)).map(({ name, price }) => [name, price]));
+      assert.deepEqual(prices, { a: '19.90', b: big, c: '0.10' });
+    });
+
+    test('comes from a CSV file too, its price untouched', async () => {
+      const shop = await store.shop();
+      const map = parseCsvMap({
+        kind: { value: 'product' },
+        shop: { value: shop.name },
+        name: 'title',
+        price: 'eur',
+        inventory: 'n',
+        trackInventory: 'tracked',
+        collection: 'shelf',
+      });
+      const csv = 'title,eur,n,tracked,shelf\nMug,19.90,5,true,mugs\n"Plate, blue",7.00,,false,\n';
+      const { summary, refused } = await runImport(toContext(store.main), csv, { format: 'csv', map });
+      assert.deepEqual([summary.inserted, refused], [2, []]);
+      const shown = (await productsOf(shop)).map(
+        (one) => `${one.name}: ${one.price}, ${one.inventory}, ${one.collections}`,
+      );
+      assert.deepEqual(shown.toSorted(), ['Mug: 19.90, 5, mugs', 'Plate, blue: 7.00, 0, ']);
+      assert.deepEqual(
+        (
+          await runImport(toContext(store.main), 'n,p\nMug,1\n', {
+            format: 'csv',
+            map: {
+              kind: { value: 'product' },
+              shop: { value: shop.name },
+              name: { column: 'n' },
+              price: { value: 19.9 },
+            },
+          })
+        ).refused,
+        [{ line: 2, reason: 'price: must be told as text, because the number may have been rounded' }],
+      );
+    });
+  });
+
+  describe('told again', () => {
+    test('the same file changes nothing: no row, no version, no event, no entry in the log', async () => {
+      const shop = await store.shop();
+      const file = Array.from({ length: 30 }, (_, i) =>
+        product({
+          shop: shop.name,
+          name: `Ware ${i}`,
+          inventory: i,
+          description: 'x',
+          collections: ['a', 'b'],
+          collection: 'c',
+        }),
+      );
+      assert.deepEqual(await land(...file), [30, 0, 0]);
+      const stored = await productsOf(shop);
+      store.advance(60_000);
+      assert.deepEqual(await land(...file), [0, 0, 30]);
+      assert.deepEqual(await productsOf(shop), stored);
+      assert.equal((await shop.events()).length, 30);
+      const [{ versions }] = (await store.query(
+        'select array_agg(distinct version) as versions from main.product where shop_id = $1',
+        [shop.id],
+      )) as [{ versions: number[] }];
+      assert.deepEqual(versions, [1]);
+    });
+
+    test('a change merges what is told and leaves the rest, as PUT does, with an event that says what changed', async () => {
+      const shop = await store.shop();
+      const first = {
+        shop: shop.name,
+        slug: 'mug',
+        description: 'Tin',
+        image: 'https://a/1',
+        weightGrams: 90,
+        inventory: 40,
+      };
+      await land(product(first));
+      await shop.ok('POST', '/inventory', { product_id: (await onlyOf(shop)).id, adjustment: -3 });
+      const before = await onlyOf(shop);
+      store.advance(1_000);
+      const change = { shop: shop.name, slug: 'mug', name: 'Mug 2', image: null, collection: 'new' };
+      assert.deepEqual(await land(product(change)), [0, 1, 0]);
+      const after = await onlyOf(shop);
+      const { updatedAt } = after;
+      assert.notEqual(updatedAt, before.updatedAt);
+      assert.deepEqual(after, { ...before, name: 'Mug 2', image: null, collections: ['new'], updatedAt });
+      const changed = ['name', 'image', 'collections'];
+      assert.deepEqual((await shop.events()).at(-1), { type: 'product.updated', data: { ...after, changed } });
+    });
+
+    test('stock is set through the log, by no key, and can be low', async () => {
+      const shop = await store.shop();
+      await land(product({ shop: shop.name, inventory: 30 }));
+      assert.deepEqual(await land(product({ shop: shop.name, inventory: 4 })), [0, 1, 0]);
+      const [entry, ...rest] = await shop.walk('/inventory/adjustments');
+      assert.deepEqual(rest, []);
+      const { previous, next, requested, source, keyId, reason } = entry;
+      assert.deepEqual([previous, next, requested, source, keyId, reason], [30, 4, 4, 'import', null, 'Import']);
+      assert.deepEqual(await eventTypes(shop), ['product.created', 'inventory.low', 'product.updated']);
+    });
+
+    test('without a slug a product is the one whose slug its name makes; with one, the name may change', async () => {
+      const shop = await store.shop();
+      const posted = await shop.product({ name: 'Éclair & Co' });
+      assert.deepEqual(await land(product({ shop: shop.id, name: 'ECLAIR co', price: '2' })), [0, 1, 0]);
+      assert.deepEqual(await land(product({ shop: shop.id, slug: posted.slug, name: 'Choux', price: '2' })), [0, 1, 0]);
+      assert.deepEqual(await land(product({ shop: shop.id, name: 'Choux', price: '2' })), [1, 0, 0]);
+      const slugs = (await productsOf(shop)).map(({ name, slug }) => `${name} ${slug}`);
+      assert.deepEqual(slugs.toSorted(), ['Choux choux', 'Choux eclair-co']);
+    });
+
+    test('one product several times in a batch is landed in order, and each shop has its own', async () => {
+      const [one, two] = [await store.shop(), await store.shop()];
+      const records = [one.name, one.id, two.name].flatMap((shop) => [
+        product({ shop, price: '1' }),
+        product({ shop, price: '2' }),
+      ]);
+      assert.deepEqual(await land(...records), [2, 4, 0]);
+      assert.deepEqual([(await onlyOf(one)).price, (await onlyOf(two)).price], ['2', '2']);
+      assert.deepEqual(await eventTypes(one), [
+        'product.created',
+        ...Array.from({ length: 3 }, () => 'product.updated'),
+      ]);
+    });
+  });
+
+  test('imports of the same products at once, and requests beside them, leave one of each and no error', async () => {
+    const shop = await store.shop();
+    const file = (price: string) =>
+      Array.from({ length: 20 }, (_, i) => product({ shop: shop.name, name: `Ware ${i}`, slug: `ware-${i}`, price }));
+    const files = ['1', '2', '3'].map((price, i) => load(...(i === 1 ? file(price).toReversed() : file(price))));
+    const requests = file('4').map(async ({ kind: _kind, shop: _shop, ...body }) => {
+      const { status } = await shop.send('POST', '/products', { body });
+      assert.ok(status === 201 || status === 400, String(status));
+    });
+    const landings = await Promise.all(files);
+    await Promise.all(requests);
+    for (const { refused } of landings) assert.deepEqual(refused, []);
+    const stored = await productsOf(shop);
+    assert.equal(stored.length, 20);
+    const created = (await eventTypes(shop)).filter((type) => type === 'product.created');
+    assert.equal(created.length, 20);
+  });
+
+  test('what cannot be landed is refused by its line and reason, and the good records around it land', async () => {
+    const shop = await store.shop();
+    await land(product({ shop: shop.name, slug: 'full', collections: Array.from({ length: 25 }, (_, i) => `c${i}`) }));
+    const events = await shop.events();
+    const refusals = await refusalsOf(
+      product({ shop: 'Nobody' }),
+      product({ shop: shop.name, name: 'Good' }),
+      product({ shop: shop.name, slug: 'full', collection: 'one more' }),
+      product({ shop: shop.name, name: '' }),
+    );
+    assert.deepEqual(refusals, [
+      '1: shop: there is no shop named "Nobody"; see mercat shops list',
+      '3: collection: would make more than 25 collections',
+      '4: name: must be 1 to 160 characters long',
+    ]);
+    assert.equal((await shop.events()).length, events.length + 1);
+  });
+
+  test('a dry run says what a real one would and keeps nothing, and no import of products touches the marketplace', async () => {
+    const shop = await store.shop();
+    const records = toNdjson([product({ shop: shop.name }), product({ shop: 'Nobody' })]);
+    const dry = await runImport(toContext(store.main), records, { dryRun: true });
+    assert.deepEqual([await shop.walk('/products'), await shop.events()], [[], []]);
+    const told: string[] = [];
+    const onChanged = ({ collectionIds }: { collectionIds: ReadonlySet<string> }) => told.push(...collectionIds);
+    const real = await runImport(toContext(store.main, { onChanged }), records);
+    assert.deepEqual([real.refused, told], [dry.refused, []]);
+    assert.deepEqual({ ...real.summary, seconds: 0 }, { ...dry.summary, seconds: 0 });
+  });
+
+  test('they come in over the socket of a running server', async () => {
+    const shop = await store.shop();
+    const { inserted } = await store.service.load([product({ shop: shop.name })]);
+    assert.deepEqual([inserted, (await onlyOf(shop)).price], [1, '19.90']);
+  });
+});
