@@ -23,8 +23,3 @@ export async function updateProjectedSeq(
   );
   return rows.length > 0;
 }
-
-/** Begins anew: the whole log is written again. */
-export async function deleteProjectedSeq(tx: Queryable, chain: string): Promise<void> {
-  await tx.query(`delete from indexer.chain_cursor where chain = $1`, [chain]);
-}

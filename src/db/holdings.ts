@@ -43,31 +43,6 @@ function columnsOf(rows: readonly HoldingChange[]): unknown[] {
   ];
 }
 
-/** Units of a token that an account holds. */
-export async function findHolding(
-  db: Queryable,
-  token: { collectionId: string; tokenId: string; holder: string },
-): Promise<bigint> {
-  const [row] = await db.query<{ quantity: string }>(
-    `select quantity from main.holding where collection_id = $1 and token_id = $2 and holder = $3`,
-    [token.collectionId, token.tokenId, token.holder],
-  );
-  return BigInt(row?.quantity ?? 0);
-}
-
-/** True when the operator may move the token, by itself or with all others of its owner. */
-export async function isOperatorApproved(
-  db: Queryable,
-  token: { collectionId: string; tokenId: string; owner: string; operator: string },
-): Promise<boolean> {
-  const [row] = await db.query<{ approved: boolean }>(
-    `select exists (select from main.operator_approval where collection_id = $1 and owner = $3 and operator = $4)
-       or exists (select from main.token_approval where collection_id = $1 and token_id = $2 and operator = $4) as approved`,
-    [token.collectionId, token.tokenId, token.owner, token.operator],
-  );
-  return row?.approved ?? false;
-}
-
 /** What the log says of a token: its holder if it has exactly one, whether all of it was burned, whether it exists at all. */
 export type TokenHolder = { owner: string | null; burned: boolean; minted: boolean };
 

@@ -107,11 +107,6 @@ export function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: numb
   return deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber]);
 }
 
-/** Takes back the sales of a collection that a chain told. */
-export function deleteChainSales(tx: Queryable, collectionId: string): Promise<string[]> {
-  return deleteSales(tx, `collection_id = $1 and block_number is not null`, [collectionId]);
-}
-
 /**
  * Takes back what others told of sales that a chain now tells itself: one of the same transaction and token that names no log
  * is the same sale.

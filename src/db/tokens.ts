@@ -164,12 +164,3 @@ export async function deleteUnmintedTokens(
     params,
   );
 }
-
-/** Forgets whom a chain told to hold the tokens of a collection. */
-export async function deleteTokenOwners(tx: Queryable, collectionId: string): Promise<void> {
-  await tx.query(
-    `update indexer.token set owner = null, burned = false, owner_block = null
-     where collection_id = $1 and owner_block is not null`,
-    [collectionId],
-  );
-}

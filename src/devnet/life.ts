@@ -196,7 +196,7 @@ export async function createLife(options: LifeOptions): Promise<Life> {
     await rollBack(chain, depth);
     for (let orphan = common + 1; orphan <= height; orphan += 1) known.delete(orphan);
     for (const step of steps) if (step.block > common && step.txs.length > 0) step.orphaned = true;
-    
+    ledger = copyLedger(before);
     height = common;
     const step = record(`reorganisation of ${depth} blocks`);
     while (height < common + depth + 1) {

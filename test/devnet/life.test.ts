@@ -114,10 +114,11 @@ test('after a reorganisation of twenty blocks what was orphaned is forgotten, an
   compare(life, await readTruth(life.world, life.accepted));
 });
 
-test('the same seed takes the same course', async () => {
+test('the same seed takes the same course', async (t) => {
   const courses: string[][] = [];
   for (let run = 0; run < 2; run += 1) {
     const fresh = await startTestDevnet({ clock: () => 1_800_000_000_000 });
+    t.after(fresh.stop);
     const [network] = fresh.networks;
     assert.ok(network);
     const marketplace = { postOrder: () => Promise.resolve(null) };
@@ -125,7 +126,6 @@ test('the same seed takes the same course', async () => {
     await life.post(book);
     for (let action = 0; action < 40; action += 1) await life.step();
     courses.push(life.steps.map(({ what, txs }) => `${what} ${txs.join(' ')}`));
-    await fresh.stop();
   }
   assert.deepEqual(courses[0], courses[1]);
 });

@@ -66,7 +66,7 @@ test('a mirrored pair of matchOrders is one sale, from the ask to the bidder', (
   assert.deepEqual(shown([bid, ask]), expected);
 });
 
-test('orders that were matched are paired whoever matched them, and are none of the matcher\'s sales', () => {
+test("orders that were matched are paired whoever matched them, and are none of the matcher's sales", () => {
   const matcher = address('3');
   const ask = fill(SELLER, matcher, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, matcher, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);

@@ -4,8 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listFollows } from '../../src/db/follows.ts';
+import { backfillOnce } from '../../src/sync/chain/backfill.ts';
 import type { Database } from '../../src/db/database.ts';
 import { callOf, mine, readChain, rollBack } from '../../src/devnet/chain.ts';
+import { startFaultyEndpoint } from '../support/faulty-endpoint.ts';
 import { forEachEngine } from '../support/engines.ts';
 import type { LocalWorld } from '../support/following.ts';
 import { follow, followWorld, insertOrder, startLocalWorld } from '../support/following.ts';
@@ -120,6 +122,43 @@ forEachEngine('following a chain', (engine) => {
     await world.act(world.cancelCall(order));
     await settle();
     assert.equal(await stateOf(db, id), 'cancelled');
+  });
+
+  test('catching up is cut off at any slice and goes on where it stood, never from the start', async () => {
+    const narrow = await startFaultyEndpoint(world.chain.url, { rangeMax: 4 });
+    const db = await engine.open();
+    const databases = { main: db, indexer: db };
+    const starts: number[] = [];
+    const restart = () => {
+      const following = followWorld(databases, world, { urls: [narrow.url] });
+      const { eventsOfRange } = following.reader;
+      following.context.reader = {
+        ...following.reader,
+        eventsOfRange: (from, to, filter) => {
+          if (filter.contracts.length > 0) starts.push(from);
+          return eventsOfRange(from, to, filter);
+        },
+      };
+      return following;
+    };
+    await restart().settle();
+    await follow(db, world);
+    for (let slices = 0; slices < 3; slices += 1) {
+      await backfillOnce(restart().context);
+      const [row] = await listFollows(db);
+      assert.ok(row?.readToBlock !== null && row?.joined === false, 'a part is read');
+    }
+    const last = restart();
+    await last.settle();
+    assert.deepEqual(
+      starts,
+      starts.toSorted((a, b) => a - b),
+      'no block is read again',
+    );
+    const whole = await open();
+    const holdings = (from: Database) => from.query(`select * from main.holding order by 1, 2, 3`);
+    assert.deepEqual(await holdings(db), await holdings(whole.db));
+    await narrow.close();
   });
 
   test('a collection that is added late knows its holders, approvals and sales as if it had been followed all along', async () => {

@@ -1,7 +1,6 @@
 // The chains that this process reads: those with endpoints that are not frozen, each with its reader, which is made when it is
 // first needed, and what the service has to know of the chain to understand what it reads.
 
-import type { Config } from '../../config.ts';
 import type { Address } from '../../domain/address.ts';
 import type { OrderFulfilled } from '../../domain/chain-event.ts';
 import {
