@@ -77,7 +77,8 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
 
   async function rest(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
+    // Time has gone on since the caller looked.
+    const timer = setTimeout(resolve, Math.max(0, ms));
     timer.unref();
     wake = resolve;
     await promise;

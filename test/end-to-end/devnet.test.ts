@@ -106,6 +106,14 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     assert.ok(life);
     await compare(world, life.accepted);
   }
+  for (const audit of ['audit', 'audit.replay']) {
+    const { status, body } = await ask('POST', `/operator/v1/${audit}`, audit === 'audit' ? { sample: 0 } : {});
+    assert.equal(status, 200, JSON.stringify(body));
+    const { drift, orders, tokens, unreadable, differences } = body.result;
+    t.diagnostic(`${audit}: drift ${drift} over ${orders} orders and ${tokens} tokens`);
+    assert.deepEqual({ drift, unreadable, differences }, { drift: 0, unreadable: 0, differences: [] });
+    assert.ok(orders > 0 && tokens > 0);
+  }
 
   async function compare(world: Life['world'], accepted: readonly Listing[]): Promise<void> {
     const chain = world.chain.id;
