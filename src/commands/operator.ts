@@ -23,7 +23,11 @@ export async function callOperator(operation: string, input: Record<string, unkn
   }
 }
 
-type Answer = { result?: unknown; mistake?: { message: string; exitCode: 1 | 2 } };
+type Answer = {
+  result?: unknown;
+  mistake?: { message: string; exitCode: 1 | 2 };
+  error?: { code: string; message: string };
+};
 
 /** Asks the server behind the socket for an operation. */
 export async function callServer(socketPath: string, operation: string, input: object): Promise<unknown> {
@@ -38,6 +42,7 @@ export async function callServer(socketPath: string, operation: string, input: o
     throw new OperatorError(`the running server did not answer: ${describeError(error)}`);
   });
   if (answer.mistake) throw new OperatorError(answer.mistake.message, { exitCode: answer.mistake.exitCode });
+  if (answer.error?.code === 'unavailable') throw new OperatorError(answer.error.message);
   if (!('result' in answer)) throw new OperatorError('the running server failed; its log says why');
   return answer.result;
 }

@@ -1,7 +1,8 @@
 // `mercat status`: how the service is doing, for people. The same as JSON, and for anyone without the words, is GET /status.
 
 import { parseArgs } from 'node:util';
-import type { TaskStatus, UpstreamSummary } from '../sync/status.ts';
+import type { ChainStatus } from '../sync/chain/chain-status.ts';
+import type { DatabaseStatus, TaskStatus, UpstreamSummary } from '../sync/status.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { reachWorkers } from './reach-workers.ts';
@@ -14,7 +15,13 @@ upstreams that it asks with their breakers and what is left of their budgets.
   --json   print all of it as one JSON value
 `;
 
-type Shown = Record<string, unknown> & { unavailable: string[] };
+/** A section is null when it cannot be read, and named in `unavailable` then. */
+type Shown = {
+  databases: Readonly<Record<string, DatabaseStatus>> | null;
+  chains: readonly ChainStatus[] | null;
+  tasks: readonly TaskStatus[] | null;
+  unavailable: string[];
+};
 
 export const statusCommand: Command = {
   name: 'status',
@@ -29,7 +36,7 @@ export const statusCommand: Command = {
       const tasks = status.unavailable.includes('tasks')
         ? null
         : ((await workers.call('sync.read', {})) as TaskStatus[]);
-      const shown = { ...status, tasks };
+      const shown: Shown = { ...status, tasks };
       stdout.write(values.json ? `${JSON.stringify(shown)}\n` : toWords(shown));
       return 0;
     } finally {
@@ -38,34 +45,37 @@ export const statusCommand: Command = {
   },
 };
 
-function toWords({ at: _at, unavailable, tasks, ...sections }: Shown & { tasks: TaskStatus[] | null }): string {
-  const parts = Object.entries(sections)
-    .filter(([, section]) => section !== null && Object.keys(section as object).length > 0)
-    .map(([name, section]) => `${name}\n${toLines(section)}`);
-  if (tasks) parts.push(`tasks\n${tasks.map(toTaskLines).join('')}`);
-  if (unavailable.length > 0) parts.push(`cannot be read now: ${unavailable.join(', ')}\n`);
-  return parts.join('\n');
-}
-
-/** A section whose shape is its provider's: one line an entry, `name  key value, …`. */
-function toLines(section: unknown): string {
-  return Object.entries(section as object)
-    .map(([key, entry]: [string, unknown]) => {
-      if (typeof entry !== 'object' || entry === null) return `  ${key}  ${String(entry)}\n`;
-      const named = Array.isArray(section) ? '' : `${key}  `;
-      return `  ${named}${toPairs(entry)}\n`;
-    })
-    .join('');
-}
-
-function toPairs(entry: object): string {
-  return Object.entries(entry)
-    .filter(([, value]) => value !== null)
-    .map(([key, value]: [string, unknown]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
+function toWords({ databases, chains, tasks, unavailable }: Shown): string {
+  const parts = [
+    ['databases', Object.entries(databases ?? {}).map(toDatabaseLine)],
+    ['chains', (chains ?? []).map(toChainLines)],
+    ['tasks', (tasks ?? []).map(toTaskLines)],
+  ] as const;
+  const shown = parts.filter(([, lines]) => lines.length > 0).map(([name, lines]) => `${name}\n${lines.join('')}`);
+  if (unavailable.length > 0) shown.push(`cannot be read now: ${unavailable.join(', ')}\n`);
+  return shown.join('\n');
 }
 
 const NAME_WIDTH = 20;
+
+function toDatabaseLine([name, { engine, answers, latencyMs }]: [string, DatabaseStatus]): string {
+  return `  ${name.padEnd(NAME_WIDTH)}  ${engine}, ${answers ? `answered in ${latencyMs} ms` : 'does not answer'}\n`;
+}
+
+function toChainLines({ chain, mode, block, lagSeconds, reorganisations, note, collections, endpoints }: ChainStatus) {
+  const read = block === null ? 'not read yet' : `block ${block}, ${toSpan(lagSeconds ?? 0)} ago`;
+  const reorgs = reorganisations > 0 ? `, ${reorganisations} reorganisations` : '';
+  const behind = collections.catchingUp > 0 ? `, ${collections.catchingUp} catching up` : '';
+  const lines = [
+    `${chain.padEnd(NAME_WIDTH)}  ${mode.padEnd(8)}  ${read}${reorgs}; ${collections.live} collections live${behind}`,
+  ];
+  if (note !== null) lines.push(`  ${note}`);
+  for (const { position, state, lag, failures } of endpoints)
+    lines.push(
+      `  endpoint ${position + 1}: ${state}${lag ? `, ${lag} blocks behind` : ''}${failures > 0 ? `, ${failures} failures` : ''}`,
+    );
+  return lines.map((line) => `  ${line}\n`).join('');
+}
 
 function toTaskLines(task: TaskStatus): string {
   const {
@@ -80,7 +90,7 @@ function toTaskLines(task: TaskStatus): string {
     problems = [],
     refusals = [],
   } = task;
-  const lag = lagSeconds === null ? 'never done' : `done ${toSpan(lagSeconds)} ago`;
+  const lag = lagSeconds === null ? 'not done yet' : `done ${toSpan(lagSeconds)} ago`;
   const counts = `${rows.read} read, ${rows.changed} changed, ${rows.refused} refused, ${rows.retired} retired`;
   const lines = [
     `${name.padEnd(NAME_WIDTH)}  ${state.padEnd(8)}  ${lag}, every ${toSpan(task.periodSeconds)}; ${counts}`,

@@ -1,7 +1,9 @@
 // The one map from an error to what a caller sees: status, code and public message in the envelope of both interfaces.
 
+import { isOutOfReach } from '../db/database.ts';
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import { ServiceError } from '../errors.ts';
+import type { Log } from '../log.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
   bad_request: 400,
@@ -44,6 +46,13 @@ export function toErrorAnswer(error: unknown, options: { details?: boolean } = {
     },
     envelope: { error: { code, message, ...(details.length > 0 && { details }) } },
   };
+}
+
+/** A database that is away for a moment is no bug: a caller who tries again may find it. Anything else stays as it is. */
+export function toKnownError(log: Log, thrown: unknown): unknown {
+  if (!isOutOfReach(thrown)) return thrown;
+  log.warn('a request could not reach the database', { error: thrown });
+  return new ServiceError('unavailable', 'The service cannot reach its database, try again soon', { cause: thrown });
 }
 
 /** True when the error is news for those who run the service. */

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import { isServerListening } from '../intake/client.ts';
 import type { Log } from '../log.ts';
-import { isUnexpected, toErrorAnswer } from './errors.ts';
+import { isUnexpected, toErrorAnswer, toKnownError } from './errors.ts';
 import type { IntakeContext } from './intake/context.ts';
 import { LOCAL_DOOR } from './intake/context.ts';
 import { registerIntake } from './intake/routes.ts';
@@ -43,7 +43,8 @@ export async function startLocalServer(
   }
   mkdirSync(path.dirname(socketPath), { recursive: true, mode: 0o700 });
   const app = Fastify({ logger: false, forceCloseConnections: true });
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toKnownError(log, thrown);
     if (isUnexpected(error)) log.error('a local request failed', { url: request.url, error });
     const { status, headers, envelope } = toErrorAnswer(error, { details: true });
     void reply.code(status).headers(headers).send(envelope);

@@ -3,14 +3,13 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
-import { isOutOfReach } from '../db/database.ts';
 import type { Chains } from '../domain/chain.ts';
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { CORS_HEADERS } from './answer.ts';
 import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
-import { isUnexpected, toErrorAnswer } from './errors.ts';
+import { isUnexpected, toErrorAnswer, toKnownError } from './errors.ts';
 import type { IntakeContext } from './intake/context.ts';
 import { createKeyedDoor } from './intake/context.ts';
 import { INTAKE_PREFIX, registerIntake } from './intake/routes.ts';
@@ -154,19 +153,13 @@ function sendPreflight(request: FastifyRequest, reply: FastifyReply, allowed: st
   return reply.code(204).send();
 }
 
-/** Not a bug: the database is away for a moment, and a caller who tries again may find it. */
-function outOfReach(log: Log, cause: unknown): ServiceError {
-  log.warn('a request could not reach the database', { error: cause });
-  return new ServiceError('unavailable', 'The service cannot reach its database, try again soon', { cause });
-}
-
 /** The marketplace's envelope has a code and a message only. */
 function isDetailed(url: string): boolean {
   return url.startsWith(STORE_PREFIX) || url.startsWith(INTAKE_PREFIX);
 }
 
 function sendError(log: Log, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = isOutOfReach(thrown) ? outOfReach(log, thrown) : thrown;
+  const error = toKnownError(log, thrown);
   if (isUnexpected(error)) log.error('a request failed', { method: request.method, url: request.url, error });
   const { status, headers, envelope } = toErrorAnswer(error, { details: isDetailed(request.url) });
   if (request.url.startsWith(MARKETPLACE_PREFIX)) reply.headers(CORS_HEADERS);

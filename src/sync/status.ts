@@ -35,9 +35,11 @@ export function createStatusReader(providers: readonly StatusProvider[], clock: 
   };
 }
 
+export type DatabaseStatus = { engine: Database['engine']; answers: boolean; latencyMs: number | null };
+
 /** Whether each database answers. */
 export function createDatabaseStatus({ main, indexer }: { main: Database; indexer: Database }): StatusProvider {
-  const read = async (db: Database) => {
+  const read = async (db: Database): Promise<DatabaseStatus> => {
     const startedAt = performance.now();
     try {
       await db.within(TIMEOUT_MS).query('select 1');

@@ -10,6 +10,7 @@ import type { Breakable, TwoServers } from '../support/breakable.ts';
 import { startBreakable, withTwoServers } from '../support/breakable.ts';
 import { until } from '../support/engines.ts';
 import { countWaiting, lockTable, withClient } from '../support/server-side.ts';
+import { askSocket } from '../support/served-process.ts';
 import { startReceiver } from '../webhooks/fixtures.ts';
 
 /** A slow machine may take this much longer than the deadline. */
@@ -82,6 +83,20 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     const [first, again] = [await change(), await change()];
     assert.deepEqual([first.status, again.status, again.headers.get('idempotent-replayed')], [200, 200, 'true']);
     assert.equal((await shop.send('GET', '/inventory/adjustments')).body.data.length, 1);
+  });
+
+  test('stopped: the local door says that the database is away, and blames nobody', async (t) => {
+    const shop = await startShop(t, servers);
+    await servers.primary.stop();
+    try {
+      const order = await askSocket(shop.service.socketPath, 'GET', '/intake/v1/orders/none');
+      const operation = await askSocket(shop.service.socketPath, 'POST', '/operator/v1/shops.list', {});
+      for (const { status, body } of [order, operation])
+        assert.deepEqual([status, body.error.code], [503, 'unavailable']);
+    } finally {
+      await servers.primary.start();
+    }
+    assert.ok(!shop.service.logged.some((line) => line.includes('a local request failed')));
   });
 
   test('the webhook worker outlives it: what happened before and after is delivered when it thaws', async (t) => {
