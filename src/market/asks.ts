@@ -6,7 +6,8 @@ import { listCheapestMirrored } from '../db/listings.ts';
 import { listAnalyticsFloors, listStatsFloors } from '../db/stats.ts';
 import type { Collection } from '../domain/collection.ts';
 import type { Reading } from '../sources/source.ts';
-import type { Market, MarketSource } from './market.ts';
+import type { MarketSource } from './market-source.ts';
+import type { Market } from './market.ts';
 import { valueOrNull, withinOneDeadline } from './market.ts';
 
 /** Floors by collection id as each source knows them; a source that failed is null. */

@@ -10,6 +10,7 @@ import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Reading, Source } from '../sources/source.ts';
 import { createSource } from '../sources/source.ts';
+import type { MarketSource } from './market-source.ts';
 import type { RateBook } from './rates.ts';
 import { createRateBook } from './rates.ts';
 
@@ -23,15 +24,6 @@ export type MarketOptions = {
   sourceTimeoutMs: number;
   clock: Clock;
   log: Log;
-};
-
-/** A database read that has a deadline and a breaker of its own. */
-export type MarketSource = {
-  readonly name: string;
-  state: Source['state'];
-  readonly timeoutMs: number;
-  /** `leftMs`: less time than its deadline. */
-  read<T>(query: (db: Queryable) => Promise<T>, leftMs?: number): Promise<Reading<T>>;
 };
 
 export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs'> & {

@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.ts';
 import { listRates } from '../db/rates.ts';
 import type { Rates } from '../domain/price.ts';
-import type { MarketSource } from './market.ts';
+import type { MarketSource } from './market-source.ts';
 
 export type RateBook = {
   read(): Promise<Rates>;

@@ -7,7 +7,7 @@ import type { Hex } from '../../domain/chain-event.ts';
 import { ZERO_ADDRESS } from '../../domain/chain-event.ts';
 import { addressAt, bigintAt, flagAt, Unreadable } from './abi-words.ts';
 import { readBytes, toQuantity } from './answers.ts';
-import type { At, ChainReader } from './chain-reader.ts';
+import type { At, ChainReader } from './chain-reads.ts';
 import type { Pool } from './pool.ts';
 import { RpcFailure } from './rpc-failure.ts';
 

@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts';
 import { Unreadable } from './abi-words.ts';
 import { readHeader, toQuantity } from './answers.ts';
 import type { BloomedHeader } from './answers.ts';
-import type { EventFilter } from './chain-reader.ts';
+import type { EventFilter } from './chain-reads.ts';
 import { decodeLog } from './decode-logs.ts';
 import type { CheckedLog } from './decode-logs.ts';
 import type { Endpoint } from './endpoint.ts';

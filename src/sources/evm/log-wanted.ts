@@ -3,7 +3,7 @@
 import type { Address } from '../../domain/address.ts';
 import type { Hex } from '../../domain/chain-event.ts';
 import type { BloomedHeader } from './answers.ts';
-import type { EventFilter } from './chain-reader.ts';
+import type { EventFilter } from './chain-reads.ts';
 import type { CheckedLog } from './decode-logs.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from './event-topics.ts';
 import type { LogQuestion } from './log-answer.ts';

@@ -1,0 +1,13 @@
+// One of the databases behind an answer, as the reads of the marketplace interface see it.
+
+import type { Queryable } from '../db/database.ts';
+import type { Reading, Source } from '../sources/source.ts';
+
+/** A database read that has a deadline and a breaker of its own. */
+export type MarketSource = {
+  readonly name: string;
+  state: Source['state'];
+  readonly timeoutMs: number;
+  /** `leftMs`: less time than its deadline. */
+  read<T>(query: (db: Queryable) => Promise<T>, leftMs?: number): Promise<Reading<T>>;
+};
