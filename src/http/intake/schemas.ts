@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
 import { MarketItemSchema, PriceSchema } from '../marketplace/schemas.ts';
 import type { WireMarketItem, WirePrice } from '../marketplace/schemas.ts';
-import { RATE_LIMIT_HEADERS } from '../openapi.ts';
+import { createResponses } from '../keyed-responses.ts';
 import { dateTime, nullable, ref } from '../store/schemas.ts';
 import { REFUSAL_CODES } from './refusals.ts';
 
@@ -243,18 +243,4 @@ const ERRORS: Record<number, string> = {
   503: 'The database or the chain is away: try again after `Retry-After` seconds.',
 };
 
-/** The response table of a route: its success, the errors named, and those that any request can meet. */
-export function intakeResponses(status: number, success: object, ...errors: number[]) {
-  const all = [...new Set([...errors, 400, 401, 403, 429, 500, 503])].toSorted((a, b) => a - b);
-  return Object.fromEntries([
-    [status, success],
-    ...all.map((code) => [
-      code,
-      {
-        description: ERRORS[code],
-        ...(code === 429 && { headers: RATE_LIMIT_HEADERS }),
-        content: { 'application/json': { schema: { $ref: 'Error#' } } },
-      },
-    ]),
-  ]) as Record<string, object>;
-}
+export const intakeResponses = createResponses(ERRORS, 'Error');

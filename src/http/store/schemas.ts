@@ -14,7 +14,7 @@ import {
 } from '../../domain/product.ts';
 import { SLUG_LENGTH_MAX } from '../../domain/slug.ts';
 import { STOCK_MAX } from '../../domain/stock.ts';
-import { RATE_LIMIT_HEADERS } from '../openapi.ts';
+import { createResponses } from '../keyed-responses.ts';
 
 const closed = { additionalProperties: false };
 export const ref = <T>(name: string) => Type.Unsafe<T>({ $ref: `${name}#` });
@@ -255,21 +255,7 @@ const ERRORS: Record<number, string> = {
   503: 'The database is away: try again after `Retry-After` seconds.',
 };
 
-/** The response table of a route: its success, the errors named, and those that any request can meet. */
-export function storeResponses(status: number, success: object, ...errors: number[]) {
-  const all = [...new Set([...errors, 400, 401, 403, 429, 500, 503])].toSorted((a, b) => a - b);
-  return Object.fromEntries([
-    [status, success],
-    ...all.map((code) => [
-      code,
-      {
-        description: ERRORS[code],
-        ...(code === 429 && { headers: RATE_LIMIT_HEADERS }),
-        content: { 'application/json': { schema: { $ref: 'StoreError#' } } },
-      },
-    ]),
-  ]) as Record<string, object>;
-}
+export const storeResponses = createResponses(ERRORS, 'StoreError');
 
 export const SCOPES_IN_WORDS = STORE_SCOPES.map((scope) => `\`${scope}\``).join(', ');
 
