@@ -150,6 +150,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const readStatus = createStatusReader([createDatabaseStatus(databases), ...workers.status], clock);
   const orders = {
     main: databases.main,
+    indexer: databases.indexer,
     chains,
     clock,
     seaport: config.extraSeaport,

@@ -47,6 +47,22 @@ test('imports point down: a room knows its own files and the floors below, never
   assert.deepEqual(wrong, []);
 });
 
+test('no files need one another in a circle, types included', () => {
+  const targets = new Map(files.map((file) => [file.name, importsOf(file)]));
+  const done = new Set<string>();
+  const circleFrom = (name: string, way: readonly string[]): readonly string[] | null => {
+    if (way.includes(name)) return [...way.slice(way.indexOf(name)), name];
+    if (done.has(name)) return null;
+    for (const target of targets.get(name) ?? []) {
+      const circle = circleFrom(target, [...way, name]);
+      if (circle) return circle;
+    }
+    done.add(name);
+    return null;
+  };
+  for (const name of targets.keys()) assert.equal(circleFrom(name, [])?.join(' -> ') ?? null, null);
+});
+
 test('nothing but the command that starts them knows of the local chains', () => {
   const wrong = files
     .filter(({ name }) => roomOf(name) !== 'devnet' && name !== 'commands/devnet.ts')

@@ -11,7 +11,7 @@ const HELP = `Usage: mercat shops create NAME [--json]
 
 Shops are whom products, stock, keys and webhooks belong to. Names are unique.
 
-  --json   print {"id", "name"}, or a list of shops, as one JSON value
+  --json   print {"id", "name"}, or a list of them, as one JSON value
 `;
 
 type Shop = { id: string; name: string };

@@ -82,12 +82,15 @@ async function claimSnapshot(tx: Queryable, { source, collectionId, takenAt }: L
   return { doubts: row?.doubts ?? 0, doubtedSince: row?.doubted_since?.getTime() ?? null };
 }
 
-/** The keys of the active listings that a snapshot has to have, as 32 digits in hex. */
+/**
+ * The keys of the active listings that a snapshot has to have, as 32 digits in hex. What is told to be of a later time than now
+ * was not listed while the snapshot was taken: its time is wrong.
+ */
 async function listOlderActive(tx: Queryable, snapshot: ListingSnapshot): Promise<string[]> {
   const { source, collectionId, listedBefore, takenAt } = snapshot;
   const rows = await tx.query<{ key: string }>(
     `select replace(key::text, '-', '') as key from indexer.listing
-     where collection_id = $1 and status = 'active' and source = $2 and listed_at < $3
+     where collection_id = $1 and status = 'active' and source = $2 and (listed_at < $3 or listed_at > $4)
        and (expires_at is null or expires_at > $4)`,
     [collectionId, source, new Date(listedBefore), new Date(takenAt)],
   );
@@ -109,6 +112,19 @@ async function retire(tx: Queryable, keys: readonly string[], at: number): Promi
     retired += rows.length;
   }
   return retired;
+}
+
+/** Retires the active listings of the given orders of a chain, in all marketplaces. */
+export async function updateTakenListings(
+  db: Queryable,
+  chain: string,
+  { orderHashes, at }: { orderHashes: readonly string[]; at: number },
+): Promise<void> {
+  await db.query(
+    `update indexer.listing set status = 'cancelled', retired_at = $3
+     where chain = $1 and order_hash = any($2) and status = 'active'`,
+    [chain, [...orderHashes].sort(), new Date(at)],
+  );
 }
 
 /** A listing that names its order. */

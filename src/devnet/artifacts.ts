@@ -11,7 +11,7 @@ export type Artifact = { abi: Abi; bytecode: Hex };
 const SEAPORT_PACKAGE = '@opensea/seaport-js';
 const SEAPORT_ARTIFACTS = `${SEAPORT_PACKAGE}/src/artifacts/seaport/contracts`;
 
-type OwnContract = 'DevnetCollection' | 'DevnetEditions' | 'DevnetWrapped';
+type OwnContract = 'DevnetCollection' | 'DevnetEditions' | 'DevnetWallet' | 'DevnetWrapped';
 
 /** `deployedBytecode` is what stands on a chain once the constructor has run, without what the constructor sets. */
 export function readContract(name: OwnContract): Artifact & { deployedBytecode: Hex } {

@@ -7,6 +7,8 @@ export const TARGET_LENGTH_MAX = 2_048;
 
 /** Every global unicast IPv6 address is in it; what is not cannot be on the public internet. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+/** Names that always mean the machine itself (RFC 6761), whatever a name server says. */
+const LOCAL_NAME = /(?:^|\.)localhost\.?$/;
 /** A cloud's own service behind an address that looks public (Azure). */
 const METADATA_ADDRESSES = new Set(['168.63.129.16']);
 
@@ -22,7 +24,8 @@ export function parseTarget(text: string, allowPrivate: boolean): Target {
   if (url.username || url.password) return { refusal: 'must not carry a user name or password' };
   if (url.hash) return { refusal: 'must not carry a fragment' };
   const literal = literalOf(url.hostname);
-  if (!allowPrivate && literal !== null && !isPublicAddress(literal)) return { refusal: 'must be a public address' };
+  const isLocal = literal === null ? LOCAL_NAME.test(url.hostname) : !isPublicAddress(literal);
+  if (!allowPrivate && isLocal) return { refusal: 'must be a public address' };
   return { url };
 }
 

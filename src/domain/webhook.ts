@@ -4,12 +4,15 @@ import type { ErrorDetail } from '../errors.ts';
 import { JsonNumber } from './json-text.ts';
 import type { Parsed } from './product.ts';
 import { countCharacters, isStorable } from './text.ts';
+import { parseTime } from './time.ts';
 import { EVENT_PATTERNS, isEventPattern } from './webhook-events.ts';
 import { parseTarget } from './webhook-target.ts';
 
 /** Subscriptions a shop. */
 export const WEBHOOKS_MAX = 20;
 export const DESCRIPTION_LENGTH_MAX = 500;
+/** Enough to mend a request by; more would only be an echo of it. */
+const DETAILS_MAX = 50;
 
 const DISABLED_BY_SHOP = 'Disabled by the shop.';
 
@@ -71,18 +74,17 @@ export function mergeWebhook(before: WebhookState, input: Partial<WebhookFields>
   return names.some((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name])) ? after : null;
 }
 
-const SINCE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
-
 /** Reads the body of a recovery: the time since which everything is to be recovered. */
 export function parseRecovery(body: unknown): Parsed<number> {
   if (!isObject(body)) return notAnObject();
   const details: ErrorDetail[] = Object.keys(body)
     .filter((name) => name !== 'since')
+    .slice(0, DETAILS_MAX)
     .map((path) => ({ path, message: 'is not a field of a recovery' }));
   const { since } = body;
-  const at = typeof since === 'string' && SINCE.test(since) ? Date.parse(since) : Number.NaN;
-  if (Number.isNaN(at)) details.push({ path: 'since', message: 'must be an ISO 8601 time with its zone' });
-  return details.length > 0 ? { ok: false, details } : { ok: true, value: at };
+  const at = typeof since === 'string' ? parseTime(since) : null;
+  if (at === null) details.push({ path: 'since', message: 'must be an ISO 8601 time with its zone' });
+  return at === null || details.length > 0 ? { ok: false, details } : { ok: true, value: at };
 }
 
 function parseFields(
@@ -98,6 +100,7 @@ function parseFields(
     const read = name ? READERS[name](given, rules) : { why: 'is not a field of a webhook' };
     if ('why' in read) details.push({ path, message: read.why });
     else value[path] = read.value;
+    if (details.length >= DETAILS_MAX) break;
   }
   return details.length > 0 ? { ok: false, details } : { ok: true, value };
 }

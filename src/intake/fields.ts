@@ -3,6 +3,7 @@
 
 import { parseAmount } from '../domain/amount.ts';
 import { JsonNumber } from '../domain/json-text.ts';
+import { parseTime } from '../domain/time.ts';
 
 /** Why a record is not taken, in words for the person who sent it. */
 export class Refusal extends Error {
@@ -107,32 +108,12 @@ export function readWord<T extends string>(fields: Fields, name: string, words: 
   return word ?? refuse(fields, name, `must be one of ${words.join(', ')}, not ${show(value)}`);
 }
 
-const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:\d{2})$/;
-const DAY_MS = 24 * 60 * 60_000;
-
 /** Milliseconds of an ISO 8601 time with its offset, from 1970 to 9999. */
 export function readTime(fields: Fields, name: string): number | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
   const ms = typeof value === 'string' ? parseTime(value) : null;
   return ms ?? refuse(fields, name, `must be an ISO 8601 time with Z or an offset, not ${show(value)}`);
-}
-
-/** Null when the text is not such a time, or names one that no calendar has. */
-function parseTime(text: string): number | null {
-  const [, date, minutes, seconds = '00', fraction = '', offset] = TIME.exec(text) ?? [];
-  if (date === undefined) return null;
-  const local = Date.parse(`${date}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-  // Date.parse takes 30 February for 2 March: what is read must be what was written.
-  if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 10) !== date) return null;
-  const ms = offset === 'Z' ? local : local - toOffsetMs(offset ?? '');
-  return ms >= 0 && ms < Date.UTC(10_000, 0, 1) ? ms : null;
-}
-
-function toOffsetMs(offset: string): number {
-  const ms = (Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4, 6))) * 60_000;
-  if (ms >= DAY_MS || Number(offset.slice(4, 6)) > 59) return Number.NaN;
-  return offset.startsWith('-') ? -ms : ms;
 }
 
 /** The fields of a nested object. */

@@ -8,10 +8,11 @@ import { describeError, OperatorError } from '../errors.ts';
 import type { CsvMap } from './csv-map.ts';
 import { readCsvRows } from './csv.ts';
 import type { RecordKind } from './kinds.ts';
-import type { Databases, Entry } from './land.ts';
+import type { Databases } from './land.ts';
 import { landBatch, subjectOf } from './land.ts';
+import type { RecordSender } from './land-products.ts';
 import { splitLines } from './lines.ts';
-import type { Parsed } from './records.ts';
+import type { Entry, Parsed } from './records.ts';
 import { parseRecord, parseRecordLine } from './records.ts';
 import type { RecordContext } from './subject.ts';
 import type { ImportSummary, Tally } from './tally.ts';
@@ -42,6 +43,8 @@ export type ImportOptions = {
   map?: CsvMap;
   /** Checks and lands every batch, and rolls it back. */
   dryRun?: boolean;
+  /** Who sends it; the operator unless told otherwise. */
+  sender?: RecordSender;
   /** When it aborts, the import stops after the batch that is being landed. */
   signal?: AbortSignal;
   /** Awaited, so that a slow listener slows the import down instead of filling memory. */
@@ -153,6 +156,7 @@ async function land(
   await landBatch(context, entries, {
     now: context.clock(),
     dryRun: options.dryRun ?? false,
+    ...(options.sender && { sender: options.sender }),
     onLanded: (landing) => {
       tally.addCounts(landing.counts);
       refused.push(...landing.refused);

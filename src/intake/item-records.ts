@@ -21,8 +21,8 @@ import {
   URL_MAX,
 } from './fields.ts';
 import { toDigest, toSaleKey } from './identity.ts';
-import type { OrderClaim } from './signed-records.ts';
-import { readSignedOrder } from './signed-records.ts';
+import type { OrderClaim } from './signed-order.ts';
+import { readSignedOrder } from './signed-order.ts';
 import type { RecordContext } from './subject.ts';
 import { readAddress, readAsset, readHash, readSource, readSubject } from './subject.ts';
 

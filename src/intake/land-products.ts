@@ -11,6 +11,9 @@ import type { Product } from '../domain/product.ts';
 import type { ProductRecord } from './product-records.ts';
 import { toReason } from './product-records.ts';
 
+/** Who tells the records. With a shop: of its products alone. Without a key: the operator, or what is followed. */
+export type RecordSender = { keyId: string | null; shopId: string | null };
+
 type Outcome = keyof UpsertCounts | { refused: string };
 
 export type LandedProducts = UpsertCounts & { refused: { index: number; reason: string }[] };
@@ -19,18 +22,20 @@ export type LandedProducts = UpsertCounts & { refused: { index: number; reason: 
 export async function landProducts(
   tx: Queryable,
   records: readonly ProductRecord[],
-  now: number,
+  { now, sender }: { now: number; sender: RecordSender },
 ): Promise<LandedProducts> {
   const landed: LandedProducts = { inserted: 0, updated: 0, unchanged: 0, refused: [] };
   if (records.length === 0) return landed;
-  const shopIds = await listShopIds(tx, [...new Set(records.map(({ shop }) => shop))]);
+  const shops = await listShopIds(tx, [...new Set(records.map(({ shop }) => shop))]);
+  // Another shop is missing by the same words as one that never was.
+  const shopIds = new Map([...shops].filter(([, id]) => sender.shopId === null || sender.shopId === id));
   const stored = await lockStored(tx, records, shopIds);
   for (const [index, record] of records.entries()) {
     const shopId = shopIds.get(record.shop);
     const outcome: Outcome =
       shopId === undefined
         ? { refused: `shop: there is no shop named ${JSON.stringify(record.shop)}; see mercat shops list` }
-        : await landProduct(tx, { shopId, now }, record, stored);
+        : await landProduct(tx, { shopId, now, keyId: sender.keyId }, record, stored);
     if (typeof outcome === 'string') landed[outcome] += 1;
     else landed.refused.push({ index, reason: outcome.refused });
   }
@@ -53,14 +58,14 @@ async function lockStored(
 
 async function landProduct(
   tx: Queryable,
-  into: Pick<ProductChange, 'shopId' | 'now'>,
+  into: Pick<ProductChange, 'shopId' | 'now' | 'keyId'>,
   { slug, create, update }: ProductRecord,
   stored: Map<string, Product>,
 ): Promise<Outcome> {
   const key = toKey(into.shopId, slug);
   const before = stored.get(key);
   if (before) {
-    const change = { ...into, keyId: null, source: 'import', reason: 'Import' } as const;
+    const change = { ...into, source: 'import', reason: 'Import' } as const;
     const updated = await updateProductWithEvent(tx, change, before, update);
     if (updated.outcome === 'invalid') return { refused: toReason(updated.details) };
     // The slug is not changed, and the product is locked: neither can happen.

@@ -12,16 +12,13 @@ import { upsertAnalytics, upsertStats } from '../db/stats.ts';
 import { upsertTokens } from '../db/tokens.ts';
 import type { UpsertCounts } from '../db/upsert.ts';
 import type { RecordKind } from './kinds.ts';
+import { landOrders, verifyOrders } from './land-orders.ts';
+import type { RecordSender } from './land-products.ts';
 import { landProducts } from './land-products.ts';
-import type { IntakeRecord, RowOf } from './records.ts';
-import { landOrders, verifyOrders } from './signed-records.ts';
+import type { Entry, IntakeRecord, LineRefusal, RowOf } from './records.ts';
+import { retireTaken } from './taken-listings.ts';
 
 export type Databases = { main: Database; indexer: Database };
-
-/** A record and the line that it came on. */
-export type Entry = { line: number; record: IntakeRecord };
-
-export type LineRefusal = { line: number; kind: RecordKind; reason: string };
 
 export type Landing = {
   counts: Map<RecordKind, UpsertCounts>;
@@ -34,6 +31,7 @@ export type LandOptions = {
   now: number;
   /** Everything is done, and nothing is kept. */
   dryRun: boolean;
+  sender?: RecordSender;
   /** Called when a part is committed. */
   onLanded: (landing: Landing) => void;
 };
@@ -41,6 +39,7 @@ export type LandOptions = {
 /** Collisions with other writers: the loser of a deadlock, of a serialization, or of a race for one slug tries again. */
 const PASSING_CODES = new Set(['40001', '40P01', '23505']);
 const ATTEMPTS_MAX = 4;
+const OPERATOR: RecordSender = { keyId: null, shopId: null };
 
 export async function landBatch(
   { main, indexer }: Databases,
@@ -58,11 +57,13 @@ export async function landBatch(
   let ownOrders: ReadonlySet<string> = new Set();
   if (primary.length > 0 || mints.length > 0 || hashed.length > 0) {
     const landing = await transact(main, options.dryRun, async (tx) => {
-      const landed = primary.length > 0 ? await landPrimary(tx, primary, options.now) : null;
+      const landed = primary.length > 0 ? await landPrimary(tx, primary, options) : null;
       stored = await listContractAddresses(tx, [...new Set(mints.map(({ record }) => subjectOf(record) ?? ''))]);
       ownOrders = await listOwnOrderHashes(tx, [...new Set(hashed.flatMap(({ record }) => orderOf(record) ?? []))]);
       return landed;
     });
+    const taken = primary.flatMap(({ record }) => takenOrderOf(record) ?? []);
+    if (taken.length > 0 && !options.dryRun) await retireTaken({ indexer }, taken, options.now);
     if (landing) options.onLanded(landing);
   }
   if (observed.length > 0) {
@@ -87,7 +88,11 @@ function isPrimary(record: IntakeRecord): boolean {
   return record.kind === 'collection' || record.kind === 'order' || record.kind === 'rate' || record.kind === 'product';
 }
 
-async function landPrimary(tx: Queryable, entries: readonly Entry[], now: number): Promise<Landing> {
+async function landPrimary(
+  tx: Queryable,
+  entries: readonly Entry[],
+  { now, sender = OPERATOR }: Pick<LandOptions, 'now' | 'sender'>,
+): Promise<Landing> {
   const counts: Landing['counts'] = new Map();
   const changes = entries.filter(({ record }) => record.kind === 'collection');
   const { refused, ...landed } = await upsertCollections(tx, rowsOf(changes, 'collection'), now);
@@ -96,7 +101,8 @@ async function landPrimary(tx: Queryable, entries: readonly Entry[], now: number
   counts.set('order', landedOrders);
   counts.set('rate', await upsertRates(tx, rowsOf(entries, 'rate')));
   const products = entries.filter(({ record }) => record.kind === 'product');
-  const { refused: refusedProducts, ...landedProducts } = await landProducts(tx, rowsOf(products, 'product'), now);
+  const landing = await landProducts(tx, rowsOf(products, 'product'), { now, sender });
+  const { refused: refusedProducts, ...landedProducts } = landing;
   counts.set('product', landedProducts);
   const toRefusals = (kind: RecordKind, of: readonly Entry[], refusals: typeof refused): LineRefusal[] =>
     refusals.map(({ index, reason }) => ({ line: of[index]?.line ?? 0, kind, reason }));
@@ -131,6 +137,12 @@ function rowsOf<K extends RecordKind>(entries: readonly Entry[], kind: K): RowOf
 function orderOf(record: IntakeRecord): string | null {
   if (record.kind !== 'listing' || record.row.orderHash === null) return null;
   return `${record.row.chain} ${record.row.orderHash}`;
+}
+
+/** The order that a record has brought into the own book, or null. */
+function takenOrderOf(record: IntakeRecord): { chain: string; orderHash: string } | null {
+  if (record.kind !== 'order' || !record.row.signed) return null;
+  return { chain: record.row.chain, orderHash: record.row.signed.orderHash };
 }
 
 /** The collection mint as written, where letter case could tell two of them apart. */

@@ -24,8 +24,10 @@ import type { ImportContext } from './import.ts';
 import { OrderRefused } from './order-refusal.ts';
 import type { ChainChecks, Claim } from './order-signatures.ts';
 import { ask, findSigningProtocol, requireContractSignature } from './order-signatures.ts';
+import type { TakenContext } from './taken-listings.ts';
+import { retireTaken } from './taken-listings.ts';
 
-export type OrderContext = {
+export type OrderContext = TakenContext & {
   main: Statements;
   chains: Chains;
   clock: Clock;
@@ -75,6 +77,7 @@ export async function submitOrder(context: OrderContext, submission: Submission)
     orderType: order.orderType,
   };
   const taken = await take(context, submitted, { checks, now });
+  await retireTaken(context, [taken], now);
   context.onChanged?.({ collectionIds: new Set([taken.collectionId]), kinds: new Set(['order']) });
   return taken;
 }

@@ -27,6 +27,12 @@ export type RowOf<K extends RecordKind> = ReturnType<(typeof PARSERS)[K]>;
 /** A record that can be landed. */
 export type IntakeRecord = { [K in RecordKind]: { kind: K; row: RowOf<K> } }[RecordKind];
 
+/** A record and the line that it came on. */
+export type Entry = { line: number; record: IntakeRecord };
+
+/** Why a record was not landed. */
+export type LineRefusal = { line: number; kind: RecordKind; reason: string };
+
 /** `kind` is null where not even that could be told. */
 export type Parsed = { record: IntakeRecord } | { record: null; kind: RecordKind | null; reason: string };
 

@@ -4,15 +4,16 @@
 import type { ApiKey } from '../db/keys.ts';
 import { isScope, SCOPES } from '../domain/scope.ts';
 import { isStorable } from '../domain/text.ts';
+import { parseTime } from '../domain/time.ts';
 import { OperatorError } from '../errors.ts';
 import type { IssuedKey } from './keys.ts';
 import { issueKey, readKeys, revokeKey, rotateKey } from './keys.ts';
 import { createShop, readShops } from './shops.ts';
 import type { Store } from './store.ts';
 
+/** A day alone is its first moment, in UTC. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const OVERLAP_MS_MAX = 366 * 24 * 60 * 60_000;
-/** `Date.parse` alone takes almost anything, and some of it in local time. */
-const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -25,8 +26,7 @@ export function createStoreOperations(store: Store): Operations {
       const { id, name } = await createShop(store, readText(input, 'name'));
       return { id, name };
     },
-    'shops.list': async () =>
-      (await readShops(store)).map(({ id, name, createdAt }) => ({ id, name, createdAt: toTime(createdAt) })),
+    'shops.list': async () => (await readShops(store)).map(({ id, name }) => ({ id, name })),
     'keys.create': async (input) =>
       toIssued(
         await issueKey(store, {
@@ -70,8 +70,11 @@ function readScopes(value: unknown): string[] {
 
 function readTime(store: Store, value: unknown): number | null {
   if (value === undefined || value === null) return null;
-  const time = typeof value === 'string' && TIME.test(value) ? Date.parse(value) : Number.NaN;
-  return time > store.clock() ? time : refuse('the expiry must be a time in the future, such as 2027-01-31T00:00:00Z');
+  const text = typeof value === 'string' ? value : '';
+  const time = parseTime(DAY.test(text) ? `${text}T00:00Z` : text);
+  return time !== null && time > store.clock()
+    ? time
+    : refuse('the expiry must be a time in the future, such as 2027-01-31T00:00:00Z');
 }
 
 function refuse(message: string): never {
@@ -79,8 +82,8 @@ function refuse(message: string): never {
 }
 
 function toIssued({ key, secret }: IssuedKey) {
-  const { id, prefix, shopId: shop, name, scopes, expiresAt } = key;
-  return { id, secret, prefix, shop, name, scopes, expiresAt: expiresAt === null ? null : toTime(expiresAt) };
+  const { id, prefix, shopId: shop, scopes, expiresAt } = key;
+  return { id, secret, prefix, shop, scopes, expiresAt: expiresAt === null ? null : toTime(expiresAt) };
 }
 
 function toListed(key: ApiKey) {

@@ -21,7 +21,7 @@ import {
   updateWebhook,
   updateWebhookSecret,
 } from '../db/webhooks.ts';
-import { createId } from '../domain/time-ordered-id.ts';
+import { createId, isId } from '../domain/time-ordered-id.ts';
 import type { WebhookFields } from '../domain/webhook.ts';
 import { WEBHOOKS_MAX, mergeWebhook } from '../domain/webhook.ts';
 import { TEST_EVENT_TYPE } from '../domain/webhook-events.ts';
@@ -29,6 +29,9 @@ import { ROTATION_OVERLAP_MS, createWebhookSecret } from '../domain/webhook-sign
 import type { ErrorDetail } from '../errors.ts';
 import { ServiceError } from '../errors.ts';
 import type { ShopCaller, Store } from './store.ts';
+
+/** The words for whatever is wrong with what is told of a subscription. */
+export const INVALID_WEBHOOK = 'Invalid webhook payload';
 
 /** A subscription at the only time when its secret is seen. */
 export type WebhookWithSecret = { webhook: Webhook; secret: string };
@@ -41,7 +44,7 @@ export function readWebhooks(store: Store, caller: ShopCaller): Promise<Webhook[
 }
 
 export async function readWebhook(store: Store, caller: ShopCaller, id: string): Promise<Webhook> {
-  return (await findWebhook(store.main, caller.shopId, id)) ?? missing();
+  return (await find(store.main, caller, id)) ?? missing();
 }
 
 export async function createWebhook(
@@ -73,7 +76,7 @@ export async function changeWebhook(
   update: WebhookUpdate,
 ): Promise<Webhook> {
   const now = store.clock();
-  const before = (await findWebhookForUpdate(tx, caller.shopId, update.id)) ?? missing();
+  const before = (await lock(tx, caller, update.id)) ?? missing();
   update.check(before);
   const fields = mergeWebhook(before, update.input, now);
   if (!fields) return before;
@@ -86,7 +89,7 @@ export async function removeWebhook(
   caller: ShopCaller,
   { id, check }: Pick<WebhookUpdate, 'id' | 'check'>,
 ): Promise<void> {
-  check((await findWebhookForUpdate(tx, caller.shopId, id)) ?? missing());
+  check((await lock(tx, caller, id)) ?? missing());
   await deleteWebhook(tx, caller.shopId, id);
 }
 
@@ -100,6 +103,7 @@ export async function rotateWebhookSecret(
   const now = store.clock();
   const secret = createWebhookSecret(randomBytes);
   const change = { secret, previousUntil: now + ROTATION_OVERLAP_MS, now };
+  if (!isId('whk', id)) return missing();
   return { webhook: (await updateWebhookSecret(tx, caller.shopId, id, change)) ?? missing(), secret };
 }
 
@@ -140,7 +144,7 @@ export async function redeliver(
   caller: ShopCaller,
   { id, deliveryId }: { id: string; deliveryId: string | null },
 ): Promise<Delivery> {
-  const webhook = (await findWebhook(tx, caller.shopId, id)) ?? missing();
+  const webhook = (await find(tx, caller, id)) ?? missing();
   const delivery = deliveryId === null ? null : await findDelivery(tx, id, deliveryId);
   if (!delivery) throw new ServiceError('not_found', 'Delivery not found');
   refuseDisabled(webhook);
@@ -168,11 +172,20 @@ export async function recoverWebhook(
 }
 
 export function invalidWebhook(details: readonly ErrorDetail[]): ServiceError {
-  return new ServiceError('bad_request', 'Invalid webhook payload', { details });
+  return new ServiceError('bad_request', INVALID_WEBHOOK, { details });
 }
 
 async function requireEnabled(tx: Queryable, caller: ShopCaller, id: string): Promise<void> {
-  refuseDisabled((await findWebhook(tx, caller.shopId, id)) ?? missing());
+  refuseDisabled((await find(tx, caller, id)) ?? missing());
+}
+
+/** Text that is no id of a subscription never reaches the database. */
+async function find(db: Queryable, caller: ShopCaller, id: string): Promise<Webhook | null> {
+  return isId('whk', id) ? findWebhook(db, caller.shopId, id) : null;
+}
+
+async function lock(tx: Queryable, caller: ShopCaller, id: string): Promise<Webhook | null> {
+  return isId('whk', id) ? findWebhookForUpdate(tx, caller.shopId, id) : null;
 }
 
 function refuseDisabled(webhook: Webhook): void {

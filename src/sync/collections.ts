@@ -7,6 +7,7 @@ import { listCollectionsByIds } from '../db/collections.ts';
 import type { Follow, TokenStandard } from '../db/follows.ts';
 import { deleteFollow, findFollow, listFollows, upsertFollow } from '../db/follows.ts';
 import { deleteHoldings } from '../db/holdings.ts';
+import { listSignedOrders, updateOrderStates } from '../db/order-states.ts';
 import type { Address } from '../domain/address.ts';
 import { parseAddress } from '../domain/address.ts';
 import type { Chain } from '../domain/chain.ts';
@@ -175,7 +176,7 @@ function toProgress(
 }
 
 /** Follows a collection no more. What is known of it is kept and served; its orders stay as they were last judged. */
-async function remove({ main, chains }: FollowOperations, input: Input) {
+async function remove({ main, chains, clock, onChanged }: FollowOperations, input: Input) {
   const id = readTextOrNull(input, 'id') ?? refuse('id is missing');
   const follow = (await findFollow(main, id)) ?? (await findByAddress(main, id));
   if (!follow) throw new OperatorError(`${JSON.stringify(id)} is not followed; see mercat collections list`);
@@ -186,8 +187,11 @@ async function remove({ main, chains }: FollowOperations, input: Input) {
     if (chains.get(chain)?.family !== 'evm') return;
     await deleteContractEvents(tx, chain, contractAddress);
     await deleteHoldings(tx, collectionId);
+    // Nobody knows any more who holds their tokens: none is dormant for what was known last.
+    await updateOrderStates(tx, await listSignedOrders(tx, collectionId), clock());
     await updateChainRevision(tx, chain);
   });
+  onChanged?.({ collectionIds: new Set([collectionId]), kinds: new Set(['order']) });
   return { collectionId, removed: true };
 }
 

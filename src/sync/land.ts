@@ -4,7 +4,7 @@
 import { updateVanishedListings } from '../db/listing-endings.ts';
 import type { ImportContext } from '../intake/import.ts';
 import { announce } from '../intake/import.ts';
-import type { Entry } from '../intake/land.ts';
+import type { Entry } from '../intake/records.ts';
 import { landBatch } from '../intake/land.ts';
 import { parseRecord } from '../intake/records.ts';
 import type { RefusalCount, TaskResult } from './task.ts';
@@ -24,7 +24,7 @@ export type Lander = {
    */
   retireUnseen(snapshot: { source: string; collectionId: string }): Promise<boolean>;
   /** What it all came to. */
-  result(more?: { problems?: readonly string[] }): TaskResult;
+  result(more?: Pick<TaskResult, 'problems' | 'soon'>): TaskResult;
 };
 
 const BATCH_ROWS_MAX = 500;
@@ -132,7 +132,12 @@ export function createLander(context: LandContext): Lander {
       }
       return !outcome.doubted;
     },
-    result: ({ problems = [] } = {}) => ({ ...counts, refusals: toCounts(refusals), problems }),
+    result: ({ problems = [], soon = false } = {}) => ({
+      ...counts,
+      refusals: toCounts(refusals),
+      problems,
+      ...(soon && { soon }),
+    }),
   };
 }
 

@@ -47,6 +47,8 @@ export type TaskResult = {
   refusals?: readonly RefusalCount[];
   /** What could not be done this time, in words for the operator. */
   problems?: readonly string[];
+  /** An upstream went away in the middle of it: the rest is tried as soon as after a failure, not after the period. */
+  soon?: boolean;
 };
 
 export type RefusalCount = { reason: string; count: number; example: string };

@@ -189,8 +189,13 @@ forEachEngine('the intake door', (engine) => {
           assert.deepEqual(errorOf(await door.send('GET', path, { key: null })), [401, 'unauthorized']);
           assert.deepEqual(errorOf(await door.send('GET', path, { key: door.keys.store })), [403, 'forbidden']);
         }
-        assert.deepEqual(errorOf(await door.send('GET', '/orders/none')), [404, 'not_found']);
-        assert.deepEqual(errorOf(await door.send('GET', '/orders/none/explain')), [404, 'not_found']);
+        // One that no database takes as text is no id either.
+        for (const none of ['none', '%00']) {
+          assert.deepEqual(errorOf(await door.send('GET', `/orders/${none}`)), [404, 'not_found'], none);
+          assert.deepEqual(errorOf(await door.send('GET', `/orders/${none}/explain`)), [404, 'not_found'], none);
+          const cancel = await door.send('POST', `/orders/${none}/cancel`, { key: door.keys.intake });
+          assert.deepEqual(errorOf(cancel), [404, 'not_found'], none);
+        }
         const { data } = (await door.send('GET', `/orders/${orderId}/explain`)).body;
         assert.equal(data.status, 'active');
         assert.deepEqual(

@@ -73,6 +73,9 @@ forEachEngine('signed orders', (engine) => {
     get main() {
       return db;
     },
+    get indexer() {
+      return db;
+    },
     chains,
     clock: () => now,
     seaport: new Map(),

@@ -231,6 +231,39 @@ forEachStore('records of products', (store) => {
     assert.deepEqual({ ...real.summary, seconds: 0 }, { ...dry.summary, seconds: 0 });
   });
 
+  test('a key that belongs to a shop tells of that shop alone, and the log names it', async () => {
+    const [shop, stranger] = [await store.shop(), await store.shop()];
+    const tell = async (key: { secret: string }, ...records: unknown[]) => {
+      const headers = { authorization: `Bearer ${key.secret}` };
+      const body = toNdjson(records);
+      const answer = await fetch(`${store.service.url}/intake/v1/records`, { method: 'POST', headers, body });
+      const events = (await answer.text()).trim().split('\n');
+      return events.map((event) => JSON.parse(event)).filter(({ event }) => event === 'refused');
+    };
+    const key = await shop.newKey(['intake:write']);
+    const own = product({ shop: shop.name, inventory: 5 });
+    const other = product({ shop: stranger.id });
+    const none = product({ shop: 'nobody' });
+    const refused = await tell(key, other, own, none);
+    const reasonOf = (name: string) => `shop: there is no shop named ${JSON.stringify(name)}; see mercat shops list`;
+    assert.deepEqual(
+      refused.map(({ line, reason }) => [line, reason]),
+      [
+        [1, reasonOf(stranger.id)],
+        [3, reasonOf('nobody')],
+      ],
+    );
+    assert.deepEqual([await stranger.walk('/products'), await stranger.events()], [[], []]);
+    assert.deepEqual(await tell(key, { ...own, inventory: 4 }), []);
+    const [entry] = await shop.walk('/inventory/adjustments');
+    assert.deepEqual([entry.next, entry.source, entry.keyId], [4, 'import', key.id]);
+
+    const ofNoShop = await store.operate('keys.create', { scopes: ['intake:write'] });
+    assert.deepEqual(await tell(ofNoShop, { ...own, inventory: 3 }, other), []);
+    const [next] = await shop.walk('/inventory/adjustments');
+    assert.deepEqual([next.next, next.keyId, (await stranger.walk('/products')).length], [3, ofNoShop.id, 1]);
+  });
+
   test('they come in over the socket of a running server', async () => {
     const shop = await store.shop();
     const { inserted } = await store.service.load([product({ shop: shop.name })]);

@@ -99,7 +99,7 @@ export function describeDocument(store: TestStore): void {
         ]);
     });
 
-    test('names the statuses of every operation, a key for all of them, and the four headers of a 429', () => {
+    test('names the statuses and headers of every operation, a key for all of them, and the four headers of a 429', () => {
       const { paths, security, components } = store.document;
       const operations = Object.values<any>(paths).flatMap((item) => Object.values<any>(item));
       for (const [id, statuses] of Object.entries(STATUSES)) {
@@ -112,6 +112,12 @@ export function describeDocument(store: TestStore): void {
           'X-RateLimit-Reset',
         ]);
         assert.match(operation.description, /Scope `[a-z]+:[a-z]+`\./);
+      }
+      for (const operation of operations) {
+        const { parameters = [], responses, operationId } = operation;
+        const headers = parameters.filter((one: any) => one.in === 'header').map((one: any) => one.name);
+        const wanted = [...(responses[422] ? ['idempotency-key'] : []), ...(responses[412] ? ['if-match'] : [])];
+        assert.deepEqual(headers, wanted, operationId);
       }
       assert.deepEqual(security, [{ apiKey: [] }]);
       assert.equal(components.securitySchemes.apiKey.scheme, 'bearer');

@@ -19,3 +19,12 @@ export function heapUsed(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;
 }
+
+/** Bytes that the heap and all buffers beside it hold. */
+export function memoryHeld(): number {
+  // Buffers are freed beside the first collection; the second one waits for that.
+  collectGarbage();
+  collectGarbage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

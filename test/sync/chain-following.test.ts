@@ -5,8 +5,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listFollows } from '../../src/db/follows.ts';
 import { backfillOnce } from '../../src/sync/chain/backfill.ts';
+import { createCollectionOperations } from '../../src/sync/collections.ts';
+import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { callOf, mine, readChain, rollBack } from '../../src/devnet/chain.ts';
+import { createChains } from '../../src/domain/chain.ts';
+import { createLog } from '../../src/log.ts';
 import { startFaultyEndpoint } from '../support/faulty-endpoint.ts';
 import { forEachEngine } from '../support/engines.ts';
 import type { LocalWorld } from '../support/following.ts';
@@ -182,6 +186,33 @@ forEachEngine('following a chain', (engine) => {
       (await listFollows(late.db)).map(({ joined }) => joined),
       [true],
     );
+  });
+
+  test('followed no more, an order is judged by what is left: dormant for nobody’s knowledge it is not', async () => {
+    const { db, settle } = await open();
+    const tokenId = await mintTo(2);
+    await settle();
+    const id = await insertOrder(db, world, await world.sign(2, { tokenId, price: 7n }));
+    await world.act(callOf(world.people[2], world.nft, 'transferFrom', [world.people[2], world.people[1], tokenId]));
+    await settle();
+    assert.equal(await stateOf(db, id), 'active no-balance');
+    const told: string[] = [];
+    const operations = createCollectionOperations({
+      ...followWorld({ main: db, indexer: db }, world).projection,
+      chains: createChains(),
+      config: readConfig({}),
+      log: createLog('silent'),
+      random: () => 0,
+      readerOf: () => null,
+      protocolsOf: () => [],
+      onChanged: ({ collectionIds }) => void told.push(...collectionIds),
+    });
+    const collectionId = `ethereum_${world.nft.address}`;
+    await operations['collections.remove']({ id: collectionId });
+    assert.deepEqual([await stateOf(db, id), told], ['active', [collectionId]]);
+    await follow(db, world);
+    await settle();
+    assert.equal(await stateOf(db, id), 'active no-balance', 'followed again, all of it is known again');
   });
 });
 

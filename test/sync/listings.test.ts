@@ -85,6 +85,13 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await statuses())['L3'], 'cancelled');
   });
 
+  test('a listing whose time is yet to come is retired like any other', async () => {
+    const wrong = { timestamp: new Date(NOW + 24 * 60 * MINUTE_MS).toISOString() };
+    await lander().land([row(0), row(1, wrong)]);
+    assert.equal((await snapshot([row(0)])).retired, 1);
+    assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled' });
+  });
+
   test('a snapshot that lost more than half of a book is believed the third time, five minutes on', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);

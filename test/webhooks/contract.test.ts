@@ -13,6 +13,8 @@ import { answerWith, isSignedWith, startReceiver } from './fixtures.ts';
 const LIMIT_MS = 15_000;
 const URL_OF_NOBODY = 'https://hooks.example.com/mercat';
 const UNKNOWN_ID = `whk_${'0'.repeat(32)}`;
+/** No id at all, two of them nothing that a database takes as text. */
+const NO_IDS = ['x', 'prod_1', '%00', `whk_%00${'0'.repeat(31)}`, '%F0%9F%A6%94'];
 
 /** Every operation, with a body that is good. */
 const OPERATIONS = [
@@ -108,6 +110,10 @@ function suite(store: TestStore): void {
       const unknown = await shop.send(operation.method, at(UNKNOWN_ID), bodyOf(operation));
       assert.equal(foreign.status, 404, `${operation.method} ${operation.path}: ${foreign.text}`);
       assert.equal(foreign.text, unknown.text);
+      for (const none of NO_IDS) {
+        const answer = await shop.send(operation.method, at(none), bodyOf(operation));
+        assert.deepEqual([answer.status, answer.text], [404, unknown.text], `${operation.method} ${at(none)}`);
+      }
     }
     const own = await create(shop);
     const crossed = await shop.send('POST', `/webhooks/${own.id}/deliveries/${delivery.id}/redeliver`);
@@ -129,6 +135,7 @@ function suite(store: TestStore): void {
       [{ url: URL_OF_NOBODY, description: 'x'.repeat(501) }, 'description'],
       [{ url: URL_OF_NOBODY, enabled: true }, 'enabled'],
       [`{"url":"${URL_OF_NOBODY}","__proto__":{}}`, '__proto__'],
+      ['{', ''],
     ];
     for (const [body, path] of bad) {
       const answer = await shop.send('POST', '/webhooks', body === undefined ? {} : { body });
@@ -142,6 +149,18 @@ function suite(store: TestStore): void {
     for (const body of [{ url: null }, { events: null }, { enabled: 'yes' }, { enabled: 0 }, { nonsense: 1 }]) {
       assert.equal((await shop.send('PUT', `/webhooks/${id}`, { body })).status, 400, JSON.stringify(body));
     }
+    const unknownFields = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
+    for (const [method, path] of [
+      ['POST', '/webhooks'],
+      ['PUT', `/webhooks/${id}`],
+      ['POST', `/webhooks/${id}/recover`],
+    ] as const) {
+      const answer = await shop.send(method, path, { body: unknownFields });
+      assert.equal(answer.status, 400);
+      assert.ok(answer.text.length < 10_000, 'thousands of mistakes are answered with the first of them');
+      const unreadable = await shop.send(method, path, { body: '{' });
+      assert.deepEqual([unreadable.status, unreadable.body.error.message], [400, 'Invalid webhook payload']);
+    }
     for (const since of [
       undefined,
       null,
@@ -151,6 +170,7 @@ function suite(store: TestStore): void {
       '2026-01-01',
       '2026-01-01T00:00:00',
       '2026-13-01T00:00:00Z',
+      '2026-02-30T00:00:00Z',
     ]) {
       const answer = await shop.send('POST', `/webhooks/${id}/recover`, { body: { since } });
       assert.equal(answer.status, 400, String(since));

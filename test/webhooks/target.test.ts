@@ -81,6 +81,9 @@ const LITERALS = [
   '224.0.0.1',
   '240.0.0.1',
   '255.255.255.255',
+  'localhost',
+  'LOCALHOST.',
+  'hooks.localhost',
 ];
 
 const URLS = [

@@ -6,8 +6,10 @@ import type { Database } from '../../db/database.ts';
 import type { IntakeScope } from '../../domain/scope.ts';
 import { INTAKE_SCOPES } from '../../domain/scope.ts';
 import type { ImportContext } from '../../intake/import.ts';
+import type { RecordSender } from '../../intake/land-products.ts';
 import type { OrderContext } from '../../intake/orders.ts';
 import type { Market } from '../../market/market.ts';
+import type { Caller } from '../../store/store.ts';
 import type { KeyDoor } from '../api-key.ts';
 import { identifyCaller, lacksScope } from '../api-key.ts';
 
@@ -22,6 +24,8 @@ export type IntakeDoor = {
   /** A hook that lets through whoever has one of the scopes. */
   authorize(...scopes: IntakeScope[]): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   scopesOf(request: FastifyRequest): ReadonlySet<string>;
+  /** The key that the request came with, and the shop that it belongs to. */
+  senderOf(request: FastifyRequest): RecordSender;
   /** Bytes of a stream of records. */
   recordsBytesMax: number;
 };
@@ -32,16 +36,22 @@ const RECORDS_BYTES_MAX = 64 * 1024 * 1024;
 const ORDER_TIMEOUT_MS = 20_000;
 
 export function createKeyedDoor(door: KeyDoor): IntakeDoor {
-  const known = new WeakMap<FastifyRequest, ReadonlySet<string>>();
+  const known = new WeakMap<FastifyRequest, Caller>();
+  const callerOf = (request: FastifyRequest): Caller => {
+    const caller = known.get(request);
+    if (!caller) throw new Error(`${request.method} ${request.url} has no authorize hook`);
+    return caller;
+  };
   return {
     authorize:
       (...scopes) =>
       async (request, reply) => {
         const caller = await identifyCaller(door, request, reply);
         if (!scopes.some((scope) => caller.scopes.has(scope))) throw lacksScope(scopes.join(' or '));
-        known.set(request, caller.scopes);
+        known.set(request, caller);
       },
-    scopesOf: (request) => known.get(request) ?? new Set(),
+    scopesOf: (request) => callerOf(request).scopes,
+    senderOf: (request) => callerOf(request),
     recordsBytesMax: RECORDS_BYTES_MAX,
   };
 }
@@ -49,6 +59,7 @@ export function createKeyedDoor(door: KeyDoor): IntakeDoor {
 export const LOCAL_DOOR: IntakeDoor = {
   authorize: () => () => Promise.resolve(),
   scopesOf: () => new Set(INTAKE_SCOPES),
+  senderOf: () => ({ keyId: null, shopId: null }),
   recordsBytesMax: Number.MAX_SAFE_INTEGER,
 };
 

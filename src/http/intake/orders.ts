@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { StoredOrder } from '../../db/signed-orders.ts';
+import { isStorable } from '../../domain/text.ts';
 import type { ErrorDetail } from '../../errors.ts';
 import { ServiceError } from '../../errors.ts';
 import { cancelOrder } from '../../intake/order-cancels.ts';
@@ -118,7 +119,12 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, door: Inta
   );
 }
 
-const idOf = (request: FastifyRequest) => (request.params as { orderId: string }).orderId;
+/** Text that no database takes is no id of an order. */
+function idOf(request: FastifyRequest): string {
+  const { orderId } = request.params as { orderId: string };
+  if (!isStorable(orderId)) throw notFound();
+  return orderId;
+}
 
 async function wordOrder(context: IntakeContext, order: StoredOrder | null): Promise<WireOrderAnswer> {
   const chain = order && context.orders.chains.get(order.chain);

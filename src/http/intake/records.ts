@@ -8,6 +8,7 @@ import Type from 'typebox';
 import { describeError, ServiceError } from '../../errors.ts';
 import type { ImportContext } from '../../intake/import.ts';
 import { ImportFailure, importRecords } from '../../intake/import.ts';
+import type { RecordSender } from '../../intake/land-products.ts';
 import type { AnswerEvent, RequestOptions } from '../../intake/protocol.ts';
 import { parseRequestQuery, RECORDS_PATH } from '../../intake/protocol.ts';
 import type { IntakeDoor } from './context.ts';
@@ -38,7 +39,14 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
       reply.hijack();
       const controller = new AbortController();
       const { recordsBytesMax: bytesMax } = door;
-      const work = serve(context, { request: request.raw, response: reply.raw, options, controller, bytesMax });
+      const sender = door.senderOf(request);
+      const work = serve(context, {
+        request: request.raw,
+        response: reply.raw,
+        options: { ...options, sender },
+        controller,
+        bytesMax,
+      });
       running.set(controller, work);
       await work.finally(() => running.delete(controller));
     });
@@ -84,7 +92,7 @@ function toPlainQuery(query: unknown): Record<string, unknown> {
 type Exchange = {
   request: IncomingMessage;
   response: ServerResponse;
-  options: RequestOptions;
+  options: RequestOptions & { sender: RecordSender };
   controller: AbortController;
   bytesMax: number;
 };

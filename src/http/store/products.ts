@@ -22,7 +22,7 @@ import type { StoreContext } from './context.ts';
 import { sendEffect } from './effects.ts';
 import { matchOf, toEtag } from './etags.ts';
 import type { WireProduct, WireProductSummary } from './schemas.ts';
-import { dataOf, idempotencyHeader, ref, storeResponses } from './schemas.ts';
+import { changeHeaders, dataOf, idempotencyHeader, matchHeader, ref, storeResponses } from './schemas.ts';
 
 type ListQuery = { limit: number; cursor?: string; collection?: string; type?: ProductType };
 
@@ -143,7 +143,7 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
           '`If-Match` changes only the version that it names. Scope `products:write`.',
         tags,
         params,
-        headers: idempotencyHeader,
+        headers: changeHeaders,
         body: ref('ProductUpdate'),
         response: storeResponses(200, dataOf(ref('Product')), 404, 409, 412, 422),
       },
@@ -172,6 +172,7 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
         description: 'Sends `product.deleted`; the adjustment log stays. Scope `products:write`.',
         tags,
         params,
+        headers: matchHeader,
         response: storeResponses(
           200,
           dataOf(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { additionalProperties: false })),

@@ -259,12 +259,18 @@ export const storeResponses = createResponses(ERRORS, 'StoreError');
 
 export const SCOPES_IN_WORDS = STORE_SCOPES.map((scope) => `\`${scope}\``).join(', ');
 
-export const idempotencyHeader = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'The same key with the same body has its effect once; kept 24 h.',
-    }),
-  ),
-});
+const idempotencyKey = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The same key with the same body has its effect once; kept 24 h.',
+  }),
+);
+const ifMatch = Type.Optional(
+  Type.String({ description: 'ETags, or `*`: nothing is done unless one of them is the current version.' }),
+);
+
+/** Headers that a request may carry: to happen once, to happen to one version only, or both. */
+export const idempotencyHeader = Type.Object({ 'idempotency-key': idempotencyKey });
+export const matchHeader = Type.Object({ 'if-match': ifMatch });
+export const changeHeaders = Type.Object({ 'idempotency-key': idempotencyKey, 'if-match': ifMatch });

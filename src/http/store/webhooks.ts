@@ -10,6 +10,7 @@ import { parseNewWebhook, parseRecovery, parseWebhookInput } from '../../domain/
 import { ServiceError } from '../../errors.ts';
 import type { WebhookWithSecret } from '../../store/webhooks.ts';
 import {
+  INVALID_WEBHOOK,
   changeWebhook,
   createWebhook,
   invalidWebhook,
@@ -28,7 +29,7 @@ import type { StoreContext } from './context.ts';
 import type { Effect } from './effects.ts';
 import { sendEffect } from './effects.ts';
 import { matchOf, toEtag } from './etags.ts';
-import { dataOf, idempotencyHeader, ref, storeResponses } from './schemas.ts';
+import { changeHeaders, dataOf, idempotencyHeader, matchHeader, ref, storeResponses } from './schemas.ts';
 import { WEBHOOK_SCHEMAS, deliveryState, toWireDelivery, toWireWebhook } from './webhook-schemas.ts';
 
 /** What these routes need beside what all routes of the store share. */
@@ -88,6 +89,7 @@ function registerCollection(app: FastifyInstance, context: WebhookRoutesContext)
     PATH,
     {
       onRequest: authorize(context, 'webhooks:write'),
+      config: { unreadableBody: INVALID_WEBHOOK },
       schema: {
         operationId: 'createWebhook',
         summary: 'Create a webhook',
@@ -133,6 +135,7 @@ function registerOne(app: FastifyInstance, context: WebhookRoutesContext): void 
     ONE_PATH,
     {
       onRequest: authorize(context, 'webhooks:write'),
+      config: { unreadableBody: INVALID_WEBHOOK },
       schema: {
         operationId: 'updateWebhook',
         summary: 'Update a webhook',
@@ -141,7 +144,7 @@ function registerOne(app: FastifyInstance, context: WebhookRoutesContext): void 
           'is recovered on request. Scope `webhooks:write`.',
         tags,
         params,
-        headers: idempotencyHeader,
+        headers: changeHeaders,
         body: ref('WebhookUpdate'),
         response: storeResponses(200, dataOf(ref('Webhook')), 404, 409, 412, 422),
       },
@@ -166,6 +169,7 @@ function registerOne(app: FastifyInstance, context: WebhookRoutesContext): void 
         description: 'With its deliveries; what was not sent yet is not sent any more. Scope `webhooks:write`.',
         tags,
         params,
+        headers: matchHeader,
         response: storeResponses(
           200,
           dataOf(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { additionalProperties: false })),
@@ -195,6 +199,7 @@ function registerActions(app: FastifyInstance, context: WebhookRoutesContext): v
       `${ONE_PATH}/${name}`,
       {
         onRequest: authorize(context, 'webhooks:write'),
+        config: { unreadableBody: INVALID_WEBHOOK },
         schema: { ...words, tags, params, headers: idempotencyHeader, response },
       },
       (request, reply) => sendDue(context, request, reply, work(request)),

@@ -12,7 +12,7 @@ import { createEndpoint } from './endpoint.ts';
 import { createLogReads } from './log-reads.ts';
 import { createPool } from './pool.ts';
 
-export type { At, ChainReader, EventFilter, SeaportOrderStatus, TokenStandard } from './chain-reads.ts';
+export type { ChainReader, EventFilter, SeaportOrderStatus } from './chain-reads.ts';
 export type { EndpointStatus } from './endpoint.ts';
 export { ChainUnavailable, RpcFailure } from './rpc-failure.ts';
 

@@ -1,0 +1,273 @@
+// OpenSea's own library against two chains at once and one real service that follows both: what it signs is taken as it is, and
+// what it fills and cancels on a chain shows up on that chain and on no other. The contracts have the same addresses on both
+// chains, so that whatever takes one chain for the other is seen.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
+import type { Network } from '../../src/devnet/devnet.ts';
+import type { Contract } from '../../src/devnet/protocol.ts';
+import { startTestDevnet } from '../support/anvil.ts';
+import type { FollowedService } from '../support/followed-service.ts';
+import { eventually, startFollowedService } from '../support/followed-service.ts';
+import type { Name, Scene, Signed } from '../support/seaport-js-scene.ts';
+import { askFor, callAsWallet, LATE_TOKEN, setScene, sign, signBook } from '../support/seaport-js-scene.ts';
+
+const NETWORKS: readonly Network[] = ['ethereum', 'base'];
+const SIZE = { people: 2, collections: 1, tokens: 4, editions: 1 };
+
+/** A scene with what was listed there, under the ids that the orders got. */
+type Stage = Scene & {
+  chain: string;
+  book: Map<Name, Signed & { id: string; hash: string }>;
+  /** Signed with the counter that is raised later, and kept back. */
+  keptBack: OrderWithCounter[];
+};
+
+const cleanups: (() => Promise<unknown> | void)[] = [];
+const stages: Stage[] = [];
+let service: FollowedService;
+
+before(async () => {
+  const devnet = await startTestDevnet({ networks: NETWORKS, size: SIZE });
+  cleanups.push(devnet.stop);
+  for (const scene of await Promise.all(devnet.networks.map(({ world }) => setScene(world)))) {
+    cleanups.push(scene.end);
+    stages.push({ ...scene, chain: scene.world.chain.id, book: new Map(), keptBack: [] });
+  }
+  const addresses = stages.map(({ nft, editions, wallet }) => [nft, editions, wallet].map(({ address }) => address));
+  assert.deepEqual(addresses[0], addresses[1]);
+  service = await startFollowedService(stages.map(({ world }) => world));
+  cleanups.push(service.stop);
+});
+after(async () => {
+  for (const clean of cleanups.toReversed()) await clean();
+});
+
+/** A test that goes on on both chains side by side. */
+const testOnEachChain = (name: string, act: (stage: Stage) => Promise<void>) =>
+  test(name, async () => void (await Promise.all(stages.map(act))));
+
+const listedAs = ({ book }: Stage, name: Name) => book.get(name) ?? assert.fail(`${name} was not listed`);
+const readOrder = async (stage: Stage, name: Name, more = '') => {
+  const { status, body } = await service.intake('GET', `/orders/${listedAs(stage, name).id}${more}`);
+  assert.equal(status, 200, `${stage.chain} ${name}`);
+  return body;
+};
+const explain = async (stage: Stage, name: Name) => (await readOrder(stage, name, '/explain')).data;
+/** Its status, and the transaction that brought it about. */
+const stateOf = async (stage: Stage, name: Name) => {
+  const { data } = await readOrder(stage, name);
+  return [data.status, data.tx];
+};
+const readCollection = async ({ chain }: Stage, { address }: Contract, what: string) =>
+  (await service.read(`/v1/collections/${chain}_${address}/${what}`)).data;
+const readToken = async ({ chain, nft }: Stage, id: bigint) =>
+  (await service.read(`/v1/tokens/${chain}/${nft.address}/${id}`)).data;
+const floorOf = async (stage: Stage, contract: Contract) =>
+  (await readCollection(stage, contract, 'floor')).askFloor?.raw ?? null;
+const listedIds = async (stage: Stage, contract: Contract): Promise<string[]> =>
+  (await readCollection(stage, contract, 'listings')).map(({ orderId }: any) => orderId).sort();
+const idsOf = (stage: Stage, ...names: Name[]) => names.map((name) => listedAs(stage, name).id).sort();
+
+/** Posts the order as the library gave it, in an envelope that names the chain. */
+const post = (chain: string, order: OrderWithCounter) =>
+  service.intake('POST', '/orders', JSON.stringify({ chain, order }));
+const refusalOf = async (chain: string, order: OrderWithCounter) => {
+  const { status, body } = await post(chain, order);
+  return [status, body.error?.code];
+};
+
+testOnEachChain('what the library signs is taken as it is and listed', async (stage) => {
+  const { chain, nft, editions, seller, wallet, book, keptBack } = stage;
+  const signed = await signBook(stage);
+  for (const amount of [1n, 2n]) keptBack.push(await sign(seller, askFor(stage, LATE_TOKEN, amount)));
+  await service.settle();
+  for (const [name, listed] of signed) {
+    const { status, body } = await post(chain, listed.order);
+    assert.equal(status, 201, `${chain} ${name}: ${JSON.stringify(body)}`);
+    const { data, order } = body;
+    book.set(name, { ...listed, id: data.orderId, hash: seller.seaport.getOrderHash(listed.order.parameters) });
+    const { contract, tokenId, ask, total, offerer, units, ends } = listed;
+    assert.deepEqual(
+      [data.chain, data.contractAddress, data.tokenId, data.price.raw, data.seller, data.marketplace, data.status],
+      [chain, contract.address, String(tokenId), String(ask), offerer, 'MERCAT', 'active'],
+    );
+    assert.deepEqual(
+      [order.orderHash, order.buyerTotal?.raw ?? String(ask), order.standard, order.quantity, order.filledQuantity],
+      [listedAs(stage, name).hash, String(total), units > 1n ? 'erc1155' : 'erc721', String(units), '0'],
+    );
+    assert.equal(data.expiresAt !== null, ends);
+  }
+  const single = [...book.keys()].filter((name) => name !== 'edition');
+  assert.deepEqual(await listedIds(stage, nft), idsOf(stage, ...single));
+  assert.deepEqual(await listedIds(stage, editions), idsOf(stage, 'edition'));
+  assert.equal(await floorOf(stage, nft), String(listedAs(stage, 'bulk0').ask));
+  assert.equal(await floorOf(stage, editions), String(listedAs(stage, 'edition').ask));
+  for (const name of ['wallet', 'fees'] as const) {
+    const { tokenId, ask, id } = listedAs(stage, name);
+    const { owner, listing } = await readToken(stage, tokenId);
+    const holder = name === 'wallet' ? wallet.address : seller.address;
+    assert.deepEqual([owner.address, listing.orderId, listing.price.raw], [holder, id, String(ask)]);
+  }
+});
+
+/** With the lowest bit of one byte turned over. */
+function flip(hex: string, byte: number): string {
+  const at = 2 + 2 * byte;
+  const turned = (Number.parseInt(hex.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0');
+  return hex.slice(0, at) + turned + hex.slice(at + 2);
+}
+
+testOnEachChain(
+  'an order is refused that came before, is not what was signed, or is for the other chain',
+  async (stage) => {
+    const { chain, nft } = stage;
+    const before = await listedIds(stage, nft);
+    const other = NETWORKS.find((network) => network !== chain) ?? assert.fail();
+    for (const [name, { order }] of stage.book) {
+      const { parameters, signature } = order;
+      assert.deepEqual(await refusalOf(chain, order), [409, 'duplicate'], name);
+      // Each chain has a wrapped currency of its own.
+      const elsewhere = name === 'wrapped' ? 'unsupported_currency' : 'signature_invalid';
+      assert.deepEqual(await refusalOf(other, order), [422, elsewhere], `${name} on ${other}`);
+      // r, s, and of a bulk order its place in the tree and the way up.
+      const size = signature.length / 2 - 1;
+      for (const byte of [0, 32, 63, 64, 66, size - 1].filter((at) => at < size)) {
+        const spoilt = { parameters, signature: flip(signature, byte) };
+        assert.deepEqual(await refusalOf(chain, spoilt), [422, 'signature_invalid'], `${name}: byte ${byte}`);
+      }
+      const { offer, consideration, salt, endTime, counter, offerer, zone, conduitKey, orderType } = parameters;
+      const [offered] = offer;
+      assert.ok(offered);
+      const raise = (amount: unknown) => String(BigInt(String(amount)) + 1n);
+      const dearer = consideration.map((item) => {
+        const amount = raise(item.startAmount);
+        return { ...item, startAmount: amount, endAmount: amount };
+      });
+      const changes: [Partial<OrderWithCounter['parameters']>, string][] = [
+        [{ salt: flip(salt, 31) }, 'signature_invalid'],
+        [{ endTime: String(BigInt(String(endTime)) - 1n) }, 'signature_invalid'],
+        [{ consideration: dearer }, 'signature_invalid'],
+        [{ counter: raise(counter) }, 'signature_invalid'],
+        [{ offer: [{ ...offered, identifierOrCriteria: raise(offered.identifierOrCriteria) }] }, 'signature_invalid'],
+        [{ zone: flip(zone, 19) }, 'signature_invalid'],
+        [{ offerer: flip(offerer, 19) }, 'fees_over_limit'],
+        [{ conduitKey: flip(conduitKey, 31) }, 'signature_invalid'],
+        [{ orderType: orderType + 2 }, 'extra_data_not_supported'],
+      ];
+      for (const [change, code] of changes) {
+        const spoilt = { parameters: { ...parameters, ...change }, signature };
+        assert.deepEqual(await refusalOf(chain, spoilt), [422, code], `${name}: ${JSON.stringify(change)}`);
+      }
+    }
+    assert.deepEqual(await listedIds(stage, nft), before);
+  },
+);
+
+/** The buyer fills the order as the service serves it: nothing but that is needed. Resolves to the transaction. */
+async function fill(stage: Stage, name: Name, unitsToFill?: bigint): Promise<string> {
+  const { seaport, address } = stage.buyer;
+  const { order } = await readOrder(stage, name);
+  const units = unitsToFill !== undefined && { unitsToFill };
+  const { executeAllActions } = await seaport.fulfillOrder({ order: order.seaport, accountAddress: address, ...units });
+  const transaction = await executeAllActions();
+  await transaction.wait();
+  return transaction.hash;
+}
+
+testOnEachChain('what the library fills is filled, sold at its price, and the buyer’s', async (stage) => {
+  const { chain, nft, buyer } = stage;
+  const names = ['plain', 'fees', 'wrapped', 'conduit', 'wallet', 'bulk0'] as const;
+  const txs = new Map<Name, string>();
+  for (const name of names) txs.set(name, await fill(stage, name));
+  await service.settle();
+  await eventually(async () => assert.equal((await readCollection(stage, nft, 'sales')).length, names.length));
+  const sales = await readCollection(stage, nft, 'sales');
+  for (const name of names) {
+    const tx = txs.get(name);
+    const { id, hash, tokenId, total, offerer, order } = listedAs(stage, name);
+    const sale = sales.find((one: any) => one.tx === tx) ?? assert.fail(`${chain} ${name}: no sale by ${tx}`);
+    assert.deepEqual(
+      [sale.chain, sale.tokenId, sale.price.raw, sale.seller, sale.buyer, sale.marketplace, sale.status, sale.orderId],
+      [chain, String(tokenId), String(total), offerer, buyer.address, 'MERCAT', 'sold', id],
+    );
+    assert.deepEqual(await stateOf(stage, name), ['filled', tx]);
+    const { status, events, transitions } = await explain(stage, name);
+    const fills = events.filter(({ kind }: any) => kind === 'order-fulfilled');
+    assert.deepEqual([status, fills.length, fills[0]?.tx, fills[0]?.details.orderHash], ['filled', 1, tx, hash]);
+    assert.deepEqual(
+      transitions.map(({ to, tx: by }: any) => `${to} ${by}`),
+      ['active null', `filled ${tx}`],
+    );
+    const { owner, listing, lastSale } = await readToken(stage, tokenId);
+    assert.deepEqual([owner.address, listing, lastSale.price.raw], [buyer.address, null, String(total)]);
+    assert.deepEqual(await refusalOf(chain, order), [422, 'already_filled']);
+  }
+  assert.deepEqual(await listedIds(stage, nft), idsOf(stage, 'wallet2', 'bulk1', 'bulk2'));
+  assert.equal(await floorOf(stage, nft), String(listedAs(stage, 'bulk1').ask));
+});
+
+testOnEachChain('what is filled in part stays listed with the rest, until that is sold too', async (stage) => {
+  const { editions, seller, buyer } = stage;
+  const { units, ask, id } = listedAs(stage, 'edition');
+  const first = { units: 4n, tx: await fill(stage, 'edition', 4n) };
+  await service.settle();
+  const { data, order } = await readOrder(stage, 'edition');
+  assert.deepEqual([data.status, order.quantity, order.filledQuantity], ['active', String(units), '4']);
+  assert.deepEqual(await listedIds(stage, editions), [id]);
+  assert.equal(await floorOf(stage, editions), String(ask), 'a unit costs what it did');
+
+  const second = { units: units - 4n, tx: await fill(stage, 'edition', units - 4n) };
+  await service.settle();
+  assert.deepEqual(await stateOf(stage, 'edition'), ['filled', second.tx]);
+  assert.deepEqual([await listedIds(stage, editions), await floorOf(stage, editions)], [[], null]);
+  const { transitions } = await explain(stage, 'edition');
+  const told = transitions.map(({ to, because }: any) => `${to}: ${because}`);
+  assert.deepEqual(told, ['active: taken into the book', 'active: 4 filled', 'filled: all of it was filled']);
+  await eventually(async () => {
+    const sales = await readCollection(stage, editions, 'sales');
+    const said = ({ tx, price, seller: from, buyer: to, orderId }: any) => [price.raw, tx, from, to, orderId].join(' ');
+    // Each at what was paid for all of its units.
+    const parts = [first, second].map((part) => ({ tx: part.tx, price: { raw: String(part.units * ask) } }));
+    const expected = parts.map((part) => said({ ...part, seller: seller.address, buyer: buyer.address, orderId: id }));
+    assert.deepEqual(sales.map(said).sort(), expected.sort());
+  });
+});
+
+testOnEachChain(
+  'what the library cancels is cancelled, one by one or all at once, and nothing else is',
+  async (stage) => {
+    const { chain, seller, walletOwner, wallet, nft, keptBack } = stage;
+    const [cancelledBefore, raisedOver] = keptBack;
+    assert.ok(cancelledBefore && raisedOver);
+    const some = [listedAs(stage, 'bulk1').order.parameters, cancelledBefore.parameters];
+    const one = await seller.seaport.cancelOrders(some, seller.address).transact();
+    await one.wait();
+    await service.settle();
+    assert.deepEqual(await stateOf(stage, 'bulk1'), ['cancelled', one.hash]);
+    assert.deepEqual(await stateOf(stage, 'bulk2'), ['active', null]);
+    assert.equal((await explain(stage, 'bulk1')).transitions.at(-1).because, 'cancelled on the chain');
+    assert.deepEqual(await refusalOf(chain, cancelledBefore), [422, 'already_cancelled']);
+
+    const all = await seller.seaport.bulkCancelOrders(seller.address).transact();
+    await all.wait();
+    await service.settle();
+    assert.deepEqual(await stateOf(stage, 'bulk2'), ['cancelled', all.hash]);
+    assert.equal((await explain(stage, 'bulk2')).transitions.at(-1).because, 'the offerer raised the counter');
+    assert.deepEqual(await stateOf(stage, 'bulk1'), ['cancelled', one.hash], 'it was cancelled before');
+    assert.equal((await stateOf(stage, 'plain'))[0], 'filled', 'what was sold stays sold');
+    assert.deepEqual(await refusalOf(chain, raisedOver), [422, 'wrong_counter']);
+    assert.deepEqual(await listedIds(stage, nft), idsOf(stage, 'wallet2'));
+    const { status, body } = await post(chain, await sign(seller, askFor(stage, LATE_TOKEN, 3n)));
+    assert.equal(status, 201, `under the new counter: ${JSON.stringify(body)}`);
+
+    const { parameters } = listedAs(stage, 'wallet2').order;
+    const { data } = await walletOwner.seaport.cancelOrders([parameters], wallet.address).buildTransaction();
+    const tx = await callAsWallet(stage, data);
+    await service.settle();
+    assert.deepEqual(await stateOf(stage, 'wallet2'), ['cancelled', tx]);
+    assert.deepEqual(await listedIds(stage, nft), [body.data.orderId]);
+    assert.equal(await floorOf(stage, nft), '3');
+  },
+);

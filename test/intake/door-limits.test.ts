@@ -1,0 +1,180 @@
+// What the intake's public door takes from one client: requests a minute, and bytes of a stream of records. A stream that is too
+// long is refused on the way, in bounded memory, and what it was told to have landed is there.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { createContract } from '../support/contract.ts';
+import { memoryHeld } from '../support/cost.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { NOW, toNdjson, token } from '../support/intake.ts';
+import type { TestAnswer, TestService } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+
+const MEGABYTE = 1024 * 1024;
+const RECORDS_BYTES_MAX = 64 * MEGABYTE;
+/** How often memory is looked at while a stream is sent, and what the service and its client may hold of it. */
+const LOOK_EVERY_BYTES = 8 * MEGABYTE;
+const HELD_MAX = 16 * MEGABYTE;
+const REQUESTS_MAX = 8;
+const FAILURES_MAX = 60;
+const MINUTE_MS = 60_000;
+/** Takes up room, and says nothing. */
+const blankLine = Buffer.from(`${' '.repeat(MEGABYTE / 16 - 1)}\n`);
+
+forEachEngine('the limits of the intake door', (engine) => {
+  describe('service', () => {
+    let service: TestService;
+    let contract: ReturnType<typeof createContract>;
+    let now = NOW;
+    before(async () => {
+      const settings = { ...(await engine.settings()), STORE_RATE_LIMIT: String(REQUESTS_MAX), TRUST_PROXY: 'true' };
+      service = await startTestService({ settings, clock: () => now });
+      contract = createContract(await (await fetch(`${service.url}/intake/v1/openapi.json`)).json());
+    });
+    after(() => service.close());
+
+    const newKey = async (...scopes: string[]): Promise<string> => {
+      const { status, body } = await service.operate('keys.create', { scopes });
+      assert.equal(status, 200, JSON.stringify(body));
+      return body.result.secret;
+    };
+    const send = async (
+      method: string,
+      path: string,
+      { key, body, from = '203.0.113.1' }: { key?: string; body?: string; from?: string } = {},
+    ): Promise<TestAnswer> => {
+      const headers = {
+        'x-forwarded-for': from,
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      };
+      const response = await fetch(`${service.url}/intake/v1${path}`, { method, headers, ...(body && { body }) });
+      const text = await response.text();
+      const isStream = path === '/records' && response.status === 200;
+      const parsed = isStream ? JSON.parse(text.trim().split('\n').at(-1) ?? '') : JSON.parse(text);
+      const answer = { status: response.status, headers: response.headers, text, body: parsed };
+      if (!isStream) contract.check(method, `/intake/v1${path}`, answer);
+      return answer;
+    };
+    const assertLimited = ({ status, body, headers }: TestAnswer, limit: number, resetAt: number) => {
+      assert.deepEqual([status, body.error.code], [429, 'rate_limited']);
+      const seconds = Math.ceil((resetAt - now) / 1_000);
+      assert.deepEqual(
+        ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'].map((n) => headers.get(n)),
+        [String(limit), '0', new Date(resetAt).toISOString(), String(seconds)],
+      );
+    };
+
+    test('a key has its requests of a minute over all of the intake, whatever they are answered', async () => {
+      const scopes = ['orders:write', 'intake:write'];
+      const [key, other] = [await newKey(...scopes), await newKey(...scopes)];
+      const record = toNdjson([token({ tokenId: '77' })]);
+      const start = now;
+      const asked: [method: string, path: string, body: string | undefined, status: number][] = [
+        ['POST', '/orders', '{', 400],
+        ['GET', '/orders/none', undefined, 404],
+        ['GET', '/orders/none/explain', undefined, 404],
+        ['POST', '/orders/none/cancel', undefined, 404],
+      ];
+      for (let count = 0; count < REQUESTS_MAX; count += 1) {
+        const [method, path, body, status] = asked[count % asked.length] ?? assert.fail();
+        // From one address and the next: it is the key that counts.
+        const answer = await send(method, path, { key, ...(body && { body }), from: `203.0.113.${count}` });
+        assert.equal(answer.status, status, answer.text);
+        assert.equal(answer.headers.get('x-ratelimit-limit'), null);
+      }
+      now += 15_000;
+      for (const [method, path, body] of asked) {
+        assertLimited(await send(method, path, { key, ...(body && { body }) }), REQUESTS_MAX, start + MINUTE_MS);
+      }
+      assertLimited(await send('POST', '/records', { key, body: record }), REQUESTS_MAX, start + MINUTE_MS);
+      assert.equal((await send('GET', '/orders/none', { key: other })).status, 404, 'another key has its own');
+      now = start + MINUTE_MS;
+      const landed = await send('POST', '/records', { key, body: record });
+      assert.deepEqual([landed.body.event, landed.body.inserted], ['done', 1], 'nothing of it was taken before');
+    });
+
+    test('an address has 60 failed authentications in a minute, and good keys go on being answered from it', async () => {
+      const key = await newKey('orders:write');
+      const start = now;
+      for (let failures = 0; failures < FAILURES_MAX; failures += 1) {
+        const wrong = failures % 2 === 0 ? {} : { key: `${key.slice(0, -1)}_` };
+        assert.equal((await send('POST', '/orders', { ...wrong, body: '{}' })).status, 401);
+      }
+      assertLimited(await send('POST', '/orders', { body: '{}' }), FAILURES_MAX, start + MINUTE_MS);
+      assert.equal((await send('GET', '/orders/none', { key })).status, 404);
+      assert.equal((await send('GET', '/orders/none', { from: '203.0.113.2' })).status, 401);
+      now = start + MINUTE_MS;
+    });
+
+    /**
+     * Sends the stream as fast as it is taken, until it is told that it is not. Resolves to the events of the answer, to the bytes
+     * that were sent, and to what memory grew by meanwhile.
+     */
+    const stream = async (key: string, pieces: Iterable<Buffer>) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const request = http.request(`${service.url}/intake/v1/records`, { method: 'POST', headers, agent: false });
+      let isRefused = false;
+      const answered = once(request, 'response').then(async ([response]) => {
+        let text = '';
+        for await (const part of (response as http.IncomingMessage).setEncoding('utf8')) {
+          text += part as string;
+          isRefused = text.includes('"event":"error"');
+        }
+        return text;
+      });
+      const start = memoryHeld();
+      let peak = start;
+      let sent = 0;
+      let lookAt = LOOK_EVERY_BYTES;
+      for (const piece of pieces) {
+        if (isRefused) break;
+        if (!request.write(piece)) await once(request, 'drain');
+        sent += piece.length;
+        if (sent < lookAt) continue;
+        peak = Math.max(peak, memoryHeld());
+        lookAt += LOOK_EVERY_BYTES;
+      }
+      request.end();
+      const lines = (await answered).trim().split('\n');
+      return { events: lines.map((line) => JSON.parse(line)), sent, grown: peak - start };
+    };
+
+    test('a stream of more than 64 MiB is refused where it gets too long, and what it said it took is there', async (t) => {
+      const key = await newKey('intake:write');
+      const records = Array.from({ length: 2_400 }, (_, index) => token({ tokenId: String(1_000 + index) }));
+      /** Records far apart, so that the limit is met in the middle of them. */
+      function* sparse() {
+        for (const record of records) {
+          yield Buffer.from(toNdjson([record]));
+          yield blankLine;
+        }
+      }
+      const { events, sent, grown } = await stream(key, sparse());
+      t.diagnostic(`memory grew by ${(grown / MEGABYTE).toFixed(1)} MB`);
+      const { event, message, summary } = events.at(-1);
+      assert.equal(event, 'error');
+      assert.ok(sent > RECORDS_BYTES_MAX, `it was refused after ${sent} bytes`);
+      assert.match(message, /^stopped after \d+ rows were landed: the body is larger than 67108864 bytes$/);
+      assert.ok(summary.inserted > 0 && summary.inserted < records.length, `${summary.inserted} were landed`);
+      assert.equal(events.findLast((one) => one.event === 'progress').inserted, summary.inserted);
+      assert.ok(grown < HELD_MAX, `memory grew by ${grown} bytes`);
+
+      const again = await stream(key, [Buffer.from(toNdjson(records))]);
+      const { inserted, unchanged, refused } = again.events.at(-1);
+      assert.deepEqual([unchanged, inserted, refused], [summary.inserted, records.length - summary.inserted, 0]);
+    });
+
+    test('a stream of 64 MiB to the byte is taken, and one byte more is not', async () => {
+      const key = await newKey('intake:write');
+      const record = Buffer.from(toNdjson([token({ tokenId: '5000' })]));
+      const blank = Buffer.alloc(RECORDS_BYTES_MAX - record.length, blankLine);
+      const { events } = await stream(key, [blank, record]);
+      assert.deepEqual([events.at(-1).event, events.at(-1).inserted], ['done', 1]);
+      const over = await stream(key, [blank, record, Buffer.from('\n')]);
+      assert.deepEqual([over.events.at(-1).event, over.events.at(-1).summary.read], ['error', 0]);
+    });
+  });
+});
