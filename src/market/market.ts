@@ -2,7 +2,7 @@
 // are part of a rule. It must never know about HTTP, and never write but for the last-good floors.
 
 import type { Clock } from '../clock.ts';
-import type { Database, Queryable } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { createLane } from '../db/lane.ts';
 import type { Address } from '../domain/address.ts';
 import type { Chain, Chains } from '../domain/chain.ts';

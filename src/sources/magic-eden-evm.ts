@@ -26,6 +26,8 @@ import { harvestPages, walkPages } from './walk.ts';
 export type EvmAskSubject = {
   chain: Chain;
   contractAddress: string;
+  /** Asks that begin after this, in ms since the epoch, are left to a later look: nobody can fill them yet. Default: none. */
+  begunBy?: number;
 };
 
 const PAGE = 100;
@@ -33,6 +35,10 @@ const PAGES_MAX = 200;
 const ASKS_MAX = 20_000;
 const NATIVE = '0x0000000000000000000000000000000000000000';
 const NATIVE_DECIMALS = 18;
+const OTHER_CURRENCY = ['price.currency', 'is another currency'] as const;
+const SEVERAL_UNITS = ['quantity.remaining', 'is not one token'] as const;
+/** Asks that are refused although it is clear what they are: however many there are, the others were seen. */
+const UNDERSTOOD = new Set([OTHER_CURRENCY, SEVERAL_UNITS].map((refusal) => refusal.join(': ')));
 
 /** The chains that both know, under the names that both give them. */
 const CHAINS: ReadonlySet<string> = new Set(['ethereum', 'polygon', 'base', 'apechain', 'abstract', 'monad']);
@@ -69,7 +75,13 @@ export function walkMagicEdenAsks(
     },
     { pagesMax: PAGES_MAX, rowsMax: ASKS_MAX },
   );
-  return harvestPages(pages, (rows) => harvestMagicEdenAsks(rows, subject));
+  const isDoubt = (reason: string) => !isUnderstoodAsk(reason);
+  return harvestPages(pages, (rows) => harvestMagicEdenAsks(rows, subject), { isDoubt });
+}
+
+/** Whether a refusal is of an ask that is understood and has no place here. */
+export function isUnderstoodAsk(reason: string): boolean {
+  return UNDERSTOOD.has(reason);
 }
 
 /** Asks of either shape as listings. */
@@ -88,8 +100,10 @@ function toAsk(row: Row, subject: EvmAskSubject): SourceRecord[] {
   }
   // Whether the price is for one unit or for all is documented nowhere.
   const quantity = toRow(row['quantity'], 'quantity');
-  if (requiredText(quantity, 'remaining') !== '1') refuseRow('quantity.remaining', 'is not one token');
+  if (requiredText(quantity, 'remaining') !== '1') refuseRow(...SEVERAL_UNITS);
   const expiry = optionalRow(row, 'expiry');
+  const from = expiry && optionalText(expiry, 'validFrom');
+  if (from !== null && isAhead(readTime(from, 'expiry.validFrom'), subject)) return [];
   const until = expiry && optionalText(expiry, 'validUntil');
   return [
     toListing(row, subject, {
@@ -109,6 +123,8 @@ function toOldAsk(row: Row, subject: EvmAskSubject): SourceRecord[] {
   const criteria = toRow(row['criteria'], 'criteria');
   if (requiredText(criteria, 'kind') !== 'token') refuseRow('criteria.kind', 'is not one token');
   const token = toRow(toRow(criteria['data'], 'criteria.data')['token'], 'criteria.data.token');
+  const from = optionalInteger(row, 'validFrom') ?? 0;
+  if (from > 0 && isAhead(toTime(from, 'validFrom'), subject)) return [];
   const until = optionalInteger(row, 'validUntil') ?? 0;
   return [
     toListing(row, subject, {
@@ -117,6 +133,10 @@ function toOldAsk(row: Row, subject: EvmAskSubject): SourceRecord[] {
       expiresAt: until > 0 ? toTime(until, 'validUntil') : null,
     }),
   ];
+}
+
+function isAhead(from: string, { begunBy = Number.POSITIVE_INFINITY }: EvmAskSubject): boolean {
+  return Date.parse(from) > begunBy;
 }
 
 type Terms = { tokenId: string; priceRaw: bigint; expiresAt: string | null };
@@ -144,8 +164,7 @@ function readPrice(row: Row, subject: EvmAskSubject): bigint {
   const price = toRow(row['price'], 'price');
   const currency = toRow(price['currency'], 'price.currency');
   const contract = requiredAddress(currency, 'contract', 'evm');
-  if (contract !== NATIVE && contract !== findWrappedNative(subject.chain))
-    refuseRow('price.currency', 'is another currency');
+  if (contract !== NATIVE && contract !== findWrappedNative(subject.chain)) refuseRow(...OTHER_CURRENCY);
   if (optionalInteger(currency, 'decimals') !== NATIVE_DECIMALS) refuseRow('price.currency.decimals', 'are not 18');
   const raw = parseAmount(requiredText(toRow(price['amount'], 'price.amount'), 'raw'));
   if (raw === null || raw === 0n) refuseRow('price.amount.raw', 'is no positive amount');

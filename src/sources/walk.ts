@@ -57,10 +57,18 @@ export async function* walkPages(
 const REFUSED_SHARE_MAX = 0.1;
 const REFUSED_PAGE_SHARE_MAX = 0.5;
 
+export type HarvestOptions = {
+  /** Whether a refusal with this reason means that a row was not understood. */
+  isDoubt?: (reason: string) => boolean;
+  /** Fewer refused rows than this say nothing of the rest, unless they are most of their page. */
+  refusedMin?: number;
+};
+
 /** What each page of a walk comes to. */
 export async function* harvestPages(
   pages: AsyncGenerator<readonly unknown[], WalkEnd>,
   toHarvest: (rows: readonly unknown[]) => Harvest,
+  { isDoubt = () => true, refusedMin = 1 }: HarvestOptions = {},
 ): AsyncGenerator<Harvest, WalkEnd> {
   let refused = 0;
   let isSpoilt = false;
@@ -68,12 +76,13 @@ export async function* harvestPages(
     const page = await pages.next();
     if (page.done) {
       const end = page.value;
-      const isDoubtful = end.whole && (isSpoilt || refused > end.rows * REFUSED_SHARE_MAX);
-      return isDoubtful ? { ...end, whole: false, why: 'too many refused' } : end;
+      const isMuch = refused >= refusedMin && refused > end.rows * REFUSED_SHARE_MAX;
+      return end.whole && (isSpoilt || isMuch) ? { ...end, whole: false, why: 'too many refused' } : end;
     }
     const harvest = toHarvest(page.value);
-    refused += harvest.refused.length;
-    isSpoilt ||= harvest.refused.length > page.value.length * REFUSED_PAGE_SHARE_MAX;
+    const doubts = harvest.refused.filter(isDoubt).length;
+    refused += doubts;
+    isSpoilt ||= doubts > page.value.length * REFUSED_PAGE_SHARE_MAX;
     yield harvest;
   }
 }

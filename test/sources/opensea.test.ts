@@ -309,6 +309,19 @@ test('a book is walked page by page, and known to be whole', async (t) => {
   });
 });
 
+test('an order that has not begun is left to a later look', async (t) => {
+  const market = makeMarket();
+  const begins = 1_790_000_000;
+  market.listings = [listing(1, { listedAt: begins }), listing(2, { listedAt: begins + 1 })];
+  const { upstream } = await start(t, [market]);
+  const { records, refused, end } = await walk(walkOpenSeaListings(upstream, apes, { begunBy: begins * 1_000 }));
+  assert.deepEqual([records.map((record) => record['tokenId']), refused, end.whole], [['1'], [], true]);
+  assert.equal(
+    (await walk(walkOpenSeaListings(upstream, apes, { begunBy: begins * 1_000 + 1_000 }))).records.length,
+    2,
+  );
+});
+
 test('a price of twenty digits and more keeps every one, and several units have the price of one, rounded up', async (t) => {
   const market = makeMarket({ standard: 'erc1155' });
   market.listings = [
@@ -633,5 +646,15 @@ test('a book of which much is not understood was not seen whole', async (t) => {
   const { upstream } = await start(t, [market]);
   const { records, end } = await walk(walkOpenSeaListings(upstream, apes));
   assert.equal(records.length, 16);
+  assert.deepEqual([end.whole, end.why], [false, 'too many refused']);
+});
+
+test('a book whose last page is not understood was not seen whole, however short that page is', async (t) => {
+  const market = makeMarket();
+  market.listings = market.listings.slice(0, 202);
+  const { upstream, replay } = await start(t, [market]);
+  replay.fail('wrong-types', { skip: 1 });
+  const { records, end } = await walk(walkOpenSeaListings(upstream, apes));
+  assert.equal(records.length, 200);
   assert.deepEqual([end.whole, end.why], [false, 'too many refused']);
 });

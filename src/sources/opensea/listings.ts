@@ -34,24 +34,40 @@ const LISTINGS_MAX = 100_000;
 /** `all` is the whole book; `best` the cheapest first, of which the first page is a floor. */
 export type ListingOrder = 'all' | 'best';
 
-export type ListingWalkOptions = { order?: ListingOrder; pagesMax?: number; signal?: AbortSignal | undefined };
+export type ListingWalkOptions = Begun & {
+  order?: ListingOrder;
+  pagesMax?: number;
+  signal?: AbortSignal | undefined;
+};
+
+/** What begins after this, in ms since the epoch, is left to a later look: nobody can fill it yet. Default: all is told. */
+type Begun = { begunBy?: number };
 
 /** The listings of a collection, a page at a time. The end says whether the book was seen whole. */
 export function walkOpenSeaListings(
   upstream: Upstream,
   subject: OpenSeaSubject,
-  { order = 'all', pagesMax = PAGES_MAX, signal }: ListingWalkOptions = {},
+  { order = 'all', pagesMax = PAGES_MAX, signal, ...begun }: ListingWalkOptions = {},
 ): AsyncGenerator<Harvest, WalkEnd> {
   const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', subject.slug, order), {
     name: 'listings',
     signal,
   });
-  return walkRows(readPage, (rows) => harvestOpenSeaListings(rows, subject), { pagesMax, rowsMax: LISTINGS_MAX });
+  return walkRows(readPage, (rows) => harvestOpenSeaListings(rows, subject, begun), {
+    pagesMax,
+    rowsMax: LISTINGS_MAX,
+  });
 }
 
 /** Listings as v2 tells them, and orders as its older interface did. */
-export function harvestOpenSeaListings(rows: readonly unknown[], subject: OpenSeaSubject): Harvest {
-  return harvestRows(rows, (row) => toListings(row['current_price'] === undefined ? row : toListingRow(row), subject));
+export function harvestOpenSeaListings(
+  rows: readonly unknown[],
+  subject: OpenSeaSubject,
+  { begunBy = Number.POSITIVE_INFINITY }: Begun = {},
+): Harvest {
+  return harvestRows(rows, (row) =>
+    toListings(row['current_price'] === undefined ? row : toListingRow(row), subject, begunBy),
+  );
 }
 
 const STATUSES: Readonly<Record<string, string>> = {
@@ -61,7 +77,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   CANCELLED: 'cancelled',
 };
 
-function toListings(row: Row, subject: OpenSeaSubject): SourceRecord[] {
+function toListings(row: Row, subject: OpenSeaSubject, begunBy: number): SourceRecord[] {
   if (!isOpenSeaChain(requiredText(row, 'chain'), subject.chain)) return [];
   const told = requiredText(row, 'status');
   // Nobody can fill it now; should that change, it is told as active again.
@@ -73,6 +89,7 @@ function toListings(row: Row, subject: OpenSeaSubject): SourceRecord[] {
   const offer = readOffer(order);
   checkAsset(row, offer);
   if (offer.contract !== subject.contractAddress) return [];
+  if (readSeconds(order, 'startTime') * 1_000 > begunBy) return [];
   const priceRaw = readUnitPrice(row, order, { subject, offered: offer.amount });
   const expiresAt = readEnd(order);
   return [

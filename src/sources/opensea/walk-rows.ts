@@ -4,7 +4,7 @@
 import type { Harvest } from '../rows.ts';
 import { RowRefusal } from '../rows.ts';
 import type { Page, WalkEnd, WalkOptions } from '../walk.ts';
-import { walkPages } from '../walk.ts';
+import { harvestPages, walkPages } from '../walk.ts';
 
 const LEFT_OUT = 'left out: ';
 
@@ -13,26 +13,19 @@ export function leaveOut(field: string, why: string): never {
   throw new RowRefusal(`${LEFT_OUT}${field} ${why}`);
 }
 
-const REFUSED_SHARE_MAX = 0.1;
-/** Fewer refused rows than this say nothing of the rest. */
+/** Whether a refusal is of a row that was left out on purpose. */
+export function isLeftOut(reason: string): boolean {
+  return reason.startsWith(LEFT_OUT);
+}
+
+/** A small book may well hold one or two rows that nobody understands. */
 const REFUSED_MIN = 3;
 
-export async function* walkRows(
+export function walkRows(
   readPage: (cursor: string | null) => Promise<Page>,
   harvest: (rows: readonly unknown[]) => Harvest,
   options: WalkOptions,
 ): AsyncGenerator<Harvest, WalkEnd> {
-  const pages = walkPages(readPage, options);
-  let refused = 0;
-  for (;;) {
-    const page = await pages.next();
-    if (page.done) {
-      const end = page.value;
-      const doubtful = end.whole && refused >= REFUSED_MIN && refused > end.rows * REFUSED_SHARE_MAX;
-      return doubtful ? { ...end, whole: false, why: 'too many refused' } : end;
-    }
-    const told = harvest(page.value);
-    refused += told.refused.filter((reason) => !reason.startsWith(LEFT_OUT)).length;
-    yield told;
-  }
+  const isDoubt = (reason: string) => !isLeftOut(reason);
+  return harvestPages(walkPages(readPage, options), harvest, { isDoubt, refusedMin: REFUSED_MIN });
 }

@@ -1,0 +1,150 @@
+// A followed collection of a thousand tokens with a mixed book: signed orders on a local chain, two marketplaces that tell some of
+// the same orders, bad rows, and churn on all sides. After every step what the service serves has to be what an independent
+// computation says (test/support/mixed-truth.ts). MIXED_SEED makes it another one.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createChance } from '../../src/devnet/chance.ts';
+import { canRunPostgres, forEachEngine } from '../support/engines.ts';
+import type { MixedBook } from '../support/mixed-book.ts';
+import { startMixedBook, VENUE_NAMES } from '../support/mixed-book.ts';
+import {
+  churnChain,
+  churnMarketplaces,
+  endOnChain,
+  listAt,
+  postDearer,
+  postOwn,
+  reorganise,
+  tellOdd,
+  tellOwn,
+  tellThenPost,
+  tellTwins,
+  voidOrders,
+} from '../support/mixed-changes.ts';
+import type { Seen } from '../support/mixed-truth.ts';
+import { shownBy } from '../support/mixed-venues.ts';
+
+const SEED = Number(process.env['MIXED_SEED'] ?? 1);
+const MINUTE_MS = 60_000;
+const OWN_ORDERS = 80;
+const OPENSEA_LISTINGS = 340;
+const ASKS = 160;
+const ROUNDS = 2;
+
+forEachEngine('a mixed book', (engine) => {
+  // Hundreds of steps, each of them waited for: one engine has to do. What differs between the two is tested elsewhere.
+  if (engine.name === 'embedded' && canRunPostgres()) {
+    test('is run on PostgreSQL, which is on this machine', () => undefined);
+    return;
+  }
+  describe('of a followed collection', () => {
+    const closers: (() => unknown)[] = [];
+    const chance = createChance(SEED);
+    let book: MixedBook;
+
+    before(async () => {
+      book = await startMixedBook({ seed: SEED, chance, settings: await engine.settings(), closers });
+    });
+    after(async () => {
+      for (const close of closers.toReversed()) await close();
+    });
+
+    test('is served as it is: one row a token, own rows first, cheapest first, in every way of asking', async (t) => {
+      await postOwn(book, OWN_ORDERS);
+      listAt(book, 'opensea', OPENSEA_LISTINGS);
+      listAt(book, 'magicEden', ASKS);
+      tellOwn(book, 24);
+      tellTwins(book, 50);
+      tellOdd(book);
+      await book.syncAll();
+      const seen = await book.compare();
+      t.diagnostic(JSON.stringify(seen));
+      const wanted: Partial<Seen> = { ownDearer: 5, twins: 50, toldOwn: 20, severalOrders: 30, equalPrices: 30 };
+      for (const [what, least] of Object.entries({ ...wanted, notStarted: 4 })) {
+        assert.ok(seen[what as keyof Seen] >= least, `${what}: ${seen[what as keyof Seen]} of ${least}`);
+      }
+      await book.compareAllWays();
+      await postDearer(book);
+    });
+
+    test('an order that marketplaces told first is one listing in the own book, and gone when the chain ends it', async () => {
+      const orders = await tellThenPost(book, 8);
+      await book.compare();
+      await endOnChain(book, orders);
+      const seen = await book.compare();
+      assert.ok(seen.toldDeadOwn >= 6, `${seen.toldDeadOwn} orders of the own book are still told by marketplaces`);
+      await book.syncAll();
+      await book.compare();
+    });
+
+    test('through churn on the chain and at the marketplaces it stays what it should be', async (t) => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        book.pass(3 * MINUTE_MS);
+        await churnChain(book);
+        if (round === 0) await reorganise(book, 2);
+        await voidOrders(book);
+        await postOwn(book, 8);
+        await book.compare();
+        churnMarketplaces(book);
+        await book.syncAll();
+        t.diagnostic(JSON.stringify(await book.compare()));
+      }
+    });
+
+    test('a book that is suddenly short is not believed before it has come back so for five minutes', async () => {
+      for (const name of VENUE_NAMES) {
+        const venue = book.venues[name];
+        const { odd } = venue;
+        venue.odd = [];
+        venue.shown = (listings) => listings.slice(0, Math.floor(listings.length / 4));
+        for (const minutes of [3, 1]) {
+          book.pass(minutes * MINUTE_MS);
+          await book.sync(name, { isBelieved: false });
+          await book.compare();
+        }
+        if (name === 'opensea') {
+          book.pass(5 * MINUTE_MS);
+          await book.sync(name, { isBelieved: true });
+          await book.compare();
+        }
+        venue.odd = odd;
+        venue.shown = null;
+        await book.sync(name, { isBelieved: true });
+        await book.compare();
+      }
+    });
+
+    test('a look of which too much is not understood brings what is new, and ends nothing', async () => {
+      book.pass(3 * MINUTE_MS);
+      const venue = book.venues.opensea;
+      const listings = shownBy(venue);
+      venue.shown = () => listings.slice(30);
+      listAt(book, 'opensea', 10);
+      const { odd } = venue;
+      venue.odd = [
+        ...odd,
+        ...Array.from({ length: Math.ceil(listings.length / 8) }, (_, index) => ({ order_hash: index })),
+      ];
+      await book.sync('opensea', { isBelieved: false });
+      await book.compare();
+      venue.odd = odd;
+      await book.sync('opensea', { isBelieved: true });
+      await book.compare();
+      venue.shown = null;
+    });
+
+    test('what begins and what ends by the clock is listed from and until then', async () => {
+      const before = await book.compare();
+      book.pass(100 * MINUTE_MS);
+      const between = await book.compare();
+      await book.syncAll();
+      const seen = await book.compare();
+      assert.ok(between.expired > before.expired, `${between.expired - before.expired} rows have ended by the clock`);
+      assert.ok(
+        seen.notStarted < before.notStarted,
+        `${before.notStarted - seen.notStarted} rows have begun by the clock`,
+      );
+    });
+  });
+});
