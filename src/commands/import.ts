@@ -3,6 +3,11 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import type { Clock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { readConfig } from '../config.ts';
+import type { Chains } from '../domain/chain.ts';
+import { createChains } from '../domain/chain.ts';
 import { describeError, OperatorError } from '../errors.ts';
 import type { IntakeConnection } from '../intake/connection.ts';
 import type { CsvMap } from '../intake/csv-map.ts';
@@ -11,26 +16,37 @@ import type { ImportEvent, ImportFormat } from '../intake/import.ts';
 import { IMPORT_FORMATS, ImportFailure } from '../intake/import.ts';
 import type { ImportSummary } from '../intake/tally.ts';
 import { addSummaries } from '../intake/tally.ts';
+import type { AnswerReader } from './answer-formats.ts';
+import { ANSWER_FORMATS, createAnswerReader } from './answer-formats.ts';
 import type { Command, CommandIo, ExitCode } from './command.ts';
 import { parseUsage } from './command.ts';
+import type { AnswerPlace, AnswerTally } from './import-answers.ts';
+import { createAnswerTally, toAnswerLines } from './import-answers.ts';
 import type { ImportSource } from './import-source.ts';
 import { checkReadable, openSource } from './import-source.ts';
 import { connectIntake } from './intake.ts';
 import type { Progress } from './progress.ts';
 import { createProgress } from './progress.ts';
 
-const HELP = `Usage: mercat import FILE… [--format ndjson|csv] [--map FILE] [--set FIELD=VALUE] [--column FIELD=COLUMN[:AS]]
+const HELP = `Usage: mercat import FILE… [--format F] [--map FILE] [--set FIELD=VALUE] [--column FIELD=COLUMN[:AS]]
                      [--dry-run] [--refused FILE] [--json]
 
 Loads records, one JSON object a line: docs/records.md says which there are. - reads standard input; gzip is decompressed.
 Loading a file again changes nothing. A bad record is refused with its line and reason, and the others are kept.
 
-  --format F                 ndjson (default) or csv
+  --format F                 ndjson (default), csv, or recorded answers of a marketplace:
+                             ${ANSWER_FORMATS.slice(0, 3).join(', ')},
+                             ${ANSWER_FORMATS.slice(3, 6).join(', ')},
+                             ${ANSWER_FORMATS.slice(6).join(', ')}
   --map FILE                 CSV: which column is which field, as JSON: {"tokenId": "punk_id", "kind": {"value": "sale"}}
   --set FIELD=VALUE          CSV: a field that is the same in every row; may be repeated
+                             answers: what they are about. opensea-…, magic-eden-asks: chain, contractAddress;
+                             magic-eden-listings, magic-eden-activities: contractAddress, symbol, and for listings
+                             at, when they were recorded; das-assets: contractAddress, if of one collection only
   --column FIELD=COLUMN[:AS] CSV: a field from a column, converted by AS: ${CONVERSIONS.join(', ')}; may be repeated
   --dry-run                  do everything, keep nothing
-  --refused FILE             write every refused row as {"file", "line", "reason"}, one a line
+  --refused FILE             write every refused row as {"file", "line", "reason"}, one a line; of answers with "page"
+                             and "row" in place of "line"
   --json                     print the summary as one JSON value
 
 Exit status: 0 all landed, 1 failed or a row was refused, 2 bad usage.
@@ -38,6 +54,11 @@ Exit status: 0 all landed, 1 failed or a row was refused, 2 bad usage.
 
 /** Refused rows that are printed; the others are counted. */
 const REFUSED_SHOWN_MAX = 20;
+
+/** What recorded answers are read with; `chains` is called only for them. */
+export type ImportWorld = { chains: () => Chains; clock: Clock };
+
+const WORLD: ImportWorld = { chains: () => createChains(readConfig().extraChain), clock: systemClock };
 
 export const importCommand: Command = {
   name: 'import',
@@ -51,17 +72,19 @@ export async function runImport(
   args: string[],
   io: CommandIo & { stdin?: Readable },
   connect: () => Promise<IntakeConnection>,
+  world = WORLD,
 ): Promise<ExitCode> {
-  const usage = readUsage(args);
+  const usage = readUsage(args, world);
   const refusals = createRefusals(io.stderr, usage.refused);
   const summaries: ImportSummary[] = [];
+  const answers = createAnswerTally();
   let failure: string | null = null;
   const connection = await connect();
   try {
     for (const file of usage.files) {
       const source = openSource(file, io.stdin ?? process.stdin);
       try {
-        summaries.push(await importFile(connection, source, { usage, io, refusals }));
+        summaries.push(await importFile(connection, source, { usage, io, refusals, answers }));
       } catch (error) {
         if (!(error instanceof ImportFailure)) throw error;
         summaries.push(error.summary);
@@ -75,23 +98,38 @@ export async function runImport(
     refusals.close();
     await connection.close();
   }
-  const summary = addSummaries(summaries);
+  const summary = withAnswers(addSummaries(summaries), usage.answers && answers);
   if (failure !== null) io.stderr.write(`mercat: ${printable(failure)}\n`);
   if (usage.json) io.stdout.write(`${JSON.stringify(failure === null ? summary : { ...summary, error: failure })}\n`);
   else if (failure === null) io.stdout.write(`${usage.dryRun ? 'dry run: ' : ''}${toSentence(summary)}\n`);
   return failure === null && summary.refused === 0 ? 0 : 1;
 }
 
+type Summary = ImportSummary & { answers?: { pages: number; rows: number; leftOut: Record<string, number> } };
+
+/** With the rows of answers that never became records: the intake did not see them. */
+function withAnswers(summary: ImportSummary, answers: AnswerTally | null): Summary {
+  if (answers === null) return summary;
+  const { pages, rows, refused, leftOut } = answers;
+  return {
+    ...summary,
+    read: summary.read + refused,
+    refused: summary.refused + refused,
+    answers: { pages, rows, leftOut: Object.fromEntries(leftOut) },
+  };
+}
+
 type Usage = {
   files: string[];
   format: ImportFormat;
   map: CsvMap | null;
+  answers: AnswerReader | null;
   dryRun: boolean;
   refused: string | null;
   json: boolean;
 };
 
-function readUsage(args: string[]): Usage {
+function readUsage(args: string[], { chains, clock }: ImportWorld): Usage {
   const { values, positionals } = parseUsage(importCommand, () =>
     parseArgs({
       args,
@@ -108,19 +146,30 @@ function readUsage(args: string[]): Usage {
     }),
   );
   if (positionals.length === 0) wrongUsage('which file?');
-  const format = IMPORT_FORMATS.find((known) => known === (values.format ?? 'ndjson'));
-  if (!format) return wrongUsage(`--format must be one of ${IMPORT_FORMATS.join(', ')}`);
+  const told = values.format ?? 'ndjson';
+  const answerFormat = ANSWER_FORMATS.find((known) => known === told);
+  // Answers go to the intake as the records that they come to.
+  const format = answerFormat ? 'ndjson' : IMPORT_FORMATS.find((known) => known === told);
+  if (!format) return wrongUsage(`--format must be one of ${[...IMPORT_FORMATS, ...ANSWER_FORMATS].join(', ')}`);
   for (const file of positionals) if (file !== '-') checkReadable(file);
   if (positionals.filter((file) => file === '-').length > 1) wrongUsage('- can be given once');
   const csv = positionals.find((file) => /\.csv(\.gz)?$/i.test(file));
   if (csv && values.format === undefined) wrongUsage(`${csv} looks like CSV: say --format csv, or --format ndjson`);
-  const mapped = values.map !== undefined || values.set !== undefined || values.column !== undefined;
-  if (format === 'csv' && !mapped) wrongUsage('CSV needs --map, --set or --column to say which column is which field');
-  if (format !== 'csv' && mapped) wrongUsage('--map, --set and --column are for --format csv');
+  const columns = values.map !== undefined || values.column !== undefined;
+  const isMapped = columns || values.set !== undefined;
+  if (format === 'csv' && !isMapped)
+    wrongUsage('CSV needs --map, --set or --column to say which column is which field');
+  if (format !== 'csv' && (columns || (isMapped && !answerFormat))) {
+    wrongUsage('--map, --set and --column are for --format csv, --set for recorded answers too');
+  }
+  const assignments = (values.set ?? []).map((text) => splitAssignment('--set', text));
   return {
     files: positionals,
     format,
-    map: mapped ? readMap(values) : null,
+    map: format === 'csv' ? readMap(values) : null,
+    answers: answerFormat
+      ? createAnswerReader(answerFormat, new Map(assignments), { chains: chains(), now: clock() })
+      : null,
     dryRun: values['dry-run'] ?? false,
     refused: values.refused ?? null,
     json: values.json ?? false,
@@ -163,12 +212,12 @@ function splitAssignment(option: string, text: string): [string, string] {
   return at > 0 ? [text.slice(0, at), text.slice(at + 1)] : wrongUsage(`${option} takes FIELD=…, not ${text}`);
 }
 
-type Work = { usage: Usage; io: CommandIo; refusals: Refusals };
+type Work = { usage: Usage; io: CommandIo; refusals: Refusals; answers: AnswerTally };
 
 async function importFile(
   connection: IntakeConnection,
   source: ImportSource,
-  { usage, io, refusals }: Work,
+  { usage, io, refusals, answers }: Work,
 ): Promise<ImportSummary> {
   const progress = createProgress(io.stderr);
   const startedAt = performance.now();
@@ -176,25 +225,33 @@ async function importFile(
   const stop = () => stopping.abort(new Error('interrupted'));
   io.signal.addEventListener('abort', stop, { once: true });
   if (io.signal.aborted) stop();
+  const { format, map, dryRun } = usage;
+  const onRefused = (row: RefusedRow) => refusals.add(source.name, row, progress);
+  const lines = usage.answers && toAnswerLines(source.chunks, usage.answers, { tally: answers, onRefused });
   const onEvent = (event: ImportEvent) => {
-    if (event.event === 'refused') refusals.add(source.name, event, progress);
-    else {
-      const words = `${source.name}: ${toRate(event.read, (performance.now() - startedAt) / 1_000)}, ${count(event.refused)} refused`;
+    if (event.event === 'refused') {
+      const { line, reason } = event;
+      onRefused(lines ? { ...lines.placeOf(line), reason } : { line, reason });
+    } else {
+      const rate = toRate(event.read, (performance.now() - startedAt) / 1_000);
+      const words = `${source.name}: ${rate}, ${count(event.refused + answers.refused)} refused`;
       progress.update({ done: source.bytesRead(), total: source.size, words });
+      lines?.forget(event.read);
     }
   };
-  const { format, map, dryRun } = usage;
   try {
     const options = { format, dryRun, signal: stopping.signal, ...(map && { map }) };
-    return await connection.import(source.chunks, options, onEvent);
+    return await connection.import(lines?.chunks ?? source.chunks, options, onEvent);
   } finally {
     io.signal.removeEventListener('abort', stop);
     progress.clear();
   }
 }
 
+type RefusedRow = ({ line: number } | AnswerPlace) & { reason: string };
+
 type Refusals = {
-  add(file: string, refused: { line: number; reason: string }, progress: Progress): void;
+  add(file: string, refused: RefusedRow, progress: Progress): void;
   close(): void;
 };
 
@@ -203,10 +260,10 @@ function createRefusals(stderr: CommandIo['stderr'], path: string | null): Refus
   const file = path === null ? null : openRefusals(path);
   let refused = 0;
   return {
-    add: (name, { line, reason }, progress) => {
+    add: (name, row, progress) => {
       refused += 1;
-      if (refused <= REFUSED_SHOWN_MAX) progress.print(printable(`${name}:${line}: ${reason}`));
-      if (file !== null) writeSync(file, `${JSON.stringify({ file: name, line, reason })}\n`);
+      if (refused <= REFUSED_SHOWN_MAX) progress.print(printable(`${name}:${toPlace(row)}: ${row.reason}`));
+      if (file !== null) writeSync(file, `${JSON.stringify({ file: name, ...row })}\n`);
     },
     close: () => {
       const more = refused - REFUSED_SHOWN_MAX;
@@ -217,6 +274,11 @@ function createRefusals(stderr: CommandIo['stderr'], path: string | null): Refus
   };
 }
 
+function toPlace(row: RefusedRow): string {
+  if ('line' in row) return String(row.line);
+  return row.row === undefined ? ` page ${row.page}` : ` page ${row.page}, row ${row.row}`;
+}
+
 function openRefusals(path: string): number {
   try {
     return openSync(path, 'w');
@@ -225,13 +287,23 @@ function openRefusals(path: string): number {
   }
 }
 
-function toSentence({ read, inserted, updated, unchanged, refused, seconds }: ImportSummary): string {
+function toSentence({ read, inserted, updated, unchanged, refused, seconds, answers }: Summary): string {
   const parts = [`${count(inserted)} inserted`, `${count(updated)} updated`, `${count(unchanged)} unchanged`];
-  return `${toRate(read, seconds)}: ${parts.join(', ')}, ${count(refused)} refused, in ${seconds.toFixed(1)} s`;
+  const rate = toRate(read, seconds, answers ? 'records' : 'rows');
+  const landed = `${rate}: ${parts.join(', ')}, ${count(refused)} refused, in ${seconds.toFixed(1)} s`;
+  return answers ? `${landed}\n${describeAnswers(answers)}` : landed;
 }
 
-function toRate(rows: number, seconds: number): string {
-  return `${count(rows)} rows${seconds > 0 ? ` (${count(Math.round(rows / seconds))}/s)` : ''}`;
+/** Pages, rows, and what was left out on purpose. */
+function describeAnswers({ pages, rows, leftOut }: NonNullable<Summary['answers']>): string {
+  const reasons = Object.entries(leftOut);
+  const all = reasons.reduce((sum, [, left]) => sum + left, 0);
+  const why = reasons.map(([reason, left]) => `${count(left)} ${printable(reason)}`).join('; ');
+  return `rows in the answers: ${count(rows)}, pages: ${count(pages)}, rows left out: ${count(all)}${why && ` (${why})`}`;
+}
+
+function toRate(rows: number, seconds: number, noun = 'rows'): string {
+  return `${count(rows)} ${noun}${seconds > 0 ? ` (${count(Math.round(rows / seconds))}/s)` : ''}`;
 }
 
 function count(value: number): string {

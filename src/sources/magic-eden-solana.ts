@@ -109,7 +109,7 @@ export async function* walkMagicEdenListings(
     },
     { pagesMax: LISTING_PAGES_MAX, rowsMax: LISTINGS_MAX },
   );
-  const end = yield* harvestPages(pages, (rows) => harvestRows(rows, (row) => toListings(row, collection, now)));
+  const end = yield* harvestPages(pages, (rows) => harvestMagicEdenListings(rows, collection, { now }));
   if (!end.whole) return end;
   if (!gapless) return { ...end, whole: false, why: 'gap between pages' };
   const isEnough = counted === null || seen.size >= counted * COUNTED_SHARE_MIN;
@@ -135,7 +135,7 @@ export function walkMagicEdenSales(
     },
     { pagesMax: ACTIVITY_PAGES_MAX, rowsMax: ACTIVITIES_MAX },
   );
-  return harvestPages(pages, (rows) => harvestRows(rows, (row) => toSales(row, collection, { now, since })));
+  return harvestPages(pages, (rows) => harvestMagicEdenSales(rows, collection, { now, since }));
 }
 
 /** One token; nothing of one that Magic Eden does not know. */
@@ -157,6 +157,24 @@ export async function readMagicEdenToken(
     }
     throw error;
   }
+}
+
+/** Rows of listings as listings and tokens, as of `now`. */
+export function harvestMagicEdenListings(
+  rows: readonly unknown[],
+  collection: MagicEdenCollection,
+  { now }: { now: number },
+): Harvest {
+  return harvestRows(rows, (row) => toListings(row, collection, now));
+}
+
+/** The sales among rows of activities since a time. */
+export function harvestMagicEdenSales(
+  rows: readonly unknown[],
+  collection: MagicEdenCollection,
+  times: { now: number; since: number },
+): Harvest {
+  return harvestRows(rows, (row) => toSales(row, collection, times));
 }
 
 function toListings(row: Row, collection: MagicEdenCollection, now: number): SourceRecord[] {

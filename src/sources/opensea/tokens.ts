@@ -50,10 +50,11 @@ export function walkOpenSeaTokens(
   { pagesMax = PAGES_MAX, signal }: Options = {},
 ): AsyncGenerator<Harvest, WalkEnd> {
   const readPage = pageReader(upstream, toPath(...toContractPath(subject), 'nfts'), { name: 'nfts', signal });
-  return walkRows(readPage, (rows) => harvestRows(rows, (row) => toTokens(row, subject)), {
-    pagesMax,
-    rowsMax: TOKENS_MAX,
-  });
+  return walkRows(readPage, (rows) => harvestOpenSeaTokens(rows, subject), { pagesMax, rowsMax: TOKENS_MAX });
+}
+
+export function harvestOpenSeaTokens(rows: readonly unknown[], subject: OpenSeaSubject): Harvest {
+  return harvestRows(rows, (row) => toTokens(row, subject));
 }
 
 function toContractPath({ chain, contractAddress }: OpenSeaSubject): string[] {

@@ -1,0 +1,230 @@
+// `mercat import` of recorded answers: every row that does not land is accounted for, by its place or in words, and what is
+// missing of the subject is asked for before anything else is done.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { before, beforeEach, describe, test } from 'node:test';
+import { Writable } from 'node:stream';
+import Fastify from 'fastify';
+import { ANSWER_FORMATS } from '../../src/commands/answer-formats.ts';
+import type { AnswerFormat } from '../../src/commands/answer-formats.ts';
+import { importCommand, runImport } from '../../src/commands/import.ts';
+import type { Database } from '../../src/db/database.ts';
+import { OperatorError } from '../../src/errors.ts';
+import { LOCAL_DOOR } from '../../src/http/intake/context.ts';
+import { registerRecordRoutes } from '../../src/http/intake/records.ts';
+import { IntakeErrorSchema } from '../../src/http/intake/schemas.ts';
+import { createSocketConnection } from '../../src/intake/client.ts';
+import type { Options } from '../support/answer-imports.ts';
+import {
+  AT,
+  atDegods,
+  CONTRACT,
+  createAnswerImports,
+  degods,
+  envelope,
+  lines,
+  range,
+  set,
+  world,
+} from '../support/answer-imports.ts';
+import { forEachEngine, temporaryDirectory } from '../support/engines.ts';
+import { emptyTables, toContext } from '../support/intake.ts';
+import { assetOf } from '../support/replay-das.ts';
+import { addressOf, DEGODS, listingRow, saleRow } from '../support/replay-magic-eden.ts';
+
+forEachEngine('rows of recorded answers that do not land', (engine) => {
+  let db: Database;
+  let dir: string;
+  let run: ReturnType<typeof createAnswerImports>['run'];
+  let load: ReturnType<typeof createAnswerImports>['load'];
+  before(async () => {
+    db = await engine.open();
+    dir = temporaryDirectory();
+    ({ run, load } = createAnswerImports(db));
+  });
+  beforeEach(() => emptyTables(db));
+
+  test('says in words what became of the rows; a dry run keeps nothing', async () => {
+    const rows = range(5, (index) => saleRow(index, 1_770_000_000, index === 0 ? { type: 'bid' } : {}));
+    const dry = await run('magic-eden-activities', JSON.stringify(rows), { args: [...degods, '--dry-run'] });
+    assert.match(
+      dry.stdout,
+      /^dry run: 4 records .*: 4 inserted, 0 updated, 0 unchanged, 0 refused, in .* s\nrows in the answers: 5, pages: 1, rows left out: 1 \(1 no sale\)\n$/,
+    );
+    assert.deepEqual(await db.query('select count(*)::int as count from indexer.sale'), [{ count: 0 }]);
+  });
+
+  describe('what does not land is named by its page and row', () => {
+    const refusalsOf = async (content: string, options: Options & { format?: AnswerFormat } = {}) => {
+      const { format = 'magic-eden-listings', args = atDegods, ...connection } = options;
+      const file = path.join(dir, 'refused.ndjson');
+      const loaded = await load(format, content, { args: [...args, '--refused', file], ...connection });
+      const refused = readFileSync(file, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      return { ...loaded, refused: refused };
+    };
+    /** Its picture is longer than the intake takes: what refuses the token is the intake, which knows only lines. */
+    const wide = (number: number) => {
+      const row = listingRow(number);
+      return { ...row, token: { ...row['token'], image: 'x'.repeat(200_000) } };
+    };
+
+    test('whether the source refuses it, the intake, or nobody can read it', async () => {
+      const good = JSON.stringify([listingRow(1), { tokenMint: 3 }, listingRow(2)]);
+      const pages = `[${good},{"errors":["no"]},[{"x":}],${JSON.stringify([wide(3)])}]`;
+      const rows = `[${JSON.stringify(listingRow(4))},{"x":},${JSON.stringify(wide(5))}]`;
+      const { code, summary, refused } = await refusalsOf(`${pages}\n${rows}\n\u{0}\n`);
+      assert.equal(code, 1);
+      const reasons = new Map(
+        refused.map(({ page, row, reason }) => [`${String(page)}.${String(row)}`, String(reason)]),
+      );
+      assert.deepEqual([...reasons.keys()].toSorted(), [
+        '1.2',
+        '2.undefined',
+        '3.undefined',
+        '4.1',
+        '5.2',
+        '5.3',
+        '6.undefined',
+      ]);
+      assert.equal(reasons.get('1.2'), 'tokenMint: must be a string, not a number');
+      assert.equal(reasons.get('2.undefined'), 'no answer of this format');
+      assert.match(reasons.get('3.undefined') ?? '', /^not JSON: /);
+      assert.match(reasons.get('4.1') ?? '', /^image: has 200000 characters/);
+      assert.match(reasons.get('5.2') ?? '', /^not JSON: /);
+      assert.match(reasons.get('5.3') ?? '', /^image: has 200000 characters/);
+      assert.match(reasons.get('6.undefined') ?? '', /^not JSON: /);
+      // Four listings with their tokens, of which two tokens are refused by the intake, and five rows or pages before it.
+      assert.deepEqual([summary.read, summary.inserted, summary.refused], [15, 8, 7]);
+    });
+
+    test('through the socket of a server too, however many lines are under way', async (t) => {
+      const app = Fastify({ logger: false, forceCloseConnections: true });
+      t.after(() => app.close());
+      app.addSchema(IntakeErrorSchema);
+      app.setValidatorCompiler(() => () => true);
+      registerRecordRoutes(app, toContext(db), LOCAL_DOOR);
+      const socketPath = path.join(temporaryDirectory(), 'intake.sock');
+      await app.listen({ path: socketPath });
+      // One line a row; among the refused ones are the first of a batch of 500, and the last.
+      const spoilt = new Set([0, 7, 8, 499, 500, 777, 999, 1_000, 1_199]);
+      const pages = range(12, (page) =>
+        range(100, (row) => {
+          const index = page * 100 + row;
+          const links = { image: 'x'.repeat(spoilt.has(index) ? 200_000 : 10) };
+          return assetOf(addressOf('mt', index), addressOf('co', 1), { content: { links } });
+        }),
+      );
+      const { code, summary, refused } = await refusalsOf(lines(pages.map(envelope)), {
+        format: 'das-assets',
+        args: [],
+        connect: () => Promise.resolve(createSocketConnection(socketPath)),
+      });
+      assert.equal(code, 1);
+      assert.deepEqual([summary.read, summary.inserted, summary.refused], [1_200, 1_191, 9]);
+      assert.deepEqual(
+        refused.map(({ page, row }) => [page, row]),
+        [...spoilt].map((index) => [Math.floor(index / 100) + 1, (index % 100) + 1]),
+      );
+    });
+
+    test('a file that is cut off keeps what came before, and says where it ends', async () => {
+      const text = lines([[listingRow(1)], [listingRow(2)]]);
+      const { code, summary, stderr } = await refusalsOf(text.slice(0, -30));
+      assert.equal(code, 1);
+      assert.match(stderr, /the file ends within the answer that begins on line 2\n$/);
+      assert.match(summary.error ?? '', /the file ends within/);
+    });
+
+    test('an answer that is an error says what the error is', async () => {
+      const error = { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'Asset \u001bNot Found' } };
+      const { code, stderr } = await load('das-assets', lines([error, envelope({ items: [] }), 7]));
+      assert.equal(code, 1);
+      assert.equal(
+        stderr,
+        'file: page 1: the answer is an error: Asset \\u001bNot Found\nfile: page 3: no answer of this format\n',
+      );
+    });
+  });
+});
+
+describe('what the answers are about is told, or asked for, before anything is connected', () => {
+  const cases: [AnswerFormat, Record<string, string>, RegExp][] = [
+    [
+      'opensea-listings',
+      {},
+      /^--format opensea-listings needs --set chain=CHAIN and --set contractAddress=ADDRESS; see/,
+    ],
+    ['opensea-events', { chain: 'base' }, /^--format opensea-events needs --set contractAddress=ADDRESS; see/],
+    ['opensea-nfts', { contractAddress: CONTRACT }, /^--format opensea-nfts needs --set chain=CHAIN; see/],
+    [
+      'opensea-nfts',
+      { contractAddress: CONTRACT, chain: 'solana' },
+      /^--set chain: must be one of ethereum, .*, not solana/,
+    ],
+    [
+      'opensea-nfts',
+      { contractAddress: CONTRACT, chain: 'mars' },
+      /^--set chain: must be one of ethereum, .*, not mars/,
+    ],
+    ['opensea-nfts', { contractAddress: 'x', chain: 'base' }, /^--set contractAddress: must be an EVM address, not x/],
+    [
+      'opensea-nfts',
+      { contractAddress: CONTRACT, chain: 'base', slug: 'x' },
+      /^--set slug: --format opensea-nfts takes chain, contractAddress/,
+    ],
+    ['magic-eden-asks', { contractAddress: CONTRACT, chain: 'ink' }, /^--set chain: Magic Eden has no asks on ink/],
+    ['magic-eden-activities', { contractAddress: DEGODS }, /needs --set symbol=SYMBOL \(the name that Magic Eden has/],
+    [
+      'magic-eden-listings',
+      { contractAddress: DEGODS, symbol: 'degods' },
+      /needs --set at=TIME \(when the answers were recorded/,
+    ],
+    [
+      'magic-eden-listings',
+      { contractAddress: DEGODS, symbol: 'x', at: 'yesterday' },
+      /^--set at: must be an ISO 8601 time/,
+    ],
+    [
+      'magic-eden-listings',
+      { contractAddress: DEGODS, symbol: 'x', at: '2999-01-01T00:00:00Z' },
+      /^--set at: .* is in the future/,
+    ],
+    [
+      'magic-eden-listings',
+      { contractAddress: CONTRACT, symbol: 'x', at: AT },
+      /^--set contractAddress: must be a base58 address/,
+    ],
+    ['das-assets', { chain: 'base' }, /^--set chain: must be one of solana, not base/],
+  ];
+  const refusal = (args: string[]) =>
+    runImport(
+      ['-', ...args],
+      { stdout: new Writable(), stderr: new Writable(), signal: new AbortController().signal },
+      () => assert.fail('connected'),
+      world,
+    );
+  for (const [format, fields, reason] of cases) {
+    test(`${format} ${JSON.stringify(fields)}`, async () => {
+      const isIt = (error: unknown) =>
+        error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
+      await assert.rejects(refusal(['--format', format, ...set(fields)]), isIt);
+    });
+  }
+  test('columns are for CSV', () =>
+    assert.rejects(
+      refusal(['--format', 'das-assets', '--column', 'mint=x']),
+      /--map, --set and --column are for --format csv/,
+    ));
+  test('each format is in the help and in the document', () => {
+    const text = readFileSync(new URL('../../docs/records.md', import.meta.url), 'utf8');
+    for (const format of ANSWER_FORMATS) {
+      assert.ok(importCommand.help.includes(format), format);
+      assert.ok(text.includes(`--format ${format}`), format);
+    }
+  });
+});

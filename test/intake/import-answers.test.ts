@@ -1,0 +1,268 @@
+// `mercat import` of recorded answers: each format lands what its source makes of the rows, by exact numbers, in whichever way the
+// answers are kept, and a second import changes nothing.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { AnswerFormat } from '../../src/commands/answer-formats.ts';
+import type { Database } from '../../src/db/database.ts';
+import {
+  AT,
+  atDegods,
+  CONTRACT,
+  createAnswerImports,
+  degods,
+  envelope,
+  lines,
+  range,
+  set,
+} from '../support/answer-imports.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { dumpTables, emptyTables } from '../support/intake.ts';
+import { assetOf, FAMOUS_FOX } from '../support/replay-das.ts';
+import { addressOf, askRow, DEGODS, listingRow, saleRow } from '../support/replay-magic-eden.ts';
+import { APES, GHOSTS, makeAddress, makeCollection, makeHash, openseaRoutes } from '../support/replay-opensea.ts';
+import { readPayload, startReplay } from '../support/replay.ts';
+
+const POLYGON_WETH = '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619';
+const apes = set({ chain: 'apechain', contractAddress: APES.contract });
+
+/** Pages as OpenSea gives them, by the vendor's document. */
+async function readOpenSea(t: TestContext): Promise<Record<'listings' | 'events' | 'nfts' | 'nft', object[]>> {
+  const made = makeCollection({
+    tokens: range(45, String),
+    listings: range(45, (index) => ({
+      tokenId: String(index),
+      seller: makeAddress(index % 7),
+      total: 10n ** 18n + BigInt(index),
+      hash: makeHash(index + 1),
+      ...(index === 7 && { currency: { token: POLYGON_WETH, symbol: 'USDC', decimals: 6 } }),
+      ...(index === 8 && { status: 'INACTIVE' }),
+      ...(index === 9 && { hash: 'none' }),
+    })),
+    sales: range(25, (index) => ({
+      tokenId: String(index),
+      raw: 10n ** 18n,
+      tx: makeHash(90_000 + index),
+      soldAt: 1_770_000_000 + index,
+    })),
+  });
+  const { url } = await startReplay(t, openseaRoutes([made]));
+  const readPages = async (where: string) => {
+    const pages: { next?: string }[] = [];
+    for (let next = ''; ;) {
+      const answer = await fetch(`${url}/api/v2/${where}?limit=20${next}`);
+      const page = (await answer.json()) as { next?: string };
+      pages.push(page);
+      if (!page.next) return pages;
+      next = `&next=${page.next}`;
+    }
+  };
+  const contract = `chain/ape_chain/contract/${APES.contract}/nfts`;
+  return {
+    listings: await readPages(`listings/collection/${APES.slug}/all`),
+    events: await readPages(`events/collection/${APES.slug}`),
+    nfts: await readPages(contract),
+    nft: await readPages(`${contract}/12`),
+  };
+}
+
+forEachEngine('recorded answers', (engine) => {
+  let db: Database;
+  let load: ReturnType<typeof createAnswerImports>['load'];
+  before(async () => {
+    db = await engine.open();
+    ({ load } = createAnswerImports(db));
+  });
+  beforeEach(() => emptyTables(db));
+
+  /** Lands answers, and then the same ones in whichever way they are kept, which changes nothing. */
+  const landInEveryForm = async (format: AnswerFormat, answers: readonly unknown[], args: string[]) => {
+    const forms = [
+      lines(answers),
+      JSON.stringify(answers, null, 2),
+      gzipSync(lines(answers)),
+      ...(answers.length === 1 ? [JSON.stringify(answers[0])] : []),
+    ];
+    await emptyTables(db);
+    const first = await load(format, lines(answers), { args });
+    const dump = await dumpTables(db);
+    const { inserted, updated, unchanged, refused } = first.summary;
+    for (const form of forms) {
+      const again = await load(format, form, { args });
+      const counts = [again.summary.inserted, again.summary.updated, again.summary.unchanged, again.summary.refused];
+      assert.deepEqual(
+        counts,
+        [0, 0, inserted + updated + unchanged, refused],
+        'the same answers came to something else',
+      );
+      assert.deepEqual(again.summary.answers, first.summary.answers);
+      assert.deepEqual([again.code, again.stderr], [first.code, first.stderr]);
+      assert.deepEqual(await dumpTables(db), dump);
+    }
+    return { ...first, dump };
+  };
+
+  test('OpenSea listings, events and nfts of several pages', async (t) => {
+    const { listings, events, nfts, nft } = await readOpenSea(t);
+    const book = await landInEveryForm('opensea-listings', listings, apes);
+    assert.equal(book.code, 1);
+    assert.equal(book.stderr, 'file: page 1, row 10: order_hash: is no hash\n');
+    const { read, inserted, refused, answers } = book.summary;
+    assert.deepEqual([read, inserted, refused], [43, 42, 1]);
+    assert.deepEqual(answers, {
+      pages: 3,
+      rows: 45,
+      leftOut: { 'consideration is in another currency': 1, 'inactive, not begun, or of another chain or contract': 1 },
+    });
+    const [row] = await db.query(
+      `select price_raw::text as price, seller, chain, asset from indexer.listing where asset = '44'`,
+    );
+    assert.deepEqual(row, { price: '1000000000000000044', seller: makeAddress(2), chain: 'apechain', asset: '44' });
+
+    const sales = await landInEveryForm('opensea-events', events, apes);
+    assert.deepEqual([sales.code, sales.summary.inserted, sales.summary.answers.pages], [0, 25, 2]);
+
+    const tokens = await landInEveryForm('opensea-nfts', nfts, apes);
+    assert.deepEqual([tokens.code, tokens.summary.inserted, tokens.summary.answers.rows], [0, 45, 45]);
+    const single = await load('opensea-nfts', lines(nft), { args: apes });
+    assert.deepEqual([single.code, single.summary.updated], [0, 1]);
+    const [owned] = await db.query(
+      `select owner, rarity_rank::int as rarity_rank from indexer.token where asset = '12'`,
+    );
+    assert.deepEqual(owned, { owner: makeAddress(3), rarity_rank: 12 });
+  });
+
+  test('an OpenSea listing that has not begun is left out', async (t) => {
+    const { listings } = await readOpenSea(t);
+    const text = JSON.stringify(listings[2])
+      .replaceAll('"startTime":"1763000000"', '"startTime":"1963000000"')
+      .replaceAll(/"endTime":"\d+"/g, '"endTime":"1999999999"');
+    const { code, summary } = await load('opensea-listings', text, { args: apes });
+    assert.deepEqual([code, summary.read, Object.values(summary.answers.leftOut)], [0, 0, [5]]);
+  });
+
+  test('OpenSea orders that were recorded in 2023', async (t) => {
+    const recorded = readPayload('opensea/orders_listings_v2.seaport15.json');
+    if (recorded === null) return t.diagnostic('the recorded orders are not at hand: nothing was tested');
+    const args = set({ chain: 'ethereum', contractAddress: GHOSTS.contract });
+    const { code, summary } = await landInEveryForm('opensea-listings', [JSON.parse(recorded)], args);
+    assert.deepEqual([code, summary.inserted, summary.answers.rows], [0, 4, 4]);
+  });
+
+  test('Magic Eden listings with their tokens, at the time that was told, at exact prices', async () => {
+    const pages = [
+      range(100, (index) => listingRow(index)),
+      range(7, (index) => listingRow(100 + index, index === 3 ? { seller: 'x' } : {})),
+    ];
+    const { code, stderr, summary, dump } = await landInEveryForm('magic-eden-listings', pages, atDegods);
+    assert.equal(code, 1);
+    assert.match(stderr, /^file: page 2, row 4: seller: is not an address of the family solana\n$/);
+    assert.deepEqual(
+      [summary.read, summary.inserted, summary.answers],
+      [213, 212, { pages: 2, rows: 107, leftOut: {} }],
+    );
+    assert.equal(dump['indexer.listing']?.length, 106);
+    const [at] = await db.query<{ at: string }>(
+      "select distinct to_json(listed_at) #>> '{}' as at from indexer.listing",
+    );
+    assert.equal(Date.parse(at?.at ?? ''), Date.parse(AT));
+    // A price that no double holds.
+    const wide = JSON.stringify([listingRow(900, { priceInfo: null, price: '@' })]).replace(
+      '"@"',
+      '123456789.123456789',
+    );
+    assert.equal((await load('magic-eden-listings', wide, { args: atDegods })).code, 0);
+    const [price] = await db.query('select max(price_raw)::text as price from indexer.listing');
+    assert.deepEqual(price, { price: '123456789123456789' });
+  });
+
+  test('a Magic Eden listing that was recorded, as it came', async (t) => {
+    const recorded = readPayload('magiceden-solana/recorded_collections_listings.degods-2025-07.json');
+    if (recorded === null) return t.diagnostic('the recorded listing is not at hand: nothing was tested');
+    const { code, summary } = await load('magic-eden-listings', recorded, { args: atDegods });
+    assert.deepEqual([code, summary.inserted, summary.answers], [0, 2, { pages: 1, rows: 1, leftOut: {} }]);
+    const [row] = await db.query('select price_raw::text as price from indexer.listing');
+    assert.deepEqual(row, { price: '5388500000' });
+    assert.equal((await load('magic-eden-listings', recorded, { args: atDegods })).summary.unchanged, 2);
+  });
+
+  test('Magic Eden activities: sales land, the others are counted in words', async () => {
+    const seconds = Date.parse(AT) / 1_000;
+    const rows = range(40, (index) => saleRow(index, seconds - index, index % 4 === 0 ? { type: 'bid' } : {}));
+    const { code, summary } = await landInEveryForm('magic-eden-activities', [rows, []], degods);
+    assert.deepEqual([code, summary.inserted], [0, 30]);
+    assert.deepEqual(summary.answers, { pages: 2, rows: 40, leftOut: { 'no sale': 10 } });
+  });
+
+  test('Magic Eden activities that were recorded, as they came', async (t) => {
+    const recorded = readPayload('magiceden-solana/v2_wallets_owner_activities.json');
+    if (recorded === null) return t.diagnostic('the recorded activities are not at hand: nothing was tested');
+    const args = set({ chain: 'solana', contractAddress: DEGODS, symbol: 'runcible' });
+    const { code, summary } = await load('magic-eden-activities', recorded, { args });
+    assert.deepEqual([code, summary.inserted, summary.answers.pages], [0, 1, 1]);
+    assert.equal((await load('magic-eden-activities', recorded, { args })).summary.unchanged, 1);
+  });
+
+  test('Magic Eden asks on an EVM chain: those in another currency are left out in words', async () => {
+    const ask = (index: number) =>
+      askRow(index, CONTRACT, {
+        ...(index === 3 && { quantity: { filled: '0', remaining: '2' } }),
+        ...(index === 4 && { status: 'cancelled' }),
+        ...(index === 5 && { maker: 'x' }),
+      });
+    const args = set({ chain: 'ethereum', contractAddress: CONTRACT });
+    const pages = [{ asks: range(10, ask), continuation: 'x' }, { asks: [askRow(10, CONTRACT)] }];
+    const { code, stderr, summary } = await landInEveryForm('magic-eden-asks', pages, args);
+    assert.deepEqual([code, summary.inserted, summary.refused], [1, 8, 1]);
+    assert.equal(stderr, 'file: page 1, row 6: maker: is not an address of the family evm\n');
+    assert.deepEqual(summary.answers.leftOut, {
+      'quantity.remaining: is not one token': 1,
+      'not active, not begun, or of another marketplace': 1,
+    });
+  });
+
+  test('DAS assets: the answer, its result, a batch and an asset by itself come to the same tokens', async () => {
+    const collection = addressOf('co', 1);
+    const assets = range(12, (index) =>
+      assetOf(addressOf('mt', index), collection, index === 5 ? { burnt: true } : {}),
+    );
+    const args = set({ contractAddress: collection });
+    const { code, summary, dump } = await landInEveryForm(
+      'das-assets',
+      [envelope({ total: 12, limit: 1000, page: 1, items: assets })],
+      args,
+    );
+    assert.deepEqual([code, summary.inserted], [0, 11]);
+    const others: unknown[][] = [
+      [{ total: 12, limit: 1000, page: 1, items: assets }],
+      [envelope([...assets.slice(0, 11), null]), envelope(assets.slice(11))],
+      assets.map((asset) => envelope(asset)),
+    ];
+    for (const other of others) {
+      await emptyTables(db);
+      assert.equal((await load('das-assets', lines(other), { args })).code, 0);
+      assert.deepEqual(await dumpTables(db), dump);
+    }
+    // The result of getAssetBatch is an array of rows, which are those of one page.
+    await emptyTables(db);
+    const bad = { ...assets[3], id: 'x' };
+    const batch = await load('das-assets', JSON.stringify([...assets.slice(0, 3), null, bad]), { args });
+    assert.deepEqual([batch.code, batch.summary.inserted, batch.summary.answers.pages], [1, 3, 1]);
+    assert.equal(batch.stderr, 'file: page 1, row 5: id: is no asset of the family solana\n');
+  });
+
+  test('DAS assets that were recorded: of one collection, and of a wallet each in its own', async (t) => {
+    const foxes = readPayload('helius/getAssetsByCreator.famous-fox.50.json');
+    const wallet = readPayload('helius/getAssetsByOwner.50.json');
+    if (foxes === null || wallet === null)
+      return t.diagnostic('the recorded assets are not at hand: nothing was tested');
+    const ofOne = await load('das-assets', foxes, { args: set({ contractAddress: FAMOUS_FOX }) });
+    assert.deepEqual([ofOne.code, ofOne.summary.inserted], [0, 50]);
+    const ofWallet = await landInEveryForm('das-assets', [JSON.parse(wallet)], []);
+    assert.equal(ofWallet.code, 0);
+    assert.equal(ofWallet.summary.inserted, 11);
+    assert.deepEqual(ofWallet.summary.answers.leftOut, { 'fungible, burnt, unknown there, or of no collection': 39 });
+  });
+});
