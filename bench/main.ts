@@ -1,6 +1,7 @@
 // `npm run bench [NAME…]`: the figures of docs/performance.md, each as a ratio or a median from one run on one machine.
 
 import { cpus, totalmem } from 'node:os';
+import { benchDeadSources } from './dead-sources.ts';
 import { benchDecode } from './decode.ts';
 import { benchDeliveries } from './deliveries.ts';
 import { benchFillLatency } from './fill-latency.ts';
@@ -24,6 +25,7 @@ const BENCHMARKS = {
   decode: benchDecode,
   following: benchFollowing,
   latency: benchFillLatency,
+  dead: benchDeadSources,
 };
 
 const wanted = process.argv.slice(2);

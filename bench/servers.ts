@@ -1,5 +1,5 @@
-// Started as a process of its own by the benchmarks: `service` is the real service without rate limits, `bare` a node:http
-// server that sends given bytes and headers and does nothing else. Prints its URL when it listens.
+// Started as a process of its own by the benchmarks: `service` is the real service without rate limits, `working` the same with
+// its workers, `bare` a node:http server that sends given bytes and headers and does nothing else. Prints its URL when it listens.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,9 +10,12 @@ import { startService } from '../src/service.ts';
 
 const [role, file] = process.argv.slice(2);
 
-if (role === 'service') {
+if (role === 'service' || role === 'working') {
   const limits = { list: Number.MAX_SAFE_INTEGER, single: Number.MAX_SAFE_INTEGER };
-  const service = await startService({ config: readConfig(), log: createLog('warn'), limits, workers: false });
+  const workers = role === 'working';
+  // What dies while it works is told by the benchmark.
+  const log = createLog(workers ? 'error' : 'warn');
+  const service = await startService({ config: readConfig(), log, limits, workers });
   process.once('SIGTERM', () => void service.close());
   process.stdout.write(`${service.url}\n`);
 } else {

@@ -6,6 +6,8 @@ export type ExchangeOptions = {
   headers?: Readonly<Record<string, string>>;
   body?: string;
   timeoutMs: number;
+  /** How long the head, or the next bytes, may let us wait, where an answer as a whole may take much longer. */
+  stallMs?: number;
   /** Bytes of the decompressed answer. */
   bytesMax: number;
   signal?: AbortSignal;
@@ -44,40 +46,80 @@ export type OpenExchange = { status: number; headers: Headers; chunks: AsyncGene
 
 /** Sends one request and reads the head of the answer. It, and the reading of the chunks, throw ExchangeFailure. */
 export async function openExchange(url: string, options: ExchangeOptions): Promise<OpenExchange> {
-  const { method = 'GET', headers = {}, body, timeoutMs, bytesMax, signal } = options;
+  const { method = 'GET', headers = {}, timeoutMs, stallMs, bytesMax, signal } = options;
   const deadline = AbortSignal.timeout(timeoutMs);
+  const watch = stallMs === undefined ? null : createStallWatch(stallMs);
+  const late = watch ? AbortSignal.any([deadline, watch.signal]) : deadline;
   const toFailure = (error: unknown): ExchangeFailure => {
     if (error instanceof ExchangeFailure) return error;
-    const reason = signal?.aborted ? 'aborted' : deadline.aborted ? 'timeout' : 'unreachable';
+    const reason = signal?.aborted ? 'aborted' : late.aborted ? 'timeout' : 'unreachable';
     return new ExchangeFailure(reason, { cause: error });
   };
   try {
-    const response = await fetch(url, {
+    const answering = fetch(url, {
       method,
       headers,
       redirect: 'manual',
-      signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
-      ...(body !== undefined && { body }),
+      signal: signal ? AbortSignal.any([late, signal]) : late,
+      ...(options.body !== undefined && { body: options.body }),
     });
+    const response = await (watch?.waitFor(answering) ?? answering);
     if (response.status >= 300 && response.status < 400 && response.status !== 304) {
       await response.body?.cancel();
       throw new ExchangeFailure('redirected');
     }
-    return { status: response.status, headers: response.headers, chunks: readChunks(response, bytesMax, toFailure) };
+    const body = response.body ?? [];
+    const chunks = readChunks(watch ? watchEach(body, watch) : body, bytesMax, toFailure);
+    return { status: response.status, headers: response.headers, chunks };
   } catch (error) {
     throw toFailure(error);
   }
 }
 
+type Chunks = AsyncIterable<Uint8Array> | readonly Uint8Array[];
+
+type StallWatch = { signal: AbortSignal; waitFor<T>(promise: Promise<T>): Promise<T> };
+
+/** Its signal aborts when one thing is waited for too long. What happens in between, such as landing what came, is not counted. */
+function createStallWatch(stallMs: number): StallWatch {
+  const stalled = new AbortController();
+  return {
+    signal: stalled.signal,
+    waitFor: async (promise) => {
+      const timer = setTimeout(() => stalled.abort(), stallMs);
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+async function* watchEach(body: Chunks, watch: StallWatch): AsyncGenerator<Uint8Array> {
+  if (!(Symbol.asyncIterator in body)) return yield* body;
+  const iterator = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await watch.waitFor(iterator.next());
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    // Leaving the loop early cancels the stream, and with it the connection.
+    await iterator.return?.();
+  }
+}
+
 async function* readChunks(
-  response: Response,
+  chunks: Chunks,
   bytesMax: number,
   toFailure: (error: unknown) => ExchangeFailure,
 ): AsyncGenerator<Uint8Array> {
   let size = 0;
   try {
     // Leaving the loop early cancels the stream, and with it the connection.
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of chunks) {
       size += chunk.byteLength;
       if (size > bytesMax) throw new ExchangeFailure('too-large');
       yield chunk;

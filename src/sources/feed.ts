@@ -27,9 +27,11 @@ export type FeedEnd = {
   problem: string | null;
 };
 
-export type FeedOptions = { url: string; token: string | null; clock: Clock; timeoutMs?: number };
+export type FeedOptions = { url: string; token: string | null; clock: Clock; timeoutMs?: number; stallMs?: number };
 
 const TIMEOUT_MS = 90_000;
+/** A feed that falls silent is given up long before, so that its return is seen within a minute. */
+const STALL_MS = 15_000;
 const BYTES_MAX = 256 * 2 ** 20;
 const LINE_BYTES_MAX = 256 * 1024;
 const LINES_MAX = 1_000_000;
@@ -37,7 +39,8 @@ const HARVEST_LINES = 500;
 const ETAG_MAX = 1_000;
 const NAME = 'feed';
 
-export function createFeed({ url, token, clock, timeoutMs = TIMEOUT_MS }: FeedOptions): Feed {
+export function createFeed(options: FeedOptions): Feed {
+  const { url, token, clock, timeoutMs = TIMEOUT_MS, stallMs = STALL_MS } = options;
   const last = { successAt: null as number | null, failureAt: null as number | null, failures: 0, requests: 0 };
   let lastFailure: UpstreamReason | null = null;
 
@@ -62,6 +65,7 @@ export function createFeed({ url, token, clock, timeoutMs = TIMEOUT_MS }: FeedOp
           ...(etag !== null && { 'if-none-match': etag }),
         },
         timeoutMs,
+        stallMs,
         bytesMax: BYTES_MAX,
         ...(signal && { signal }),
       });

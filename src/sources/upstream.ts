@@ -111,12 +111,15 @@ export type UpstreamOptions = {
   restMaxMs?: number;
 };
 
+/** How long is waited for what. */
+export type UpstreamPace = Pick<UpstreamOptions, 'timeoutMs' | 'retryMs' | 'restMs' | 'restMaxMs'>;
+
 const BYTES_MAX = 4 * 2 ** 20;
 const RETRIES_MAX = 2;
 const RETRY_MS = 500;
 const REST_MS = 5_000;
-/** So that a source is asked within a minute of its return. */
-const REST_MAX_MS = 30_000;
+/** Shorter than the pause of a task that failed (sync/run.ts), so that each try of it is a trial: a return is seen by the next one. */
+const REST_MAX_MS = 18_000;
 const PATIENCE_MS = 30_000;
 /** An answer that asks for a longer pause is not believed beyond this. */
 const PAUSE_MAX_MS = 15 * 60_000;

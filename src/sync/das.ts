@@ -6,9 +6,9 @@ import { listFollows } from '../db/follows.ts';
 import type { Collection } from '../domain/collection.ts';
 import { readDasCollection, walkDasCollection } from '../sources/das.ts';
 import type { SourceRecord } from '../sources/rows.ts';
-import type { Upstream } from '../sources/upstream.ts';
+import type { Upstream, UpstreamPace } from '../sources/upstream.ts';
 import { createUpstream } from '../sources/upstream.ts';
-import { eachFollowed } from './followed.ts';
+import { createTurns, eachFollowed } from './followed.ts';
 import type { Lander } from './land.ts';
 import { createLander } from './land.ts';
 import { landHarvest, landPages } from './land-harvest.ts';
@@ -20,19 +20,19 @@ const TIMEOUT_MS = 30_000;
 const HOURLY_BUDGET = 3_600;
 
 /** No task without an endpoint. */
-export function createDasTasks(context: SyncContext): SyncTask[] {
+export function createDasTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
   const { config, log, clock, random } = context;
   if (config.dasUrl === null) return [];
   const upstream = createUpstream({
     name: 'das',
     baseUrl: config.dasUrl,
-    timeoutMs: TIMEOUT_MS,
+    ...pace,
     hourlyBudget: HOURLY_BUDGET,
     log,
     clock,
     random,
   });
-  const doneAt = new Map<string, number>();
+  const turns = createTurns();
   return [
     {
       name: 'das-tokens',
@@ -44,8 +44,8 @@ export function createDasTasks(context: SyncContext): SyncTask[] {
         const told: string[] = [];
         const work = (follow: Follow) => syncTokens(context, { upstream, follow, lander, problems: told, signal });
         const follows = await listFollows(context.main, 'solana');
-        const problems = await eachFollowed({ follows, doneAt, now: clock, signal, report, work });
-        return lander.result({ problems: [...problems, ...told] });
+        const { problems, soon } = await eachFollowed({ follows, turns, now: clock, signal, report, work });
+        return lander.result({ problems: [...problems, ...told], soon });
       },
     },
   ];

@@ -3,6 +3,7 @@
 
 import { listCollectionsListedAt } from '../db/listing-times.ts';
 import { createFeed } from '../sources/feed.ts';
+import type { FeedOptions } from '../sources/feed.ts';
 import type { Lander } from './land.ts';
 import { createLander } from './land.ts';
 import { landHarvest } from './land-harvest.ts';
@@ -16,10 +17,13 @@ const FULL_MS = 60 * 60_000;
 const REFUSED_SHARE_MAX = 0.1;
 
 /** No task without a feed. */
-export function createFeedTasks(context: SyncContext): SyncTask[] {
+export function createFeedTasks(
+  context: SyncContext,
+  pace: Pick<FeedOptions, 'timeoutMs' | 'stallMs'> = {},
+): SyncTask[] {
   const { config, clock } = context;
   if (config.feedUrl === null) return [];
-  const feed = createFeed({ url: config.feedUrl, token: config.feedToken, clock });
+  const feed = createFeed({ url: config.feedUrl, token: config.feedToken, clock, ...pace });
   /** The state of the feed that has been landed without a rest. */
   let landed: { etag: string; at: number } | null = null;
   return [

@@ -5,26 +5,45 @@ import type { Follow } from '../db/follows.ts';
 import { UpstreamFailure } from '../sources/upstream.ts';
 import type { Report } from './task.ts';
 
+/** What a task remembers between its turns. */
+export type Turns = {
+  /** When each collection was last done. */
+  doneAt: Map<string, number>;
+  /** What is left of a turn in the middle of which the upstream went away; null when there is nothing left. */
+  left: ReadonlySet<string> | null;
+};
+
+export function createTurns(): Turns {
+  return { doneAt: new Map(), left: null };
+}
+
 export type Turn = {
   follows: readonly Follow[];
-  /** When each collection was last done, kept by the task between its runs. */
-  doneAt: Map<string, number>;
+  turns: Turns;
   now: () => number;
   signal: AbortSignal;
   report: Report;
   work: (follow: Follow) => Promise<void>;
 };
 
+export type TurnEnd = { problems: string[]; soon: boolean };
+
 /** Reasons for which the next collection would fail too. */
 const HOPELESS = new Set(['resting', 'over-budget', 'rate-limited', 'unauthorized', 'unreachable', 'timeout']);
+/** Those of them that the upstream itself ends, at any moment. */
+const AWAY = new Set(['resting', 'rate-limited', 'unreachable', 'timeout']);
 
 /**
- * Does the work for each; returns what could not be done, in words. Rejects when nothing at all could be done, when a
- * database fails, and when the signal aborts.
+ * Does the work for each, or for what is left of a turn that was cut off; returns what could not be done, in words, and
+ * whether the upstream went away. Rejects when nothing at all could be done, when a database fails, and when the signal aborts.
  */
-export async function eachFollowed({ follows, doneAt, now, signal, report, work }: Turn): Promise<string[]> {
+export async function eachFollowed({ follows, turns, now, signal, report, work }: Turn): Promise<TurnEnd> {
+  const { doneAt, left: wanted } = turns;
   const problems: string[] = [];
-  const waiting = [...follows].sort((a, b) => (doneAt.get(a.collectionId) ?? 0) - (doneAt.get(b.collectionId) ?? 0));
+  const waiting = follows
+    .filter(({ collectionId }) => wanted?.has(collectionId) ?? true)
+    .toSorted((a, b) => (doneAt.get(a.collectionId) ?? 0) - (doneAt.get(b.collectionId) ?? 0));
+  turns.left = null;
   let done = 0;
   for (const [index, follow] of waiting.entries()) {
     signal.throwIfAborted();
@@ -40,11 +59,13 @@ export async function eachFollowed({ follows, doneAt, now, signal, report, work 
       // Behind the others next time, or one that always fails would keep its place in front.
       doneAt.set(follow.collectionId, now());
       if (!HOPELESS.has(error.reason)) continue;
-      const left = waiting.length - index - 1;
-      if (left > 0) problems.push(`${left} more collections have to wait`);
+      const left = waiting.slice(index).map(({ collectionId }) => collectionId);
+      if (left.length > 1) problems.push(`${left.length - 1} more collections have to wait`);
+      // Where nothing was done the others are waiting too by the time the upstream is back.
+      if (done > 0 && AWAY.has(error.reason)) turns.left = new Set(left);
       break;
     }
   }
   if (done === 0 && problems.length > 0) throw new Error(problems.join('; '));
-  return problems;
+  return { problems, soon: turns.left !== null };
 }

@@ -6,9 +6,9 @@ import type { Follow } from '../db/follows.ts';
 import { listFollows } from '../db/follows.ts';
 import { hasMagicEdenAsks, walkMagicEdenAsks } from '../sources/magic-eden-evm.ts';
 import { MAGIC_EDEN } from '../sources/magic-eden-solana.ts';
-import type { Upstream } from '../sources/upstream.ts';
+import type { Upstream, UpstreamPace } from '../sources/upstream.ts';
 import { createUpstream } from '../sources/upstream.ts';
-import { eachFollowed } from './followed.ts';
+import { createTurns, eachFollowed } from './followed.ts';
 import type { Lander } from './land.ts';
 import { createLander } from './land.ts';
 import { landPages } from './land-harvest.ts';
@@ -19,19 +19,22 @@ const DEADLINE_MS = 10 * 60_000;
 const TIMEOUT_MS = 15_000;
 const HOURLY_BUDGET = 3_600;
 
-export function createMagicEdenEvmTasks(context: SyncContext): SyncTask[] {
+export function createMagicEdenEvmTasks(
+  context: SyncContext,
+  pace: UpstreamPace = { timeoutMs: TIMEOUT_MS },
+): SyncTask[] {
   const { config, log, clock, random } = context;
   const upstream = createUpstream({
     name: 'magic-eden-evm',
     baseUrl: config.magicedenEvmUrl,
     headers: config.magicedenKey === null ? {} : { authorization: `Bearer ${config.magicedenKey}` },
-    timeoutMs: TIMEOUT_MS,
+    ...pace,
     hourlyBudget: HOURLY_BUDGET,
     log,
     clock,
     random,
   });
-  const doneAt = new Map<string, number>();
+  const turns = createTurns();
   return [
     {
       name: 'magic-eden-asks',
@@ -46,10 +49,10 @@ export function createMagicEdenEvmTasks(context: SyncContext): SyncTask[] {
         );
         const work = (follow: Follow) => {
           const chain = context.chains.get(follow.chain);
-          return syncAsks({ upstream, follow, chain, lander, problems: told, signal });
+          return syncAsks({ upstream, follow, chain, lander, problems: told, begunBy: clock(), signal });
         };
-        const problems = await eachFollowed({ follows, doneAt, now: clock, signal, report, work });
-        return lander.result({ problems: [...problems, ...told] });
+        const { problems, soon } = await eachFollowed({ follows, turns, now: clock, signal, report, work });
+        return lander.result({ problems: [...problems, ...told], soon });
       },
     },
   ];
@@ -61,13 +64,15 @@ type Step = {
   chain: Chain | undefined;
   lander: Lander;
   problems: string[];
+  begunBy: number;
   signal: AbortSignal;
 };
 
-async function syncAsks({ upstream, follow, chain, lander, problems, signal }: Step): Promise<void> {
+async function syncAsks({ upstream, follow, chain, lander, problems, begunBy, signal }: Step): Promise<void> {
   const { collectionId, contractAddress } = follow;
   if (!chain) return;
-  const end = await landPages(lander, walkMagicEdenAsks(upstream, { chain, contractAddress }, { signal }), signal);
+  const asks = walkMagicEdenAsks(upstream, { chain, contractAddress, begunBy }, { signal });
+  const end = await landPages(lander, asks, signal);
   if (!end.whole) problems.push(`${collectionId}: asks not seen whole: ${end.why}`);
   else if (!(await lander.retireUnseen({ source: MAGIC_EDEN, collectionId }))) {
     problems.push(`${collectionId}: so many asks are gone at once that it is not believed yet`);

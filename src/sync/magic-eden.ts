@@ -13,9 +13,9 @@ import {
 } from '../sources/magic-eden-solana.ts';
 import type { MagicEdenCollection } from '../sources/magic-eden-solana.ts';
 import type { Harvest, SourceRecord } from '../sources/rows.ts';
-import type { Upstream } from '../sources/upstream.ts';
+import type { Upstream, UpstreamPace } from '../sources/upstream.ts';
 import { createUpstream } from '../sources/upstream.ts';
-import { eachFollowed } from './followed.ts';
+import { createTurns, eachFollowed } from './followed.ts';
 import type { Lander } from './land.ts';
 import { landHarvest, landPages } from './land-harvest.ts';
 import { createLander } from './land.ts';
@@ -31,13 +31,13 @@ const HOURLY_BUDGET = 3_600;
 const SALE_OVERLAP_MS = 15 * 60_000;
 
 /** No task asks anything until a collection is followed under a symbol. */
-export function createMagicEdenTasks(context: SyncContext): SyncTask[] {
+export function createMagicEdenTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
   const { config, log, clock, random } = context;
   const upstream = createUpstream({
     name: MAGIC_EDEN,
     baseUrl: config.magicedenUrl,
     headers: config.magicedenKey === null ? {} : { authorization: `Bearer ${config.magicedenKey}` },
-    timeoutMs: TIMEOUT_MS,
+    ...pace,
     hourlyBudget: HOURLY_BUDGET,
     log,
     clock,
@@ -64,7 +64,7 @@ function createTask(
   context: SyncContext,
   { name, periodMs, upstream, work }: { name: string; periodMs: number; upstream: Upstream; work: Work },
 ): SyncTask {
-  const doneAt = new Map<string, number>();
+  const turns = createTurns();
   return {
     name,
     periodMs,
@@ -74,9 +74,9 @@ function createTask(
       const lander = createLander(context);
       const told: string[] = [];
       const follows = (await listFollows(context.main, 'solana')).filter((follow) => follow.magicedenSymbol !== null);
-      const problems = await eachFollowed({
+      const { problems, soon } = await eachFollowed({
         follows,
-        doneAt,
+        turns,
         now: context.clock,
         signal,
         report,
@@ -86,7 +86,7 @@ function createTask(
           return work(context, { upstream, follow, collection, lander, problems: told, signal });
         },
       });
-      return lander.result({ problems: [...problems, ...told] });
+      return lander.result({ problems: [...problems, ...told], soon });
     },
   };
 }

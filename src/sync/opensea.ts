@@ -14,9 +14,9 @@ import type { OpenSeaSubject } from '../sources/opensea/subject.ts';
 import { OPENSEA, toOpenSeaChain } from '../sources/opensea/subject.ts';
 import { walkOpenSeaTokens } from '../sources/opensea/tokens.ts';
 import type { Harvest, SourceRecord } from '../sources/rows.ts';
-import type { Upstream, UpstreamOptions } from '../sources/upstream.ts';
+import type { Upstream, UpstreamPace } from '../sources/upstream.ts';
 import { createUpstream } from '../sources/upstream.ts';
-import { eachFollowed } from './followed.ts';
+import { createTurns, eachFollowed } from './followed.ts';
 import { landHarvest, landPages } from './land-harvest.ts';
 import type { Lander } from './land.ts';
 import { createLander } from './land.ts';
@@ -37,10 +37,7 @@ const SALE_OVERLAP_MS = 15 * 60_000;
 const FIRST_SALE_PAGES_MAX = 5;
 
 /** No tasks without a key: OpenSea answers nobody without one. */
-export function createOpenSeaTasks(
-  context: SyncContext,
-  pace: Pick<UpstreamOptions, 'timeoutMs' | 'retryMs' | 'restMs' | 'restMaxMs'> = { timeoutMs: TIMEOUT_MS },
-): SyncTask[] {
+export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
   const { config, log, clock, random } = context;
   if (config.openseaKey === null) return [];
   const upstream = createUpstream({
@@ -77,7 +74,7 @@ type Work = (context: SyncContext, step: Step) => Promise<void>;
 type TaskOptions = { name: string; periodMs: number; upstream: Upstream; work: Work };
 
 function createTask(context: SyncContext, { name, periodMs, upstream, work }: TaskOptions): SyncTask {
-  const doneAt = new Map<string, number>();
+  const turns = createTurns();
   return {
     name,
     periodMs,
@@ -86,9 +83,9 @@ function createTask(context: SyncContext, { name, periodMs, upstream, work }: Ta
     run: async (signal, report) => {
       const lander = createLander(context);
       const told: string[] = [];
-      const problems = await eachFollowed({
+      const { problems, soon } = await eachFollowed({
         follows: (await listFollows(context.main)).filter(({ chain }) => isThere(context.chains.get(chain))),
-        doneAt,
+        turns,
         now: context.clock,
         signal,
         report,
@@ -100,7 +97,7 @@ function createTask(context: SyncContext, { name, periodMs, upstream, work }: Ta
           await work(context, { upstream, follow, subject, lander, problems: told, signal });
         },
       });
-      return lander.result({ problems: [...problems, ...told] });
+      return lander.result({ problems: [...problems, ...told], soon });
     },
   };
 }
@@ -165,10 +162,11 @@ function withoutFloor(record: SourceRecord): SourceRecord {
   return { ...rest, kind: record.kind };
 }
 
-async function syncListings(_context: SyncContext, step: Step): Promise<void> {
+async function syncListings({ clock }: SyncContext, step: Step): Promise<void> {
   const { upstream, follow, subject, lander, signal } = step;
   const { collectionId } = follow;
-  const end = await landPages(lander, walkOpenSeaListings(upstream, subject, { signal }), signal);
+  const listings = walkOpenSeaListings(upstream, subject, { begunBy: clock(), signal });
+  const end = await landPages(lander, listings, signal);
   if (!end.whole) {
     step.problems.push(`${collectionId}: listings not seen whole: ${end.why}`);
   } else if (!(await lander.retireUnseen({ source: OPENSEA, collectionId }))) {

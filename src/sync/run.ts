@@ -35,8 +35,8 @@ const PROGRESS_MS = 1_000;
 export const STATEMENT_TIMEOUT_MS = 10_000;
 const JITTER = 0.1;
 /**
- * A task that failed is tried again after this, or after its period when that is shorter: with the longest rest of an upstream
- * (30 s) in between, what is back is used within a minute.
+ * A task that failed is tried again after this, or after its period when that is shorter. An upstream rests no longer than
+ * that, and a request that was sent before its return ends within half a minute: what is back is used within a minute.
  */
 const RETRY_MS = 20_000;
 const ERROR_LENGTH_MAX = 500;
@@ -131,9 +131,12 @@ function keepLease(lease: Lease, { main, log }: RunOptions, onLost: () => void) 
 
 function toOutcome(end: RunEnd, task: SyncTask, random: () => number): TaskOutcome {
   const spread = (ms: number) => ms * (1 + (task.jitter ?? JITTER) * (2 * random() - 1));
-  if (end.kind === 'done') return { kind: 'done', result: end.result, nextInMs: spread(task.periodMs) };
+  const soonMs = Math.min(task.periodMs, RETRY_MS);
+  if (end.kind === 'done') {
+    return { kind: 'done', result: end.result, nextInMs: spread(end.result.soon ? soonMs : task.periodMs) };
+  }
   if (end.kind !== 'failed') return { kind: 'stopped' };
-  return { kind: 'failed', error: end.error, nextInMs: spread(Math.min(task.periodMs, RETRY_MS)) };
+  return { kind: 'failed', error: end.error, nextInMs: spread(soonMs) };
 }
 
 /** Only a change is news: what goes on failing has been told. */

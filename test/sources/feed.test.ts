@@ -6,18 +6,22 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createFeed } from '../../src/sources/feed.ts';
 import type { FeedEnd } from '../../src/sources/feed.ts';
 import type { SourceRecord } from '../../src/sources/rows.ts';
 import { UpstreamFailure } from '../../src/sources/upstream.ts';
 import { assertSound } from '../support/fault-runs.ts';
 import { createFeedStore, feedRoutes } from '../support/replay-feed.ts';
+import { watchLiveMemory } from '../support/live-memory.ts';
 import { addressOf } from '../support/replay-magic-eden.ts';
 import { FAULTS, startReplay } from '../support/replay.ts';
 
 const COLLECTION = addressOf('co', 1);
 const OPENING = { kind: 'feed', snapshot: ['listing'] };
 const ENDING = { kind: 'feed', end: true };
+/** Shorter than the landing of a page takes here. */
+const STALL_MS = 200;
 
 const listing = (number: number) => ({
   kind: 'listing',
@@ -161,7 +165,7 @@ test('no fault makes a bad row, a snapshot that is none, or memory that grows', 
   const good = await read(feed);
   assertSound(good.records);
   assert.equal(good.records.length, 3_000);
-  const before = process.memoryUsage().rss;
+  const memory = watchLiveMemory(t);
   for (const fault of FAULTS) {
     replay.fail(fault);
     const { records, end } = await read(feed);
@@ -170,8 +174,19 @@ test('no fault makes a bad row, a snapshot that is none, or memory that grows', 
     replay.heal();
     assert.deepEqual(await read(feed), good, `after ${fault}`);
   }
-  const growth = process.memoryUsage().rss - before;
+  const growth = memory.growth();
   assert.ok(growth < 160 * 2 ** 20, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
+});
+
+test('what unfolds to a quarter of a gigabyte is read to its end, and never held', async (t) => {
+  const { replay } = await start(t, []);
+  const feed = createFeed({ url: `${replay.url}/feed`, token: null, clock: Date.now, timeoutMs: 60_000 });
+  replay.fail('gzip-bomb');
+  const memory = watchLiveMemory(t);
+  const { failure, refused } = await read(feed);
+  assert.deepEqual([failure, refused], [null, ['a line is longer than 262144 bytes']]);
+  const growth = memory.growth();
+  assert.ok(growth < 64 * 2 ** 20, `${Math.round(growth / 2 ** 20)} MiB were held`);
 });
 
 test('a reader that stops early lets go of the connection', async (t) => {
@@ -189,4 +204,31 @@ test('a reader that stops early lets go of the connection', async (t) => {
   stop.abort();
   await assert.rejects(reading, (error) => error instanceof UpstreamFailure && error.reason === 'aborted');
   assert.equal(feed.status().failures, 0, 'what was given up says nothing of the feed');
+});
+
+test('a feed that falls silent is given up soon; one that is long, or slowly landed, is not', async (t) => {
+  const { replay } = await start(
+    t,
+    Array.from({ length: 3_000 }, (_, index) => listing(index)),
+  );
+  const feed = createFeed({
+    url: `${replay.url}/feed`,
+    token: null,
+    clock: Date.now,
+    timeoutMs: 60_000,
+    stallMs: STALL_MS,
+  });
+  for (const fault of ['hang', 'hang-in-body'] as const) {
+    replay.fail(fault);
+    const begun = performance.now();
+    assert.equal((await read(feed)).failure, 'timeout', fault);
+    assert.ok(performance.now() - begun < 10_000, fault);
+  }
+  replay.heal();
+  let landed = 0;
+  for await (const { records } of feed.read({ etag: null })) {
+    landed += records.length;
+    await delay(STALL_MS);
+  }
+  assert.equal(landed, 3_000);
 });

@@ -377,6 +377,37 @@ test('asks of the EVM side are read to the end; wrapped native counts as native,
   ]);
 });
 
+test('asks that have not begun are left to a later look, in either shape', () => {
+  const beginning = (time: string) =>
+    askRow(1, CONTRACT, { expiry: { validFrom: time, validUntil: '2030-01-01T00:00:00Z' } });
+  const rows = [beginning('2026-05-01T00:00:00Z'), beginning('2026-05-01T00:00:01Z'), beginning('1777593601')];
+  const at = Date.parse('2026-05-01T00:00:00Z');
+  const subject = { chain: ethereum, contractAddress: CONTRACT, begunBy: at };
+  const { records, refused, skipped } = harvestMagicEdenAsks(parseJsonText(JSON.stringify(rows)) as unknown[], subject);
+  assert.deepEqual([records.length, refused, skipped], [1, [], 2]);
+  const text = readPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
+  if (text === null) return;
+  const { orders } = parseJsonText(text) as { orders: Record<string, unknown>[] };
+  const own = orders.map((order) => ({ ...order, source: { domain: 'magiceden.io' } }));
+  const from = 1_713_985_300_000;
+  assert.equal(harvestMagicEdenAsks(own, { ...subject, begunBy: from }).records.length, 1);
+  assert.equal(harvestMagicEdenAsks(own, { ...subject, begunBy: from - 1 }).skipped, 1);
+});
+
+test('a book of which most is in another currency was seen whole, and one that makes no sense was not', async (t) => {
+  const { book, upstream } = await start(t);
+  const usdc = { contract: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', symbol: 'USDC', decimals: 6 };
+  const price = { amount: { raw: '1000000' }, currency: usdc };
+  const rows = (more: object) =>
+    Array.from({ length: 50 }, (_, index) => askRow(index, CONTRACT, index < 40 ? more : {}));
+  const run = () => collect(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: CONTRACT }));
+  book.asks.set(CONTRACT, rows({ price }));
+  const { records, refused, end } = await run();
+  assert.deepEqual([records.length, refused.length, end?.whole], [10, 40, true]);
+  book.asks.set(CONTRACT, rows({ maker: 'nobody' }));
+  assert.equal((await run()).end?.whole, false);
+});
+
 test('no fault at any request makes a bad ask, or a whole walk that is not', async (t) => {
   const { book, replay, upstream } = await start(t);
   book.asks.set(

@@ -9,6 +9,7 @@ import type { Harvest, SourceRecord } from '../../src/sources/rows.ts';
 import type { Upstream } from '../../src/sources/upstream.ts';
 import { createUpstream, UpstreamFailure } from '../../src/sources/upstream.ts';
 import type { WalkEnd } from '../../src/sources/walk.ts';
+import { watchLiveMemory } from './live-memory.ts';
 import type { Fault, Replay } from './replay.ts';
 import { FAULTS } from './replay.ts';
 
@@ -68,7 +69,8 @@ export async function underEveryFault(
   assert.deepEqual(first, good);
   const requests = replay.count();
   const known = new Set(good.records.map((record) => JSON.stringify(record)));
-  const before = process.memoryUsage().rss;
+  const done: (() => void)[] = [];
+  const memory = watchLiveMemory({ after: (one) => done.push(one) });
   for (const fault of FAULTS) {
     if (except.includes(fault)) continue;
     for (let skip = 0; skip < requests; skip += 1) {
@@ -87,7 +89,8 @@ export async function underEveryFault(
       await recover(run, good, what);
     }
   }
-  const growth = process.memoryUsage().rss - before;
+  const growth = memory.growth();
+  for (const one of done) one();
   assert.ok(growth < GROWTH_MAX, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
 }
 

@@ -108,6 +108,8 @@ function spoilOne(question: Question | undefined, answer: Answer, fault: Fault, 
     count();
     return { jsonrpc: '2.0', id: answer.id, error: { code: -32_000, message } };
   };
+  const spoilLeaf = LEAVES[fault];
+  if (spoilLeaf) return done({ result: mapLeaves(answer.result, spoilLeaf) });
   if (fault === 'error') return toError('something went wrong');
   if (fault === 'wrong-id') return done({ id: (answer.id ?? 0) + 1_000_000 });
   if (fault === 'wrong-chain' && method === 'eth_chainId') return done({ result: '0x539' });
@@ -117,6 +119,18 @@ function spoilOne(question: Question | undefined, answer: Answer, fault: Fault, 
   const logs = answer.result as Log[];
   const spoilt = spoilLogs(logs, params, fault, context);
   return spoilt ? done({ result: spoilt }) : answer;
+}
+
+/** Of the right shape, and nothing in it of the right type. */
+const LEAVES: Partial<Record<Fault, (leaf: unknown) => unknown>> = {
+  'wrong-types': (leaf) => (typeof leaf === 'string' ? { text: leaf } : 0.5),
+  nulls: () => null,
+};
+
+function mapLeaves(value: unknown, toLeaf: (leaf: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => mapLeaves(one, toLeaf));
+  if (typeof value !== 'object' || value === null) return toLeaf(value);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, mapLeaves(one, toLeaf)]));
 }
 
 /** Null when there is nothing to spoil. */

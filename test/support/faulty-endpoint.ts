@@ -3,6 +3,7 @@
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { asOfHead, lagOf, spoil } from './faulty-answers.ts';
 import type { Answer, Question } from './faulty-answers.ts';
 
@@ -17,6 +18,9 @@ export const FAULTS = [
   'redirect',
   'truncated',
   'endless',
+  'gzip-bomb',
+  'wrong-types',
+  'nulls',
   'error',
   'no-batch',
   'wrong-id',
@@ -72,6 +76,9 @@ export type FaultyEndpoint = {
 
 const DRIP_MS = 200;
 const ENDLESS_CHUNK = Buffer.alloc(2 ** 20, ' ');
+/** More than any answer may be. */
+const BOMB_BYTES = 256 * 2 ** 20;
+let bomb: Buffer | null = null;
 
 /** Starts an endpoint in front of `targetUrl`. */
 export async function startFaultyEndpoint(targetUrl: string, initial: FaultyOptions = {}): Promise<FaultyEndpoint> {
@@ -155,6 +162,10 @@ const BREAKS: Partial<Record<Fault, (response: http.ServerResponse, options: Fau
   endless: (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     pourOut(response);
+  },
+  'gzip-bomb': (response) => {
+    bomb ??= gzipSync(Buffer.alloc(BOMB_BYTES, ' '), { level: 1 });
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb);
   },
 };
 

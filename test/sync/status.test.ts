@@ -90,7 +90,7 @@ forEachEngine('what the operator sees', (engine) => {
       const { code, stdout } = await mercat(settings, 'status');
       assert.equal(code, 0);
       assert.match(stdout, new RegExp(`main +${engine.name}, answered in \\d+ ms`));
-      assert.match(stdout, /prices +ok +done \d+ s ago, every 60 s; 4 read, 4 changed/);
+      assert.match(stdout, /prices +ok +done \d+ s ago, every 45 s; 4 read, 4 changed/);
       assert.match(stdout, /coinbase: breaker closed, 4 requests, 0 retries/);
       const { tasks, databases, unavailable } = await json(settings, 'status');
       assert.deepEqual(unavailable, []);

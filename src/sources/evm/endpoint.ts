@@ -69,7 +69,8 @@ const TAKEN_TO_DOUBLE = 200;
 const SINGLES_AT_ONCE = 4;
 /** Consecutive failures before a rest. */
 const FAILURES_MAX = 3;
-const REST_MS_MAX = 60_000;
+/** With its jitter, a request that hangs and the follower's own pause, less than a minute: so soon a return is seen. */
+const REST_MS_MAX = 20_000;
 const REST_JITTER = 0.3;
 /** An operator may put a wrong endpoint right. */
 const WRONG_CHAIN_REST_MS = 60_000;

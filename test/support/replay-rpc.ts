@@ -1,0 +1,54 @@
+// A chain without events for the replay server: a block every two seconds of the clock, each the child of the one before. It is
+// for tests of how a chain is asked, not of what it says.
+
+import type { Route } from './replay.ts';
+
+type Question = { id: number; method: string; params: unknown[] };
+
+const BLOCK_S = 2;
+const NO_BLOOM = `0x${'0'.repeat(512)}`;
+
+export function rpcRoutes({ chainId, now = Date.now }: { chainId: number; now?: () => number }): Route[] {
+  const answer = ({ id, method, params }: Question) => {
+    const height = Math.floor(now() / 1_000 / BLOCK_S);
+    return { jsonrpc: '2.0', id, ...read(method, params, { chainId, height }) };
+  };
+  return [
+    {
+      method: 'POST',
+      path: /\//,
+      origin: 'schema',
+      answer: ({ body }) => {
+        const asked = JSON.parse(body) as Question | Question[];
+        return Array.isArray(asked) ? asked.map(answer) : answer(asked);
+      },
+    },
+  ];
+}
+
+function read(method: string, [first]: unknown[], { chainId, height }: { chainId: number; height: number }): object {
+  if (method === 'eth_chainId') return { result: toQuantity(chainId) };
+  if (method === 'eth_blockNumber') return { result: toQuantity(height) };
+  if (method === 'eth_getLogs') return { result: [] };
+  if (method === 'eth_getBlockByHash') return { result: toBlock(Number(first)) };
+  if (method === 'eth_getBlockByNumber') {
+    const number = String(first).startsWith('0x') ? Number(first) : height;
+    return { result: number <= height ? toBlock(number) : null };
+  }
+  return { error: { code: -32_601, message: 'method not found' } };
+}
+
+const toQuantity = (value: number) => `0x${value.toString(16)}`;
+/** A number as 32 bytes: read back as that number. */
+const toHash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
+
+function toBlock(number: number): object {
+  return {
+    number: toQuantity(number),
+    hash: toHash(number),
+    parentHash: toHash(number - 1),
+    timestamp: toQuantity(number * BLOCK_S),
+    logsBloom: NO_BLOOM,
+    transactions: [],
+  };
+}
