@@ -30,6 +30,7 @@ const NOW = Date.UTC(2026, 5, 1);
 const AT = new Date(NOW).toISOString();
 const COLLECTION = { symbol: 'degods', contractAddress: DEGODS };
 const TICKET = { symbol: 'magicticket', contractAddress: addressOf('tick', 1) };
+const PATIENCE_MS = 20_000;
 const CONTRACT = '0x8132176f60e9db5288d84feeefae455c8caa3f95';
 const ethereum = createChains().get('ethereum') ?? assert.fail();
 
@@ -289,7 +290,9 @@ test('a walk that finds fewer listings than the stats count is not whole', async
 });
 
 test('a server that gives the same page again, or more rows than asked for, does not keep the walk going', async (t) => {
-  const { book, replay, upstream } = await start(t);
+  const { book, replay } = await start(t);
+  // What is measured here is size, not time.
+  const upstream = createTestUpstream(replay.url, PATIENCE_MS);
   book.listings.set(
     'degods',
     Array.from({ length: 257 }, (_, index) => listingRow(index)),

@@ -18,12 +18,12 @@ const TIMEOUT_MS = 400;
 const GROWTH_MAX = 160 * 2 ** 20;
 const recordContext = { chains: createChains(), serviceName: 'mercat', now: () => Date.now() };
 
-/** An upstream that gives up soon and rests for a moment only. */
-export function createTestUpstream(baseUrl: string): Upstream {
+/** An upstream that gives up soon, unless told otherwise, and rests for a moment only. */
+export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Upstream {
   return createUpstream({
     name: 'test',
     baseUrl,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
     retryMs: 1,
     restMs: 1,
     restMaxMs: 1,
@@ -70,7 +70,7 @@ export async function underEveryFault(
   const requests = replay.count();
   const known = new Set(good.records.map((record) => JSON.stringify(record)));
   const done: (() => void)[] = [];
-  const memory = watchLiveMemory({ after: (one) => done.push(one) });
+  const memory = watchLiveMemory({ after: (one) => done.push(one) }, GROWTH_MAX);
   for (const fault of FAULTS) {
     if (except.includes(fault)) continue;
     for (let skip = 0; skip < requests; skip += 1) {

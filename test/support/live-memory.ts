@@ -5,8 +5,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 
 const LOOK_MS = 20;
-/** Collecting takes as long as an answer may: it is done when there is something to learn from it. */
-const WORTH_BYTES = 64 * 2 ** 20;
+/** Collecting takes as long as an answer may: it is done now and then, and when there is something to learn from it. */
 const CLOSE_LOOK_MS = 250;
 
 export type LiveMemory = {
@@ -14,8 +13,8 @@ export type LiveMemory = {
   growth(): number;
 };
 
-/** Looks again and again until the test is over. */
-export function watchLiveMemory(t: { after(done: () => void): void }): LiveMemory {
+/** Looks again and again until the test is over: what may be more than `worthBytes` is looked at closely. */
+export function watchLiveMemory(t: { after(done: () => void): void }, worthBytes: number): LiveMemory {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as () => void;
   const look = () => {
@@ -23,6 +22,8 @@ export function watchLiveMemory(t: { after(done: () => void): void }): LiveMemor
     return heapUsed + arrayBuffers;
   };
   const lookClosely = () => {
+    // Buffers that the first collection finds dead are freed beside it, and surely before the second one.
+    collect();
     collect();
     return look();
   };
@@ -30,7 +31,7 @@ export function watchLiveMemory(t: { after(done: () => void): void }): LiveMemor
   let most = before;
   let lookedAt = performance.now();
   const watch = () => {
-    if (look() - before < WORTH_BYTES || performance.now() - lookedAt < CLOSE_LOOK_MS) return;
+    if (look() - before < worthBytes || performance.now() - lookedAt < CLOSE_LOOK_MS) return;
     most = Math.max(most, lookClosely());
     lookedAt = performance.now();
   };

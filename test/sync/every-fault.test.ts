@@ -82,7 +82,7 @@ forEachEngine('every fault at every source', (engine) => {
     const truth = await dump(db);
     assert.deepEqual(await world.missing(db), []);
     setFault('gzip-bomb');
-    const memory = watchLiveMemory(t);
+    const memory = watchLiveMemory(t, GROWTH_MAX);
     for (const fault of FAULTS) {
       setFault(fault, SKIPPED[engine.name]);
       await runAll();

@@ -128,7 +128,9 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
     });
 
     const readTasks = async (): Promise<{ lastSuccess: string | null }[]> =>
-      (await Promise.all(SOURCES.map((name) => service.operate('sync.read', { name })))).flatMap(({ body }) => body);
+      (await Promise.all(SOURCES.map((name) => service.operate('sync.read', { name })))).flatMap(
+        ({ body }) => body.result,
+      );
     const readToken = (mint: string) => service.get(`/v1/tokens/solana/${FAMOUS_FOX}/${mint}`);
     const token = async (index: number) => (await service.ok(`/v1/tokens/solana/${FAMOUS_FOX}/${mintOf(index)}`)).data;
 
