@@ -18,7 +18,10 @@ type Outcome = keyof UpsertCounts | { refused: string };
 
 export type LandedProducts = UpsertCounts & { refused: { index: number; reason: string }[] };
 
-/** Lands the records in their order; the same product may be among them more than once. */
+/**
+ * Lands the records, those of one product in their order. Products are taken in the order of their names, so that imports of the
+ * same ones at once wait for each other and never in a circle.
+ */
 export async function landProducts(
   tx: Queryable,
   records: readonly ProductRecord[],
@@ -30,7 +33,10 @@ export async function landProducts(
   // Another shop is missing by the same words as one that never was.
   const shopIds = new Map([...shops].filter(([, id]) => sender.shopId === null || sender.shopId === id));
   const stored = await lockStored(tx, records, shopIds);
-  for (const [index, record] of records.entries()) {
+  const byName = [...records.entries()].toSorted(([, a], [, b]) =>
+    compareTexts(toKey(a.shop, a.slug), toKey(b.shop, b.slug)),
+  );
+  for (const [index, record] of byName) {
     const shopId = shopIds.get(record.shop);
     const outcome: Outcome =
       shopId === undefined
@@ -39,6 +45,7 @@ export async function landProducts(
     if (typeof outcome === 'string') landed[outcome] += 1;
     else landed.refused.push({ index, reason: outcome.refused });
   }
+  landed.refused.sort((a, b) => a.index - b.index);
   return landed;
 }
 
@@ -84,6 +91,10 @@ async function landProduct(
   if (!found) return { refused: `slug: ${JSON.stringify(slug)} is being created and deleted by others` };
   stored.set(key, found.product);
   return landProduct(tx, into, { shop: into.shopId, slug, create, update }, stored);
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 function toKey(shopId: string, slug: string): string {
