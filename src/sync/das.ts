@@ -2,15 +2,12 @@
 
 import { listCollectionsByIds } from '../db/collections.ts';
 import type { Follow } from '../db/follows.ts';
-import { listFollows } from '../db/follows.ts';
 import type { Collection } from '../domain/collection.ts';
 import { readDasCollection, walkDasCollection } from '../sources/das.ts';
 import type { SourceRecord } from '../sources/rows.ts';
-import type { Upstream, UpstreamPace } from '../sources/upstream.ts';
-import { createUpstream } from '../sources/upstream.ts';
-import { createTurns, eachFollowed } from './followed.ts';
-import type { Lander } from './land.ts';
-import { createLander } from './land.ts';
+import type { UpstreamPace } from '../sources/upstream.ts';
+import type { Step } from './followed-task.ts';
+import { createFollowedTask, createTaskUpstream } from './followed-task.ts';
 import { landHarvest, landPages } from './land-harvest.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
@@ -21,37 +18,18 @@ const HOURLY_BUDGET = 3_600;
 
 /** No task without an endpoint. */
 export function createDasTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
-  const { config, log, clock, random } = context;
+  const { config } = context;
   if (config.dasUrl === null) return [];
-  const upstream = createUpstream({
+  const upstream = createTaskUpstream(context, {
     name: 'das',
     baseUrl: config.dasUrl,
     ...pace,
     hourlyBudget: HOURLY_BUDGET,
-    log,
-    clock,
-    random,
   });
-  const turns = createTurns();
-  return [
-    {
-      name: 'das-tokens',
-      periodMs: PERIOD_MS,
-      deadlineMs: DEADLINE_MS,
-      upstreams: () => [upstream.status()],
-      run: async (signal, report) => {
-        const lander = createLander(context);
-        const told: string[] = [];
-        const work = (follow: Follow) => syncTokens(context, { upstream, follow, lander, problems: told, signal });
-        const follows = await listFollows(context.main, 'solana');
-        const { problems, soon } = await eachFollowed({ follows, turns, now: clock, signal, report, work });
-        return lander.result({ problems: [...problems, ...told], soon });
-      },
-    },
-  ];
+  const isWanted = ({ chain }: Follow) => chain === 'solana';
+  const task = { name: 'das-tokens', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
+  return [createFollowedTask(context, { ...task, work: syncTokens })];
 }
-
-type Step = { upstream: Upstream; follow: Follow; lander: Lander; problems: string[]; signal: AbortSignal };
 
 async function syncTokens(context: SyncContext, step: Step): Promise<void> {
   const { upstream, follow, lander, problems, signal } = step;

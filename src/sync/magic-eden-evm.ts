@@ -1,16 +1,12 @@
 // The task that mirrors Magic Eden's asks on EVM chains, for collections that are followed under a symbol there. Where the
 // interface no longer answers, that is told, and nothing is concluded.
 
-import type { Chain } from '../domain/chain.ts';
 import type { Follow } from '../db/follows.ts';
-import { listFollows } from '../db/follows.ts';
 import { hasMagicEdenAsks, walkMagicEdenAsks } from '../sources/magic-eden-evm.ts';
 import { MAGIC_EDEN } from '../sources/magic-eden-solana.ts';
-import type { Upstream, UpstreamPace } from '../sources/upstream.ts';
-import { createUpstream } from '../sources/upstream.ts';
-import { createTurns, eachFollowed } from './followed.ts';
-import type { Lander } from './land.ts';
-import { createLander } from './land.ts';
+import type { UpstreamPace } from '../sources/upstream.ts';
+import type { Step } from './followed-task.ts';
+import { createFollowedTask, createTaskUpstream } from './followed-task.ts';
 import { landPages } from './land-harvest.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
@@ -23,54 +19,25 @@ export function createMagicEdenEvmTasks(
   context: SyncContext,
   pace: UpstreamPace = { timeoutMs: TIMEOUT_MS },
 ): SyncTask[] {
-  const { config, log, clock, random } = context;
-  const upstream = createUpstream({
+  const { config } = context;
+  const upstream = createTaskUpstream(context, {
     name: 'magic-eden-evm',
     baseUrl: config.magicedenEvmUrl,
     headers: config.magicedenKey === null ? {} : { authorization: `Bearer ${config.magicedenKey}` },
     ...pace,
     hourlyBudget: HOURLY_BUDGET,
-    log,
-    clock,
-    random,
   });
-  const turns = createTurns();
-  return [
-    {
-      name: 'magic-eden-asks',
-      periodMs: PERIOD_MS,
-      deadlineMs: DEADLINE_MS,
-      upstreams: () => [upstream.status()],
-      run: async (signal, report) => {
-        const lander = createLander(context);
-        const told: string[] = [];
-        const follows = (await listFollows(context.main)).filter(
-          ({ chain, magicedenSymbol }) => magicedenSymbol !== null && hasMagicEdenAsks(chain),
-        );
-        const work = (follow: Follow) => {
-          const chain = context.chains.get(follow.chain);
-          return syncAsks({ upstream, follow, chain, lander, problems: told, begunBy: clock(), signal });
-        };
-        const { problems, soon } = await eachFollowed({ follows, turns, now: clock, signal, report, work });
-        return lander.result({ problems: [...problems, ...told], soon });
-      },
-    },
-  ];
+  const isWanted = ({ chain, magicedenSymbol }: Follow) => magicedenSymbol !== null && hasMagicEdenAsks(chain);
+  const task = { name: 'magic-eden-asks', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
+  return [createFollowedTask(context, { ...task, work: syncAsks })];
 }
 
-type Step = {
-  upstream: Upstream;
-  follow: Follow;
-  chain: Chain | undefined;
-  lander: Lander;
-  problems: string[];
-  begunBy: number;
-  signal: AbortSignal;
-};
-
-async function syncAsks({ upstream, follow, chain, lander, problems, begunBy, signal }: Step): Promise<void> {
+async function syncAsks({ chains, clock }: SyncContext, step: Step): Promise<void> {
+  const { upstream, follow, lander, problems, signal } = step;
   const { collectionId, contractAddress } = follow;
+  const chain = chains.get(follow.chain);
   if (!chain) return;
+  const begunBy = clock();
   const asks = walkMagicEdenAsks(upstream, { chain, contractAddress, begunBy }, { signal });
   const end = await landPages(lander, asks, signal);
   if (!end.whole) problems.push(`${collectionId}: asks not seen whole: ${end.why}`);

@@ -1,7 +1,6 @@
 // The tasks that mirror Magic Eden's Solana side: stats, listings and sales of each collection that is followed under a
 // symbol. What ended there is concluded from whole snapshots only.
 
-import { listFollows } from '../db/follows.ts';
 import type { Follow } from '../db/follows.ts';
 import type { KnownListing } from '../db/listing-times.ts';
 import { findNewestSaleTime, listKnownListings } from '../db/listing-times.ts';
@@ -13,12 +12,10 @@ import {
 } from '../sources/magic-eden-solana.ts';
 import type { MagicEdenCollection } from '../sources/magic-eden-solana.ts';
 import type { Harvest, SourceRecord } from '../sources/rows.ts';
-import type { Upstream, UpstreamPace } from '../sources/upstream.ts';
-import { createUpstream } from '../sources/upstream.ts';
-import { createTurns, eachFollowed } from './followed.ts';
-import type { Lander } from './land.ts';
+import type { UpstreamPace } from '../sources/upstream.ts';
+import type { Step } from './followed-task.ts';
+import { createFollowedTask, createTaskUpstream } from './followed-task.ts';
 import { landHarvest, landPages } from './land-harvest.ts';
-import { createLander } from './land.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
 const LISTINGS_PERIOD_MS = 2 * 60_000;
@@ -32,68 +29,35 @@ const SALE_OVERLAP_MS = 15 * 60_000;
 
 /** No task asks anything until a collection is followed under a symbol. */
 export function createMagicEdenTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
-  const { config, log, clock, random } = context;
-  const upstream = createUpstream({
+  const { config } = context;
+  const upstream = createTaskUpstream(context, {
     name: MAGIC_EDEN,
     baseUrl: config.magicedenUrl,
     headers: config.magicedenKey === null ? {} : { authorization: `Bearer ${config.magicedenKey}` },
     ...pace,
     hourlyBudget: HOURLY_BUDGET,
-    log,
-    clock,
-    random,
   });
+  const isWanted = ({ chain, magicedenSymbol }: Follow) => chain === 'solana' && magicedenSymbol !== null;
+  const shared = { deadlineMs: DEADLINE_MS, upstream, isWanted };
   return [
-    createTask(context, { name: 'magic-eden-listings', periodMs: LISTINGS_PERIOD_MS, upstream, work: syncListings }),
-    createTask(context, { name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, upstream, work: syncSales }),
+    createFollowedTask(context, {
+      ...shared,
+      name: 'magic-eden-listings',
+      periodMs: LISTINGS_PERIOD_MS,
+      work: syncListings,
+    }),
+    createFollowedTask(context, { ...shared, name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, work: syncSales }),
   ];
 }
 
-type Work = (context: SyncContext, step: Step) => Promise<void>;
-
-type Step = {
-  upstream: Upstream;
-  follow: Follow;
-  collection: MagicEdenCollection;
-  lander: Lander;
-  problems: string[];
-  signal: AbortSignal;
-};
-
-function createTask(
-  context: SyncContext,
-  { name, periodMs, upstream, work }: { name: string; periodMs: number; upstream: Upstream; work: Work },
-): SyncTask {
-  const turns = createTurns();
-  return {
-    name,
-    periodMs,
-    deadlineMs: DEADLINE_MS,
-    upstreams: () => [upstream.status()],
-    run: async (signal, report) => {
-      const lander = createLander(context);
-      const told: string[] = [];
-      const follows = (await listFollows(context.main, 'solana')).filter((follow) => follow.magicedenSymbol !== null);
-      const { problems, soon } = await eachFollowed({
-        follows,
-        turns,
-        now: context.clock,
-        signal,
-        report,
-        work: (follow) => {
-          const { contractAddress, magicedenSymbol } = follow;
-          const collection = { symbol: magicedenSymbol ?? '', contractAddress };
-          return work(context, { upstream, follow, collection, lander, problems: told, signal });
-        },
-      });
-      return lander.result({ problems: [...problems, ...told], soon });
-    },
-  };
+function toCollection({ magicedenSymbol, contractAddress }: Follow): MagicEdenCollection {
+  return { symbol: magicedenSymbol ?? '', contractAddress };
 }
 
 async function syncListings(context: SyncContext, step: Step): Promise<void> {
-  const { upstream, collection, lander, signal } = step;
-  const { collectionId } = step.follow;
+  const { upstream, follow, lander, signal } = step;
+  const { collectionId } = follow;
+  const collection = toCollection(follow);
   const now = context.clock();
   // Its count checks the walk. Floor and count are not kept: they are read from the listings, over all books.
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
@@ -123,8 +87,9 @@ function withKnownTime(record: SourceRecord, known: ReadonlyMap<string, KnownLis
 
 /** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
 async function syncSales(context: SyncContext, step: Step): Promise<void> {
-  const { upstream, collection, lander, signal } = step;
-  const { collectionId } = step.follow;
+  const { upstream, follow, lander, signal } = step;
+  const { collectionId } = follow;
+  const collection = toCollection(follow);
   const newest = await findNewestSaleTime(context.indexer, { source: MAGIC_EDEN, collectionId });
   const since = newest === null ? 0 : newest - SALE_OVERLAP_MS;
   const harvests: Harvest[] = [];

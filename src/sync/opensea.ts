@@ -2,7 +2,7 @@
 // share the key's hourly budget: whoever waited longest is read first, at the pace that the budget allows.
 
 import type { Follow } from '../db/follows.ts';
-import { findFollow, listFollows, upsertFollow } from '../db/follows.ts';
+import { findFollow, upsertFollow } from '../db/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../db/collections.ts';
 import { findNewestSaleTime } from '../db/listing-times.ts';
 import type { Chain } from '../domain/chain.ts';
@@ -14,12 +14,10 @@ import type { OpenSeaSubject } from '../sources/opensea/subject.ts';
 import { OPENSEA, toOpenSeaChain } from '../sources/opensea/subject.ts';
 import { walkOpenSeaTokens } from '../sources/opensea/tokens.ts';
 import type { Harvest, SourceRecord } from '../sources/rows.ts';
-import type { Upstream, UpstreamPace } from '../sources/upstream.ts';
-import { createUpstream } from '../sources/upstream.ts';
-import { createTurns, eachFollowed } from './followed.ts';
+import type { UpstreamPace } from '../sources/upstream.ts';
+import type { Step } from './followed-task.ts';
+import { createFollowedTask, createTaskUpstream } from './followed-task.ts';
 import { landHarvest, landPages } from './land-harvest.ts';
-import type { Lander } from './land.ts';
-import { createLander } from './land.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
 const COLLECTIONS_PERIOD_MS = 60 * 60_000;
@@ -38,20 +36,26 @@ const FIRST_SALE_PAGES_MAX = 5;
 
 /** No tasks without a key: OpenSea answers nobody without one. */
 export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
-  const { config, log, clock, random } = context;
+  const { config } = context;
   if (config.openseaKey === null) return [];
-  const upstream = createUpstream({
+  const upstream = createTaskUpstream(context, {
     name: OPENSEA,
     baseUrl: config.openseaUrl,
     headers: { 'x-api-key': config.openseaKey },
     ...pace,
     patienceMs: PATIENCE_MS,
     hourlyBudget: config.openseaHourlyBudget,
-    log,
-    clock,
-    random,
   });
-  const task = (name: string, periodMs: number, work: Work) => createTask(context, { name, periodMs, upstream, work });
+  const isWanted = ({ chain }: Follow) => isThere(context.chains.get(chain));
+  const task = (name: string, periodMs: number, work: Work) =>
+    createFollowedTask(context, {
+      name,
+      periodMs,
+      deadlineMs: DEADLINE_MS,
+      upstream,
+      isWanted,
+      work: withSubject(work),
+    });
   return [
     task('opensea-collections', COLLECTIONS_PERIOD_MS, syncCollection),
     task('opensea-listings', LISTINGS_PERIOD_MS, syncListings),
@@ -60,56 +64,30 @@ export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { 
   ];
 }
 
-type Step = {
-  upstream: Upstream;
-  follow: Follow;
-  subject: OpenSeaSubject;
-  lander: Lander;
-  problems: string[];
-  signal: AbortSignal;
-};
-
-type Work = (context: SyncContext, step: Step) => Promise<void>;
-
-type TaskOptions = { name: string; periodMs: number; upstream: Upstream; work: Work };
-
-function createTask(context: SyncContext, { name, periodMs, upstream, work }: TaskOptions): SyncTask {
-  const turns = createTurns();
-  return {
-    name,
-    periodMs,
-    deadlineMs: DEADLINE_MS,
-    upstreams: () => [upstream.status()],
-    run: async (signal, report) => {
-      const lander = createLander(context);
-      const told: string[] = [];
-      const { problems, soon } = await eachFollowed({
-        follows: (await listFollows(context.main)).filter(({ chain }) => isThere(context.chains.get(chain))),
-        turns,
-        now: context.clock,
-        signal,
-        report,
-        work: async (follow) => {
-          const chain = context.chains.get(follow.chain);
-          const slug = chain && (await findSlug(context, { upstream, follow, chain, signal }));
-          if (!chain || !slug) return;
-          const subject = { slug, chain, contractAddress: follow.contractAddress };
-          await work(context, { upstream, follow, subject, lander, problems: told, signal });
-        },
-      });
-      return lander.result({ problems: [...problems, ...told], soon });
-    },
-  };
-}
-
 function isThere(chain: Chain | undefined): boolean {
   return chain !== undefined && toOpenSeaChain(chain) !== null;
 }
 
-type Named = Pick<Step, 'upstream' | 'follow' | 'signal'> & { chain: Chain };
+type OpenSeaStep = Step & { subject: OpenSeaSubject };
+
+type Work = (context: SyncContext, step: OpenSeaStep) => Promise<void>;
+
+/** The work on what a collection is called there; nothing on one that OpenSea does not have. */
+function withSubject(work: Work) {
+  return async (context: SyncContext, step: Step): Promise<void> => {
+    const { follow } = step;
+    const chain = context.chains.get(follow.chain);
+    const slug = chain && (await findSlug(context, { ...step, chain }));
+    if (!chain || !slug) return;
+    await work(context, { ...step, subject: { slug, chain, contractAddress: follow.contractAddress } });
+  };
+}
 
 /** The slug that the operator gave, or the one that the contract has there, which is noted; null where it has none. */
-async function findSlug(context: SyncContext, { upstream, follow, chain, signal }: Named): Promise<string | null> {
+async function findSlug(
+  context: SyncContext,
+  { upstream, follow, chain, signal }: Step & { chain: Chain },
+): Promise<string | null> {
   if (follow.openseaSlug !== null) return follow.openseaSlug;
   const { collectionId, contractAddress } = follow;
   const found = await findOpenSeaContract(upstream, { chain, contractAddress }, { signal });
@@ -122,7 +100,7 @@ async function findSlug(context: SyncContext, { upstream, follow, chain, signal 
   return found.slug;
 }
 
-async function syncCollection(context: SyncContext, step: Step): Promise<void> {
+async function syncCollection(context: SyncContext, step: OpenSeaStep): Promise<void> {
   const { upstream, follow, subject, lander, signal } = step;
   const harvest = await readOpenSeaCollection(upstream, subject, { signal });
   const records: SourceRecord[] = [];
@@ -162,7 +140,7 @@ function withoutFloor(record: SourceRecord): SourceRecord {
   return { ...rest, kind: record.kind };
 }
 
-async function syncListings({ clock }: SyncContext, step: Step): Promise<void> {
+async function syncListings({ clock }: SyncContext, step: OpenSeaStep): Promise<void> {
   const { upstream, follow, subject, lander, signal } = step;
   const { collectionId } = follow;
   const listings = walkOpenSeaListings(upstream, subject, { begunBy: clock(), signal });
@@ -175,7 +153,7 @@ async function syncListings({ clock }: SyncContext, step: Step): Promise<void> {
 }
 
 /** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
-async function syncSales(context: SyncContext, step: Step): Promise<void> {
+async function syncSales(context: SyncContext, step: OpenSeaStep): Promise<void> {
   const { upstream, follow, subject, lander, signal } = step;
   // A chain that is read tells every sale with its place in the block: told twice, it would be counted twice.
   if (isChainRead(context, follow)) return;
@@ -201,7 +179,7 @@ async function syncSales(context: SyncContext, step: Step): Promise<void> {
   }
 }
 
-async function syncTokens(_context: SyncContext, step: Step): Promise<void> {
+async function syncTokens(_context: SyncContext, step: OpenSeaStep): Promise<void> {
   const { upstream, follow, subject, lander, signal } = step;
   const end = await landPages(lander, walkOpenSeaTokens(upstream, subject, { signal }), signal);
   if (!end.whole) step.problems.push(`${follow.collectionId}: tokens not seen whole: ${end.why}`);
