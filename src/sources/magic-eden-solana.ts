@@ -65,6 +65,8 @@ export async function readMagicEdenStats(
     const floor = optionalNumberText(row, 'floorPrice');
     const listedCount = optionalInteger(row, 'listedCount');
     if (listedCount !== null && listedCount < 0) refuseRow('listedCount', 'is negative');
+    // Other answers of this API carry a symbol too.
+    if (floor === null && listedCount === null) refuseRow('listedCount', 'is missing, and so is floorPrice');
     // Unlike every other price of this API it is in lamports.
     const floorRaw = floor === null ? null : parseNativeAmount(floor, 0);
     if (floor !== null && floorRaw === null) refuseRow('floorPrice', 'is not a whole number of lamports');
@@ -200,10 +202,11 @@ function toListings(row: Row, collection: MagicEdenCollection, now: number): Sou
     timestamp: new Date(now).toISOString(),
     ...(expiry > 0 && { expiresAt: toTime(expiry, 'expiry') }),
   };
-  // `tokenMint` is right where the two disagree: then what is told of the token is of another one.
   const token = optionalRow(row, 'token');
-  if (token === null || optionalText(token, 'mintAddress') !== mint) return [listing];
+  if (token === null) return [listing];
   checkSymbol(token, 'collection', collection);
+  // `tokenMint` is right where the two disagree: then what is told of the token is of another one of the collection.
+  if (optionalText(token, 'mintAddress') !== mint) return [listing];
   return [listing, { ...toToken(token, collection, mint), ...readRank(row) }];
 }
 

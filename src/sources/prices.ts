@@ -3,7 +3,7 @@
 
 import { JsonNumber } from '../domain/json-text.ts';
 import type { Quote } from '../domain/price-quotes.ts';
-import { refuseRow, RowRefusal, toRow } from './rows.ts';
+import { optionalInteger, refuseRow, RowRefusal, toRow, toTime } from './rows.ts';
 import type { Upstream } from './upstream.ts';
 import { toPath, UpstreamFailure } from './upstream.ts';
 
@@ -34,6 +34,9 @@ const BYTES_MAX = 64 * 1024;
 const AGE_MAX_MS = 15 * 60_000;
 /** Beyond a price's own patience, so that a paused source does not hold up the other one. */
 const PATIENCE_MS = 5_000;
+
+/** In seconds since the epoch. Off unless it is asked for. */
+const UPDATED = 'last_updated_at';
 
 const DECIMAL = /^\d{1,20}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
@@ -80,13 +83,17 @@ export async function readCoingeckoPrices(
   const answer = await upstream.getJson(path, query, { signal, bytesMax: BYTES_MAX, patienceMs: PATIENCE_MS });
   collect(refused, () => {
     const byId = toRow(answer, 'answer');
+    if ([...ids.values()].every((id) => byId[id] === undefined))
+      refuseRow('answer', 'tells of no coin that was asked for');
     for (const [symbol, id] of ids) {
       if (byId[id] === undefined) continue;
       collect(refused, () => {
-        const { usd, last_updated_at: updated } = toRow(byId[id], id);
+        const told = toRow(byId[id], id);
+        const { usd } = told;
         if (usd === undefined || usd === null) return;
-        const seconds = updated instanceof JsonNumber ? Number(updated.text) : null;
-        if (seconds !== null && now - seconds * 1_000 > AGE_MAX_MS) refuseRow(id, 'is too old');
+        // Without a time it says as much as Coinbase does, which tells none; a time that makes no sense says that it is not this.
+        const seconds = optionalInteger(told, UPDATED);
+        if (seconds !== null && now - Date.parse(toTime(seconds, UPDATED)) > AGE_MAX_MS) refuseRow(id, 'is too old');
         quotes.set(symbol, { source: upstream.name, usd: toUsd(usd instanceof JsonNumber ? usd.text : null, id) });
       });
     }

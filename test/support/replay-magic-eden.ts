@@ -1,6 +1,8 @@
 // Magic Eden as the replay server answers for it: a book of listings made of the recorded one, pages cut by offset as the
-// vendor's document says, sales and tokens from its examples, and asks of the EVM side by schema.
+// vendor's document says, sales and tokens from its examples, and asks of the EVM side by schema. What nothing here asks is
+// answered as it was recorded.
 
+import { recordedRoutes } from './recorded.ts';
 import { readPayload, ReplayStatus } from './replay.ts';
 import type { Route } from './replay.ts';
 
@@ -146,5 +148,6 @@ export function magicEdenRoutes(book: MagicEdenBook): Route[] {
         return { asks: rows.slice(from, to), ...(to < rows.length && { continuation: String(to) }) };
       },
     },
+    ...recordedRoutes('magic-eden'),
   ];
 }

@@ -1,6 +1,7 @@
 // OpenSea v2 as a table of routes for the replay server. Statistics and orders are recorded; for all else nothing was, and the
 // answers are made by the schemas of the vendor's document of August 2026 (opensea.test.ts holds them against it).
 
+import { recordedRoutes } from './recorded.ts';
 import type { Route } from './replay.ts';
 import { readPayload, ReplayStatus } from './replay.ts';
 
@@ -66,7 +67,8 @@ export function openseaRoutes(collections: readonly MadeCollection[] = []): Rout
     collections.find((one) => one.chain === groups['chain'] && one.contract === groups['address']);
   const paging = { parameter: 'next', nextField: 'next' };
   return [
-    ...recordedRoutes(),
+    ...recordedRoutes('opensea'),
+    ...recordedOrderRoutes(),
     {
       path: /\/api\/v2\/chain\/(?<chain>[^/]+)\/contract\/(?<address>[^/]+)/,
       origin: 'schema',
@@ -163,11 +165,10 @@ export function readRecordedOrders(): string | null {
   return readPayload('opensea/orders_listings_v2.seaport15.json');
 }
 
-/** What was recorded: statistics as they were, and four orders in the frame that listings have now. */
-function recordedRoutes(): Route[] {
-  const stats = readPayload('opensea/collections_slug_stats.recorded.json');
+/** The four recorded orders in the frame that listings have now. */
+function recordedOrderRoutes(): Route[] {
   const orders = readRecordedOrders();
-  if (stats === null || orders === null) return [];
+  if (orders === null) return [];
   const { orders: rows } = JSON.parse(orders) as { orders: RecordedOrder[] };
   const listings = rows.map((row) => ({
     order_hash: row.order_hash,
@@ -182,7 +183,6 @@ function recordedRoutes(): Route[] {
     status: 'ACTIVE',
   }));
   return [
-    { path: new RegExp(`/api/v2/collections/${GHOSTS.slug}/stats`), origin: 'recorded', answer: () => stats },
     {
       path: new RegExp(`/api/v2/listings/collection/${GHOSTS.slug}/(?:all|best)`),
       origin: 'recorded rows',

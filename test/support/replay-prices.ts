@@ -1,5 +1,6 @@
 // The price sources for the replay server: frames as they were recorded, amounts of the test's choice.
 
+import { recordedRoutes } from './recorded.ts';
 import type { Route } from './replay.ts';
 import { readPayload, ReplayStatus } from './replay.ts';
 
@@ -26,6 +27,7 @@ export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => 
           : { data: { amount, base: toBase(symbol), currency: 'USD' } };
       },
     },
+    ...recordedRoutes('coinbase'),
   ];
 }
 
@@ -44,6 +46,7 @@ export function coingeckoRoutes(prices: PriceTable, updatedAt: () => number): Ro
         return `{${entries.join(',')}}`;
       },
     },
+    ...recordedRoutes('coingecko'),
   ];
 }
 
