@@ -63,6 +63,8 @@ export type Service = {
 
 /** A key that falls quiet is seen to have been used all the same. */
 const KEY_USES_PERIOD_MS = 15_000;
+/** What readers begin to look at is known to the workers after this. */
+const SHOWN_PERIOD_MS = 5_000;
 const MIGRATION_RETRY_MS = 2_000;
 /** How long the start waits for the indexer database before it goes on without it. */
 const INDEXER_PATIENCE_MS = 3_000;
@@ -118,6 +120,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const chains = createChains(config.extraChain);
   const market = createMarket({ ...databases, ...config, chains, clock, log });
   closers.push(market.close);
+  closers.push(startPeriodic({ name: 'shown', periodMs: SHOWN_PERIOD_MS, run: market.shown.flush }, log));
   const changes = createChanges();
   const intake: ImportContext = {
     ...databases,

@@ -48,7 +48,8 @@ export const serveCommand: Command = {
       workers: !values['no-workers'],
       sample: !values['no-sample'],
     });
-    greet(io, service, config.databaseUrl === null ? config.dataDir : null);
+    const dataDir = config.databaseUrl === null ? config.dataDir : null;
+    greet(io, service, { dataDir, hasSample: dataDir !== null && !values['no-sample'] });
     const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
     if (!signal.aborted) await once(signal, 'abort');
     await service.close();
@@ -57,7 +58,11 @@ export const serveCommand: Command = {
 };
 
 /** What a new user needs to see: where it is, and what to try. */
-function greet({ stdout }: CommandIo, { url, sampleRecords }: Service, dataDir: string | null): void {
+function greet(
+  { stdout }: CommandIo,
+  { url, sampleRecords }: Service,
+  { dataDir, hasSample }: { dataDir: string | null; hasSample: boolean },
+): void {
   stdout.write(`Mercat serves on ${url}\n`);
   if (dataDir !== null) stdout.write(`Data: the embedded database in ${dataDir}\n`);
   if (sampleRecords > 0) {
@@ -66,8 +71,7 @@ function greet({ stdout }: CommandIo, { url, sampleRecords }: Service, dataDir: 
   stdout.write(`
 Try:
   curl '${url}/v1/collections?limit=3'
-  curl '${url}/v1/collections/harbour-lights/listings?limit=3'
-  open ${url}/docs
+${hasSample ? `  curl '${url}/v1/collections/harbour-lights/listings?limit=3'\n` : ''}  open ${url}/docs
 
 Load your own: npx mercat import FILE.ndjson          Stop: Ctrl-C
 `);

@@ -4,7 +4,7 @@
 
 import type { Database, Queryable } from './database.ts';
 
-/** A snapshot of all that a marketplace lists of a collection. Times in milliseconds. */
+/** A snapshot of what a marketplace lists of a collection: of all, or of the cheapest. Times in milliseconds. */
 export type ListingSnapshot = {
   source: string;
   collectionId: string;
@@ -13,6 +13,8 @@ export type ListingSnapshot = {
   /** Listings from this time on may be missing because the marketplace did not show them yet. */
   listedBefore: number;
   takenAt: number;
+  /** What is cheaper than this it has to have; null where it has all. Base units. */
+  below: bigint | null;
 };
 
 /** When a snapshot is suspiciously short, and when it is believed all the same. */
@@ -55,7 +57,7 @@ export function updateVanishedListings(
       `update indexer.listing_snapshot set taken_at = $3, listings = $4, retired = $5, doubts = $6, doubted_since = $7
        where source = $1 and collection_id = $2`,
       [
-        snapshot.source,
+        toSnapshotSource(snapshot),
         snapshot.collectionId,
         new Date(snapshot.takenAt),
         snapshot.keys.length,
@@ -71,15 +73,20 @@ export function updateVanishedListings(
 type Doubt = { doubts: number; doubtedSince: number | null };
 
 /** Takes the row of a snapshot for this transaction, so that two of one collection follow each other. */
-async function claimSnapshot(tx: Queryable, { source, collectionId, takenAt }: ListingSnapshot): Promise<Doubt> {
+async function claimSnapshot(tx: Queryable, snapshot: ListingSnapshot): Promise<Doubt> {
   const [row] = await tx.query<{ doubts: number; doubted_since: Date | null }>(
     `insert into indexer.listing_snapshot as stored (source, collection_id, taken_at, listings, retired, doubts)
      values ($1, $2, $3, 0, 0, 0)
      on conflict (source, collection_id) do update set source = stored.source
      returning doubts, doubted_since`,
-    [source, collectionId, new Date(takenAt)],
+    [toSnapshotSource(snapshot), snapshot.collectionId, new Date(snapshot.takenAt)],
   );
   return { doubts: row?.doubts ?? 0, doubtedSince: row?.doubted_since?.getTime() ?? null };
+}
+
+/** A part that is believed says nothing for or against a whole one that is not, or the other way round. */
+function toSnapshotSource({ source, below }: ListingSnapshot): string {
+  return below === null ? source : `${source} cheapest`;
 }
 
 /**
@@ -87,12 +94,12 @@ async function claimSnapshot(tx: Queryable, { source, collectionId, takenAt }: L
  * was not listed while the snapshot was taken: its time is wrong.
  */
 async function listOlderActive(tx: Queryable, snapshot: ListingSnapshot): Promise<string[]> {
-  const { source, collectionId, listedBefore, takenAt } = snapshot;
+  const { source, collectionId, listedBefore, takenAt, below } = snapshot;
   const rows = await tx.query<{ key: string }>(
     `select replace(key::text, '-', '') as key from indexer.listing
      where collection_id = $1 and status = 'active' and source = $2 and (listed_at < $3 or listed_at > $4)
-       and (expires_at is null or expires_at > $4)`,
-    [collectionId, source, new Date(listedBefore), new Date(takenAt)],
+       and (expires_at is null or expires_at > $4) and ($5::numeric is null or price_raw < $5)`,
+    [collectionId, source, new Date(listedBefore), new Date(takenAt), below === null ? null : below.toString()],
   );
   return rows.map((row) => row.key);
 }

@@ -215,6 +215,15 @@ create table main.follow (
 );
 CREATE INDEX follow_by_chain ON main.follow USING btree (chain, contract_address);
 
+create table main.follow_turn (
+  task text collate "C" not null,
+  collection_id text collate "C" not null,
+  tried_at timestamp with time zone not null,
+  done_at timestamp with time zone,
+  constraint follow_turn_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES main.follow(collection_id) ON DELETE CASCADE,
+  constraint follow_turn_pkey PRIMARY KEY (task, collection_id)
+);
+
 create table main.holding (
   collection_id text collate "C" not null,
   token_id text collate "C" not null,
@@ -309,6 +318,13 @@ create table main.rate (
   constraint rate_pkey PRIMARY KEY (symbol)
 );
 
+create table main.request_budget (
+  upstream text collate "C" not null,
+  tokens double precision not null,
+  at timestamp with time zone not null,
+  constraint request_budget_pkey PRIMARY KEY (upstream)
+);
+
 create table main.secret (
   name text collate "C" not null,
   value bytea not null,
@@ -323,6 +339,15 @@ create table main.shop (
   constraint shop_pkey PRIMARY KEY (id),
   constraint shop_name_key UNIQUE (name)
 );
+
+create table main.shown (
+  collection_id text collate "C" not null,
+  asset text collate "C" default ''::text not null,
+  shown_at timestamp with time zone not null,
+  looked_at timestamp with time zone,
+  constraint shown_pkey PRIMARY KEY (collection_id, asset)
+);
+CREATE INDEX shown_by_time ON main.shown USING btree (shown_at);
 
 create table main.sync_task (
   name text collate "C" not null,

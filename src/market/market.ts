@@ -1,5 +1,5 @@
 // What the reads of the marketplace interface share: the databases behind their sources, the chains, and the settings that
-// are part of a rule. It must never know about HTTP, and never write but for the last-good floors.
+// are part of a rule. It must never know about HTTP, and never write but for the last-good floors and what was asked for.
 
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
@@ -13,6 +13,8 @@ import { createSource } from '../sources/source.ts';
 import type { MarketSource } from './market-source.ts';
 import type { RateBook } from './rates.ts';
 import { createRateBook } from './rates.ts';
+import type { ShownBook } from './shown.ts';
+import { createShownBook } from './shown.ts';
 
 export type MarketOptions = {
   main: Database;
@@ -44,6 +46,8 @@ export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs'>
   tokenOverlay: MarketSource;
   buyerFloor: MarketSource;
   rates: RateBook;
+  /** What readers ask for. */
+  shown: ShownBook;
   /** Owns a write that the answer does not wait for; `close` waits for what is still under way. */
   background(work: () => Promise<unknown>): void;
   close(): Promise<void>;
@@ -90,6 +94,7 @@ export function createMarket(options: MarketOptions): Market {
     tokenOverlay: over('token-overlay', indexer),
     buyerFloor: over('buyer-floor', indexer),
     rates: createRateBook(over('rates', main), options.clock),
+    shown: createShownBook({ main, clock: options.clock }),
     background: (work) => {
       const task = work()
         .then(() => undefined)

@@ -14,7 +14,7 @@ import { toVolumeAllTime } from './volumes.ts';
 
 const NAME_LENGTH_MAX = 500;
 
-/** The collection that a caller's id names. Throws `not_found` when none does. */
+/** The collection that a caller's id names; that it was asked for is noted. Throws `not_found` when none does. */
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
   const names = readNames(market.chains, id);
   const found = names
@@ -28,6 +28,7 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
       found.filter((one) => one.contractAddress === names?.address),
     ));
   if (!collection) throw new ServiceError('not_found', 'Collection not found');
+  market.shown.note(collection.id);
   return collection;
 }
 

@@ -54,7 +54,7 @@ export const UPSTREAM_SETTINGS = [
     name: 'OPENSEA_HOURLY_BUDGET',
     default: '600',
     form: 'an integer from 1 to 1000000',
-    meaning: 'Requests an hour that the key may make, spread over what is followed.',
+    meaning: 'Requests an hour that the key may make, spread over what is followed and looked at.',
     parse: (text) => parseInteger(text, 1, 1_000_000),
   }),
   setting({

@@ -1,14 +1,15 @@
-// A budget of requests an hour as a bucket of tokens, with a remainder that can be shown. It never sleeps: it says how long.
+// A budget of requests an hour as a bucket of tokens, with a remainder that can be shown: the rule, and a budget for one process
+// alone. It never sleeps: it says how long. Where a budget is kept that several processes share is not its business.
 
 import type { Clock } from '../clock.ts';
 
 export type Budget = {
   readonly perHour: number;
   /** Takes one request and says how long it has to wait first; takes nothing where that is more than `patienceMs`. */
-  take(patienceMs: number): number;
+  take(patienceMs: number): Promise<number>;
   /** For a request that was taken and not sent. */
-  giveBack(): void;
-  /** Whole requests that could be sent at once. */
+  giveBack(): Promise<void>;
+  /** Whole requests that could be sent at once, as far as is known here. */
   left(): number;
 };
 
@@ -16,38 +17,50 @@ const HOUR_MS = 3_600_000;
 /** The part of the hour's requests that may be sent at once, after a quiet while. */
 const BURST_SHARE = 0.1;
 
+export type BudgetRule = {
+  /** Requests that may be sent at once: a full bucket. */
+  burst: number;
+  /** How fast it fills. */
+  perMs: number;
+};
+
 /**
  * What is taken goes first out of the burst, then as fast as the bucket fills. It fills so slowly that a full bucket and an
  * hour of filling together are the hour's budget: no window of an hour, wherever it begins, sees more.
  */
-export function createBudget({ perHour, clock }: { perHour: number; clock: Clock }): Budget {
+export function toBudgetRule(perHour: number): BudgetRule {
   const burst = Math.max(1, Math.floor(perHour * BURST_SHARE));
-  const perMs = Math.max(perHour - burst, 1) / HOUR_MS;
-  let tokens = burst;
-  let at = clock();
+  return { burst, perMs: Math.max(perHour - burst, 1) / HOUR_MS };
+}
 
-  const refill = () => {
-    const now = clock();
-    // A clock that was set back gives nothing, and counts from there.
-    tokens = Math.min(burst, tokens + Math.max(0, now - at) * perMs);
-    at = now;
-  };
+/** What was in a bucket at some time; below zero with the requests of those who wait already, in their order. */
+export type Bucket = { tokens: number; at: number };
+
+/** The bucket as it is now. A clock that was set back gives nothing, and counts from there. */
+export function refill({ tokens, at }: Bucket, { burst, perMs }: BudgetRule, now: number): Bucket {
+  return { tokens: Math.min(burst, tokens + Math.max(0, now - at) * perMs), at: now };
+}
+
+export function toLeft({ tokens }: Bucket): number {
+  return Math.max(0, Math.floor(tokens));
+}
+
+/** A budget that this process has to itself, and that ends with it. */
+export function createBudget({ perHour, clock }: { perHour: number; clock: Clock }): Budget {
+  const rule = toBudgetRule(perHour);
+  let bucket: Bucket = { tokens: rule.burst, at: clock() };
 
   return {
     perHour,
-    take: (patienceMs) => {
-      refill();
-      const waitMs = tokens >= 1 ? 0 : Math.ceil((1 - tokens) / perMs);
-      // Below zero are the requests of those who wait already, in their order.
-      if (waitMs <= patienceMs) tokens -= 1;
+    take: async (patienceMs) => {
+      bucket = refill(bucket, rule, clock());
+      const waitMs = Math.max(0, Math.ceil((1 - bucket.tokens) / rule.perMs));
+      if (waitMs <= patienceMs) bucket.tokens -= 1;
       return waitMs;
     },
-    giveBack: () => {
-      tokens = Math.min(burst, tokens + 1);
+    giveBack: async () => {
+      bucket.tokens = Math.min(rule.burst, bucket.tokens + 1);
     },
-    left: () => {
-      refill();
-      return Math.max(0, Math.floor(tokens));
-    },
+    left: () => toLeft(refill(bucket, rule, clock())),
   };
 }

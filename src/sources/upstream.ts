@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createBreaker } from './breaker.ts';
 import type { BreakerState } from './breaker.ts';
-import { createBudget } from './budget.ts';
+import type { Budget } from './budget.ts';
 import { parseExactJson } from './exact-json.ts';
 import { exchange, ExchangeFailure } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
@@ -96,8 +96,8 @@ export type UpstreamOptions = {
   headers?: Readonly<Record<string, string>>;
   /** For each exchange, not for the call with its retries. */
   timeoutMs: number;
-  /** Requests in any hour, retries included; null for no limit. */
-  hourlyBudget?: number | null;
+  /** Requests in any hour, retries included; null for no limit. A call rejects with the error of a budget that cannot be asked. */
+  budget?: Budget | null;
   log: Log;
   clock: Clock;
   /** From 0 up to 1. */
@@ -129,9 +129,8 @@ const PAUSE_MS = 5_000;
 type Request = { method: 'GET' | 'POST'; url: string; body?: string };
 
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { name, baseUrl, headers = {}, timeoutMs, hourlyBudget = null, log, clock, random = Math.random } = options;
+  const { name, baseUrl, headers = {}, timeoutMs, budget = null, log, clock, random = Math.random } = options;
   const { retryMs = RETRY_MS, restMs = REST_MS, restMaxMs = REST_MAX_MS, patienceMs: usualMs = PATIENCE_MS } = options;
-  const budget = hourlyBudget === null ? null : createBudget({ perHour: hourlyBudget, clock });
   const breaker = createBreaker({ restMs, restMaxMs, clock, random });
   const counts = { requests: 0, retries: 0, refused: 0 };
   const last = {
@@ -169,18 +168,27 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     // Bounded once more, for a clock that was set back.
     const pauseMs = Math.min(PAUSE_MAX_MS, Math.max(0, pausedUntil - clock()));
     if (pauseMs > patienceMs) throw refuse('rate-limited', pauseMs);
-    const budgetMs = budget?.take(patienceMs) ?? 0;
+    const budgetMs = budget ? await budget.take(patienceMs) : 0;
     if (budget && budgetMs > patienceMs) throw refuse('over-budget', budgetMs);
     const waitMs = Math.max(pauseMs, budgetMs);
     try {
       if (waitMs > 0) await pause(waitMs, signal);
+      // It may have been given up while the budget was asked.
+      if (signal?.aborted) throw new UpstreamFailure(name, 'aborted');
       const leave = breaker.enter();
       if (leave === 'no') throw refuse('resting', breaker.restsMs());
       return leave === 'trial';
     } catch (error) {
-      budget?.giveBack();
+      giveBack();
       throw error;
     }
+  };
+
+  /** Neither waited for nor allowed to fail the call: one lost only makes the hour a request shorter. */
+  const giveBack = () => {
+    void budget?.giveBack().catch((error: unknown) => {
+      log.warn('a request that was not sent could not be given back to its budget', { source: name, error });
+    });
   };
 
   const refuse = (reason: UpstreamReason, retryAfterMs: number) => {

@@ -11,7 +11,7 @@ export type WalkOptions = { pagesMax: number; rowsMax: number };
 
 export type WalkEnd = {
   whole: boolean;
-  /** Why a walk was not whole. The last three are found by those who know what the rows are. */
+  /** Why a walk was not whole. The last four are found by those who know what the rows are. */
   why:
     | 'page limit'
     | 'row limit'
@@ -19,6 +19,7 @@ export type WalkEnd = {
     | 'looping cursor'
     | 'gap between pages'
     | 'fewer than counted'
+    | 'out of order'
     | 'too many refused'
     | null;
   pages: number;

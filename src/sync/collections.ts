@@ -22,6 +22,8 @@ export type FollowOperations = SyncContext & {
   /** The reader of a chain that has endpoints, else null. */
   readerOf: (chainId: string) => ChainReader | null;
   protocolsOf: (chainId: string) => readonly Address[];
+  /** Makes those do something soon who go through what is followed. */
+  onFollowed?: () => Promise<void>;
 };
 
 type Input = Readonly<Record<string, unknown>>;
@@ -81,6 +83,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       createdAt: context.clock(),
     });
   });
+  await context.onFollowed?.();
   return { ...added, dryRun: false };
 }
 

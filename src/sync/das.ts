@@ -2,19 +2,24 @@
 
 import { listCollectionsByIds } from '../db/collections.ts';
 import type { Follow } from '../db/follows.ts';
+import type { AssetId } from '../domain/address.ts';
 import type { Collection } from '../domain/collection.ts';
-import { readDasCollection, walkDasCollection } from '../sources/das.ts';
+import { readDasCollection, readDasTokens, walkDasCollection } from '../sources/das.ts';
 import type { SourceRecord } from '../sources/rows.ts';
 import type { UpstreamPace } from '../sources/upstream.ts';
 import type { Step } from './followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from './followed-task.ts';
 import { landHarvest, landPages } from './land-harvest.ts';
+import { createShownTokensTask } from './shown-tokens.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
 const PERIOD_MS = 10 * 60_000;
 const DEADLINE_MS = 20 * 60_000;
 const TIMEOUT_MS = 30_000;
 const HOURLY_BUDGET = 3_600;
+/** Who holds a token that somebody looks at is known to the minute: one question tells it of as many as these. */
+const SHOWN_TOKEN_MS = 60_000;
+const SHOWN_TOKENS_MAX = 1_000;
 
 /** No task without an endpoint. */
 export function createDasTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
@@ -28,7 +33,24 @@ export function createDasTasks(context: SyncContext, pace: UpstreamPace = { time
   });
   const isWanted = ({ chain }: Follow) => chain === 'solana';
   const task = { name: 'das-tokens', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
-  return [createFollowedTask(context, { ...task, work: syncTokens })];
+  return [
+    createFollowedTask(context, { ...task, work: syncTokens }),
+    createShownTokensTask(context, {
+      name: 'das-shown-tokens',
+      upstream,
+      againMs: SHOWN_TOKEN_MS,
+      tokensMax: SHOWN_TOKENS_MAX,
+      atOnceMax: SHOWN_TOKENS_MAX,
+      isWanted,
+      look: lookAtTokens,
+    }),
+  ];
+}
+
+async function lookAtTokens(_context: SyncContext, step: Step, assets: readonly AssetId[]): Promise<void> {
+  const { upstream, follow, lander, signal } = step;
+  const harvest = await readDasTokens(upstream, assets, { collection: follow.contractAddress, signal });
+  await landHarvest(lander, harvest, signal);
 }
 
 async function syncTokens(context: SyncContext, step: Step): Promise<void> {

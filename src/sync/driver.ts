@@ -93,7 +93,7 @@ export function startDriver(tasks: readonly SyncTask[], options: DriverOptions):
   function start(task: SyncTask, force: boolean): void {
     // A nudge that comes while it runs is about what this run may have missed: it runs once more.
     nudged.delete(task.name);
-    const run = runTask(task, { ...options, force, stop: stopping.signal })
+    const run = runTask(task, { ...options, force, isWhole: false, stop: stopping.signal })
       .then(({ kind }) => {
         running.delete(task.name);
         if (kind === 'busy' && force) nudged.add(task.name);

@@ -6,6 +6,7 @@ import { updateExpiredOrders } from '../db/book-orders.ts';
 import type { Database } from '../db/database.ts';
 import { deleteKeptAnswers } from '../db/idempotency.ts';
 import { updateExpiredListings } from '../db/listings.ts';
+import { deleteOldShown } from '../db/shown.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
 const PERIOD_MS = 30_000;
@@ -19,6 +20,8 @@ const BATCHES_MAX = 200;
 
 /** Answers to idempotency keys are kept for a day. */
 const KEPT_MS = 24 * 60 * 60_000;
+/** What was shown counts for minutes; when its tokens were last looked at, for hours. */
+const SHOWN_KEPT_MS = 24 * 60 * 60_000;
 
 export function createExpiryTask({ main, indexer, clock }: SyncContext): SyncTask {
   return {
@@ -32,7 +35,7 @@ export function createExpiryTask({ main, indexer, clock }: SyncContext): SyncTas
   };
 }
 
-/** Records expired orders and listings and forgets old answers, in short statements; returns how many rows that were. */
+/** Records expired orders and listings and forgets what is too old to be of use, in short statements; returns how many rows that were. */
 export async function sweepExpired(
   main: Database,
   indexer: Database,
@@ -43,7 +46,8 @@ export async function sweepExpired(
   const orders = await sweep((limit) => updateExpiredOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
   const listings = await sweep((limit) => updateExpiredListings(indexer.within(BATCH_TIMEOUT_MS), clock(), limit));
   const answers = await sweep((limit) => deleteKeptAnswers(main.within(BATCH_TIMEOUT_MS), clock() - KEPT_MS, limit));
-  return orders + listings + answers;
+  const shown = await sweep((limit) => deleteOldShown(main.within(BATCH_TIMEOUT_MS), clock() - SHOWN_KEPT_MS, limit));
+  return orders + listings + answers + shown;
 }
 
 async function sweepBatches(update: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {

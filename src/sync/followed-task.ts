@@ -1,13 +1,16 @@
 // What the tasks have in common that go through the followed collections of one upstream, turn by turn. Which collections
 // those are, and what is done with one, is theirs to say.
 
+import { listFollowTurns, upsertFollowTurn } from '../db/follow-turns.ts';
 import type { Follow } from '../db/follows.ts';
 import { listFollows } from '../db/follows.ts';
+import { listShownCollections } from '../db/shown.ts';
 import type { Upstream, UpstreamOptions } from '../sources/upstream.ts';
 import { createUpstream } from '../sources/upstream.ts';
-import { createTurns, eachFollowed } from './followed.ts';
+import { eachFollowed } from './followed.ts';
 import type { Lander } from './land.ts';
 import { createLander } from './land.ts';
+import { createSharedBudget } from './request-budget.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
 /** One collection's turn in a run. What cannot be done of it, and is no failure of the upstream, is told in `problems`. */
@@ -23,34 +26,45 @@ export type FollowedTaskOptions = {
   work: (context: SyncContext, step: Step) => Promise<void>;
 };
 
+/** What was asked for within this is looked at. */
+const SHOWN_MS = 15 * 60_000;
+
 export function createFollowedTask(context: SyncContext, options: FollowedTaskOptions): SyncTask {
   const { name, periodMs, deadlineMs, upstream, isWanted, work } = options;
-  const turns = createTurns();
+  const { main, clock } = context;
   return {
     name,
     periodMs,
     deadlineMs,
+    readsFollows: true,
     upstreams: () => [upstream.status()],
-    run: async (signal, report) => {
+    run: async (signal, report, { isWhole }) => {
       const lander = createLander(context);
       const told: string[] = [];
       const { problems, soon } = await eachFollowed({
-        follows: (await listFollows(context.main)).filter(isWanted),
-        turns,
-        now: context.clock,
+        follows: (await listFollows(main)).filter(isWanted),
+        shown: await listShownCollections(main, clock() - SHOWN_MS),
+        turns: await listFollowTurns(main, name),
+        isWhole,
+        periodMs,
+        now: clock,
         signal,
         report,
         work: (follow) => work(context, { upstream, follow, lander, problems: told, signal }),
+        note: (collectionId, turn) => upsertFollowTurn(main, { task: name, collectionId, ...turn }),
       });
       return lander.result({ problems: [...problems, ...told], soon });
     },
   };
 }
 
-/** An upstream that tasks share, its budget with it. */
+/** An upstream that tasks share, its budget with it, which is that of every process. */
 export function createTaskUpstream(
-  { log, clock, random }: SyncContext,
-  options: Omit<UpstreamOptions, 'log' | 'clock' | 'random'>,
+  { main, log, clock, random }: SyncContext,
+  { hourlyBudget, ...options }: TaskUpstreamOptions,
 ): Upstream {
-  return createUpstream({ ...options, log, clock, random });
+  const budget = createSharedBudget(main, { upstream: options.name, perHour: hourlyBudget, clock });
+  return createUpstream({ ...options, budget, log, clock, random });
 }
+
+type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };

@@ -1,71 +1,108 @@
 // One turn over the collections that a source follows: each by itself, so that one that fails leaves the others, and those
-// that had to wait longest first, so that a budget that does not reach for all of them reaches each in time.
+// that had to wait longest first, so that a budget that does not reach for all of them reaches each in time. What readers look
+// at waits less.
 
+import type { FollowTurn } from '../db/follow-turns.ts';
 import type { Follow } from '../db/follows.ts';
+import type { UpstreamReason } from '../sources/upstream.ts';
 import { UpstreamFailure } from '../sources/upstream.ts';
 import type { Report } from './task.ts';
 
-/** What a task remembers between its turns. */
-export type Turns = {
-  /** When each collection was last done. */
-  doneAt: Map<string, number>;
-  /** What is left of a turn in the middle of which the upstream went away; null when there is nothing left. */
-  left: ReadonlySet<string> | null;
-};
-
-export function createTurns(): Turns {
-  return { doneAt: new Map(), left: null };
-}
-
 export type Turn = {
   follows: readonly Follow[];
-  turns: Turns;
+  /** The collections that readers asked for lately. */
+  shown: ReadonlySet<string>;
+  /** The last turn of each. */
+  turns: ReadonlyMap<string, FollowTurn>;
+  /** Whether those too have a turn that had theirs just now. */
+  isWhole: boolean;
+  /** A turn that has taken so long goes on later: by then others have waited longer than what is left of it. */
+  periodMs: number;
   now: () => number;
   signal: AbortSignal;
   report: Report;
   work: (follow: Follow) => Promise<void>;
+  /** Keeps for the next time that a collection had its turn, and whether it was done or only tried. */
+  note: (collectionId: string, turn: { at: number; isDone: boolean }) => Promise<void>;
 };
 
 export type TurnEnd = { problems: string[]; soon: boolean };
 
-/** Reasons for which the next collection would fail too. */
-const HOPELESS = new Set(['resting', 'over-budget', 'rate-limited', 'unauthorized', 'unreachable', 'timeout']);
+const HOPELESS: ReadonlySet<UpstreamReason> = new Set([
+  'resting',
+  'over-budget',
+  'rate-limited',
+  'unauthorized',
+  'unreachable',
+  'timeout',
+]);
+
+/** Whether the next question would fail for the same reason. */
+export function isHopeless(reason: UpstreamReason): boolean {
+  return HOPELESS.has(reason);
+}
+
 /** Those of them that the upstream itself ends, at any moment. */
-const AWAY = new Set(['resting', 'rate-limited', 'unreachable', 'timeout']);
+const AWAY: ReadonlySet<UpstreamReason> = new Set(['resting', 'rate-limited', 'unreachable', 'timeout']);
+/** So many times as long has a collection to wait that nobody looks at, where not all can have their turn. */
+const SHOWN_WEIGHT = 4;
+/** What was done within this share of the period has had its turn. */
+const JUST_NOW_SHARE = 0.5;
 
 /**
- * Does the work for each, or for what is left of a turn that was cut off; returns what could not be done, in words, and
- * whether the upstream went away. Rejects when nothing at all could be done, when a database fails, and when the signal aborts.
+ * Does the work for each that is due; returns what could not be done, in words, and whether the rest should be tried soon. Rejects
+ * when nothing at all could be done, when a database fails, and when the signal aborts.
  */
-export async function eachFollowed({ follows, turns, now, signal, report, work }: Turn): Promise<TurnEnd> {
-  const { doneAt, left: wanted } = turns;
+export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
+  const { periodMs, now, signal, report, work, note } = turn;
   const problems: string[] = [];
-  const waiting = follows
-    .filter(({ collectionId }) => wanted?.has(collectionId) ?? true)
-    .toSorted((a, b) => (doneAt.get(a.collectionId) ?? 0) - (doneAt.get(b.collectionId) ?? 0));
-  turns.left = null;
+  const startedAt = now();
+  const waiting = listWaiting(turn, startedAt);
   let done = 0;
+  let soon = false;
   for (const [index, follow] of waiting.entries()) {
+    const { collectionId } = follow;
     signal.throwIfAborted();
     report({ done: index, total: waiting.length, what: 'collections' });
+    if (done > 0 && now() - startedAt >= periodMs) {
+      problems.push(`${waiting.length - index} more collections have to wait for the next turn`);
+      soon = true;
+      break;
+    }
     try {
       await work(follow);
-      doneAt.set(follow.collectionId, now());
       done += 1;
+      await note(collectionId, { at: now(), isDone: true });
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof UpstreamFailure)) throw error;
-      problems.push(`${follow.collectionId}: ${error.message}`);
+      problems.push(`${collectionId}: ${error.message}`);
       // Behind the others next time, or one that always fails would keep its place in front.
-      doneAt.set(follow.collectionId, now());
-      if (!HOPELESS.has(error.reason)) continue;
-      const left = waiting.slice(index).map(({ collectionId }) => collectionId);
-      if (left.length > 1) problems.push(`${left.length - 1} more collections have to wait`);
-      // Where nothing was done the others are waiting too by the time the upstream is back.
-      if (done > 0 && AWAY.has(error.reason)) turns.left = new Set(left);
+      await note(collectionId, { at: now(), isDone: false });
+      if (!isHopeless(error.reason)) continue;
+      const left = waiting.length - index - 1;
+      if (left > 0) problems.push(`${left} more collections have to wait`);
+      // Where nothing was done this is a failure, which is tried again soon anyway.
+      soon = AWAY.has(error.reason);
       break;
     }
   }
   if (done === 0 && problems.length > 0) throw new Error(problems.join('; '));
-  return { problems, soon: turns.left !== null };
+  return { problems, soon };
+}
+
+/** Whose turn it is, the most urgent first: who was never tried, then who waited longest since. */
+function listWaiting({ follows, shown, turns, isWhole, periodMs }: Turn, now: number): Follow[] {
+  const since = (at: number | null | undefined) => now - (at ?? Number.NEGATIVE_INFINITY);
+  const isDue = ({ collectionId }: Follow) => since(turns.get(collectionId)?.doneAt) >= periodMs * JUST_NOW_SHARE;
+  const weight = ({ collectionId }: Follow) => (shown.has(collectionId) ? SHOWN_WEIGHT : 1);
+  const urgency = (follow: Follow) => since(turns.get(follow.collectionId)?.triedAt) * weight(follow);
+  return follows
+    .filter((follow) => isWhole || isDue(follow))
+    .toSorted((a, b) => compare(urgency(b), urgency(a)) || weight(b) - weight(a));
+}
+
+/** Infinities are equal. */
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a - b;
 }

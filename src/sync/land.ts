@@ -19,10 +19,10 @@ export type Lander = {
   refuse(reason: string, example?: unknown): void;
   /**
    * Retires the active listings of a collection at a source that this lander has not been told. Only for whole snapshots: call
-   * it when the last page has come in, never after a part. Returns false when the snapshot was so short that it is not believed
-   * yet.
+   * it when the last page has come in, never after a part, unless the part is all that is cheaper than `below`. Returns false when
+   * the snapshot was so short that it is not believed yet.
    */
-  retireUnseen(snapshot: { source: string; collectionId: string }): Promise<boolean>;
+  retireUnseen(snapshot: { source: string; collectionId: string; below?: bigint | null }): Promise<boolean>;
   /** What it all came to. */
   result(more?: Pick<TaskResult, 'problems' | 'soon'>): TaskResult;
 };
@@ -119,11 +119,11 @@ export function createLander(context: LandContext): Lander {
   return {
     land,
     refuse: refuseRow,
-    retireUnseen: async ({ source, collectionId }) => {
+    retireUnseen: async ({ source, collectionId, below = null }) => {
       const keys = [...(seen.get(`${source} ${collectionId}`) ?? [])];
       const outcome = await updateVanishedListings(
         context.indexer,
-        { source, collectionId, keys, listedBefore: startedAt - SHOWN_AFTER_MS, takenAt: context.clock() },
+        { source, collectionId, keys, listedBefore: startedAt - SHOWN_AFTER_MS, takenAt: context.clock(), below },
         SNAPSHOT_LIMITS,
       );
       counts.retired += outcome.retired;

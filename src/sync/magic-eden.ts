@@ -7,6 +7,7 @@ import { findNewestSaleTime, listKnownListings } from '../db/listing-times.ts';
 import {
   MAGIC_EDEN,
   readMagicEdenStats,
+  readMagicEdenToken,
   walkMagicEdenListings,
   walkMagicEdenSales,
 } from '../sources/magic-eden-solana.ts';
@@ -16,6 +17,8 @@ import type { UpstreamPace } from '../sources/upstream.ts';
 import type { Step } from './followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from './followed-task.ts';
 import { landHarvest, landPages } from './land-harvest.ts';
+import type { ShownTokensOptions } from './shown-tokens.ts';
+import { createShownTokensTask } from './shown-tokens.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
 const LISTINGS_PERIOD_MS = 2 * 60_000;
@@ -24,6 +27,9 @@ const DEADLINE_MS = 10 * 60_000;
 const TIMEOUT_MS = 15_000;
 /** What is answered without a key is 120 a minute for everybody at one address. */
 const HOURLY_BUDGET = 3_600;
+/** Tokens that readers ask for are looked at so often, so many a minute. */
+const SHOWN_TOKEN_MS = 15 * 60_000;
+const SHOWN_TOKENS_MAX = 10;
 /** A sale may be told this long after newer ones. */
 const SALE_OVERLAP_MS = 15 * 60_000;
 
@@ -47,7 +53,28 @@ export function createMagicEdenTasks(context: SyncContext, pace: UpstreamPace = 
       work: syncListings,
     }),
     createFollowedTask(context, { ...shared, name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, work: syncSales }),
+    // Where a DAS endpoint tells of tokens, it does so at once for all of them, and knows who holds them.
+    ...(config.dasUrl === null ? [createTokensTask(context, { upstream, isWanted })] : []),
   ];
+}
+
+function createTokensTask(
+  context: SyncContext,
+  { upstream, isWanted }: Pick<ShownTokensOptions, 'upstream' | 'isWanted'>,
+): SyncTask {
+  return createShownTokensTask(context, {
+    name: 'magic-eden-shown-tokens',
+    upstream,
+    againMs: SHOWN_TOKEN_MS,
+    tokensMax: SHOWN_TOKENS_MAX,
+    atOnceMax: 1,
+    isWanted,
+    look: async (_context, { follow, lander, signal }, assets) => {
+      for (const mint of assets) {
+        await landHarvest(lander, await readMagicEdenToken(upstream, toCollection(follow), { mint, signal }), signal);
+      }
+    },
+  });
 }
 
 function toCollection({ magicedenSymbol, contractAddress }: Follow): MagicEdenCollection {

@@ -5,19 +5,22 @@ import type { Follow } from '../db/follows.ts';
 import { findFollow, upsertFollow } from '../db/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../db/collections.ts';
 import { findNewestSaleTime } from '../db/listing-times.ts';
+import type { AssetId } from '../domain/address.ts';
 import type { Chain } from '../domain/chain.ts';
 import type { Collection } from '../domain/collection.ts';
 import { findOpenSeaContract, readOpenSeaCollection, readOpenSeaStats } from '../sources/opensea/collection.ts';
-import { walkOpenSeaListings } from '../sources/opensea/listings.ts';
+import { walkOpenSeaCheapest, walkOpenSeaListings } from '../sources/opensea/listings.ts';
+import type { CheapestEnd } from '../sources/opensea/listings.ts';
 import { walkOpenSeaSales } from '../sources/opensea/sales.ts';
 import type { OpenSeaSubject } from '../sources/opensea/subject.ts';
 import { OPENSEA, toOpenSeaChain } from '../sources/opensea/subject.ts';
-import { walkOpenSeaTokens } from '../sources/opensea/tokens.ts';
+import { readOpenSeaToken, walkOpenSeaTokens } from '../sources/opensea/tokens.ts';
 import type { Harvest, SourceRecord } from '../sources/rows.ts';
 import type { UpstreamPace } from '../sources/upstream.ts';
 import type { Step } from './followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from './followed-task.ts';
 import { landHarvest, landPages } from './land-harvest.ts';
+import { createShownTokensTask } from './shown-tokens.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
 const COLLECTIONS_PERIOD_MS = 60 * 60_000;
@@ -29,6 +32,13 @@ const DEADLINE_MS = 6 * 60 * 60_000;
 const TIMEOUT_MS = 15_000;
 /** A budget of a hundred an hour and more, shared by four tasks, gives each its turn within this. */
 const PATIENCE_MS = 5 * 60_000;
+/** Two pages of 200 are more than the 250 assets of a window, and room for dearer listings of the same ones. */
+const CHEAPEST_PAGES = 2;
+const WHOLE_BOOK_MS = 60 * 60_000;
+/** A token that readers go on asking for is looked at so often; the looks may take this share of the hour's budget. */
+const SHOWN_TOKEN_MS = 60 * 60_000;
+const SHOWN_TOKENS_SHARE = 0.2;
+const MINUTES_AN_HOUR = 60;
 /** A sale may be told this long after newer ones. */
 const SALE_OVERLAP_MS = 15 * 60_000;
 /** How far back the first look at a collection's sales goes: older ones are worth less than fresh listings. */
@@ -58,9 +68,18 @@ export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { 
     });
   return [
     task('opensea-collections', COLLECTIONS_PERIOD_MS, syncCollection),
-    task('opensea-listings', LISTINGS_PERIOD_MS, syncListings),
+    task('opensea-listings', LISTINGS_PERIOD_MS, createListingWork()),
     task('opensea-sales', SALES_PERIOD_MS, syncSales),
     task('opensea-tokens', TOKENS_PERIOD_MS, syncTokens),
+    createShownTokensTask(context, {
+      name: 'opensea-shown-tokens',
+      upstream,
+      againMs: SHOWN_TOKEN_MS,
+      tokensMax: Math.max(1, Math.floor((config.openseaHourlyBudget * SHOWN_TOKENS_SHARE) / MINUTES_AN_HOUR)),
+      atOnceMax: 1,
+      isWanted,
+      look: (_, step, assets) => withSubject((__, named) => lookAtTokens(named, assets))(context, step),
+    }),
   ];
 }
 
@@ -112,7 +131,15 @@ async function syncCollection(context: SyncContext, step: OpenSeaStep): Promise<
   // What a chain tells is counted from its own events.
   if (isChainRead(context, follow)) return;
   const stats = await readOpenSeaStats(upstream, subject, { at: context.clock(), signal });
-  await landHarvest(lander, { ...stats, records: stats.records.map(withoutFloor) }, signal);
+  const told = stats.records.map((record) => withSupply(withoutFloor(record), harvest.records));
+  await landHarvest(lander, { ...stats, records: told }, signal);
+}
+
+/** How many tokens there are is told with the collection: counting those that are known would tell how many were read so far. */
+function withSupply(stats: SourceRecord, collections: readonly SourceRecord[]): SourceRecord {
+  const [collection] = collections as readonly (SourceRecord & { snapshot?: { supply?: number } })[];
+  const supply = collection?.snapshot?.supply;
+  return stats.kind === 'stats' && supply !== undefined ? { ...stats, supply } : stats;
 }
 
 /** OpenSea fills in what is not known. What is known stays: the operator, or the chain, said so. */
@@ -140,16 +167,54 @@ function withoutFloor(record: SourceRecord): SourceRecord {
   return { ...rest, kind: record.kind };
 }
 
-async function syncListings({ clock }: SyncContext, step: OpenSeaStep): Promise<void> {
-  const { upstream, follow, subject, lander, signal } = step;
+/** What the last whole look at a book came to. */
+type Book = { seenAt: number; pages: number };
+
+/** A larger book is seen whole only so often; in between its cheapest part is, which is what readers see of it. */
+function createListingWork(): Work {
+  const books = new Map<string, Book>();
+  return async (context, step) => {
+    const { collectionId } = step.follow;
+    const book = books.get(collectionId);
+    const now = context.clock();
+    if (book && book.pages > CHEAPEST_PAGES && now - book.seenAt < WHOLE_BOOK_MS) {
+      // What is doubtful in it is decided by the whole book, next time.
+      if (!(await syncCheapest(context, step))) books.delete(collectionId);
+      return;
+    }
+    books.delete(collectionId);
+    const pages = await syncBook(context, step);
+    if (pages !== null) books.set(collectionId, { seenAt: now, pages });
+  };
+}
+
+/** Returns of how many pages the book is; null when it was not seen whole, or is not believed. */
+async function syncBook({ clock }: SyncContext, step: OpenSeaStep): Promise<number | null> {
+  const { upstream, subject, lander, signal } = step;
+  const walk = walkOpenSeaListings(upstream, subject, { begunBy: clock(), signal });
+  const end = await landPages(lander, walk, signal);
+  return (await conclude(step, { ...end, below: null })) ? end.pages : null;
+}
+
+async function syncCheapest({ clock }: SyncContext, step: OpenSeaStep): Promise<boolean> {
+  const { upstream, subject, lander, signal } = step;
+  const walk = walkOpenSeaCheapest(upstream, subject, { pages: CHEAPEST_PAGES, begunBy: clock(), signal });
+  return conclude(step, await landPages(lander, walk, signal));
+}
+
+/** Retires what a look at a book should have shown and did not; whether the look is believed. */
+async function conclude(
+  { follow, lander, problems }: OpenSeaStep,
+  { whole, why, below }: CheapestEnd,
+): Promise<boolean> {
   const { collectionId } = follow;
-  const listings = walkOpenSeaListings(upstream, subject, { begunBy: clock(), signal });
-  const end = await landPages(lander, listings, signal);
-  if (!end.whole) {
-    step.problems.push(`${collectionId}: listings not seen whole: ${end.why}`);
-  } else if (!(await lander.retireUnseen({ source: OPENSEA, collectionId }))) {
-    step.problems.push(`${collectionId}: so many listings are gone at once that it is not believed yet`);
+  if (!whole) {
+    problems.push(`${collectionId}: listings not seen whole: ${why}`);
+    return false;
   }
+  if (await lander.retireUnseen({ source: OPENSEA, collectionId, below })) return true;
+  problems.push(`${collectionId}: so many listings are gone at once that it is not believed yet`);
+  return false;
 }
 
 /** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
@@ -177,6 +242,12 @@ async function syncSales(context: SyncContext, step: OpenSeaStep): Promise<void>
   for (const harvest of harvests.toReversed()) {
     await landHarvest(lander, { ...harvest, records: harvest.records.toReversed() }, signal);
   }
+}
+
+async function lookAtTokens(step: OpenSeaStep, assets: readonly AssetId[]): Promise<void> {
+  const { upstream, subject, lander, signal } = step;
+  for (const asset of assets)
+    await landHarvest(lander, await readOpenSeaToken(upstream, subject, asset, { signal }), signal);
 }
 
 async function syncTokens(_context: SyncContext, step: OpenSeaStep): Promise<void> {

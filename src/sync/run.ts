@@ -16,6 +16,8 @@ export type RunOptions = {
   stop: AbortSignal;
   /** Runs even when it is not due. */
   force?: boolean;
+  /** Does everything, also what was done just now. Default: as `force`. */
+  isWhole?: boolean;
   random?: () => number;
   leaseMs?: number;
   onProgress?: (progress: TaskProgress) => void;
@@ -74,10 +76,14 @@ async function runLeased(task: SyncTask, lease: Lease, options: RunOptions): Pro
   let end: RunEnd;
   try {
     const result = await Promise.try(() =>
-      task.run(signal, (progress) => {
-        keeper.note(progress);
-        options.onProgress?.(progress);
-      }),
+      task.run(
+        signal,
+        (progress) => {
+          keeper.note(progress);
+          options.onProgress?.(progress);
+        },
+        { isWhole: options.isWhole ?? options.force ?? false },
+      ),
     );
     end = { kind: 'done', result };
   } catch (error) {

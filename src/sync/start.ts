@@ -1,6 +1,7 @@
 // What the service keeps fresh: the tasks of every source, one driver for them, and runs that the operator asks for. A new
 // source joins by one line in `createSyncTasks`; everything else finds it there.
 
+import { updateSyncTasksNudged } from '../db/sync-tasks.ts';
 import { OperatorError } from '../errors.ts';
 import { createAuditOperations } from './chain/audit.ts';
 import { createChainStatus } from './chain/chain-status.ts';
@@ -59,6 +60,11 @@ export function startSync(context: SyncContext, { drive }: { drive: boolean }): 
       .finally(() => asked.delete(run));
     asked.add(run);
   };
+  // Whichever process runs them; one that has never run is due in any case.
+  const onFollowed = async () => {
+    const names = tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
+    await updateSyncTasksNudged(main, names);
+  };
   return {
     tasks,
     nudge: (name) => {
@@ -67,7 +73,7 @@ export function startSync(context: SyncContext, { drive }: { drive: boolean }): 
     followed,
     status: [createTaskStatus(main, tasks), createChainStatus(context, followed)],
     operations: {
-      ...createCollectionOperations({ ...context, ...followed }),
+      ...createCollectionOperations({ ...context, ...followed, onFollowed }),
       ...createAuditOperations({ ...context, ...followed }),
       'sync.start': async (input) => {
         const named = findTasks(tasks, input['name']);

@@ -24,11 +24,16 @@ export type SyncTask = {
   deadlineMs: number;
   /** How long its process may say nothing before another one takes it over. Default: the driver's. */
   leaseMs?: number;
+  /** Whether it goes through the collections that are followed: then it has something to do when one is added. */
+  readsFollows?: boolean;
   /** A run that fails rejects; one that did a part says in its result what it could not do. */
-  run(signal: AbortSignal, report: Report): Promise<TaskResult>;
+  run(signal: AbortSignal, report: Report, wish: RunWish): Promise<TaskResult>;
   /** The upstreams that it asks, as they are now; without addresses and keys. */
   upstreams?(): readonly UpstreamStatus[];
 };
+
+/** `isWhole`: the operator wants everything done, also what was done just now. */
+export type RunWish = { isWhole: boolean };
 
 /** How far a run is. Cheap: may be called for every page. `total` is null where it is not known. */
 export type Report = (progress: TaskProgress) => void;
@@ -47,7 +52,10 @@ export type TaskResult = {
   refusals?: readonly RefusalCount[];
   /** What could not be done this time, in words for the operator. */
   problems?: readonly string[];
-  /** An upstream went away in the middle of it: the rest is tried as soon as after a failure, not after the period. */
+  /**
+   * There is a rest, because an upstream went away in the middle of it or because it took too long: it is tried as soon as after
+   * a failure, not after the period.
+   */
   soon?: boolean;
 };
 

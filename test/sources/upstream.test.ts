@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { JsonNumber } from '../../src/domain/json-text.ts';
 import { createLog } from '../../src/log.ts';
+import type { Budget } from '../../src/sources/budget.ts';
 import { createBudget } from '../../src/sources/budget.ts';
 import { parseExactJson } from '../../src/sources/exact-json.ts';
 import type { Upstream, UpstreamOptions } from '../../src/sources/upstream.ts';
@@ -16,7 +17,9 @@ const HOUR_MS = 3_600_000;
 const TIMEOUT_MS = 300;
 const SECRET = 'key-7f3a';
 
-async function start(t: TestContext, options: Partial<UpstreamOptions> = {}) {
+type StartOptions = Partial<UpstreamOptions> & { hourlyBudget?: number };
+
+async function start(t: TestContext, { hourlyBudget, ...options }: StartOptions = {}) {
   let now = Date.parse('2026-09-01T00:00:00Z');
   const replay = await startReplay(t, [
     {
@@ -50,6 +53,7 @@ async function start(t: TestContext, options: Partial<UpstreamOptions> = {}) {
     clock: () => now,
     random: () => 0.5,
     retryMs: 1,
+    ...(hourlyBudget !== undefined && { budget: createBudget({ perHour: hourlyBudget, clock: () => now }) }),
     ...options,
   });
   return { replay, upstream, pass: (ms: number) => (now += ms), now: () => now };
@@ -252,11 +256,11 @@ test('a call that is given up ends at once and says nothing of the upstream', as
   assert.equal(upstream.status().breaker, 'closed');
 });
 
-test('no hour sees more requests than its budget, however they are asked for', () => {
+test('no hour sees more requests than its budget, however they are asked for', async () => {
   let now = 0;
   const budget = createBudget({ perHour: 600, clock: () => now });
   const sent: number[] = [];
-  for (; now < 5 * HOUR_MS; now += 500) if (now % HOUR_MS < HOUR_MS / 2 && budget.take(0) === 0) sent.push(now);
+  for (; now < 5 * HOUR_MS; now += 500) if (now % HOUR_MS < HOUR_MS / 2 && (await budget.take(0)) === 0) sent.push(now);
   for (const start of sent) {
     const inHour = sent.filter((at) => at >= start && at < start + HOUR_MS).length;
     assert.ok(inHour <= 600, `${inHour} in the hour from ${start}`);
@@ -288,6 +292,40 @@ test('retries count against the budget', async (t) => {
   await failureOf(things(upstream));
   assert.equal(replay.count(), 3);
   assert.equal(upstream.status().budget?.left, 0);
+});
+
+test('nothing is sent that the budget does not give, and what was not sent goes back to it', async (t) => {
+  const taken: string[] = [];
+  let take: () => Promise<number> = () => Promise.reject(new Error('the budget is out of reach'));
+  let giveBack: () => Promise<void> = () => Promise.resolve();
+  const budget: Budget = {
+    perHour: 20,
+    take: () => take(),
+    giveBack: () => {
+      taken.push('back');
+      return giveBack();
+    },
+    left: () => 0,
+  };
+  const { upstream, replay } = await start(t, { budget });
+  await assert.rejects(things(upstream), /the budget is out of reach/);
+  assert.deepEqual([replay.count(), taken.length, upstream.status().breaker], [0, 0, 'closed']);
+
+  take = () => Promise.resolve(5_000);
+  for (const back of [
+    () => Promise.reject(new Error('out of reach again')),
+    () => new Promise<void>(() => undefined),
+  ]) {
+    giveBack = back;
+    assert.equal((await failureOf(things(upstream, { signal: AbortSignal.timeout(10) }))).reason, 'aborted');
+  }
+  const stop = new AbortController();
+  take = async () => {
+    stop.abort();
+    return 0;
+  };
+  assert.equal((await failureOf(things(upstream, { signal: stop.signal }))).reason, 'aborted', 'while it was asked');
+  assert.deepEqual([replay.count(), taken.length], [0, 3]);
 });
 
 test('what is nested deeper than any answer is refused before it is parsed', () => {

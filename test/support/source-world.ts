@@ -4,7 +4,8 @@
 import type { TestContext } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
 import { upsertFollow } from '../../src/db/follows.ts';
-import type { Address } from '../../src/domain/address.ts';
+import { upsertShown } from '../../src/db/shown.ts';
+import type { Address, AssetId } from '../../src/domain/address.ts';
 import { toCollectionId } from '../../src/domain/collection.ts';
 import { assetOf, createDasStore, dasRoutes } from './replay-das.ts';
 import { createFeedStore, feedRoutes } from './replay-feed.ts';
@@ -25,6 +26,7 @@ import { startReplay } from './replay.ts';
 const SYMBOL = 'degods';
 const ASKED = `0x${'a5'.repeat(20)}`;
 const DAY_S = 86_400;
+const LONG_MS = 7 * DAY_S * 1_000;
 
 /** What is followed, as `mercat collections add` takes it. */
 export const FOLLOWED = [
@@ -41,6 +43,8 @@ export type SourceWorld = {
   /** With `addresses`, the servers are asked there. */
   settings(addresses?: Partial<Record<Server, string>>): Record<string, string>;
   follow(db: Database): Promise<void>;
+  /** Readers look at everything that is followed, and at a token of it, for as long as the test goes on. */
+  show(db: Database): Promise<void>;
   /** Something new everywhere: a listing, a sale, a token, another price. */
   makeNews(): void;
   /** What of the latest news has not arrived, by the name of the task that should have brought it. */
@@ -140,6 +144,15 @@ export async function startSourceWorld(
         });
       }
     },
+    show: (db) =>
+      upsertShown(
+        db,
+        FOLLOWED.flatMap(({ chain, address }) => {
+          const collectionId = toCollectionId(chain, address as Address);
+          const asset = (chain === 'solana' ? addressOf('das', 0) : '0') as AssetId;
+          return [null, asset].map((shown) => ({ collectionId, asset: shown, at: now() + LONG_MS }));
+        }),
+      ),
     makeNews: () => {
       range.push(range.length);
       show(range, SALES);

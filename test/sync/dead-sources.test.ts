@@ -47,7 +47,7 @@ forEachEngine('dead sources', (engine) => {
   });
   beforeEach(async () => {
     await emptyTables(db);
-    for (const table of ['main.follow', 'main.sync_task', 'indexer.listing_snapshot'])
+    for (const table of ['main.follow', 'main.sync_task', 'main.shown', 'indexer.listing_snapshot'])
       await db.query(`delete from ${table}`);
   });
 
@@ -56,6 +56,7 @@ forEachEngine('dead sources', (engine) => {
     const clock = () => Date.now() + passed;
     const world = await startSourceWorld(t, { now: clock, rows: 40 });
     await world.follow(db);
+    await world.show(db);
     const log = createLog('silent');
     const random = createRandom(engine.name === 'embedded' ? 1 : 2);
     const config = readConfig(world.settings());
@@ -75,6 +76,7 @@ forEachEngine('dead sources', (engine) => {
     const pass = async (ms: number) => {
       passed += ms;
       await db.query(`update main.sync_task set due_at = due_at - $1 * interval '1 ms'`, [ms]);
+      await db.query(`update main.request_budget set at = at - $1 * interval '1 ms'`, [ms]);
     };
     /** Runs what is due when it is due, for so long; returns the requests of each minute. */
     const live = async (ms: number) => {
@@ -100,7 +102,11 @@ forEachEngine('dead sources', (engine) => {
       }
     };
     /** As if all periods were over by chance at once. */
-    const allDue = () => db.query(`update main.sync_task set due_at = clock_timestamp()`);
+    const allDue = async () => {
+      await db.query(`update main.sync_task set due_at = clock_timestamp()`);
+      await db.query(`update main.follow_turn set done_at = done_at - interval '1 day'`);
+      await db.query(`update main.shown set looked_at = null`);
+    };
     const setFault = (fault: Fault | null) => {
       for (const server of SERVERS) {
         if (fault) world.replays[server].fail(fault);
@@ -129,7 +135,13 @@ forEachEngine('dead sources', (engine) => {
       }
     }
     const failing = (await listSyncTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name);
-    assert.deepEqual(failing.toSorted(), names.toSorted(), 'all of them had to do with it');
+    // A token about which there was an answer, if a bad one, is asked about later.
+    const usual = names.filter((name) => !name.endsWith('-shown-tokens'));
+    assert.deepEqual(
+      failing.filter((name) => usual.includes(name)).toSorted(),
+      usual.toSorted(),
+      'all of them had to do with it',
+    );
 
     // The return meets the rests and pauses at another moment each time.
     for (const deadMs of [0, 111_000, 97_000]) {

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
+import type { FollowTurn } from '../../src/db/follow-turns.ts';
 import type { Follow } from '../../src/db/follows.ts';
 import type { Address } from '../../src/domain/address.ts';
 import { createLog } from '../../src/log.ts';
 import type { UpstreamReason } from '../../src/sources/upstream.ts';
 import { UpstreamFailure } from '../../src/sources/upstream.ts';
-import { createTurns, eachFollowed } from '../../src/sync/followed.ts';
+import { eachFollowed } from '../../src/sync/followed.ts';
 import { runTask } from '../../src/sync/run.ts';
 import { NOTHING } from '../../src/sync/task.ts';
 import { forEachEngine } from '../support/engines.ts';
@@ -26,22 +27,33 @@ const toFollow = (name: string): Follow => ({
   createdAt: 0,
 });
 
-/** Turns over a, b and c, at which those named fail for their reason. */
-function startTurns() {
-  const turns = createTurns();
+/** Turns over a, b and c, at which those named fail for their reason. Each takes a second. */
+function startTurns({ periodMs = 60_000, shown = '' } = {}) {
+  const turns = new Map<string, FollowTurn>();
   let now = 0;
-  return async (failing: Readonly<Record<string, UpstreamReason>> = {}) => {
+  return async (
+    failing: Readonly<Record<string, UpstreamReason>> = {},
+    { afterMs = 0, isWhole = false }: { afterMs?: number; isWhole?: boolean } = {},
+  ) => {
     const asked: string[] = [];
+    now += afterMs;
     const end = await eachFollowed({
       follows: ['a', 'b', 'c'].map(toFollow),
+      shown: new Set(shown),
       turns,
-      now: () => (now += 1),
+      isWhole,
+      periodMs,
+      now: () => now,
       signal: AbortSignal.timeout(10_000),
       report: () => undefined,
       work: async ({ collectionId }) => {
         asked.push(collectionId);
+        now += 1_000;
         const reason = failing[collectionId];
         if (reason) throw new UpstreamFailure('test', reason);
+      },
+      note: async (collectionId, { at, isDone }) => {
+        turns.set(collectionId, { triedAt: at, doneAt: isDone ? at : (turns.get(collectionId)?.doneAt ?? null) });
       },
     }).catch((error: unknown) => (error as Error).message);
     return { asked: asked.join(''), end: typeof end === 'string' ? end : end.soon };
@@ -53,20 +65,47 @@ test('a turn that is cut off goes on soon, with what is left of it and nothing e
   assert.deepEqual(await turn({ b: 'unreachable' }), { asked: 'ab', end: true });
   assert.deepEqual(await turn({ b: 'resting' }), { asked: 'cb', end: true });
   assert.deepEqual(await turn(), { asked: 'b', end: false });
-  assert.deepEqual((await turn()).asked.length, 3, 'then all have their period again');
+  assert.deepEqual(await turn(), { asked: '', end: false });
+  assert.deepEqual((await turn({}, { afterMs: 60_000 })).asked, 'acb', 'then all have their period again');
 });
 
-test('once nothing can be done any more, all are read when the upstream is back', async () => {
+test('what was done just now has its turn only when the operator wants all of it', async () => {
+  const turn = startTurns();
+  await turn();
+  assert.equal((await turn({}, { afterMs: 20_000 })).asked, '');
+  assert.equal((await turn({}, { isWhole: true })).asked, 'abc');
+  assert.equal((await turn({}, { afterMs: 29_000 })).asked, 'ab', 'half a period after they were done');
+});
+
+test('an outage of an hour ends with a turn for all', async () => {
   const turn = startTurns();
   assert.deepEqual(await turn({ b: 'timeout' }), { asked: 'ab', end: true });
   assert.match(String((await turn({ b: 'resting', c: 'resting' })).end), /^c: test: resting; 1 more/);
-  assert.deepEqual((await turn()).asked.length, 3);
+  assert.deepEqual((await turn({}, { afterMs: 3_600_000 })).asked, 'abc');
 });
 
 test('one collection that fails alone, or a key that is wrong, is no reason to come back soon', async () => {
   for (const reason of ['server-error', 'not-found', 'malformed', 'unauthorized', 'over-budget'] as const) {
     assert.equal((await startTurns()({ b: reason })).end, false, reason);
   }
+});
+
+test('what readers look at goes first, and comes four times as often where there is no time for all', async () => {
+  assert.equal((await startTurns({ shown: 'c' })()).asked, 'cab', 'of what was never read');
+  const turn = startTurns({ periodMs: 1_000, shown: 'c' });
+  let asked = '';
+  for (let turns = 0; turns < 60; turns += 1) asked += (await turn()).asked;
+  assert.equal(asked.length, 60, 'one at a time');
+  const times = (name: string) => asked.split(name).length - 1;
+  assert.ok(times('c') >= 25 && times('c') <= 45, asked);
+  assert.ok(Math.min(times('a'), times('b')) >= 8, `nobody is left out: ${asked}`);
+});
+
+test('a turn that takes longer than its period goes on soon, with whoever waited longest by then', async () => {
+  const turn = startTurns({ periodMs: 2_000 });
+  assert.deepEqual(await turn(), { asked: 'ab', end: true });
+  assert.deepEqual(await turn(), { asked: 'ca', end: false }, 'b was done just now');
+  assert.deepEqual(await turn({}, { afterMs: 2_000 }), { asked: 'bc', end: true });
 });
 
 forEachEngine('a task that was cut off', (engine) => {

@@ -35,11 +35,14 @@ forEachEngine('mirrored listings', (engine) => {
       }),
     );
   const row = (n: number, more: object = {}) => listing({ id: `L${n}`, tokenId: String(n), ...more });
-  /** Lands a whole snapshot of one marketplace, and retires what is not in it. */
-  const snapshot = async (rows: readonly Record<string, unknown>[], source = 'opensea') => {
+  /** Lands a snapshot of one marketplace, whole or up to a price, and retires what is not in it. */
+  const snapshot = async (
+    rows: readonly Record<string, unknown>[],
+    { source = 'opensea', below = null }: { source?: string; below?: bigint | null } = {},
+  ) => {
     const one = lander();
     await one.land(rows);
-    const believed = await one.retireUnseen({ source, collectionId: COLLECTION_ID });
+    const believed = await one.retireUnseen({ source, collectionId: COLLECTION_ID, below });
     return { believed, ...one.result() };
   };
   const statuses = async (): Promise<Record<string, string>> => {
@@ -124,6 +127,24 @@ forEachEngine('mirrored listings', (engine) => {
     const book = range(40).map((n) => row(n + 100));
     await snapshot(book);
     assert.equal((await snapshot(book.slice(0, 20))).retired, 20);
+  });
+
+  test('a snapshot of what is cheaper than a price ends nothing from that price on, and is doubted by itself', async () => {
+    const priced = (n: number) => row(n, { priceRaw: String(1_000 + n) });
+    const book = range(100).map(priced);
+    await snapshot(book);
+    const cheapest = book.slice(0, 60).filter((_, n) => n !== 7 && n !== 59);
+    const { believed, retired } = await snapshot(cheapest, { below: 1_059n });
+    assert.deepEqual([believed, retired], [true, 1]);
+    const { L7, L59, L60 } = await statuses();
+    assert.deepEqual([L7, L59, L60], ['cancelled', 'active', 'active']);
+    assert.equal((await snapshot(book.slice(0, 20), { below: 1_059n })).believed, false, 'of 58, 38 are gone');
+    assert.equal((await snapshot([])).believed, false);
+    now += 5 * MINUTE_MS;
+    for (const isThird of [false, true]) {
+      assert.equal((await snapshot(cheapest, { below: 1_059n })).believed, true);
+      assert.equal((await snapshot([])).believed, isThird, 'a part that is whole does not take the doubts back');
+    }
   });
 
   test('an order that one marketplace told to be filled or cancelled is ended at all, in either order of telling', async () => {

@@ -135,8 +135,14 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual([sales?.['count'], sales?.['sum']], [30, `${60n * 10n ** 18n}`]);
     const [tokens] = await db.query(`select count(*)::int as count from indexer.token where name is not null`);
     assert.equal(tokens?.['count'], 450);
-    const [stats] = await db.query(`select owners::int as owners, floor_raw from indexer.collection_stats`);
-    assert.deepEqual([stats?.['owners'], stats?.['floor_raw']], [5, null], 'the floor is read from the book');
+    const [stats] = await db.query(
+      `select owners::int as owners, supply::int as supply, floor_raw from indexer.collection_stats`,
+    );
+    assert.deepEqual(
+      [stats?.['owners'], stats?.['supply'], stats?.['floor_raw']],
+      [5, 450, null],
+      'the floor is read from the book',
+    );
     assert.equal(replay.count(/contract\/0xa9[^/]*$/), 1, 'the slug is asked for once');
     for (const name of ['collections', 'listings', 'sales', 'tokens'])
       assert.equal((await done(name)).changed, 0, name);
@@ -187,6 +193,43 @@ forEachEngine('OpenSea', (engine) => {
     market.listings = [];
     const short = await done('listings');
     assert.deepEqual([short.retired, short.problems?.length], [0, 1], 'an empty book is not believed at once');
+  });
+
+  test('a large book is seen whole once an hour, and in between up to where its window reaches', async (t) => {
+    const market = makeMarket(900);
+    const { done, replay, pass } = await start(t, market);
+    await follow({ openseaSlug: APES.slug });
+    assert.deepEqual([(await done('listings')).changed, replay.count()], [900, 5]);
+    const statusOf = async (n: number) =>
+      (await db.query(`select status from indexer.listing where asset = $1 order by status`, [String(n)])).map(
+        (row) => row['status'],
+      );
+    // One is bought from the cheapest, one from the rest; one comes in front, and one behind.
+    const bought = new Set([3, 700]);
+    const relist = (n: number, total: bigint) => ({ ...(all[n] ?? assert.fail()), hash: makeHash(60_000 + n), total });
+    const all = market.listings;
+    market.listings = [...all.filter((_, n) => !bought.has(n)), relist(3, 5n), relist(700, 3n * 10n ** 18n)];
+    pass(5 * 60_000);
+    replay.reset();
+    const { changed, retired } = await done('listings');
+    assert.deepEqual([changed, retired, replay.count(/best/), replay.count(/all/)], [1, 1, 2, 0]);
+    assert.deepEqual([await statusOf(3), await statusOf(700)], [['active', 'cancelled'], ['active']]);
+    pass(55 * 60_000);
+    replay.reset();
+    assert.deepEqual([(await done('listings')).retired, replay.count(/all/)], [1, 5]);
+    assert.deepEqual(
+      (await listed()).filter((row) => row[5] === 'active'),
+      expected(market),
+    );
+    // What cannot be believed of a part is looked at as a whole.
+    market.listings = market.listings.slice(500);
+    pass(5 * 60_000);
+    replay.reset();
+    const doubted = await done('listings');
+    assert.deepEqual([doubted.retired, doubted.problems?.length, replay.count(/best/)], [0, 1, 2]);
+    pass(5 * 60_000);
+    await done('listings');
+    assert.equal(replay.count(/all/), 2);
   });
 
   test('later looks at sales ask only for what is new', async (t) => {

@@ -31,14 +31,7 @@ import { leaveOut, walkRows } from './walk-rows.ts';
 const PAGES_MAX = 500;
 const LISTINGS_MAX = 100_000;
 
-/** `all` is the whole book; `best` the cheapest first, of which the first page is a floor. */
-export type ListingOrder = 'all' | 'best';
-
-export type ListingWalkOptions = Begun & {
-  order?: ListingOrder;
-  pagesMax?: number;
-  signal?: AbortSignal | undefined;
-};
+export type ListingWalkOptions = Begun & { pagesMax?: number; signal?: AbortSignal | undefined };
 
 /** What begins after this, in ms since the epoch, is left to a later look: nobody can fill it yet. Default: all is told. */
 type Begun = { begunBy?: number };
@@ -47,9 +40,9 @@ type Begun = { begunBy?: number };
 export function walkOpenSeaListings(
   upstream: Upstream,
   subject: OpenSeaSubject,
-  { order = 'all', pagesMax = PAGES_MAX, signal, ...begun }: ListingWalkOptions = {},
+  { pagesMax = PAGES_MAX, signal, ...begun }: ListingWalkOptions = {},
 ): AsyncGenerator<Harvest, WalkEnd> {
-  const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', subject.slug, order), {
+  const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', subject.slug, 'all'), {
     name: 'listings',
     signal,
   });
@@ -57,6 +50,52 @@ export function walkOpenSeaListings(
     pagesMax,
     rowsMax: LISTINGS_MAX,
   });
+}
+
+/** Whole where it saw all that is cheaper than `below`, base units a unit; null where that is the whole book. */
+export type CheapestEnd = WalkEnd & { below: bigint | null };
+
+/**
+ * The cheapest listings of a collection, so many pages of them. They come sorted by price, each listing of a token by itself: what
+ * is out of order is not believed to be the cheapest.
+ */
+export async function* walkOpenSeaCheapest(
+  upstream: Upstream,
+  subject: OpenSeaSubject,
+  { pages, signal, ...begun }: Begun & { pages: number; signal?: AbortSignal | undefined },
+): AsyncGenerator<Harvest, CheapestEnd> {
+  const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', subject.slug, 'best'), {
+    name: 'listings',
+    signal,
+  });
+  let read = 0;
+  let isCut = false;
+  let highest = 0n;
+  let isSorted = true;
+  const walk = walkRows(
+    async (cursor) => {
+      const page = await readPage(cursor);
+      read += 1;
+      isCut = read >= pages && page.next !== null;
+      return isCut ? { ...page, next: null } : page;
+    },
+    (rows) => harvestOpenSeaListings(rows, subject, begun),
+    { pagesMax: PAGES_MAX, rowsMax: LISTINGS_MAX },
+  );
+  for (;;) {
+    const page = await walk.next();
+    if (page.done) {
+      const end = page.value;
+      const why = end.why ?? (isSorted ? null : 'out of order');
+      return { ...end, why, whole: why === null, below: isCut ? highest : null };
+    }
+    for (const { priceRaw } of page.value.records) {
+      const price = BigInt(String(priceRaw));
+      isSorted &&= price >= highest;
+      highest = price;
+    }
+    yield page.value;
+  }
 }
 
 /** Listings as v2 tells them, and orders as its older interface did. */

@@ -1,0 +1,31 @@
+// An upstream's hourly budget as all processes share it, by the rule of sources/budget.ts. It is the key's, not the process's:
+// what one takes the others do not have, and a restart fills nothing.
+
+import type { Clock } from '../clock.ts';
+import type { Queryable } from '../db/database.ts';
+import { claimRequest, updateRequestGivenBack } from '../db/request-budgets.ts';
+import type { Bucket, Budget } from '../sources/budget.ts';
+import { refill, toBudgetRule, toLeft } from '../sources/budget.ts';
+
+/** Rejects with the database's error where that cannot be asked: then nothing was taken, or nobody knows it. */
+export function createSharedBudget(
+  main: Queryable,
+  { upstream, perHour, clock }: { upstream: string; perHour: number; clock: Clock },
+): Budget {
+  const rule = toBudgetRule(perHour);
+  // What is shown, not what is taken from: the others take too. Full until the first answer says otherwise.
+  let known: Bucket = { tokens: rule.burst, at: clock() };
+  return {
+    perHour,
+    take: async (patienceMs) => {
+      const { tokens, waitMs } = await claimRequest(main, { upstream, ...rule, patienceMs });
+      known = { tokens, at: clock() };
+      return waitMs;
+    },
+    giveBack: async () => {
+      await updateRequestGivenBack(main, { upstream, burst: rule.burst });
+      known.tokens = Math.min(rule.burst, known.tokens + 1);
+    },
+    left: () => toLeft(refill(known, rule, clock())),
+  };
+}
