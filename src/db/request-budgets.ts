@@ -3,8 +3,11 @@
 
 import type { Queryable } from './database.ts';
 
-/** One request to be taken: `burst` is a full budget, `perMs` how fast it fills (sources/budget.ts). */
-export type RequestClaim = { upstream: string; burst: number; perMs: number; patienceMs: number };
+/**
+ * One request to be taken: `burst` is a full budget, `perMs` how fast it fills, `needed` what has to be in it for the request to be
+ * sent at once (sources/budget.ts).
+ */
+export type RequestClaim = { upstream: string; burst: number; perMs: number; needed: number; patienceMs: number };
 
 /** What is left, below zero with those who wait; and how long this one has to. Nothing is taken beyond its patience. */
 export type ClaimedRequest = { tokens: number; waitMs: number; taken: boolean };
@@ -31,13 +34,13 @@ async function claimFromStored(db: Queryable, claim: RequestClaim): Promise<Clai
          case when at > now + interval '1 minute' then now else greatest(at, now) end as at
        from held
      ), turn as (
-       select tokens, at, greatest(0, ceil((1 - tokens) / $3::float8)) as wait_ms from filled
+       select tokens, at, greatest(0, ceil(($5::float8 - tokens) / $3::float8)) as wait_ms from filled
      )
      update main.request_budget as budget
      set tokens = turn.tokens - (turn.wait_ms <= $4::float8)::int, at = turn.at
      from turn where budget.upstream = $1
      returning budget.tokens, turn.wait_ms, turn.wait_ms <= $4::float8 as taken`,
-    [claim.upstream, claim.burst, claim.perMs, claim.patienceMs],
+    [claim.upstream, claim.burst, claim.perMs, claim.patienceMs, claim.needed],
   );
   return row ? { tokens: row.tokens, waitMs: row.wait_ms, taken: row.taken } : null;
 }

@@ -5,17 +5,27 @@ import type { Clock } from '../clock.ts';
 
 export type Budget = {
   readonly perHour: number;
-  /** Takes one request and says how long it has to wait first; takes nothing where that is more than `patienceMs`. */
-  take(patienceMs: number): Promise<number>;
+  /** Takes one request and says how long it has to wait first; takes nothing where that is more than the patience. */
+  take(wish: BudgetWish): Promise<number>;
   /** For a request that was taken and not sent. */
   giveBack(): Promise<void>;
   /** Whole requests that could be sent at once, as far as is known here. */
   left(): number;
 };
 
+export type BudgetWish = {
+  patienceMs: number;
+  /** One of many that can wait: it leaves part of the bucket to the others, and so comes in between them, not before. */
+  isBulk?: boolean;
+};
+
 const HOUR_MS = 3_600_000;
 /** The part of the hour's requests that may be sent at once, after a quiet while. */
 const BURST_SHARE = 0.1;
+/** The part of a full bucket that bulk leaves. While others wait, it gets its next request after this much has filled. */
+const BULK_LEAVES_SHARE = 0.5;
+/** Bulk is counted when it is asked for and sent later: so many requests may come into an hour that were counted before it. */
+const BULK_WAITING_MAX = 1;
 
 export type BudgetRule = {
   /** Requests that may be sent at once: a full bucket. */
@@ -24,13 +34,18 @@ export type BudgetRule = {
   perMs: number;
 };
 
+/** What a request has to find in the bucket, itself included, to be sent at once. */
+export function toNeeded({ burst }: BudgetRule, { isBulk = false }: BudgetWish): number {
+  return isBulk ? 1 + Math.floor(burst * BULK_LEAVES_SHARE) : 1;
+}
+
 /**
  * What is taken goes first out of the burst, then as fast as the bucket fills. It fills so slowly that a full bucket and an
- * hour of filling together are the hour's budget: no window of an hour, wherever it begins, sees more.
+ * hour of filling together, and what of bulk may wait, are the hour's budget: no window of an hour, wherever it begins, sees more.
  */
 export function toBudgetRule(perHour: number): BudgetRule {
   const burst = Math.max(1, Math.floor(perHour * BURST_SHARE));
-  return { burst, perMs: Math.max(perHour - burst, 1) / HOUR_MS };
+  return { burst, perMs: Math.max(perHour - burst - BULK_WAITING_MAX, 1) / HOUR_MS };
 }
 
 /** What was in a bucket at some time; below zero with the requests of those who wait already, in their order. */
@@ -52,10 +67,10 @@ export function createBudget({ perHour, clock }: { perHour: number; clock: Clock
 
   return {
     perHour,
-    take: async (patienceMs) => {
+    take: async (wish) => {
       bucket = refill(bucket, rule, clock());
-      const waitMs = Math.max(0, Math.ceil((1 - bucket.tokens) / rule.perMs));
-      if (waitMs <= patienceMs) bucket.tokens -= 1;
+      const waitMs = Math.max(0, Math.ceil((toNeeded(rule, wish) - bucket.tokens) / rule.perMs));
+      if (waitMs <= wish.patienceMs) bucket.tokens -= 1;
       return waitMs;
     },
     giveBack: async () => {

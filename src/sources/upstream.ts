@@ -59,6 +59,8 @@ export type CallOptions = {
   bytesMax?: number;
   /** How long the call may wait for the budget, or for the end of a pause, before it is refused. */
   patienceMs?: number;
+  /** One of many that can wait: others come before it where the budget is short. */
+  isBulk?: boolean;
 };
 
 export type UpstreamStatus = {
@@ -162,13 +164,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 
   /** Waits for leave to send one request, and takes it; whether the request is the trial of a resting breaker. */
-  const enter = async ({ signal, patienceMs = usualMs }: CallOptions): Promise<boolean> => {
+  const enter = async ({ signal, patienceMs = usualMs, isBulk = false }: CallOptions): Promise<boolean> => {
     if (signal?.aborted) throw new UpstreamFailure(name, 'aborted');
     if (breaker.restsMs() > 0) throw refuse('resting', breaker.restsMs());
     // Bounded once more, for a clock that was set back.
     const pauseMs = Math.min(PAUSE_MAX_MS, Math.max(0, pausedUntil - clock()));
     if (pauseMs > patienceMs) throw refuse('rate-limited', pauseMs);
-    const budgetMs = budget ? await budget.take(patienceMs) : 0;
+    const budgetMs = budget ? await budget.take({ patienceMs, isBulk }) : 0;
     if (budget && budgetMs > patienceMs) throw refuse('over-budget', budgetMs);
     const waitMs = Math.max(pauseMs, budgetMs);
     try {

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Queryable } from '../db/database.ts';
 import { claimRequest, updateRequestGivenBack } from '../db/request-budgets.ts';
 import type { Bucket, Budget } from '../sources/budget.ts';
-import { refill, toBudgetRule, toLeft } from '../sources/budget.ts';
+import { refill, toBudgetRule, toLeft, toNeeded } from '../sources/budget.ts';
 
 /** Rejects with the database's error where that cannot be asked: then nothing was taken, or nobody knows it. */
 export function createSharedBudget(
@@ -17,8 +17,9 @@ export function createSharedBudget(
   let known: Bucket = { tokens: rule.burst, at: clock() };
   return {
     perHour,
-    take: async (patienceMs) => {
-      const { tokens, waitMs } = await claimRequest(main, { upstream, ...rule, patienceMs });
+    take: async (wish) => {
+      const claim = { upstream, ...rule, needed: toNeeded(rule, wish), patienceMs: wish.patienceMs };
+      const { tokens, waitMs } = await claimRequest(main, claim);
       known = { tokens, at: clock() };
       return waitMs;
     },

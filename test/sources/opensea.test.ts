@@ -13,12 +13,18 @@ import { parseRecord } from '../../src/intake/records.ts';
 import { createLog } from '../../src/log.ts';
 import { parseExactJson } from '../../src/sources/exact-json.ts';
 import { findOpenSeaContract, readOpenSeaCollection, readOpenSeaStats } from '../../src/sources/opensea/collection.ts';
-import { harvestOpenSeaListings, walkOpenSeaCheapest, walkOpenSeaListings } from '../../src/sources/opensea/listings.ts';
+import {
+  harvestOpenSeaListings,
+  walkOpenSeaCheapest,
+  walkOpenSeaListings,
+} from '../../src/sources/opensea/listings.ts';
 import { harvestOpenSeaSales, walkOpenSeaSales } from '../../src/sources/opensea/sales.ts';
 import type { OpenSeaSubject } from '../../src/sources/opensea/subject.ts';
 import { isOpenSeaChain, toOpenSeaChain } from '../../src/sources/opensea/subject.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../src/sources/opensea/tokens.ts';
 import type { Harvest, SourceRecord } from '../../src/sources/rows.ts';
+import type { Budget } from '../../src/sources/budget.ts';
+import { createBudget } from '../../src/sources/budget.ts';
 import { createUpstream, UpstreamFailure } from '../../src/sources/upstream.ts';
 import type { WalkEnd } from '../../src/sources/walk.ts';
 import { watchLiveMemory } from '../support/live-memory.ts';
@@ -64,8 +70,9 @@ const ghosts: OpenSeaSubject = {
 async function start(t: TestContext, collections: readonly MadeCollection[] = []) {
   const routes = openseaRoutes(collections);
   const replay = await startReplay(t, routes);
-  const connect = (timeoutMs = 5_000) =>
+  const connect = (timeoutMs = 5_000, budget: Budget | null = null) =>
     createUpstream({
+      budget,
       name: 'opensea',
       baseUrl: replay.url,
       headers: { 'x-api-key': 'none' },
@@ -284,6 +291,17 @@ test('a token comes with its rank and its owner, and the tokens of a contract wi
   assert.deepEqual(new Set(all.records.map((record) => record['tokenId'])).size, 450);
   assertTaken([...records, ...all.records]);
   await assert.rejects(readOpenSeaToken(upstream, apes, assetOf('999999')), { reason: 'not-found' });
+});
+
+test('the walk over all tokens leaves half of what may be asked at once to the others', async (t) => {
+  const { connect, replay } = await start(t, [makeMarket()]);
+  const upstream = connect(5_000, createBudget({ perHour: 40, clock: () => 0 }));
+  const tokens = walkOpenSeaTokens(upstream, apes, { signal: AbortSignal.timeout(300) });
+  await assert.rejects(walk(tokens), { reason: 'aborted' });
+  assert.equal(replay.count(), 2, 'of four at once');
+  const book = walkOpenSeaListings(upstream, apes, { signal: AbortSignal.timeout(300) });
+  await assert.rejects(walk(book), { reason: 'over-budget' });
+  assert.equal(replay.count(/listings/), 2);
 });
 
 test('a book is walked page by page, and known to be whole', async (t) => {

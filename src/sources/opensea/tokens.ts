@@ -43,13 +43,17 @@ export async function readOpenSeaToken(
   });
 }
 
-/** The tokens of a contract, a page at a time: names and pictures. */
+/** The tokens of a contract, a page at a time: names and pictures, which can wait for what changes faster. */
 export function walkOpenSeaTokens(
   upstream: Upstream,
   subject: OpenSeaSubject,
   { pagesMax = PAGES_MAX, signal }: Options = {},
 ): AsyncGenerator<Harvest, WalkEnd> {
-  const readPage = pageReader(upstream, toPath(...toContractPath(subject), 'nfts'), { name: 'nfts', signal });
+  const readPage = pageReader(upstream, toPath(...toContractPath(subject), 'nfts'), {
+    name: 'nfts',
+    isBulk: true,
+    signal,
+  });
   return walkRows(readPage, (rows) => harvestOpenSeaTokens(rows, subject), { pagesMax, rowsMax: TOKENS_MAX });
 }
 
