@@ -2,6 +2,7 @@
 // good order, the second ends the process.
 
 import { auditCommand } from './commands/audit.ts';
+import { backupCommand } from './commands/backup.ts';
 import { collectionsCommand } from './commands/collections.ts';
 import type { Command, CommandIo, ExitCode } from './commands/command.ts';
 import { devnetCommand } from './commands/devnet.ts';
@@ -9,6 +10,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { importCommand } from './commands/import.ts';
 import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shopsCommand } from './commands/shops.ts';
 import { statusCommand } from './commands/status.ts';
@@ -32,6 +34,8 @@ const COMMANDS: readonly Command[] = [
   devnetCommand,
   auditCommand,
   migrateCommand,
+  backupCommand,
+  restoreCommand,
 ];
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { createBackupJobs } from './db/backup-jobs.ts';
 import { isEmpty } from './db/content.ts';
 import type { Database } from './db/database.ts';
 import { migrate } from './db/migrate.ts';
@@ -188,7 +189,14 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   await listen(app, config);
 
   const socketPath = socketPathOf(config.dataDir);
-  const operations = { ...createOperations(store, workers.nudge), ...workers.sync.operations, status: readStatus };
+  const backups = createBackupJobs(databases, { service: readVersion() });
+  doors.push(backups.close);
+  const operations = {
+    ...createOperations(store, workers.nudge),
+    ...workers.sync.operations,
+    ...backups.operations,
+    status: readStatus,
+  };
   const local = await startLocalServer({ intake: { records: intake, orders, market }, operations }, socketPath, log);
   doors.push(async () => local?.close());
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords };

@@ -21,15 +21,15 @@ export type Reached =
 const STARTING_SERVER_WAIT_MS = 20_000;
 const POLL_MS = 100;
 
-/** The running server, or databases that are open and up to date; whoever called closes them. */
-export async function reachData(): Promise<Reached> {
+/** The running server, or databases that are open and, unless `open` says otherwise, up to date; whoever called closes them. */
+export async function reachData(open: typeof openUpToDate = openUpToDate): Promise<Reached> {
   const config = readConfig();
   const socketPath = socketPathOf(config.dataDir);
   const deadline = performance.now() + STARTING_SERVER_WAIT_MS;
   for (;;) {
     if (await isServerListening(socketPath)) return { server: true, socketPath };
     try {
-      return { server: false, ...(await openUpToDate(config)) };
+      return { server: false, ...(await open(config)) };
     } catch (error) {
       if (!(error instanceof DirectoryInUse) || performance.now() > deadline) throw error;
       await delay(POLL_MS);

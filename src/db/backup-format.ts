@@ -1,0 +1,160 @@
+// What a backup says, a line at a time: a header, of each table its columns and then its rows, the sequences, and an end that
+// counts the rows. A row is a JSON array of the server's own text for each value, or null. It never looks into a row.
+
+import { OperatorError } from '../errors.ts';
+import type { SequenceState, TableShape } from './backup-catalogue.ts';
+import { checkIntact, damaged, readBackupFile } from './backup-file.ts';
+import type { AppliedMigration, Schema } from './migrate.ts';
+import { SCHEMAS, checkMigrations } from './migrate.ts';
+
+/** Raised by whatever an older program would read wrongly. */
+const FORMAT_VERSION = 1;
+/** Rows are handed on in batches of at most about this size. */
+const BATCH_BYTES_MAX = 1024 * 1024;
+const BATCH_ROWS_MAX = 2_000;
+/** A row is no longer than a value of PostgreSQL's JSON can be. */
+const LINE_BYTES_MAX = 256 * 1024 * 1024;
+const NEWLINE = 0x0a;
+const BRACKET = 0x5b;
+
+export type BackupHeader = {
+  mercat: 'backup';
+  version: number;
+  /** The version of the program that wrote it. */
+  service: string;
+  /** The moment that it shows, by the primary's clock. */
+  createdAt: string;
+  migrations: Readonly<Record<Schema, readonly AppliedMigration[]>>;
+};
+
+/** Rows by table, as `schema.name`. */
+export type RowCounts = Record<string, number>;
+
+export type BackupEvent =
+  | { kind: 'header'; header: BackupHeader }
+  | { kind: 'table'; table: TableShape }
+  /** Rows of the table before: a JSON array of them. */
+  | { kind: 'rows'; rows: string; count: number }
+  | { kind: 'sequence'; sequence: SequenceState }
+  /** Every byte was as it was written. */
+  | { kind: 'end'; counts: RowCounts };
+
+export function toHeader(fields: Pick<BackupHeader, 'service' | 'createdAt' | 'migrations'>): string {
+  const header: BackupHeader = { mercat: 'backup', version: FORMAT_VERSION, ...fields };
+  return toLine(header);
+}
+export const toTableLine = (table: TableShape): string => toLine({ table });
+export const toSequenceLine = (sequence: SequenceState): string => toLine({ sequence });
+export const toEnd = (counts: RowCounts): string => toLine({ end: counts });
+
+function toLine(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
+
+/** Reads a backup. Whatever it yields counts only once `end` has come: until then the file may turn out to be damaged. */
+export async function* readBackup(file: string, options: ReadOptions): AsyncGenerator<BackupEvent> {
+  const counts: RowCounts = {};
+  let table: string | null = null;
+  let hasHeader = false;
+  let end: string | null = null;
+  let batch: Buffer[] = [];
+  let batchBytes = 0;
+  const takeRows = (): BackupEvent => {
+    const event: BackupEvent = { kind: 'rows', rows: `[${batch.join(',')}]`, count: batch.length };
+    batch = [];
+    batchBytes = 0;
+    return event;
+  };
+  for await (const line of splitLines(file, readBackupFile(file, options))) {
+    if (end !== null) throw damaged(file);
+    if (line[0] === BRACKET) {
+      if (table === null) throw damaged(file);
+      counts[table] = (counts[table] ?? 0) + 1;
+      batch.push(line);
+      batchBytes += line.length;
+      if (batchBytes >= BATCH_BYTES_MAX || batch.length === BATCH_ROWS_MAX) yield takeRows();
+      continue;
+    }
+    if (batch.length > 0) yield takeRows();
+    const said = parseLine(file, line);
+    if (!hasHeader) {
+      yield { kind: 'header', header: checkHeader(file, said) };
+      hasHeader = true;
+    } else if (said['table']) {
+      const shape = said['table'] as TableShape;
+      table = `${shape.schema}.${shape.name}`;
+      counts[table] = 0;
+      yield { kind: 'table', table: shape };
+    } else if (said['sequence']) {
+      yield { kind: 'sequence', sequence: said['sequence'] as SequenceState };
+    } else {
+      end = line.toString('utf8');
+    }
+  }
+  // The digest was right. What was counted is compared all the same: a writer can be wrong too.
+  if (end === null || `${end}\n` !== toEnd(counts)) throw damaged(file);
+  yield { kind: 'end', counts };
+}
+
+/**
+ * Reads all of it, twice, and gives its header; throws `DamagedBackup` where a byte is not as it was written, and OperatorError
+ * where this program is too old for it. Which of them it is is known only after the first reading.
+ */
+export async function verifyBackup(
+  file: string,
+  options: ReadOptions,
+): Promise<{ header: BackupHeader; counts: RowCounts }> {
+  await checkIntact(file, options);
+  let header: BackupHeader | null = null;
+  for await (const event of readBackup(file, options)) {
+    if (event.kind === 'header') header = event.header;
+    if (event.kind === 'end' && header) return { header, counts: event.counts };
+  }
+  throw damaged(file);
+}
+
+function checkHeader(file: string, said: Readonly<Record<string, unknown>>): BackupHeader {
+  const header = said as BackupHeader;
+  if (header.mercat !== 'backup' || !Number.isSafeInteger(header.version)) throw damaged(file);
+  if (header.version > FORMAT_VERSION) {
+    throw new OperatorError(
+      `${file} was written by a newer version (${header.service}): its format is ${header.version}, and this program reads up to ${FORMAT_VERSION}`,
+    );
+  }
+  if (!SCHEMAS.every((schema) => Array.isArray(header.migrations?.[schema]))) throw damaged(file);
+  for (const schema of SCHEMAS) checkMigrations(header.migrations[schema], schema, header.service);
+  return header;
+}
+
+function parseLine(file: string, line: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const value = JSON.parse(line.toString('utf8')) as unknown;
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch (error) {
+    throw damaged(file, error);
+  }
+  throw damaged(file);
+}
+
+/** The lines without their ends; what follows the last end would be half a line. */
+async function* splitLines(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      const rest = chunk.subarray(from, at);
+      yield begun.length === 0 ? rest : Buffer.concat([...begun, rest]);
+      begun = [];
+      begunBytes = 0;
+      from = at + 1;
+    }
+    if (from === chunk.length) continue;
+    begun.push(chunk.subarray(from));
+    begunBytes += chunk.length - from;
+    if (begunBytes > LINE_BYTES_MAX) throw damaged(file);
+  }
+  if (begun.length > 0) throw damaged(file);
+}
