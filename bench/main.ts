@@ -9,6 +9,7 @@ import { benchFollowing } from './following.ts';
 import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
 import { benchRanking } from './ranking.ts';
+import { benchSharedLimits } from './shared-limits.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
 import { benchWindow } from './window.ts';
@@ -16,6 +17,7 @@ import { say } from './measure.ts';
 
 const BENCHMARKS = {
   hot: benchHotListings,
+  limits: benchSharedLimits,
   window: benchWindow,
   ranking: benchRanking,
   import: benchImport,

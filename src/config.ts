@@ -12,7 +12,7 @@ import type { LogLevel } from './log.ts';
 import { LOG_LEVELS } from './log.ts';
 import type { ChainSettings } from './settings/chains.ts';
 import { CHAIN_SETTINGS } from './settings/chains.ts';
-import { parseFlag, parseHttpUrl, parseInteger, settingOf } from './settings/setting.ts';
+import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, settingOf } from './settings/setting.ts';
 import type { UpstreamSettings } from './settings/upstreams.ts';
 import { UPSTREAM_SETTINGS } from './settings/upstreams.ts';
 
@@ -29,6 +29,8 @@ type ServiceSettings = {
   databaseUrl: string | null;
   /** Null: the indexer is a schema of the primary database. */
   indexerDatabaseUrl: string | null;
+  /** Null: each process counts rate limits for itself. */
+  redisUrl: string | null;
   serviceName: string;
   extraChain: Chain | null;
   platformFeeBps: number;
@@ -98,6 +100,16 @@ export const SETTINGS = [
     meaning: 'The indexer database, when it is not the primary one.',
     secret: true,
     parse: parseDatabaseUrl,
+  }),
+  setting({
+    key: 'redisUrl',
+    name: 'REDIS_URL',
+    default: '',
+    form: 'a redis:// or rediss:// URL, such as redis://:password@host:6379/0',
+    meaning:
+      'A Redis or Valkey server through which several nodes share rate limits. Empty: each process counts for itself.',
+    secret: true,
+    parse: parseRedisUrl,
   }),
   setting({
     key: 'serviceName',

@@ -25,6 +25,8 @@ import type { Log } from './log.ts';
 import { createChanges } from './market/changes.ts';
 import { createMarket } from './market/market.ts';
 import { generateSampleMarket } from './sources/sample-market.ts';
+import type { SharedWindows } from './sources/shared-windows.ts';
+import { openSharedWindows } from './sources/shared-windows.ts';
 import { createKeyRing } from './store/keys.ts';
 import type { Operations } from './store/operations.ts';
 import { createStoreOperations } from './store/operations.ts';
@@ -144,6 +146,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   closers.push(keys.flush);
   closers.push(startPeriodic({ name: 'key-uses', periodMs: KEY_USES_PERIOD_MS, run: keys.flush }, log));
 
+  const windows = await openWindows(config, log);
+  if (windows) closers.push(windows.close);
+
   // What takes work in is closed side by side: none of it waits for another one's work.
   const doors: Closer[] = [];
   closers.push(() => Promise.all(doors.map((closeDoor) => closeDoor())));
@@ -151,7 +156,10 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const syncContext: SyncContext = { ...intake, config, log, random: Math.random };
   const workers = startWorkers(syncContext, { drive: options.workers ?? true });
   doors.push(workers.stop);
-  const readStatus = createStatusReader([createDatabaseStatus(databases), ...workers.status], clock);
+  const readStatus = createStatusReader(
+    [createDatabaseStatus(databases), ...(windows ? [windows.status] : []), ...workers.status],
+    clock,
+  );
   const orders = {
     main: databases.main,
     indexer: databases.indexer,
@@ -182,6 +190,10 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     chains,
     trustProxy: config.trustProxy,
     limits: options.limits ?? MARKETPLACE_LIMITS,
+    sharedCounting: windows && {
+      count: windows.count,
+      secret: await findOrInsertSecret(databases.main, 'rate-limits'),
+    },
     clock,
     log,
   });
@@ -205,6 +217,11 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
 /** What the operator's commands may ask for, of a running server or in a process of their own. */
 export function createOperations(store: Store, nudge?: () => void): Operations {
   return { ...createStoreOperations(store), ...createWebhookOperations(store, nudge) };
+}
+
+/** Where the nodes of a service count rate limits together, if it has such a place. */
+async function openWindows({ redisUrl, serviceName }: Config, log: Log): Promise<SharedWindows | null> {
+  return redisUrl === null ? null : openSharedWindows({ url: redisUrl, serviceName, log });
 }
 
 export type Workers = {

@@ -17,6 +17,7 @@ import { createLog } from '../log.ts';
 import type { Finding } from './doctor-findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './doctor-findings.ts';
 import { checkOutside } from './doctor-outside.ts';
+import { checkRedis } from './doctor-redis.ts';
 import { callServer } from './operator.ts';
 
 const DISK_FAIL_BYTES = 100 * 2 ** 20;
@@ -28,8 +29,12 @@ export async function examine(signal: AbortSignal): Promise<Finding[]> {
   const config = checkSettings();
   if ('level' in config) return [config];
   const directory = checkDirectory(config.dataDir);
-  const [databases, outside] = await Promise.all([checkDatabases(config), checkOutside(config, signal)]);
-  return [ok('settings', 'every setting can be read'), ...directory, ...databases, ...outside];
+  const [databases, redis, outside] = await Promise.all([
+    checkDatabases(config),
+    checkRedis(config),
+    checkOutside(config, signal),
+  ]);
+  return [ok('settings', 'every setting can be read'), ...directory, ...databases, ...redis, ...outside];
 }
 
 function checkSettings(): Config | Finding {

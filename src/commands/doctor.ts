@@ -8,8 +8,8 @@ import type { Finding } from './doctor-findings.ts';
 
 const HELP = `Usage: mercat doctor [--json]
 
-Checks the settings, the data directory and its disk, the databases with their schemas and clocks, the marketplaces, feeds and
-price sources that the settings name, the endpoints of chains, and this machine's clock. Exit 1 when something has to be mended.
+Checks the settings, the data directory and its disk, the databases with their schemas and clocks, Redis, the marketplaces, feeds
+and price sources that the settings name, the endpoints of chains, and this machine's clock. Exit 1 when something has to be mended.
 
   --json   print a list of {"name", "level": "ok" | "warn" | "fail", "message", "mend"} as one JSON value
 `;

@@ -1,6 +1,7 @@
 // `mercat status`: how the service is doing, for people. The same as JSON, and for anyone without the words, is GET /status.
 
 import { parseArgs } from 'node:util';
+import type { SharedWindowsStatus } from '../sources/shared-windows.ts';
 import type { ChainStatus } from '../sync/chain/chain-status.ts';
 import type { DatabaseStatus, TaskStatus, UpstreamSummary } from '../sync/status.ts';
 import type { Command } from './command.ts';
@@ -9,8 +10,8 @@ import { reachWorkers } from './reach-workers.ts';
 
 const HELP = `Usage: mercat status [--json]
 
-Shows the databases, and of each task: its state, how long ago it last did its work, what became of the rows, and the
-upstreams that it asks with their breakers and what is left of their budgets.
+Shows the databases, whether rate limits are shared where Redis is set, and of each task: its state, how long ago it last did
+its work, what became of the rows, and the upstreams that it asks with their breakers and what is left of their budgets.
 
   --json   print all of it as one JSON value
 `;
@@ -18,6 +19,8 @@ upstreams that it asks with their breakers and what is left of their budgets.
 /** A section is null when it cannot be read, and named in `unavailable` then. */
 type Shown = {
   databases: Readonly<Record<string, DatabaseStatus>> | null;
+  /** Only of a running server, and one that has Redis among its settings. */
+  rateLimits?: SharedWindowsStatus | null;
   chains: readonly ChainStatus[] | null;
   tasks: readonly TaskStatus[] | null;
   unavailable: string[];
@@ -45,9 +48,10 @@ export const statusCommand: Command = {
   },
 };
 
-function toWords({ databases, chains, tasks, unavailable }: Shown): string {
+function toWords({ databases, rateLimits, chains, tasks, unavailable }: Shown): string {
   const parts = [
     ['databases', Object.entries(databases ?? {}).map(toDatabaseLine)],
+    ['rate limits', rateLimits ? [toLimitLine(rateLimits)] : []],
     ['chains', (chains ?? []).map(toChainLines)],
     ['tasks', (tasks ?? []).map(toTaskLines)],
   ] as const;
@@ -60,6 +64,12 @@ const NAME_WIDTH = 20;
 
 function toDatabaseLine([name, { engine, answers, latencyMs }]: [string, DatabaseStatus]): string {
   return `  ${name.padEnd(NAME_WIDTH)}  ${engine}, ${answers ? `answered in ${latencyMs} ms` : 'does not answer'}\n`;
+}
+
+function toLimitLine({ counted }: SharedWindowsStatus): string {
+  return counted === 'shared'
+    ? '  shared with the other nodes through Redis\n'
+    : '  counted by this process alone: Redis is away\n';
 }
 
 function toChainLines({ chain, mode, block, lagSeconds, reorganisations, note, collections, endpoints }: ChainStatus) {

@@ -14,7 +14,6 @@ export type KeyDoor = {
   clientAddress: (request: IncomingMessage) => string;
   /** Counts requests by key, and failed authentications by client address. */
   limiter: RateLimiter<'key' | 'failure'>;
-  clock: () => number;
 };
 
 const BEARER = /^Bearer +(\S{1,200})$/i;
@@ -23,8 +22,9 @@ const BEARER = /^Bearer +(\S{1,200})$/i;
 export async function identifyCaller(door: KeyDoor, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const [, secret] = BEARER.exec(request.headers.authorization ?? '') ?? [];
   const caller = secret === undefined ? null : await door.keys.verify(secret);
-  const refusal = caller ? door.limiter('key', caller.keyId) : door.limiter('failure', door.clientAddress(request.raw));
-  if (refusal) throw tooMany(door, refusal, reply);
+  const verdict = caller ? door.limiter('key', caller.keyId) : door.limiter('failure', door.clientAddress(request.raw));
+  const refusal = verdict instanceof Promise ? await verdict : verdict;
+  if (refusal) throw tooMany(refusal, reply);
   if (caller) return caller;
   reply.header('www-authenticate', 'Bearer');
   throw new ServiceError('unauthorized', 'Missing or invalid API key');
@@ -34,8 +34,8 @@ export function lacksScope(scope: string): ServiceError {
   return new ServiceError('forbidden', `This key lacks the scope ${scope}`);
 }
 
-function tooMany({ clock }: KeyDoor, refusal: Refusal, reply: FastifyReply): ServiceError {
-  const headers = toRefusalHeaders(refusal, clock());
+function tooMany(refusal: Refusal, reply: FastifyReply): ServiceError {
+  const headers = toRefusalHeaders(refusal);
   reply.headers(headers);
   return new ServiceError('rate_limited', `Too many requests, try again in ${headers['retry-after']} s`);
 }

@@ -22,10 +22,13 @@ export type EdgeOptions = {
 };
 
 export function createEdge(options: EdgeOptions, route: RequestListener): RequestListener {
-  return (request, response) => {
-    const target = readTarget(request.url ?? '');
-    const refusal = admit(options, request, target);
-    if (refusal) return refuse(options, request, response, refusal);
+  const proceed = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: string | null,
+    refusal: Refusal | null,
+  ): void => {
+    if (refusal) return refuse(request, response, refusal);
     if (target === null) return send(request, response, new ServiceError('bad_request', UNREADABLE));
     const mistake = findMistake(request);
     if (mistake !== null) {
@@ -38,12 +41,21 @@ export function createEdge(options: EdgeOptions, route: RequestListener): Reques
     if (answer) return writeAnswer(request, response, answer, options.clock());
     return route(request, response);
   };
+  return (request, response) => {
+    const target = readTarget(request.url ?? '');
+    const verdict = admit(options, request, target);
+    if (!(verdict instanceof Promise)) return proceed(request, response, target, verdict);
+    void verdict.then((refusal) => {
+      // Whoever hung up meanwhile is owed nothing.
+      if (!request.socket.destroyed) proceed(request, response, target, refusal);
+    });
+  };
 }
 
 const UNREADABLE = 'The request target cannot be read';
 
 /** Every answered request counts but a preflight; one that cannot be read counts as a single. */
-function admit(options: EdgeOptions, request: IncomingMessage, target: string | null): Refusal | null {
+function admit(options: EdgeOptions, request: IncomingMessage, target: string | null): ReturnType<RateLimiter> {
   if (request.method === 'OPTIONS') return null;
   const bucket = target === null ? 'single' : options.bucketOf(pathOf(target));
   return bucket && options.limiter(bucket, options.clientAddress(request));
@@ -70,8 +82,8 @@ function findMistake({ httpVersion, headers, rawHeaders }: IncomingMessage): str
   return hosts === 1 ? null : 'The Host header is missing';
 }
 
-function refuse(options: EdgeOptions, request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-  const headers = toRefusalHeaders(refusal, options.clock());
+function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  const headers = toRefusalHeaders(refusal);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   const message = `Too many requests, try again in ${headers['retry-after']} s`;
   send(request, response, new ServiceError('rate_limited', message));

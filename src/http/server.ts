@@ -19,8 +19,9 @@ import { registerMarketplace } from './marketplace/routes.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { splitQuery } from './query.ts';
 import type { RateLimits } from './rate-limit.ts';
-import { createRateLimiter } from './rate-limit.ts';
 import { registerReferencePage } from './reference-page.ts';
+import type { SharedCounting } from './shared-limits.ts';
+import { createLimiter } from './shared-limits.ts';
 import { FAILURES_A_MINUTE_MAX } from './store/context.ts';
 import type { StatusReader } from './status.ts';
 import { registerStatusRoute } from './status.ts';
@@ -38,6 +39,8 @@ export type ServerOptions = {
   chains: Chains;
   trustProxy: number | readonly string[];
   limits: RateLimits;
+  /** Where other nodes count too; null: this process counts for itself. */
+  sharedCounting: SharedCounting | null;
   clock: () => number;
   log: Log;
 };
@@ -65,7 +68,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
       const edge = createEdge(
         {
           bucketOf,
-          limiter: createRateLimiter(options.limits, clock),
+          limiter: createLimiter(options.limits, clock, options.sharedCounting),
           clientAddress,
           peek: marketplace.answers.peek,
           clock,
@@ -83,7 +86,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   await app.register((scope) =>
     registerStore(scope, storeContext, { chains: options.chains, baseUrl: marketplace.baseUrl }),
   );
-  const door = createKeyedDoor({ ...storeContext, clock });
+  const door = createKeyedDoor(storeContext);
   await app.register((scope) =>
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { door, baseUrl: marketplace.baseUrl }),
   );
@@ -98,7 +101,7 @@ function toStoreContext(
   clientAddress: WebhookRoutesContext['clientAddress'],
 ): WebhookRoutesContext {
   const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
-  return { ...options.store, clientAddress, limiter: createRateLimiter(limits, options.clock) };
+  return { ...options.store, clientAddress, limiter: createLimiter(limits, options.clock, options.sharedCounting) };
 }
 
 /** Ends the server: what is under way is answered, and connections that stay longer than that takes are cut. */

@@ -38,6 +38,18 @@ export function parseHttpUrl(text: string, { bare = true }: { bare?: boolean } =
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
+/** The URL of a Redis server: a host, at most a user, password, port and database number with it. */
+export function parseRedisUrl(text: string): string | null | undefined {
+  if (text === '') return null;
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, hostname, username, password, pathname, search, hash } = new URL(text);
+  if (protocol !== 'redis:' && protocol !== 'rediss:') return undefined;
+  // A host of an unknown scheme is taken as it is written.
+  if (!/^([\w.-]{1,253}|\[[\da-fA-F:.]+\])$/.test(hostname) || search || hash) return undefined;
+  const canBeDecoded = [username, password].every((part) => !/%(?![\da-fA-F]{2})/.test(part));
+  return canBeDecoded && /^(\/\d{0,5})?$/.test(pathname) ? text : undefined;
+}
+
 /** Visible characters of a secret that goes into a header. */
 export function parseToken(text: string): string | null | undefined {
   if (text === '') return null;

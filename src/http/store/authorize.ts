@@ -15,7 +15,7 @@ const visits = new WeakMap<FastifyRequest, Visit>();
 export function authorize(context: StoreContext, scope: StoreScope) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const deadline = performance.now() + REQUEST_TIMEOUT_MS;
-    const caller = await identifyCaller({ ...context, clock: context.store.clock }, request, reply);
+    const caller = await identifyCaller(context, request, reply);
     if (!caller.scopes.has(scope) || !isInShop(caller)) throw lacksScope(scope);
     const main = context.store.main.within(deadline - performance.now());
     visits.set(request, { caller, store: { ...context.store, main } });

@@ -1,0 +1,80 @@
+// The edge while a limiter takes its time: answers keep the order of their requests, and whoever has hung up is not served.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import net from 'node:net';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { createEdge } from '../../src/http/edge.ts';
+import { createNodeServer } from '../../src/http/node-server.ts';
+import type { Refusal } from '../../src/http/rate-limit.ts';
+import { until } from '../support/engines.ts';
+import { exchange } from '../support/raw-http.ts';
+
+const LIMIT_MS = 10_000;
+const REFUSAL: Refusal = { limit: 1, resetAt: 60_000, at: 0 };
+
+type Verdict = PromiseWithResolvers<Refusal | null>;
+
+/** An edge whose verdicts the test gives, in front of a route that answers with the path. */
+async function startEdge(t: TestContext) {
+  const verdicts: Verdict[] = [];
+  const sockets: net.Socket[] = [];
+  const routed: string[] = [];
+  const edge = createEdge(
+    {
+      bucketOf: () => 'single',
+      limiter: () => {
+        const verdict: Verdict = Promise.withResolvers();
+        verdicts.push(verdict);
+        return verdict.promise;
+      },
+      clientAddress: () => '',
+      peek: () => undefined,
+      clock: () => 0,
+    },
+    (request: IncomingMessage, response: ServerResponse) => {
+      routed.push(request.url ?? '');
+      response.end(request.url);
+    },
+  );
+  const server = createNodeServer(edge).listen(0, '127.0.0.1');
+  server.on('connection', (socket: net.Socket) => sockets.push(socket));
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, verdicts, sockets, routed };
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+test('answers keep the order of their requests, in whatever order the verdicts come', async (t) => {
+  const { url, verdicts } = await startEdge(t);
+  const exchanged = exchange(url, get('/a') + get('/b') + get('/c') + get('/d'), { answers: 4 });
+  await until(() => verdicts.length === 4, LIMIT_MS, 'they did not arrive');
+  for (const index of [3, 1, 0, 2]) {
+    verdicts[index]?.resolve(index === 1 ? REFUSAL : null);
+    await new Promise(setImmediate);
+  }
+  const { answers } = await exchanged;
+  assert.deepEqual(
+    answers.map(({ status, body }) => (status === 200 ? body : status)),
+    ['/a', 429, '/c', '/d'],
+  );
+});
+
+test('whoever has hung up before the verdict is not served', async (t) => {
+  const { url, verdicts, sockets, routed } = await startEdge(t);
+  const client = net.connect(Number(new URL(url).port), '127.0.0.1');
+  client.write(get('/gone') + get('/gone'));
+  await until(() => verdicts.length === 2, LIMIT_MS, 'they did not arrive');
+  client.resetAndDestroy();
+  await until(() => sockets.every(({ destroyed }) => destroyed), LIMIT_MS, 'it is still there');
+  for (const [index, { resolve }] of verdicts.entries()) resolve(index === 0 ? null : REFUSAL);
+  const still = exchange(url, get('/still'), { answers: 1 });
+  await until(() => verdicts.length === 3, LIMIT_MS, 'it did not arrive');
+  verdicts[2]?.resolve(null);
+  assert.equal((await still).answers[0]?.body, '/still');
+  assert.deepEqual(routed, ['/still']);
+});

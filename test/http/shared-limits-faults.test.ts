@@ -1,0 +1,260 @@
+// Redis that is down, slow, silent, full, a replica, locked or empty: no request fails or stalls by it, the limits hold in each process
+// alone, that is told once when it begins and once when it is over, and it is over by itself.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { until } from '../support/engines.ts';
+import type { FlakyProxy } from '../support/flaky-proxy.ts';
+import { startFlakyProxy } from '../support/flaky-proxy.ts';
+import { askRedis, withRedis } from '../support/redis.ts';
+import type { Node, Nodes } from '../support/shared-nodes.ts';
+import { ask, newAddress, openNodes, tally, untilShared } from '../support/shared-nodes.ts';
+
+const LIST_MAX = 120;
+const LIMIT_MS = 20_000;
+/** Far above the deadline of 50 ms, and far below any time that a server that hangs would take. */
+const STALL_MS = 2_000;
+const LISTS = '/v1/collections?limit=1';
+const PASSWORD = 'a-password-that-must-not-be-seen';
+
+withRedis('rate limits while Redis fails', (redis) => {
+  describe('nodes', () => {
+    let nodes: Nodes;
+    let proxy: FlakyProxy;
+    let a: Node;
+    let b: Node;
+    before(async () => {
+      nodes = await openNodes();
+      proxy = await startFlakyProxy(redis.url);
+      // One has Redis behind a network that can break, the other one beside it.
+      a = await nodes.start(proxy.url);
+      b = await nodes.start(redis.url);
+    });
+    after(async () => {
+      await Promise.all([a.close(), b.close()]);
+      await proxy.close();
+      await nodes.close();
+    });
+
+    type Fault = {
+      name: string;
+      begin: () => Promise<unknown> | void;
+      end: () => Promise<unknown> | void;
+      /** Of the nodes, those that it is a fault to. */
+      of?: 'a';
+      reason: RegExp;
+    };
+    const config = (name: string, value: string) => redis.ask('CONFIG', 'SET', name, value);
+    const faults: Fault[] = [
+      {
+        name: 'refuses connections',
+        of: 'a',
+        begin: () => proxy.refuse(),
+        end: () => proxy.heal(),
+        reason: /ECONN|closed/,
+      },
+      {
+        name: 'is behind a network that goes silent',
+        of: 'a',
+        begin: () => proxy.hang(),
+        end: () => proxy.heal(),
+        reason: /in time/,
+      },
+      { name: 'is slow', of: 'a', begin: () => proxy.delay(150), end: () => proxy.delay(0), reason: /in time/ },
+      { name: 'hangs', begin: () => redis.freeze(), end: () => redis.thaw(), reason: /in time/ },
+      {
+        name: 'is stopped and started empty',
+        begin: () => redis.stop(),
+        end: () => redis.start(),
+        reason: /ECONN|closed/,
+      },
+      {
+        name: 'has its memory full',
+        begin: () => config('maxmemory', '1'),
+        end: () => config('maxmemory', '0'),
+        reason: /memory is full/,
+      },
+      {
+        name: 'becomes a replica',
+        begin: () => redis.ask('REPLICAOF', '127.0.0.1', '1'),
+        end: () => redis.ask('REPLICAOF', 'NO', 'ONE'),
+        reason: /replica|LOADING|MASTERDOWN/,
+      },
+      {
+        name: 'takes away the right to count',
+        begin: () => redis.ask('ACL', 'SETUSER', 'default', '-@write'),
+        end: () => redis.ask('ACL', 'SETUSER', 'default', '+@all'),
+        reason: /may not run/,
+      },
+    ];
+    for (const fault of faults) {
+      test(`a Redis that ${fault.name} fails and stalls nothing, and is used again when it is well`, async (t) => {
+        const all = fault.of === 'a' ? [a] : [a, b];
+        await untilShared([a, b]);
+        const before = all.map((node) => node.told());
+        await fault.begin();
+        try {
+          // Those that find out are counted too.
+          await Promise.all(all.flatMap((node) => [assertServed(node), assertExact(node)]));
+          for (const node of all) assert.equal(await node.counted(), 'alone');
+          for (const node of all) await assertExact(node);
+        } finally {
+          await fault.end();
+        }
+        const endedAt = performance.now();
+        await untilShared([a, b]);
+        t.diagnostic(`shared again after ${Math.round(performance.now() - endedAt)} ms`);
+        for (const [index, node] of all.entries()) {
+          const { away = 0, back = 0 } = before[index] ?? {};
+          const { away: awayNow, back: backNow } = node.told();
+          assert.ok(awayNow > away, 'it was not told');
+          assert.ok(backNow > back, 'its return was not told');
+          // On a machine that is too busy there may be more than one; none is told twice.
+          assert.ok(
+            awayNow - away - (backNow - back) <= 1,
+            `away ${awayNow - away} times, back ${backNow - back} times`,
+          );
+          const said = node.logged.filter((line) => line.includes('Redis is away'))[away] ?? '';
+          assert.match(said, new RegExp(`${fault.reason.source}|in time`));
+          assert.doesNotMatch(said, /127\.0\.0\.1|:\d{4,5}\b(?!-)|"stack"/);
+        }
+        await assertShared();
+      });
+    }
+
+    /** Requests one after the other and at once, of which each one is answered, well and soon. */
+    async function assertServed(node: Node): Promise<void> {
+      const timed = async () => {
+        const startedAt = performance.now();
+        const { status } = await ask(node, LISTS);
+        return { status, ms: performance.now() - startedAt };
+      };
+      const answers = await Promise.all(Array.from({ length: 20 }, timed));
+      for (let count = 0; count < 10; count += 1) answers.push(await timed());
+      assert.deepEqual(tally(answers), { 200: 30 });
+      const slowest = Math.max(...answers.map(({ ms }) => ms));
+      assert.ok(slowest < STALL_MS, `the slowest took ${Math.round(slowest)} ms`);
+    }
+
+    async function assertExact(node: Node): Promise<void> {
+      const from = newAddress();
+      const answers = await Promise.all(Array.from({ length: LIST_MAX + 10 }, () => ask(node, LISTS, { from })));
+      assert.deepEqual(tally(answers), { 200: LIST_MAX, 429: 10 });
+      for (const { status, headers } of answers) {
+        if (status !== 429) continue;
+        assert.equal(headers.get('x-ratelimit-limit'), String(LIST_MAX));
+        assert.ok(Number(headers.get('retry-after')) <= 60);
+      }
+    }
+
+    async function assertShared(): Promise<void> {
+      const isCountedTogether = async () => {
+        const from = newAddress();
+        for (const node of [a, b, a, b, a]) await ask(node, LISTS, { from });
+        const names = (await redis.ask('KEYS', 'mercat:rate-limit:list:*')) as string[];
+        return (await Promise.all(names.map((name) => redis.ask('HGET', name, 'count')))).includes('5');
+      };
+      await until(isCountedTogether, LIMIT_MS, 'they do not count together');
+    }
+
+    test('who was refused before Redis went stays refused', async () => {
+      await untilShared([a, b]);
+      const from = newAddress();
+      let refused = await ask(b, LISTS, { from });
+      for (let sent = 1; refused.status !== 429 && sent < 4 * LIST_MAX; sent += 1)
+        refused = await ask(b, LISTS, { from });
+      await redis.stop();
+      try {
+        await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'it does not notice');
+        const still = await ask(b, LISTS, { from });
+        assert.equal(still.status, 429);
+        assert.equal(still.headers.get('x-ratelimit-reset'), refused.headers.get('x-ratelimit-reset'));
+      } finally {
+        await redis.start();
+      }
+    });
+
+    test('a password that is set while it runs: counted alone, and shared when the password is the one again', async () => {
+      await untilShared([a, b]);
+      const before = b.told();
+      await config('requirepass', PASSWORD);
+      const locked = new URL(redis.url);
+      locked.password = PASSWORD;
+      // Those that are connected stay so until they are cut.
+      await askRedis(locked.href, ['CLIENT', 'KILL', 'TYPE', 'normal']);
+      try {
+        await assertServed(b);
+        await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'it does not notice');
+        await assertExact(b);
+        // It lets everyone connect, and nobody count: that is no return.
+        const refused = async () => {
+          const stats = String(await askRedis(locked.href, ['INFO', 'commandstats']));
+          return Number(/cmdstat_evalsha:.*rejected_calls=(\d+)/.exec(stats)?.[1]);
+        };
+        const [earlier, { back }] = [await refused(), b.told()];
+        await until(async () => (await refused()) >= earlier + 3, LIMIT_MS, 'it is not tried again');
+        assert.deepEqual([await b.counted(), b.told().back], ['alone', back]);
+      } finally {
+        await askRedis(locked.href, ['CONFIG', 'SET', 'requirepass', '']);
+      }
+      await untilShared([a, b]);
+      assert.ok(b.told().away > before.away && b.told().back > before.back);
+    });
+
+    test('a service starts beside a Redis that is not there or does not let it in, says so once, and tells no secret', async (t) => {
+      const dead = await startFlakyProxy(redis.url);
+      await dead.refuse();
+      const wrong = new URL(redis.url);
+      wrong.password = PASSWORD;
+      wrong.username = 'somebody';
+      const [c, d] = [await nodes.start(dead.url), await nodes.start(wrong.href)];
+      t.after(() => Promise.all([c.close(), d.close()]).then(() => dead.close()));
+      for (const [node, reason] of [
+        [c, /ECONNREFUSED/],
+        [d, /refuses the user or password/],
+      ] as const) {
+        await assertServed(node);
+        assert.deepEqual([await node.counted(), node.told()], ['alone', { away: 1, back: 0 }]);
+        assert.match(node.logged.join('\n'), reason);
+        assert.doesNotMatch(node.logged.join('\n'), new RegExp(`${PASSWORD}|somebody|redis://`));
+      }
+      const refused = async () =>
+        Number(/cmdstat_auth:.*failed_calls=(\d+)/.exec(String(await redis.ask('INFO', 'commandstats')))?.[1]);
+      const earlier = await refused();
+      await until(async () => (await refused()) >= earlier + 2, LIMIT_MS, 'it is not tried again');
+      assert.deepEqual([await d.counted(), d.told()], ['alone', { away: 1, back: 0 }]);
+      await dead.heal();
+      await untilShared([c]);
+      assert.ok(c.told().back > 0);
+    });
+
+    test('a service ends at once beside a Redis that hangs, in the middle of requests', async () => {
+      const connections = async () => String(await redis.ask('CLIENT', 'LIST')).split('\n').length;
+      const before = await connections();
+      const c = await nodes.start(redis.url);
+      await untilShared([c]);
+      redis.freeze();
+      try {
+        const asked = Promise.allSettled(Array.from({ length: 20 }, () => ask(c, LISTS)));
+        const startedAt = performance.now();
+        await c.close();
+        const ms = performance.now() - startedAt;
+        await asked;
+        assert.ok(ms < STALL_MS, `it took ${Math.round(ms)} ms`);
+      } finally {
+        redis.thaw();
+      }
+      await until(async () => (await connections()) <= before, LIMIT_MS, 'its connection is still there');
+    });
+
+    test('without REDIS_URL nothing is said of sharing', async (t) => {
+      const c = await nodes.start(null);
+      t.after(() => c.close());
+      assert.equal(await c.counted(), undefined);
+      const status = ((await ask(c, '/status')).body as { data: object }).data;
+      assert.deepEqual(Object.keys(status).includes('rateLimits'), false);
+      await assertExact(c);
+      assert.deepEqual((await ask(a, '/status')).body.data.rateLimits, { counted: await a.counted() });
+    });
+  });
+});

@@ -1,0 +1,291 @@
+// Rate limits that two nodes count together through a real Redis: exact over both, the same end of a window on both, whatever a
+// client does, and nothing in Redis that tells who was counted.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import net from 'node:net';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { freePort, until } from '../support/engines.ts';
+import { exchange } from '../support/raw-http.ts';
+import { withRedis } from '../support/redis.ts';
+import type { Node, Nodes } from '../support/shared-nodes.ts';
+import { ask, newAddress, openNodes, tally, testShared } from '../support/shared-nodes.ts';
+
+const LIST_MAX = 120;
+const SINGLE_MAX = 300;
+const KEY_MAX = 8;
+const FAILURES_MAX = 60;
+const MINUTE_MS = 60_000;
+const LIMIT_MS = 10_000;
+const LISTS = '/v1/collections?limit=1';
+const SINGLE = '/v1';
+const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** The program, run to its end. */
+function mercat(settings: Record<string, string>, ...args: string[]): Promise<{ code: number; stdout: string }> {
+  const env = { PATH: process.env['PATH'], ...settings };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [MAIN, ...args], { env }, (_error, stdout) =>
+      resolve({ code: child.exitCode ?? -1, stdout }),
+    );
+  });
+}
+
+withRedis('rate limits over two nodes', (redis) => {
+  describe('nodes', () => {
+    let nodes: Nodes;
+    let a: Node;
+    let b: Node;
+    before(async () => {
+      nodes = await openNodes({ STORE_RATE_LIMIT: String(KEY_MAX) });
+      a = await nodes.start(redis.url);
+      b = await nodes.start(redis.url);
+    });
+    after(async () => {
+      await Promise.all([a.close(), b.close()]);
+      await nodes.close();
+    });
+
+    const both = () => [a, b];
+    const ofBoth = <T>(count: number, send: (node: Node) => Promise<T>): Promise<T[]> =>
+      Promise.all(Array.from({ length: count }, (_, index) => send(index % 2 === 0 ? a : b)));
+    const keys = async () => (await redis.ask('KEYS', '*')) as string[];
+    const newKey = async (): Promise<string> =>
+      (await a.operate('keys.create', { scopes: ['orders:write'] })).body.result.secret;
+    /** The one moment at which the windows of all refused answers end. */
+    const resetOf = (answers: readonly { status: number; headers: Headers }[]): string => {
+      const resets = answers
+        .filter(({ status }) => status === 429)
+        .map(({ headers }) => headers.get('x-ratelimit-reset'));
+      const [reset, ...others] = new Set(resets);
+      assert.deepEqual(others, []);
+      assert.match(reset ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      return reset ?? '';
+    };
+
+    for (const [bucket, path, max] of [
+      ['list', LISTS, LIST_MAX],
+      ['single', SINGLE, SINGLE_MAX],
+    ] as const) {
+      testShared(
+        `of quick requests at once, exactly ${max} are answered in the bucket ${bucket}, and the end is the same on both`,
+        both,
+        async () => {
+          const from = newAddress();
+          const startedAt = Date.now();
+          const answers = await ofBoth(max + 80, (node) => ask(node, path, { from }));
+          assert.deepEqual(tally(answers), { 200: max, 429: 80 });
+          const reset = resetOf(answers);
+          const left = Date.parse(reset) - startedAt;
+          assert.ok(left > MINUTE_MS - LIMIT_MS && left <= MINUTE_MS + LIMIT_MS, `${left} ms`);
+          for (const { status, headers, body } of answers) {
+            if (status !== 429) {
+              for (const name of RATE_HEADERS) assert.equal(headers.get(name), null, name);
+              continue;
+            }
+            assert.equal(body.error.code, 'rate_limited');
+            assert.equal(headers.get('x-ratelimit-limit'), String(max));
+            assert.equal(headers.get('x-ratelimit-remaining'), '0');
+            const wait = Number(headers.get('retry-after'));
+            assert.ok(wait >= 1 && wait <= 60, `retry-after ${wait}`);
+            assert.equal(body.error.message, `Too many requests, try again in ${wait} s`);
+          }
+          const other = bucket === 'list' ? SINGLE : LISTS;
+          assert.equal((await ask(b, other, { from })).status, 200, 'the other bucket is another one');
+          assert.equal((await ask(b, path)).status, 200, 'another address is another client');
+        },
+      );
+    }
+
+    testShared(
+      'a key has its requests of a minute over both nodes, and failed authentications theirs by address',
+      both,
+      async () => {
+        const key = await newKey();
+        const answers = await ofBoth(20, (node) => ask(node, '/intake/v1/orders/none', { key }));
+        assert.deepEqual(tally(answers), { 404: KEY_MAX, 429: 20 - KEY_MAX });
+        resetOf(answers);
+        const from = newAddress();
+        const failed = await ofBoth(80, (node) => ask(node, '/api/v1/products', { from, key: 'wrong' }));
+        assert.deepEqual(tally(failed), { 401: FAILURES_MAX, 429: 80 - FAILURES_MAX });
+        resetOf(failed);
+        assert.equal((await ask(b, '/intake/v1/orders/none', { from, key: await newKey() })).status, 404);
+      },
+    );
+
+    testShared('a node that was started anew goes on where the limit was', both, async () => {
+      const key = await newKey();
+      const before = await ofBoth(KEY_MAX, (node) => ask(node, '/intake/v1/orders/none', { key }));
+      assert.deepEqual(tally(before), { 404: KEY_MAX });
+      const reset = resetOf([await ask(a, '/intake/v1/orders/none', { key })]);
+      await b.close();
+      b = await nodes.start(redis.url);
+      assert.equal(resetOf([await ask(b, '/intake/v1/orders/none', { key })]), reset);
+    });
+
+    testShared('a client is let in again when its window has ended, and not before', both, async () => {
+      const from = newAddress();
+      const earlier = new Set(await keys());
+      const answers = await ofBoth(LIST_MAX + 2, (node) => ask(node, LISTS, { from }));
+      const reset = resetOf(answers);
+      const [key = '', ...others] = (await keys()).filter((name) => !earlier.has(name) && name.includes(':list:'));
+      assert.deepEqual(others, []);
+      assert.equal(await redis.ask('HGET', key, 'reset'), String(Date.parse(reset)));
+      // The windows end: in Redis, and by the clock of the nodes.
+      await redis.ask('HSET', key, 'reset', String(Date.now() - 1));
+      nodes.advance(MINUTE_MS + 1);
+      const next = await ofBoth(LIST_MAX + 2, (node) => ask(node, LISTS, { from }));
+      assert.deepEqual(tally(next), { 200: LIST_MAX, 429: 2 });
+      assert.ok(resetOf(next) > reset);
+      const left = Number(await redis.ask('PTTL', key));
+      assert.ok(left > 0 && left <= MINUTE_MS, `${left} ms`);
+    });
+
+    testShared(
+      'a client that was refused is refused by that node without asking Redis, until its window ends',
+      both,
+      async () => {
+        const from = newAddress();
+        await ofBoth(LIST_MAX + 2, (node) => ask(node, LISTS, { from }));
+        const calls = async () =>
+          Number(/cmdstat_hincrby:calls=(\d+)/.exec(String(await redis.ask('INFO', 'commandstats')))?.[1]);
+        const refused = [await ask(a, LISTS, { from }), await ask(b, LISTS, { from })];
+        const counted = await calls();
+        const more = await ofBoth(100, (node) => ask(node, LISTS, { from }));
+        assert.deepEqual(tally(more), { 429: 100 });
+        assert.equal(resetOf([...more, ...refused]), resetOf(refused));
+        assert.equal(await calls(), counted);
+        // By the clock of the nodes the window may be over: then Redis has the last word.
+        nodes.advance(MINUTE_MS + 1);
+        const { status, headers } = await ask(a, LISTS, { from });
+        assert.equal(status, 429);
+        assert.ok(Number(headers.get('retry-after')) > 1, 'what is left is told by one clock, not by two');
+        assert.equal(await calls(), counted + 1);
+      },
+    );
+
+    testShared(
+      'requests on one connection are answered in their order, HEAD counts and a preflight does not',
+      both,
+      async () => {
+        const from = newAddress();
+        const lines = (method: string) => `${method} ${LISTS} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${from}\r\n\r\n`;
+        const allowed = Array.from({ length: 40 }, () => ['HEAD', 'OPTIONS', 'GET', 'POST']).flat();
+        const methods = [...allowed, 'GET', 'OPTIONS', 'HEAD', 'GET'];
+        const bytes = methods.map(lines).join('');
+        const { answers } = await exchange(a.url, bytes, { methods, answers: methods.length });
+        const status = { HEAD: 200, GET: 200, POST: 405, OPTIONS: 204 } as Record<string, number>;
+        const wanted = methods.map((method, index) =>
+          index < allowed.length || method === 'OPTIONS' ? status[method] : 429,
+        );
+        assert.deepEqual(
+          answers.map((answer) => answer.status),
+          wanted,
+        );
+      },
+    );
+
+    testShared('a body that is still arriving while its request is counted is read whole', both, async () => {
+      const { secret } = (await a.operate('keys.create', { scopes: ['intake:write'] })).body.result;
+      const line = `${JSON.stringify({ kind: 'rate', symbol: 'ETH', usd: 2_500, asOf: new Date(nodes.now()).toISOString() })}\n`;
+      const body = line.repeat(5_000);
+      const response = await fetch(`${b.url}/intake/v1/records`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/x-ndjson' },
+        body,
+      });
+      const text = await response.text();
+      assert.equal(response.status, 200, text);
+      assert.match(text, /"read":5000\b/);
+    });
+
+    testShared('clients that hang up while they are counted leave nothing behind', both, async () => {
+      const logged = a.logged.length;
+      const from = newAddress();
+      const { port } = new URL(a.url);
+      const request = `GET ${LISTS} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${from}\r\n\r\n`;
+      const hangUps = Array.from({ length: 50 }, async (_, index) => {
+        const socket = net.connect(Number(port), '127.0.0.1').on('error', () => undefined);
+        await new Promise((resolve) => socket.once('connect', resolve));
+        // Some after more than one request, and some with a reset.
+        socket.write(request.repeat(1 + (index % 3)), () =>
+          index % 2 === 0 ? socket.resetAndDestroy() : socket.destroy(),
+        );
+        await new Promise((resolve) => socket.once('close', resolve));
+      });
+      await Promise.all(hangUps);
+      assert.equal((await ask(a, LISTS)).status, 200);
+      assert.equal(await a.counted(), 'shared');
+      assert.deepEqual(
+        a.logged.slice(logged).filter((line) => /"level":"(warn|error)"/.test(line)),
+        [],
+      );
+    });
+
+    testShared('what is in Redis ends by itself within a minute, and tells no address', both, async () => {
+      const from = newAddress();
+      const key = await newKey();
+      await ask(a, LISTS, { from });
+      await ask(a, SINGLE, { from });
+      await ask(b, '/api/v1/products', { from, key: 'wrong' });
+      await ask(b, '/intake/v1/orders/none', { from, key });
+      const digests = (['hex', 'base64url'] as const).map((form) =>
+        createHash('sha256').update(from).digest(form).slice(0, 12),
+      );
+      const names = await keys();
+      for (const bucket of ['list', 'single', 'failure', 'key'])
+        assert.ok(
+          names.some((name) => name.startsWith(`mercat:rate-limit:${bucket}:`)),
+          bucket,
+        );
+      for (const name of names) {
+        assert.match(name, /^mercat:rate-limit:((list|single|key|failure):[\w-]{22}|probe)$/);
+        for (const told of [from, ...digests]) assert.ok(!name.includes(told), name);
+        const left = Number(await redis.ask('PTTL', name));
+        // -2: it has ended between the two questions.
+        assert.ok((left > 0 && left <= MINUTE_MS) || left === -2, `${name}: ${left} ms`);
+        const fields = (await redis.ask('HKEYS', name)) as string[];
+        assert.deepEqual(fields.toSorted(), left === -2 ? [] : ['count', 'reset']);
+      }
+    });
+
+    test('mercat status and mercat doctor say whether limits are shared, and no address', async () => {
+      const settings = { DATA_DIR: path.dirname(a.socketPath), REDIS_URL: redis.url, PRICE_SOURCES: 'none' };
+      const dead = `redis://127.0.0.1:${await freePort()}`;
+      const [status, well, ill] = await Promise.all([
+        mercat(settings, 'status'),
+        mercat(settings, 'doctor'),
+        mercat({ ...settings, REDIS_URL: dead }, 'doctor'),
+      ]);
+      const words = 'shared with the other nodes through Redis|counted by this process alone: Redis is away';
+      assert.match(status.stdout, new RegExp(`\nrate limits\n  (${words})\n`));
+      assert.match(well.stdout, /^(ok {2}|warn) {2}redis: (Redis|Valkey) \S+ counts in/m);
+      assert.match(ill.stdout, /^FAIL {2}redis: .*ECONNREFUSED.*\n +-> start it, or see REDIS_URL$/m);
+      assert.deepEqual([status.code, well.code, ill.code], [0, 0, 1]);
+      for (const { stdout } of [status, well, ill]) assert.doesNotMatch(stdout, /127\.0\.0\.1|redis:\/\//);
+    });
+
+    testShared('another service on the same server has limits of its own', both, async () => {
+      const others = await openNodes({ SERVICE_NAME: 'another' });
+      const c = await others.start(redis.url);
+      try {
+        const from = newAddress();
+        await ofBoth(LIST_MAX + 2, (node) => ask(node, LISTS, { from }));
+        assert.equal((await ask(c, LISTS, { from })).status, 200);
+        await until(
+          async () => (await keys()).some((name) => name.startsWith('another:rate-limit:list:')),
+          LIMIT_MS,
+          'nothing was counted under its name',
+        );
+      } finally {
+        await c.close();
+        await others.close();
+      }
+    });
+  });
+});

@@ -1,0 +1,275 @@
+// What one connection to a real Redis does: windows that end to the millisecond whatever became of their expiry, and failures in words
+// that tell no address and no secret. And what `mercat doctor` says of it.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { checkRedis } from '../../src/commands/doctor-redis.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import type { RedisConnection } from '../../src/sources/redis.ts';
+import { RedisFailure, connectRedis } from '../../src/sources/redis.ts';
+import { UNDER_WAY_MAX, openSharedWindows } from '../../src/sources/shared-windows.ts';
+import { freePort, until } from '../support/engines.ts';
+import { startFlakyProxy } from '../support/flaky-proxy.ts';
+import { askRedis, withRedis } from '../support/redis.ts';
+
+const PASSWORD = 'a-password-that-must-not-be-seen';
+const WINDOW_MS = 400;
+const LONG_MS = 600_000;
+const LIMIT_MS = 10_000;
+/** Longer than any machine is too busy for. */
+const PATIENT = { connectTimeoutMs: LIMIT_MS, timeoutMs: LIMIT_MS };
+
+withRedis('a connection to Redis', (redis) => {
+  const connect = async (t: TestContext, url = redis.url): Promise<RedisConnection> => {
+    const connection = await connectRedis(url, PATIENT);
+    t.after(connection.destroy);
+    return connection;
+  };
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => assert.fail('it did not fail'),
+      (error: unknown) => {
+        assert.ok(error instanceof RedisFailure, String(error));
+        assert.doesNotMatch(error.message, new RegExp(`127\\.0\\.0\\.1|localhost|:\\d|${PASSWORD}`));
+        return error.message;
+      },
+    );
+
+  test('counts from one in a window that ends its length after its first count, by the clock of Redis', async (t) => {
+    const { count } = await connect(t);
+    const [first, ...others] = [
+      await count('w', LONG_MS),
+      ...(await Promise.all(Array.from({ length: 9 }, () => count('w', LONG_MS)))),
+    ];
+    assert.equal(first?.count, 1);
+    assert.equal(first.resetAt, first.now + LONG_MS);
+    assert.deepEqual(
+      others.map((window) => [window.count, window.resetAt]),
+      Array.from({ length: 9 }, (_, index) => [index + 2, first.resetAt]),
+    );
+    const left = Number(await redis.ask('PTTL', 'w'));
+    assert.ok(left > 0 && left <= LONG_MS, `${left} ms`);
+  });
+
+  test('begins a new window at the moment at which the last one ended', async (t) => {
+    const { count } = await connect(t);
+    const first = await count('short', WINDOW_MS);
+    let last = first;
+    for (const until = performance.now() + LIMIT_MS; last.resetAt === first.resetAt;) {
+      assert.ok(last.now < first.resetAt && performance.now() < until, 'it did not end');
+      last = await count('short', WINDOW_MS);
+    }
+    assert.equal(last.count, 1);
+    assert.ok(last.now >= first.resetAt && last.resetAt === last.now + WINDOW_MS);
+  });
+
+  test('ends a window whose expiry was lost, and gives the next one an expiry', async (t) => {
+    const { count } = await connect(t);
+    const first = await count('kept', WINDOW_MS);
+    await redis.ask('PERSIST', 'kept');
+    await until(async () => (await count('kept', WINDOW_MS)).resetAt > first.resetAt, LIMIT_MS, 'it did not end');
+    // -2: it has ended already.
+    assert.notEqual(Number(await redis.ask('PTTL', 'kept')), -1);
+  });
+
+  test('ends a window that was made before the clock was set back', async (t) => {
+    const { count } = await connect(t);
+    const { now } = await count('ahead', LONG_MS);
+    await redis.ask('HSET', 'ahead', 'reset', String(now + 3 * LONG_MS), 'count', '500');
+    const next = await count('ahead', LONG_MS);
+    assert.equal(next.count, 1);
+    assert.equal(next.resetAt, next.now + LONG_MS);
+  });
+
+  test('goes on when Redis has forgotten what counts', async (t) => {
+    const { count } = await connect(t);
+    await count('script', LONG_MS);
+    await redis.ask('SCRIPT', 'FLUSH');
+    const counts = await Promise.all(Array.from({ length: 20 }, () => count('script', LONG_MS)));
+    assert.deepEqual(
+      new Set(counts.map((window) => window.count)),
+      new Set(Array.from({ length: 20 }, (_, i) => i + 2)),
+    );
+  });
+
+  test('counts in the database that the URL names', async (t) => {
+    const { count } = await connect(t, `${redis.url}/3`);
+    await count('elsewhere', LONG_MS);
+    assert.equal(await askRedis(`${redis.url}/3`, ['EXISTS', 'elsewhere']), 1);
+    assert.equal(await redis.ask('EXISTS', 'elsewhere'), 0);
+    assert.match(await failureOf(connectRedis(`${redis.url}/9999`, PATIENT)), /no database of that number/);
+  });
+
+  test('leaves no timer behind when it is destroyed: a command that has used it ends', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    const connection = await connectRedis(redis.url, PATIENT);
+    await connection.count('w', LONG_MS);
+    assert.ok(timers() > before);
+    connection.destroy();
+    assert.ok(timers() <= before);
+  });
+
+  describe('a failure', () => {
+    test('is told in words without an address or a secret', async (t) => {
+      const withPassword = (url: string, user = '') => url.replace('redis://', `redis://${user}:${PASSWORD}@`);
+      assert.match(await failureOf(connectRedis(`redis://localhost:${await freePort()}`, PATIENT)), /^ECONNREFUSED$/);
+      assert.match(await failureOf(connectRedis(withPassword(redis.url, 'nobody'), PATIENT)), /user or password/);
+      assert.match(
+        await failureOf(connectRedis(withPassword(redis.url), PATIENT)),
+        /has no password, and was given one/,
+      );
+      assert.match(await failureOf(connectRedis('redis://no-such-host.invalid', PATIENT)), /^(ENOTFOUND|EAI_AGAIN)$/);
+      const { count } = await connect(t);
+      await redis.ask('SET', 'text', 'not a window');
+      assert.match(await failureOf(count('text', LONG_MS)), /WRONGTYPE|it answers ERR/);
+      await redis.ask('CONFIG', 'SET', 'requirepass', PASSWORD);
+      try {
+        const bare = await connectRedis(redis.url, PATIENT);
+        assert.match(await failureOf(bare.count('w', LONG_MS)), /wants a password/);
+        bare.destroy();
+        const good = await connect(t, withPassword(redis.url));
+        assert.equal((await good.count('let in', LONG_MS)).count, 1);
+      } finally {
+        await askRedis(withPassword(redis.url), ['CONFIG', 'SET', 'requirepass', '']);
+      }
+    });
+
+    test('comes at the deadline when Redis hangs, while connecting too', async () => {
+      const lost: string[] = [];
+      const quick = {
+        connectTimeoutMs: 300,
+        timeoutMs: 50,
+        onLost: (failure: RedisFailure) => void lost.push(failure.message),
+      };
+      const connection = await connectRedis(redis.url, { ...quick, connectTimeoutMs: LIMIT_MS });
+      redis.freeze();
+      try {
+        const startedAt = performance.now();
+        const counts = Array.from({ length: 50 }, () => failureOf(connection.count('w', LONG_MS)));
+        assert.deepEqual(new Set(await Promise.all(counts)), new Set(['it does not answer in time']));
+        assert.ok(performance.now() - startedAt >= 50);
+        const locked = redis.url.replace('redis://', `redis://:${PASSWORD}@`);
+        assert.equal(await failureOf(connectRedis(locked, quick)), 'it does not answer in time');
+        const encrypted = redis.url.replace('redis://', 'rediss://');
+        assert.equal(await failureOf(connectRedis(encrypted, quick)), 'it does not answer in time');
+      } finally {
+        redis.thaw();
+        connection.destroy();
+      }
+      assert.deepEqual(lost, [], 'who destroys it knows');
+    });
+
+    test('is told once when a connection is gone, and what was asked for fails at once', async (t) => {
+      const proxy = await startFlakyProxy(redis.url);
+      t.after(() => proxy.close());
+      const lost: string[] = [];
+      const connection = await connectRedis(proxy.url, {
+        ...PATIENT,
+        onLost: (failure) => void lost.push(failure.message),
+      });
+      proxy.hang();
+      const asked = Promise.all(Array.from({ length: 20 }, () => failureOf(connection.count('w', LONG_MS))));
+      proxy.cut();
+      await asked;
+      assert.equal(lost.length, 1);
+      connection.destroy();
+    });
+  });
+
+  test('more counts at once than are good for it are not sent, and it is not taken to be away', async (t) => {
+    const lines: string[] = [];
+    const log = createLog('info', (line) => lines.push(line));
+    const windows = await openSharedWindows({ url: redis.url, serviceName: 'flood', log });
+    t.after(windows.close);
+    const asked = Array.from({ length: UNDER_WAY_MAX + 500 }, () => windows.count('one', LONG_MS));
+    const sent = asked.filter((answer) => answer !== null);
+    assert.equal(asked.length - sent.length, 500);
+    const counted = (await Promise.all(sent)).filter((window) => window !== null);
+    // On a machine that is too busy some come too late, and that is told.
+    if (lines.length > 0) return t.diagnostic('Redis did not answer in time here');
+    assert.equal(counted.length, UNDER_WAY_MAX);
+    assert.deepEqual(await windows.status.read(), { counted: 'shared' });
+    assert.equal((await windows.count('one', LONG_MS))?.count, UNDER_WAY_MAX + 1);
+  });
+
+  describe('doctor', () => {
+    const check = (url: string | null) => checkRedis(readConfig(url === null ? {} : { REDIS_URL: url }));
+    const config = (name: string, value: string) => redis.ask('CONFIG', 'SET', name, value);
+
+    test('says nothing where Redis is not set, and which version counts how fast where it is', async () => {
+      assert.deepEqual(await check(null), []);
+      const [finding, ...others] = await check(redis.url);
+      assert.equal(finding?.name, 'redis');
+      assert.match(finding.message, /^(Redis|Valkey) \d[\d.]+ counts in \d+\.\d ms/);
+      assert.deepEqual(others, []);
+    });
+
+    test('says what keeps it from being used, and what to mend', async () => {
+      const [dead] = await check(`redis://:${PASSWORD}@127.0.0.1:${await freePort()}`);
+      assert.deepEqual([dead?.level, dead?.mend], ['fail', 'start it, or see REDIS_URL']);
+      assert.match(dead?.message ?? '', /ECONNREFUSED; each process counts rate limits alone/);
+      const [locked] = await check(redis.url.replace('redis://', `redis://somebody:${PASSWORD}@`));
+      assert.match(locked?.message ?? '', /refuses the user or password/);
+    });
+
+    test('says what a full memory would do', async () => {
+      try {
+        await config('maxmemory', '1gb');
+        const memory = async () => (await check(redis.url)).find(({ name }) => name === 'redis: memory');
+        assert.equal((await memory())?.level, 'ok');
+        await config('maxmemory-policy', 'volatile-lru');
+        assert.match(
+          (await memory())?.message ?? '',
+          /drops windows before they end \(maxmemory-policy volatile-lru\)/,
+        );
+        await config('maxmemory-policy', 'noeviction');
+        const used = Number(/used_memory:(\d+)/.exec(String(await redis.ask('INFO', 'memory')))?.[1]);
+        await config('maxmemory', String(Math.round(used * 1.05)));
+        assert.match((await memory())?.message ?? '', /% is in use/);
+      } finally {
+        await config('maxmemory', '0');
+        await config('maxmemory-policy', 'noeviction');
+      }
+    });
+
+    test('is satisfied with a user that may count and nothing else', async () => {
+      const allowed = [
+        '+eval',
+        '+evalsha',
+        '+time',
+        '+hget',
+        '+hset',
+        '+hincrby',
+        '+pexpireat',
+        '~mercat:rate-limit:*',
+      ];
+      await redis.ask('ACL', 'SETUSER', 'counter', 'on', `>${PASSWORD}`, ...allowed);
+      const [finding] = await check(redis.url.replace('redis://', `redis://counter:${PASSWORD}@`));
+      assert.notEqual(finding?.level, 'fail', finding?.message ?? '');
+    });
+  });
+});
+
+test('REDIS_URL is a redis or rediss URL with a host, and is never shown', () => {
+  const good = ['redis://cache', 'rediss://u:p%40@cache.example:6380/2', 'redis://:p@[::1]:6379', 'redis://10.0.0.1/'];
+  for (const url of good) assert.equal(readConfig({ REDIS_URL: url }).redisUrl, url);
+  assert.equal(readConfig({ REDIS_URL: '' }).redisUrl, null);
+  const bad = [
+    'cache:6379',
+    'http://cache',
+    'redis://',
+    'redis:///1',
+    'redis://h/x',
+    'redis://h/1/2',
+    'redis://h?db=1',
+  ];
+  for (const url of [...bad, `redis://u:${PASSWORD}%zz@h`, `redis://u:${PASSWORD}@h:99999`, 'unix:///run/redis.sock'])
+    assert.throws(
+      () => readConfig({ REDIS_URL: url }),
+      (error: Error) => /REDIS_URL must be a redis/.test(error.message) && !error.message.includes(PASSWORD),
+      url,
+    );
+});
