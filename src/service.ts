@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
-import { createBackupJobs } from './db/backup-jobs.ts';
+import { createBackupJobs } from './db/backup/jobs.ts';
 import { isEmpty } from './db/content.ts';
 import type { Database } from './db/database.ts';
 import { migrate } from './db/migrate.ts';

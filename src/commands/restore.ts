@@ -3,9 +3,9 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import { checkBackupFile } from '../db/backup-file.ts';
-import { verifyBackup } from '../db/backup-format.ts';
-import { restoreBackup } from '../db/backup-restore.ts';
+import { checkBackupFile } from '../db/backup/file.ts';
+import { verifyBackup } from '../db/backup/format.ts';
+import { restoreBackup } from '../db/backup/restore.ts';
 import { openDatabases } from '../db/open.ts';
 import { OperatorError } from '../errors.ts';
 import { createLog } from '../log.ts';

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createBackupJobs } from '../../src/db/backup-jobs.ts';
-import { writeBackup } from '../../src/db/backup-write.ts';
+import { createBackupJobs } from '../../src/db/backup/jobs.ts';
+import { writeBackup } from '../../src/db/backup/write.ts';
 import type { Databases } from '../../src/db/open.ts';
 import type { Settings } from '../support/backups.ts';
 import {

@@ -7,7 +7,7 @@ import pg from 'pg';
 import type { Database } from '../../src/db/database.ts';
 import { createDatabase } from '../../src/db/database.ts';
 import { isEmpty } from '../../src/db/content.ts';
-import { listAppliedMigrations } from '../../src/db/backup-catalogue.ts';
+import { listAppliedMigrations } from '../../src/db/backup/catalogue.ts';
 import { migrate, migrateWithin } from '../../src/db/migrate.ts';
 import { openEmbedded } from '../../src/db/embedded.ts';
 import { assertSame, backUp, insertHardRows, insertSales, readEverything, restore } from '../support/backups.ts';

@@ -1,8 +1,8 @@
 // What a schema is made of, from the catalogues: its tables in the order in which rows can be inserted, its sequences, its
 // migrations. A backup and a restore go by this alone, so that no table can be forgotten.
 
-import type { Queryable } from './database.ts';
-import type { AppliedMigration, Schema } from './migrate.ts';
+import type { Queryable } from '../database.ts';
+import type { AppliedMigration, Schema } from '../migrate.ts';
 
 /** A type is as PostgreSQL writes it. */
 export type Column = { name: string; type: string };

@@ -3,10 +3,10 @@
 
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { OperatorError, describeError } from '../errors.ts';
-import type { BackupProgress, BackupResult } from './backup-write.ts';
-import { writeBackup } from './backup-write.ts';
-import type { Database } from './database.ts';
+import { OperatorError, describeError } from '../../errors.ts';
+import type { BackupProgress, BackupResult } from './write.ts';
+import { writeBackup } from './write.ts';
+import type { Database } from '../database.ts';
 
 /** How a backup is doing. `failure` is what the operator has to mend. */
 export type BackupState = BackupProgress & { result: BackupResult | null; failure: string | null };

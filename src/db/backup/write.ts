@@ -1,25 +1,18 @@
 // Writes a backup: every row of both schemas as they were at one moment, as text that any server reads back exactly. It never
 // writes to a database. On PostgreSQL everything goes on meanwhile; on the embedded engine everybody else waits.
 
-import { OperatorError } from '../errors.ts';
-import type { TableShape } from './backup-catalogue.ts';
-import {
-  listAppliedMigrations,
-  listSequences,
-  listTables,
-  quoted,
-  quotedTable,
-  setExactText,
-} from './backup-catalogue.ts';
-import type { BackupTarget } from './backup-file.ts';
-import { writeBackupFile } from './backup-file.ts';
-import type { RowCounts } from './backup-format.ts';
-import { toEnd, toHeader, toSequenceLine, toTableLine } from './backup-format.ts';
-import type { Database, Queryable } from './database.ts';
-import type { Schema } from './migrate.ts';
-import { SCHEMAS } from './migrate.ts';
-import type { Sides } from './snapshot.ts';
-import { readTogether } from './snapshot.ts';
+import { OperatorError } from '../../errors.ts';
+import type { TableShape } from './catalogue.ts';
+import { listAppliedMigrations, listSequences, listTables, quoted, quotedTable, setExactText } from './catalogue.ts';
+import type { BackupTarget } from './file.ts';
+import { writeBackupFile } from './file.ts';
+import type { RowCounts } from './format.ts';
+import { toEnd, toHeader, toSequenceLine, toTableLine } from './format.ts';
+import type { Database, Queryable } from '../database.ts';
+import type { Schema } from '../migrate.ts';
+import { SCHEMAS } from '../migrate.ts';
+import type { Sides } from '../snapshot.ts';
+import { readTogether } from '../snapshot.ts';
 
 /** A slice is about this long, so that memory is bounded and, on the embedded engine, other work of the process gets its turn. */
 const SLICE_BYTES = 256 * 1024;

@@ -1,8 +1,8 @@
 // Restores a backup into empty databases, or in place of what they hold: all of a database in one transaction, so that a restore
 // that fails or is killed leaves it as it was. It must never be given a file that was not verified.
 
-import { OperatorError, describeError } from '../errors.ts';
-import type { TableShape } from './backup-catalogue.ts';
+import { OperatorError, describeError } from '../../errors.ts';
+import type { TableShape } from './catalogue.ts';
 import {
   deleteSchemaContent,
   findTableWithRecords,
@@ -11,15 +11,15 @@ import {
   quotedTable,
   setExactText,
   updateSequence,
-} from './backup-catalogue.ts';
-import { damaged } from './backup-file.ts';
-import type { BackupHeader, RowCounts } from './backup-format.ts';
-import { readBackup } from './backup-format.ts';
-import { insertRestoredMark } from './content.ts';
-import type { Database, Engine, Queryable } from './database.ts';
-import type { Schema } from './migrate.ts';
-import { SCHEMAS, migrateWithin } from './migrate.ts';
-import type { Sides } from './snapshot.ts';
+} from './catalogue.ts';
+import { damaged } from './file.ts';
+import type { BackupHeader, RowCounts } from './format.ts';
+import { readBackup } from './format.ts';
+import { insertRestoredMark } from '../content.ts';
+import type { Database, Engine, Queryable } from '../database.ts';
+import type { Schema } from '../migrate.ts';
+import { SCHEMAS, migrateWithin } from '../migrate.ts';
+import type { Sides } from '../snapshot.ts';
 
 /** How long it waits for those who hold a table that it replaces. */
 const LOCK_WAIT_MS = 10_000;
