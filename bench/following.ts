@@ -115,7 +115,7 @@ async function begin(database: Database, number: number, joined: boolean): Promi
 
 async function clear(database: Database): Promise<void> {
   for (const table of ['main.chain_cursor', 'main.chain_block', 'main.chain_event', 'main.holding', 'main.follow']) {
-    await database.query(`truncate ${table}`);
+    await database.query(`truncate ${table} cascade`);
   }
   await database.query(
     `truncate indexer.sale, indexer.sale_hour, indexer.sale_total, indexer.token, indexer.chain_cursor`,

@@ -19,7 +19,7 @@ export async function listFollowTurns(db: Queryable, task: string): Promise<Map<
   );
 }
 
-/** Notes a turn, unless the collection is followed no more. */
+/** Notes a turn, unless the collection is followed no more; waits for whoever is about to remove it. */
 export async function upsertFollowTurn(
   db: Queryable,
   turn: { task: string; collectionId: string; at: number; isDone: boolean },
@@ -27,9 +27,14 @@ export async function upsertFollowTurn(
   await db.query(
     `insert into main.follow_turn as stored (task, collection_id, tried_at, done_at)
      select $1, collection_id, $3::timestamptz, case when $4 then $3::timestamptz end
-     from main.follow where collection_id = $2
+     from main.follow where collection_id = $2 for key share
      on conflict (task, collection_id) do update
        set tried_at = excluded.tried_at, done_at = coalesce(excluded.done_at, stored.done_at)`,
     [turn.task, turn.collectionId, new Date(turn.at), turn.isDone],
   );
+}
+
+/** Forgets the turns of a collection, so that every task has something to do with it at once. */
+export async function deleteFollowTurns(tx: Queryable, collectionId: string): Promise<void> {
+  await tx.query(`delete from main.follow_turn where collection_id = $1`, [collectionId]);
 }

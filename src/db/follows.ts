@@ -61,6 +61,14 @@ export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBl
   );
 }
 
+/** Notes what a collection is called at OpenSea, unless somebody said so meanwhile, or it is followed no more. */
+export async function updateFollowOpenSeaSlug(db: Queryable, collectionId: string, slug: string): Promise<void> {
+  await db.query(`update main.follow set opensea_slug = $2 where collection_id = $1 and opensea_slug is null`, [
+    collectionId,
+    slug,
+  ]);
+}
+
 /** Notes how far a collection has caught up, and whether it is part of the live stream from here on. */
 export async function updateFollowProgress(
   tx: Queryable,

@@ -13,7 +13,7 @@ export type ListingSnapshot = {
   /** Listings from this time on may be missing because the marketplace did not show them yet. */
   listedBefore: number;
   takenAt: number;
-  /** What is cheaper than this it has to have; null where it has all. Base units. */
+  /** What costs the buyer less than this in all it has to have; null where it has all. Base units. */
   below: bigint | null;
 };
 
@@ -70,6 +70,20 @@ export function updateVanishedListings(
   });
 }
 
+/** What the last look at all listings of a collection at a marketplace came to. */
+export type LookedAt = { takenAt: number; listings: number; isBelieved: boolean };
+
+export async function findWholeSnapshot(
+  db: Queryable,
+  { source, collectionId }: { source: string; collectionId: string },
+): Promise<LookedAt | null> {
+  const [row] = await db.query<{ taken_at: Date; listings: number; doubts: number }>(
+    `select taken_at, listings, doubts from indexer.listing_snapshot where source = $1 and collection_id = $2`,
+    [source, collectionId],
+  );
+  return row ? { takenAt: row.taken_at.getTime(), listings: row.listings, isBelieved: row.doubts === 0 } : null;
+}
+
 type Doubt = { doubts: number; doubtedSince: number | null };
 
 /** Takes the row of a snapshot for this transaction, so that two of one collection follow each other. */
@@ -98,7 +112,7 @@ async function listOlderActive(tx: Queryable, snapshot: ListingSnapshot): Promis
   const rows = await tx.query<{ key: string }>(
     `select replace(key::text, '-', '') as key from indexer.listing
      where collection_id = $1 and status = 'active' and source = $2 and (listed_at < $3 or listed_at > $4)
-       and (expires_at is null or expires_at > $4) and ($5::numeric is null or price_raw < $5)`,
+       and (expires_at is null or expires_at > $4) and ($5::numeric is null or coalesce(buyer_total_raw, price_raw) < $5)`,
     [collectionId, source, new Date(listedBefore), new Date(takenAt), below === null ? null : below.toString()],
   );
   return rows.map((row) => row.key);

@@ -14,7 +14,7 @@ export async function upsertShown(db: Queryable, shown: readonly Shown[]): Promi
      select told.collection_id, told.asset, max(told.at)
      from unnest($1::text[], $2::text[], $3::timestamptz[]) as told (collection_id, asset, at)
      join main.follow using (collection_id)
-     group by 1, 2 order by 1, 2
+     group by 1, 2 order by told.collection_id collate "C", told.asset collate "C"
      on conflict (collection_id, asset) do update set shown_at = greatest(stored.shown_at, excluded.shown_at)`,
     [
       shown.map(({ collectionId }) => collectionId),
@@ -39,13 +39,13 @@ export async function listShownCollections(db: Queryable, since: number): Promis
  */
 export async function listShownTokens(
   db: Queryable,
-  { collectionIds, shownSince, lookedBefore, limit }: ShownTokensQuery,
+  { collectionIds, shownSince, lookedBefore, now, limit }: ShownTokensQuery,
 ): Promise<{ collectionId: string; asset: AssetId }[]> {
   const rows = await db.query<{ collection_id: string; asset: string }>(
     `select collection_id, asset from main.shown
-     where collection_id = any($1) and asset <> '' and shown_at > $2 and (looked_at is null or looked_at < $3)
+     where collection_id = any($1) and asset <> '' and shown_at > $2 and (looked_at is null or looked_at < $3 or looked_at > $5)
      order by looked_at is not null, shown_at desc, collection_id, asset limit $4`,
-    [collectionIds, new Date(shownSince), new Date(lookedBefore), limit],
+    [collectionIds, new Date(shownSince), new Date(lookedBefore), limit, new Date(now)],
   );
   return rows.map((row) => ({ collectionId: row.collection_id, asset: row.asset as AssetId }));
 }
@@ -54,6 +54,8 @@ export type ShownTokensQuery = {
   collectionIds: readonly string[];
   shownSince: number;
   lookedBefore: number;
+  /** A look of a later time was noted by a clock that was wrong. */
+  now: number;
   limit: number;
 };
 
@@ -62,11 +64,14 @@ export async function updateShownTokensLooked(
   db: Queryable,
   { collectionId, assets, at }: { collectionId: string; assets: readonly AssetId[]; at: number },
 ): Promise<void> {
-  await db.query(`update main.shown set looked_at = $3 where collection_id = $1 and asset = any($2)`, [
-    collectionId,
-    [...assets].sort(),
-    new Date(at),
-  ]);
+  // Taken in the order in which upsertShown takes them: each would wait for a row of the other.
+  await db.query(
+    `update main.shown as stored set looked_at = $3
+     from (select collection_id, asset from main.shown where collection_id = $1 and asset = any($2)
+           order by collection_id, asset for update) as held
+     where stored.collection_id = held.collection_id and stored.asset = held.asset`,
+    [collectionId, [...assets], new Date(at)],
+  );
 }
 
 /** Forgets what was last asked for before a time, so many at most; returns how many. */

@@ -35,14 +35,18 @@ export type TaskClaim = {
   force: boolean;
 };
 
-/** Takes the lease of a task that nobody runs and that is due, was nudged, or is new; false when it is not to be had. */
+/**
+ * Takes the lease of a task that nobody runs and that is due, was nudged, or is new; false when it is not to be had. It stays due
+ * until its end is recorded: whoever dies over a nudge does not take it along.
+ */
 export async function claimSyncTask(db: Queryable, claim: TaskClaim): Promise<boolean> {
   const { name, holder, leaseMs, periodMs, force } = claim;
   const rows = await db.query(
     `insert into main.sync_task as stored (name, period_ms, holder, leased_until, due_at, last_started)
      values ($1, $4, $2, clock_timestamp() + $3 * interval '1 ms', clock_timestamp(), clock_timestamp())
      on conflict (name) do update set period_ms = excluded.period_ms, holder = excluded.holder,
-       leased_until = excluded.leased_until, last_started = excluded.last_started, nudged = false, progress = null
+       leased_until = excluded.leased_until, last_started = excluded.last_started, nudged = false, progress = null,
+       due_at = least(stored.due_at, excluded.due_at)
      where (stored.leased_until is null or stored.leased_until <= clock_timestamp())
        and ($5 or stored.nudged or stored.due_at <= clock_timestamp())
      returning 1`,

@@ -5,6 +5,7 @@ import { deleteContractEvents } from '../db/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../db/chain-cursors.ts';
 import { listCollectionsByIds } from '../db/collections.ts';
 import type { Follow, TokenStandard } from '../db/follows.ts';
+import { deleteFollowTurns } from '../db/follow-turns.ts';
 import { deleteFollow, findFollow, listFollows, upsertFollow } from '../db/follows.ts';
 import { deleteHoldings } from '../db/holdings.ts';
 import { listSignedOrders, updateOrderStates } from '../db/order-states.ts';
@@ -82,6 +83,8 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       magicedenSymbol: readTextOrNull(input, 'magiceden'),
       createdAt: context.clock(),
     });
+    // What was done just now was done under other names.
+    await deleteFollowTurns(tx, collectionId);
   });
   await context.onFollowed?.();
   return { ...added, dryRun: false };

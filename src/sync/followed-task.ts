@@ -11,10 +11,16 @@ import { eachFollowed } from './followed.ts';
 import type { Lander } from './land.ts';
 import { createLander } from './land.ts';
 import { createSharedBudget } from './request-budget.ts';
-import type { SyncContext, SyncTask } from './task.ts';
+import type { RunWish, SyncContext, SyncTask } from './task.ts';
 
 /** One collection's turn in a run. What cannot be done of it, and is no failure of the upstream, is told in `problems`. */
-export type Step = { upstream: Upstream; follow: Follow; lander: Lander; problems: string[]; signal: AbortSignal };
+export type Step = RunWish & {
+  upstream: Upstream;
+  follow: Follow;
+  lander: Lander;
+  problems: string[];
+  signal: AbortSignal;
+};
 
 export type FollowedTaskOptions = {
   name: string;
@@ -50,7 +56,7 @@ export function createFollowedTask(context: SyncContext, options: FollowedTaskOp
         now: clock,
         signal,
         report,
-        work: (follow) => work(context, { upstream, follow, lander, problems: told, signal }),
+        work: (follow) => work(context, { upstream, follow, lander, problems: told, isWhole, signal }),
         note: (collectionId, turn) => upsertFollowTurn(main, { task: name, collectionId, ...turn }),
       });
       return lander.result({ problems: [...problems, ...told], soon });

@@ -44,6 +44,8 @@ export function isHopeless(reason: UpstreamReason): boolean {
 
 /** Those of them that the upstream itself ends, at any moment. */
 const AWAY: ReadonlySet<UpstreamReason> = new Set(['resting', 'rate-limited', 'unreachable', 'timeout']);
+/** What was answered says something of the collection that was asked for, and nothing of the upstream. */
+const OF_ITSELF: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected', 'malformed', 'too-large']);
 /** So many times as long has a collection to wait that nobody looks at, where not all can have their turn. */
 const SHOWN_WEIGHT = 4;
 /** What was done within this share of the period has had its turn. */
@@ -54,21 +56,24 @@ const JUST_NOW_SHARE = 0.5;
  * when nothing at all could be done, when a database fails, and when the signal aborts.
  */
 export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
-  const { periodMs, now, signal, report, work, note } = turn;
+  const { follows, isWhole, periodMs, now, signal, report, work, note } = turn;
   const problems: string[] = [];
   const startedAt = now();
   const waiting = listWaiting(turn, startedAt);
   let done = 0;
   let soon = false;
+  let isAway = false;
   for (const [index, follow] of waiting.entries()) {
     const { collectionId } = follow;
     signal.throwIfAborted();
     report({ done: index, total: waiting.length, what: 'collections' });
-    if (done > 0 && now() - startedAt >= periodMs) {
+    if (!isWhole && done > 0 && now() - startedAt >= periodMs) {
       problems.push(`${waiting.length - index} more collections have to wait for the next turn`);
       soon = true;
       break;
     }
+    // Behind the others next time, however this ends: what always fails, or never ends, would keep its place in front.
+    await note(collectionId, { at: now(), isDone: false });
     try {
       await work(follow);
       done += 1;
@@ -77,8 +82,7 @@ export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
       signal.throwIfAborted();
       if (!(error instanceof UpstreamFailure)) throw error;
       problems.push(`${collectionId}: ${error.message}`);
-      // Behind the others next time, or one that always fails would keep its place in front.
-      await note(collectionId, { at: now(), isDone: false });
+      isAway ||= !OF_ITSELF.has(error.reason);
       if (!isHopeless(error.reason)) continue;
       const left = waiting.length - index - 1;
       if (left > 0) problems.push(`${left} more collections have to wait`);
@@ -87,13 +91,19 @@ export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
       break;
     }
   }
-  if (done === 0 && problems.length > 0) throw new Error(problems.join('; '));
+  const isNothingDone = done === 0 && problems.length > 0;
+  // Where the others had their turn just now, what cannot be told of one has to wait as it would beside them.
+  if (isNothingDone && (isAway || waiting.length === follows.length)) throw new Error(problems.join('; '));
   return { problems, soon };
 }
 
-/** Whose turn it is, the most urgent first: who was never tried, then who waited longest since. */
+/**
+ * Whose turn it is, the most urgent first: who was never tried, then who waited longest since. A turn of a time that is yet to
+ * come was noted by a clock that was wrong, and is none.
+ */
 function listWaiting({ follows, shown, turns, isWhole, periodMs }: Turn, now: number): Follow[] {
-  const since = (at: number | null | undefined) => now - (at ?? Number.NEGATIVE_INFINITY);
+  const since = (at: number | null | undefined) =>
+    at === null || at === undefined || at > now ? Number.POSITIVE_INFINITY : now - at;
   const isDue = ({ collectionId }: Follow) => since(turns.get(collectionId)?.doneAt) >= periodMs * JUST_NOW_SHARE;
   const weight = ({ collectionId }: Follow) => (shown.has(collectionId) ? SHOWN_WEIGHT : 1);
   const urgency = (follow: Follow) => since(turns.get(follow.collectionId)?.triedAt) * weight(follow);

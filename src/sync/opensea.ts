@@ -2,8 +2,9 @@
 // share the key's hourly budget: whoever waited longest is read first, at the pace that the budget allows.
 
 import type { Follow } from '../db/follows.ts';
-import { findFollow, upsertFollow } from '../db/follows.ts';
+import { updateFollowOpenSeaSlug } from '../db/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../db/collections.ts';
+import { findWholeSnapshot } from '../db/listing-endings.ts';
 import { findNewestSaleTime } from '../db/listing-times.ts';
 import type { AssetId } from '../domain/address.ts';
 import type { Chain } from '../domain/chain.ts';
@@ -12,6 +13,7 @@ import { findOpenSeaContract, readOpenSeaCollection, readOpenSeaStats } from '..
 import { walkOpenSeaCheapest, walkOpenSeaListings } from '../sources/opensea/listings.ts';
 import type { CheapestEnd } from '../sources/opensea/listings.ts';
 import { walkOpenSeaSales } from '../sources/opensea/sales.ts';
+import { PAGE } from '../sources/opensea/pages.ts';
 import type { OpenSeaSubject } from '../sources/opensea/subject.ts';
 import { OPENSEA, toOpenSeaChain } from '../sources/opensea/subject.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../sources/opensea/tokens.ts';
@@ -29,6 +31,8 @@ const LISTINGS_PERIOD_MS = 5 * 60_000;
 const SALES_PERIOD_MS = 5 * 60_000;
 /** A turn over all that is followed takes as long as the budget makes it; each request has a deadline of its own. */
 const DEADLINE_MS = 6 * 60 * 60_000;
+/** The longest list has 500 pages, and where others use the budget up, half of its burst has to fill for each. */
+const TOKENS_DEADLINE_MS = 48 * 60 * 60_000;
 const TIMEOUT_MS = 15_000;
 /** A budget of a hundred an hour and more, shared by four tasks, gives each its turn within this. */
 const PATIENCE_MS = 5 * 60_000;
@@ -39,6 +43,7 @@ const WHOLE_BOOK_MS = 60 * 60_000;
 const SHOWN_TOKEN_MS = 60 * 60_000;
 const SHOWN_TOKENS_SHARE = 0.2;
 const MINUTES_AN_HOUR = 60;
+const HOUR_MS = 60 * 60_000;
 /** A sale may be told this long after newer ones. */
 const SALE_OVERLAP_MS = 15 * 60_000;
 /** How far back the first look at a collection's sales goes: older ones are worth less than fresh listings. */
@@ -57,11 +62,11 @@ export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { 
     hourlyBudget: config.openseaHourlyBudget,
   });
   const isWanted = ({ chain }: Follow) => isThere(context.chains.get(chain));
-  const task = (name: string, periodMs: number, work: Work) =>
+  const task = (name: string, periodMs: number, work: Work, deadlineMs = DEADLINE_MS) =>
     createFollowedTask(context, {
       name,
       periodMs,
-      deadlineMs: DEADLINE_MS,
+      deadlineMs,
       upstream,
       isWanted,
       work: withSubject(work),
@@ -70,17 +75,23 @@ export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { 
     task('opensea-collections', COLLECTIONS_PERIOD_MS, syncCollection),
     task('opensea-listings', LISTINGS_PERIOD_MS, createListingWork()),
     task('opensea-sales', SALES_PERIOD_MS, syncSales),
-    task('opensea-tokens', TOKENS_PERIOD_MS, syncTokens),
+    task('opensea-tokens', TOKENS_PERIOD_MS, syncTokens, TOKENS_DEADLINE_MS),
     createShownTokensTask(context, {
       name: 'opensea-shown-tokens',
       upstream,
       againMs: SHOWN_TOKEN_MS,
-      tokensMax: Math.max(1, Math.floor((config.openseaHourlyBudget * SHOWN_TOKENS_SHARE) / MINUTES_AN_HOUR)),
+      ...toLookPace(config.openseaHourlyBudget * SHOWN_TOKENS_SHARE),
       atOnceMax: 1,
       isWanted,
       look: (_, step, assets) => withSubject((__, named) => lookAtTokens(named, assets))(context, step),
     }),
   ];
+}
+
+/** How many tokens each run may look at: several a minute, or one in as many minutes as that takes. */
+function toLookPace(perHour: number): { tokensMax: number; periodMs?: number } {
+  const tokensMax = Math.floor(perHour / MINUTES_AN_HOUR);
+  return tokensMax >= 1 ? { tokensMax } : { tokensMax: 1, periodMs: HOUR_MS / perHour };
 }
 
 function isThere(chain: Chain | undefined): boolean {
@@ -111,11 +122,7 @@ async function findSlug(
   const { collectionId, contractAddress } = follow;
   const found = await findOpenSeaContract(upstream, { chain, contractAddress }, { signal });
   if (!found) return null;
-  await context.main.transaction(async (tx) => {
-    // It may be followed no more, or under a name that the operator gave meanwhile.
-    const current = await findFollow(tx, collectionId);
-    if (current?.openseaSlug === null) await upsertFollow(tx, { ...current, openseaSlug: found.slug });
-  });
+  await updateFollowOpenSeaSlug(context.main, collectionId, found.slug);
   return found.slug;
 }
 
@@ -167,24 +174,30 @@ function withoutFloor(record: SourceRecord): SourceRecord {
   return { ...rest, kind: record.kind };
 }
 
-/** What the last whole look at a book came to. */
-type Book = { seenAt: number; pages: number };
-
-/** A larger book is seen whole only so often; in between its cheapest part is, which is what readers see of it. */
+/**
+ * A larger book is seen whole only so often, by whichever process, or when the operator wants it; in between its cheapest part is,
+ * which is what readers see of it.
+ */
 function createListingWork(): Work {
-  const books = new Map<string, Book>();
+  /** Of how many pages each book was: more than its listings tell where most are in other currencies. */
+  const pagesOf = new Map<string, number>();
+  const doubtful = new Set<string>();
   return async (context, step) => {
     const { collectionId } = step.follow;
-    const book = books.get(collectionId);
+    const book = `${collectionId} ${step.subject.slug}`;
+    const last = await findWholeSnapshot(context.indexer, { source: OPENSEA, collectionId });
     const now = context.clock();
-    if (book && book.pages > CHEAPEST_PAGES && now - book.seenAt < WHOLE_BOOK_MS) {
+    const isFresh = last !== null && last.isBelieved && last.takenAt <= now && now - last.takenAt < WHOLE_BOOK_MS;
+    const pages = Math.max(pagesOf.get(book) ?? 0, Math.ceil((last?.listings ?? 0) / PAGE));
+    if (isFresh && pages > CHEAPEST_PAGES && !step.isWhole && !doubtful.has(book)) {
       // What is doubtful in it is decided by the whole book, next time.
-      if (!(await syncCheapest(context, step))) books.delete(collectionId);
+      if (!(await syncCheapest(context, step))) doubtful.add(book);
       return;
     }
-    books.delete(collectionId);
-    const pages = await syncBook(context, step);
-    if (pages !== null) books.set(collectionId, { seenAt: now, pages });
+    const seen = await syncBook(context, step);
+    if (seen === null) return;
+    pagesOf.set(book, seen);
+    doubtful.delete(book);
   };
 }
 

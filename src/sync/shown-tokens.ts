@@ -17,8 +17,9 @@ export type ShownTokensOptions = {
   upstream: Upstream;
   /** How long after a look at a token it is looked at again, while readers go on asking for it. */
   againMs: number;
-  /** Tokens that one run looks at: what it may take of the upstream's budget. */
+  /** Tokens that one run looks at, and how often it may: what it takes of the upstream's budget. */
   tokensMax: number;
+  periodMs?: number;
   isWanted: (follow: Follow) => boolean;
   /** Tokens of a collection that one question is about. */
   atOnceMax: number;
@@ -32,13 +33,13 @@ const DEADLINE_MS = 5 * 60_000;
 const SHOWN_MS = 15 * 60_000;
 
 export function createShownTokensTask(context: SyncContext, options: ShownTokensOptions): SyncTask {
-  const { name, upstream } = options;
+  const { name, upstream, periodMs = PERIOD_MS } = options;
   return {
     name,
-    periodMs: PERIOD_MS,
+    periodMs,
     deadlineMs: DEADLINE_MS,
     upstreams: () => [upstream.status()],
-    run: async (signal, report) => {
+    run: async (signal, report, { isWhole }) => {
       const lander = createLander(context);
       const problems: string[] = [];
       const looks = await listLooks(context, options);
@@ -47,7 +48,7 @@ export function createShownTokensTask(context: SyncContext, options: ShownTokens
         signal.throwIfAborted();
         report({ done, total: looks.length, what: 'looks' });
         const failure = await tryLook(() =>
-          options.look(context, { upstream, follow, lander, problems, signal }, assets),
+          options.look(context, { upstream, follow, lander, problems, isWhole, signal }, assets),
         );
         signal.throwIfAborted();
         // One that cannot be told goes behind the others like one that was told.
@@ -91,6 +92,7 @@ async function listLooks({ main, clock }: SyncContext, options: ShownTokensOptio
     collectionIds: follows.map(({ collectionId }) => collectionId),
     shownSince: now - SHOWN_MS,
     lookedBefore: now - againMs,
+    now,
     limit: tokensMax,
   });
   const looks: Look[] = [];

@@ -65,7 +65,7 @@ forEachEngine('signed orders', (engine) => {
     changed = [];
     await db.query(
       `truncate main.book_order, main.order_cancel, main.chain_cursor, main.chain_event, main.holding,
-         main.operator_approval, main.token_approval, main.offerer_counter, main.follow`,
+         main.operator_approval, main.token_approval, main.offerer_counter, main.follow cascade`,
     );
   });
 

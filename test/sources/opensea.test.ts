@@ -339,11 +339,29 @@ test('the cheapest part of a book is known to be so up to its last price; the en
   replay.fail('wrong-types', { skip: 1 });
   await assert.rejects(walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 })), { name: 'UpstreamFailure' });
   replay.heal();
-  // Several units whose price is that of all of them: dearer in the list than a unit of them is.
+  // Several units whose price is that of all of them: dearer in the list than a unit of them is, or too dear to be in it.
   market.standard = 'erc1155';
-  market.listings = [listing(1, { total: 10n ** 18n }), listing(2, { total: 2n * 10n ** 18n, quantity: 4 })];
-  const { whole, why } = (await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }))).end;
-  assert.deepEqual([whole, why], [false, 'out of order']);
+  const unit = listing(2, { total: 2n * 10n ** 18n, quantity: 4 });
+  market.listings = [listing(1, { total: 10n ** 18n }), unit];
+  const units = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
+  assert.deepEqual(
+    units.end,
+    { whole: true, why: null, pages: 1, rows: 2, below: null },
+    'the whole book, in any order',
+  );
+  market.listings = [...Array.from({ length: 400 }, (_, n) => listing(n + 10, { total: 10n ** 18n })), unit];
+  const many = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
+  assert.deepEqual(
+    many.end,
+    { whole: true, why: null, pages: 2, rows: 400, below: 0n },
+    'nothing has to be among them',
+  );
+  market.standard = 'erc721';
+  const disorder = [listing(1, { total: 2n }), listing(2, { total: 1n })];
+  disorder.toSorted = () => disorder;
+  market.listings = disorder;
+  const { end } = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
+  assert.deepEqual([end.whole, end.why], [false, 'out of order']);
 });
 
 test('an order that has not begun is left to a later look', async (t) => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, before, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openDatabases } from '../../src/db/open.ts';
-import { listSyncTasks, updateSyncTasksNudged } from '../../src/db/sync-tasks.ts';
+import { claimSyncTask, listSyncTasks, updateSyncTasksNudged } from '../../src/db/sync-tasks.ts';
 import { createLog } from '../../src/log.ts';
 import type { Driver } from '../../src/sync/driver.ts';
 import { startDriver } from '../../src/sync/driver.ts';
@@ -122,6 +123,18 @@ forEachEngine('the driver of tasks', (engine) => {
     await idle(3);
     assert.deepEqual(await updateSyncTasksNudged(db, ['one', 'unknown']), ['one']);
     await idle(4);
+  });
+
+  test('a nudge is not lost with the one that dies over it: another runs the task when the lease has run out', async () => {
+    const task = { name: 'one', periodMs: HOUR_MS, deadlineMs: HOUR_MS, run: () => Promise.resolve(DONE) };
+    await runTask(task, { main: db, log, stop: AbortSignal.timeout(LIMIT_MS) });
+    await updateSyncTasksNudged(db, ['one']);
+    const claim = { name: 'one', holder: randomUUID(), leaseMs: 100, periodMs: HOUR_MS, force: false };
+    assert.equal(await claimSyncTask(db, claim), true);
+    let runs = 0;
+    start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) });
+    await until(() => runs === 1, LIMIT_MS, 'nobody took it over');
+    assert.equal(await claimSyncTask(db, claim), false, 'and then it has its period again');
   });
 
   test('the deadline ends a run by its signal, which is a failure', async () => {

@@ -33,9 +33,10 @@ function startTurns({ periodMs = 60_000, shown = '' } = {}) {
   let now = 0;
   return async (
     failing: Readonly<Record<string, UpstreamReason>> = {},
-    { afterMs = 0, isWhole = false }: { afterMs?: number; isWhole?: boolean } = {},
+    { afterMs = 0, isWhole = false, cutAt = '' }: { afterMs?: number; isWhole?: boolean; cutAt?: string } = {},
   ) => {
     const asked: string[] = [];
+    const cut = new AbortController();
     now += afterMs;
     const end = await eachFollowed({
       follows: ['a', 'b', 'c'].map(toFollow),
@@ -44,11 +45,13 @@ function startTurns({ periodMs = 60_000, shown = '' } = {}) {
       isWhole,
       periodMs,
       now: () => now,
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.any([cut.signal, AbortSignal.timeout(10_000)]),
       report: () => undefined,
       work: async ({ collectionId }) => {
         asked.push(collectionId);
         now += 1_000;
+        if (collectionId === cutAt) cut.abort(new Error('cut'));
+        cut.signal.throwIfAborted();
         const reason = failing[collectionId];
         if (reason) throw new UpstreamFailure('test', reason);
       },
@@ -88,6 +91,40 @@ test('one collection that fails alone, or a key that is wrong, is no reason to c
   for (const reason of ['server-error', 'not-found', 'malformed', 'unauthorized', 'over-budget'] as const) {
     assert.equal((await startTurns()({ b: reason })).end, false, reason);
   }
+});
+
+test('what the operator wants whole is not cut off after a period', async () => {
+  assert.deepEqual(await startTurns({ periodMs: 2_000 })({}, { isWhole: true }), { asked: 'abc', end: false });
+});
+
+test('one that cannot be told is no reason to come back soon where the others had their turn just now', async () => {
+  for (const reason of ['not-found', 'rejected', 'malformed', 'too-large'] as const) {
+    const turn = startTurns();
+    await turn({ b: reason });
+    assert.deepEqual(await turn({ b: reason }), { asked: 'b', end: false }, reason);
+  }
+  const turn = startTurns();
+  await turn({ b: 'server-error' });
+  assert.match(
+    String((await turn({ b: 'server-error' })).end),
+    /server-error/,
+    'which may be an outage that began with it',
+  );
+  assert.match(String((await startTurns()({ a: 'not-found', b: 'not-found', c: 'not-found' })).end), /not-found/);
+});
+
+test('one in the middle of which a run is ended does not keep the others waiting in the next one', async () => {
+  const turn = startTurns();
+  assert.deepEqual(await turn({}, { cutAt: 'a' }), { asked: 'a', end: 'cut' });
+  assert.deepEqual(await turn({}, { cutAt: 'c' }), { asked: 'bc', end: 'cut' });
+  assert.deepEqual(await turn(), { asked: 'ac', end: false });
+});
+
+test('a turn of a time that is yet to come, of a clock that was wrong, counts for nothing', async () => {
+  const turn = startTurns();
+  await turn({}, { afterMs: 86_400_000 });
+  assert.equal((await turn({}, { afterMs: -86_400_000 })).asked, 'abc');
+  assert.equal((await turn({}, { afterMs: 30_000 })).asked, 'abc', 'and not for longer than once');
 });
 
 test('what readers look at goes first, and comes four times as often where there is no time for all', async () => {

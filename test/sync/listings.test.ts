@@ -147,6 +147,12 @@ forEachEngine('mirrored listings', (engine) => {
     }
   });
 
+  test('what such a snapshot has to have is what it costs the buyer in all', async () => {
+    await lander().land([row(0, { priceRaw: '900', buyerTotalRaw: '1000' }), row(1, { priceRaw: '900' })]);
+    assert.equal((await snapshot([row(2, { priceRaw: '950' })], { below: 950n })).retired, 1);
+    assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
+  });
+
   test('an order that one marketplace told to be filled or cancelled is ended at all, in either order of telling', async () => {
     const twins = (hash: string, n: number) => [
       row(n, { orderHash: hash, tokenId: '7' }),

@@ -8,6 +8,7 @@ import type { Database } from '../../src/db/database.ts';
 import { findFollow, upsertFollow } from '../../src/db/follows.ts';
 import type { Address } from '../../src/domain/address.ts';
 import { createLog } from '../../src/log.ts';
+import { toBudgetRule, toNeeded } from '../../src/sources/budget.ts';
 import { createOpenSeaTasks } from '../../src/sync/opensea.ts';
 import { runTask } from '../../src/sync/run.ts';
 import type { TaskResult } from '../../src/sync/task.ts';
@@ -22,6 +23,8 @@ const LIMIT_MS = 30_000;
 const PACE = { timeoutMs: 400, retryMs: 1, restMs: 0 };
 /** Listings of the made market were listed before this. */
 const NOW = Date.UTC(2026, 8, 1);
+/** A run that comes by itself. */
+const DUE = { isWhole: false };
 const LISTED_AT = NOW / 1_000 - 86_400;
 
 function makeMarket(count: number): MadeCollection {
@@ -67,12 +70,12 @@ forEachEngine('OpenSea', (engine) => {
     let now = NOW;
     const context = { ...toContext(db, { clock: () => now }), config, log, random: () => 0.5 };
     const tasks = createOpenSeaTasks(context, PACE);
-    const run = async (name: string) => {
+    const run = async (name: string, { isWhole = true } = {}) => {
       const task = tasks.find((one) => one.name === `opensea-${name}`) ?? assert.fail(name);
-      return runTask(task, { main: db, log, stop: AbortSignal.timeout(LIMIT_MS), force: true });
+      return runTask(task, { main: db, log, stop: AbortSignal.timeout(LIMIT_MS), force: true, isWhole });
     };
-    const done = async (name: string): Promise<TaskResult> => {
-      const end = await run(name);
+    const done = async (name: string, wish: { isWhole?: boolean } = {}): Promise<TaskResult> => {
+      const end = await run(name, wish);
       return end.kind === 'done' ? end.result : assert.fail(JSON.stringify(end));
     };
     return { replay, run, done, tasks, pass: (ms: number) => (now += ms) };
@@ -199,7 +202,7 @@ forEachEngine('OpenSea', (engine) => {
     const market = makeMarket(900);
     const { done, replay, pass } = await start(t, market);
     await follow({ openseaSlug: APES.slug });
-    assert.deepEqual([(await done('listings')).changed, replay.count()], [900, 5]);
+    assert.deepEqual([(await done('listings', DUE)).changed, replay.count()], [900, 5]);
     const statusOf = async (n: number) =>
       (await db.query(`select status from indexer.listing where asset = $1 order by status`, [String(n)])).map(
         (row) => row['status'],
@@ -211,12 +214,12 @@ forEachEngine('OpenSea', (engine) => {
     market.listings = [...all.filter((_, n) => !bought.has(n)), relist(3, 5n), relist(700, 3n * 10n ** 18n)];
     pass(5 * 60_000);
     replay.reset();
-    const { changed, retired } = await done('listings');
+    const { changed, retired } = await done('listings', DUE);
     assert.deepEqual([changed, retired, replay.count(/best/), replay.count(/all/)], [1, 1, 2, 0]);
     assert.deepEqual([await statusOf(3), await statusOf(700)], [['active', 'cancelled'], ['active']]);
     pass(55 * 60_000);
     replay.reset();
-    assert.deepEqual([(await done('listings')).retired, replay.count(/all/)], [1, 5]);
+    assert.deepEqual([(await done('listings', DUE)).retired, replay.count(/all/)], [1, 5]);
     assert.deepEqual(
       (await listed()).filter((row) => row[5] === 'active'),
       expected(market),
@@ -225,11 +228,67 @@ forEachEngine('OpenSea', (engine) => {
     market.listings = market.listings.slice(500);
     pass(5 * 60_000);
     replay.reset();
-    const doubted = await done('listings');
+    const doubted = await done('listings', DUE);
     assert.deepEqual([doubted.retired, doubted.problems?.length, replay.count(/best/)], [0, 1, 2]);
     pass(5 * 60_000);
-    await done('listings');
+    await done('listings', DUE);
     assert.equal(replay.count(/all/), 2);
+  });
+
+  test('the operator sees a large book whole, and another process knows when it was seen so', async (t) => {
+    const market = makeMarket(900);
+    const { done, replay } = await start(t, market);
+    await follow({ openseaSlug: APES.slug });
+    await done('listings', DUE);
+    replay.reset();
+    await done('listings');
+    assert.equal(replay.count(/all/), 5);
+    const other = await start(t, market);
+    other.pass(5 * 60_000);
+    await other.done('listings', DUE);
+    assert.deepEqual([other.replay.count(/best/), other.replay.count(/all/)], [2, 0]);
+    other.pass(60 * 60_000);
+    await other.done('listings', DUE);
+    assert.equal(other.replay.count(/all/), 5);
+    const late = await start(t, market);
+    late.pass(-24 * 60 * 60_000);
+    await late.done('listings', DUE);
+    assert.equal(late.replay.count(/all/), 5, 'a clock that was set back does not make a book fresh for a day');
+  });
+
+  test('of tokens of which there are several, the cheapest part ends nothing', async (t) => {
+    const market = makeMarket(900);
+    market.standard = 'erc1155';
+    const [first = assert.fail()] = market.listings;
+    // The cheapest unit of all, in an order that asks for more in all than the others.
+    market.listings.push({ ...first, hash: makeHash(80_000), tokenId: '0', quantity: 10, total: 9n * 10n ** 18n });
+    const { done, replay, pass } = await start(t, market);
+    await follow({ openseaSlug: APES.slug });
+    assert.equal((await done('listings', DUE)).changed, 901);
+    pass(5 * 60_000);
+    replay.reset();
+    const { problems, retired } = await done('listings', DUE);
+    assert.deepEqual([problems, retired, replay.count(/best/)], [[], 0, 2]);
+    const rows = await db.query(`select price_raw, status from indexer.listing where id = $1`, [makeHash(80_000)]);
+    assert.deepEqual(rows, [{ price_raw: `${9n * 10n ** 17n}`, status: 'active' }]);
+    // Nor is it doubted for an order by the price of all.
+    market.listings.push({ ...first, hash: makeHash(80_001), tokenId: '0', quantity: 2, total: 10n ** 18n + 7n });
+    pass(5 * 60_000);
+    assert.deepEqual((await done('listings', DUE)).problems, []);
+    market.listings = market.listings.slice(5);
+    pass(60 * 60_000);
+    assert.equal((await done('listings', DUE)).retired, 5, 'the whole book says what is gone');
+  });
+
+  test('the longest list of tokens is read to its end within the deadline, however little of the budget is left', () => {
+    const config = readConfig({ OPENSEA_API_KEY: 'a-key' });
+    const context = { ...toContext(db), config, log: createLog('silent'), random: () => 0.5 };
+    const { deadlineMs } = createOpenSeaTasks(context).find(({ name }) => name === 'opensea-tokens') ?? assert.fail();
+    for (const perHour of [100, 600, 6_000]) {
+      const rule = toBudgetRule(perHour);
+      const pageMs = toNeeded(rule, { patienceMs: 0, isBulk: true }) / rule.perMs;
+      assert.ok(500 * pageMs < deadlineMs, `${perHour} an hour`);
+    }
   });
 
   test('later looks at sales ask only for what is new', async (t) => {

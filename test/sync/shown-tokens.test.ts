@@ -7,7 +7,7 @@ import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { upsertFollow } from '../../src/db/follows.ts';
-import { listShownCollections } from '../../src/db/shown.ts';
+import { listShownCollections, updateShownTokensLooked, upsertShown } from '../../src/db/shown.ts';
 import type { Address, AssetId } from '../../src/domain/address.ts';
 import { createChains } from '../../src/domain/chain.ts';
 import { createLog } from '../../src/log.ts';
@@ -87,7 +87,7 @@ forEachEngine('what is looked at', (engine) => {
       ({ name }) => name === 'opensea-shown-tokens',
     );
     await follow(APES_ID, { openseaSlug: APES.slug });
-    return { replay, run: () => run(task) };
+    return { replay, task, run: () => run(task) };
   };
   const askedOf = (replay: Replay) => {
     const asked = replay.requests.map((request) => request.split('/').at(-1) ?? '');
@@ -189,6 +189,41 @@ forEachEngine('what is looked at', (engine) => {
     await db.query(`delete from main.follow`);
     await run();
     assert.deepEqual(askedOf(replay), []);
+  });
+
+  test('a small budget gives its fifth to looks too, and not more', async (t) => {
+    const { task } = await startOpenSea(t, '100');
+    const { task: usual } = await startOpenSea(t, '600');
+    assert.deepEqual([task?.periodMs, usual?.periodMs], [3 * MINUTE_MS, MINUTE_MS], 'one look each');
+  });
+
+  test('a look that a clock which was wrong put into times to come does not count', async (t) => {
+    const { replay, run } = await startOpenSea(t);
+    now += 24 * HOUR_MS;
+    await show(APES_ID, ['7']);
+    await run();
+    now -= 24 * HOUR_MS;
+    await show(APES_ID, ['7']);
+    askedOf(replay);
+    await run();
+    assert.deepEqual(askedOf(replay), ['7']);
+  });
+
+  test('notes and looks at the same tokens never wait for each other in a circle', async () => {
+    await follow(APES_ID);
+    const assets = Array.from({ length: 600 }, (_, n) => String(n * 7_919));
+    // Rows in another order than that of their names.
+    for (let start = 0; start < 600; start += 50) await show(APES_ID, assets.slice(start, start + 50).toReversed());
+    const both = Array.from({ length: 15 }, async () => {
+      await Promise.all([
+        upsertShown(
+          db,
+          assets.map((asset) => ({ collectionId: APES_ID, asset: asset as AssetId, at: now })),
+        ),
+        updateShownTokensLooked(db, { collectionId: APES_ID, assets: assets as AssetId[], at: now }),
+      ]);
+    });
+    await Promise.all(both);
   });
 
   test('a token that cannot be told does not keep the others waiting; a source that is away is asked no more', async (t) => {

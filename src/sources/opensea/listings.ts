@@ -36,6 +36,9 @@ export type ListingWalkOptions = Begun & { pagesMax?: number; signal?: AbortSign
 /** What begins after this, in ms since the epoch, is left to a later look: nobody can fill it yet. Default: all is told. */
 type Begun = { begunBy?: number };
 
+/** Is told of each offer of the collection, whatever becomes of its row. */
+type Watch = { onOffer?: (offer: Offer) => void };
+
 /** The listings of a collection, a page at a time. The end says whether the book was seen whole. */
 export function walkOpenSeaListings(
   upstream: Upstream,
@@ -57,7 +60,8 @@ export type CheapestEnd = WalkEnd & { below: bigint | null };
 
 /**
  * The cheapest listings of a collection, so many pages of them. They come sorted by price, each listing of a token by itself: what
- * is out of order is not believed to be the cheapest.
+ * is out of order is not believed to be the cheapest. Where orders may be for several units, nobody says whether that is the price
+ * of one or of all: then nothing has to be among them.
  */
 export async function* walkOpenSeaCheapest(
   upstream: Upstream,
@@ -72,6 +76,7 @@ export async function* walkOpenSeaCheapest(
   let isCut = false;
   let highest = 0n;
   let isSorted = true;
+  let hasUnits = false;
   const walk = walkRows(
     async (cursor) => {
       const page = await readPage(cursor);
@@ -79,15 +84,16 @@ export async function* walkOpenSeaCheapest(
       isCut = read >= pages && page.next !== null;
       return isCut ? { ...page, next: null } : page;
     },
-    (rows) => harvestOpenSeaListings(rows, subject, begun),
+    (rows) => harvestOpenSeaListings(rows, subject, { ...begun, onOffer: ({ isUnique }) => (hasUnits ||= !isUnique) }),
     { pagesMax: PAGES_MAX, rowsMax: LISTINGS_MAX },
   );
   for (;;) {
     const page = await walk.next();
     if (page.done) {
       const end = page.value;
-      const why = end.why ?? (isSorted ? null : 'out of order');
-      return { ...end, why, whole: why === null, below: isCut ? highest : null };
+      const why = end.why ?? (isSorted || hasUnits ? null : 'out of order');
+      const below = hasUnits ? 0n : highest;
+      return { ...end, why, whole: why === null, below: isCut ? below : null };
     }
     for (const { priceRaw } of page.value.records) {
       const price = BigInt(String(priceRaw));
@@ -102,10 +108,10 @@ export async function* walkOpenSeaCheapest(
 export function harvestOpenSeaListings(
   rows: readonly unknown[],
   subject: OpenSeaSubject,
-  { begunBy = Number.POSITIVE_INFINITY }: Begun = {},
+  { begunBy = Number.POSITIVE_INFINITY, onOffer = () => undefined }: Begun & Watch = {},
 ): Harvest {
   return harvestRows(rows, (row) =>
-    toListings(row['current_price'] === undefined ? row : toListingRow(row), subject, begunBy),
+    toListings(row['current_price'] === undefined ? row : toListingRow(row), subject, { begunBy, onOffer }),
   );
 }
 
@@ -116,7 +122,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   CANCELLED: 'cancelled',
 };
 
-function toListings(row: Row, subject: OpenSeaSubject, begunBy: number): SourceRecord[] {
+function toListings(row: Row, subject: OpenSeaSubject, { begunBy, onOffer }: Required<Begun & Watch>): SourceRecord[] {
   if (!isOpenSeaChain(requiredText(row, 'chain'), subject.chain)) return [];
   const told = requiredText(row, 'status');
   // Nobody can fill it now; should that change, it is told as active again.
@@ -128,6 +134,7 @@ function toListings(row: Row, subject: OpenSeaSubject, begunBy: number): SourceR
   const offer = readOffer(order);
   checkAsset(row, offer);
   if (offer.contract !== subject.contractAddress) return [];
+  onOffer(offer);
   if (readSeconds(order, 'startTime') * 1_000 > begunBy) return [];
   const priceRaw = readUnitPrice(row, order, { subject, offered: offer.amount });
   const expiresAt = readEnd(order);
@@ -165,7 +172,7 @@ const ERC721 = 2;
 const ERC1155 = 3;
 const ERC20 = 1;
 
-type Offer = { contract: Address; tokenId: string; amount: bigint };
+type Offer = { contract: Address; tokenId: string; amount: bigint; isUnique: boolean };
 
 function readOffer(order: Row): Offer {
   const items = optionalRows(order, 'offer');
@@ -181,6 +188,7 @@ function readOffer(order: Row): Offer {
     contract: requiredAddress(item, 'token', 'evm'),
     tokenId: requiredAsset(item, 'identifierOrCriteria', 'evm'),
     amount,
+    isUnique: type === ERC721,
   };
 }
 
