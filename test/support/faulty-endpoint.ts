@@ -3,9 +3,9 @@
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { asOfHead, lagOf, spoil } from './faulty-answers.ts';
 import type { Answer, Question } from './faulty-answers.ts';
+import { gzipBomb } from './gzip-bomb.ts';
 
 /** Faults of the connection and of HTTP, then those of what is answered. */
 export const FAULTS = [
@@ -76,9 +76,6 @@ export type FaultyEndpoint = {
 
 const DRIP_MS = 200;
 const ENDLESS_CHUNK = Buffer.alloc(2 ** 20, ' ');
-/** More than any answer may be. */
-const BOMB_BYTES = 256 * 2 ** 20;
-let bomb: Buffer | null = null;
 
 /** Starts an endpoint in front of `targetUrl`. */
 export async function startFaultyEndpoint(targetUrl: string, initial: FaultyOptions = {}): Promise<FaultyEndpoint> {
@@ -164,8 +161,7 @@ const BREAKS: Partial<Record<Fault, (response: http.ServerResponse, options: Fau
     pourOut(response);
   },
   'gzip-bomb': (response) => {
-    bomb ??= gzipSync(Buffer.alloc(BOMB_BYTES, ' '), { level: 1 });
-    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb);
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(gzipBomb());
   },
 };
 

@@ -6,7 +6,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { gzipBomb } from './gzip-bomb.ts';
 
 /** Where an answer comes from: best first. */
 export type Origin =
@@ -107,8 +107,6 @@ const DRIP_MS = 20;
 const SLOW_MS = 200;
 const HUGE_ROWS = 20_000;
 const DEPTH = 100_000;
-const BOMB_PART_BYTES = 2 ** 20;
-const BOMB_PARTS = 256;
 
 /** Starts the server on loopback; it closes with the test. */
 export async function startReplay(t: Pick<TestContext, 'after'>, routes: readonly Route[]): Promise<Replay> {
@@ -150,8 +148,6 @@ export async function startReplay(t: Pick<TestContext, 'after'>, routes: readonl
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     fail: (fault, options = {}) => {
-      // Making it takes longer than an answer may.
-      if (fault === 'gzip-bomb') bomb();
       failing = { skip: 0, times: Number.POSITIVE_INFINITY, ...options, fault };
     },
     heal: () => (failing = null),
@@ -197,17 +193,8 @@ const BREAKING: Partial<Record<Fault, Breaking>> = {
   'not-utf8': endWith(200, Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d])),
   empty: endWith(200, ''),
   deep: endWith(200, '['.repeat(DEPTH) + ']'.repeat(DEPTH)),
-  'gzip-bomb': (outgoing) => endWith(200, bomb(), { 'content-encoding': 'gzip' })(outgoing, {}),
+  'gzip-bomb': (outgoing) => endWith(200, gzipBomb(), { 'content-encoding': 'gzip' })(outgoing, {}),
 };
-
-let bombBytes: Buffer | null = null;
-/** Of many gzip members, so that making it takes no memory that a test would take for held. */
-function bomb(): Buffer {
-  if (bombBytes) return bombBytes;
-  const part = gzipSync(Buffer.alloc(BOMB_PART_BYTES, 0x20), { level: 1 });
-  bombBytes = Buffer.concat(Array.from({ length: BOMB_PARTS }, () => part));
-  return bombBytes;
-}
 
 function answer(
   routes: readonly Route[],
