@@ -14,8 +14,8 @@ import type { ShopCaller, Store } from './store.ts';
 /** The words of the specification for whatever is wrong with a product's fields. */
 export const INVALID_PRODUCT = 'Invalid product payload';
 
-/** Attempts at a free slug: others may take the one that was just found free. */
-const SLUG_ATTEMPTS_MAX = 20;
+/** Attempts at a free slug: whoever gives one of his own may take the one that was just found free. */
+const SLUG_ATTEMPTS_MAX = 5;
 
 export async function readProduct(store: Store, caller: ShopCaller, id: string): Promise<Product> {
   return (isId('prod', id) ? await findProduct(store.main, caller.shopId, id) : null) ?? missing();
@@ -39,11 +39,17 @@ export async function createProduct(
 
 async function insertWithFreeSlug(tx: Queryable, into: { shopId: string; now: number }, fields: NewProduct) {
   const wanted = toSlug(fields.name);
+  const findFree = async () => toFreeSlug(wanted, await listSlugsLike(tx, into.shopId, wanted));
+  let isInLine = false;
   for (let attempts = 0; attempts < SLUG_ATTEMPTS_MAX; attempts += 1) {
-    // Whoever has lost once gets in line: else one of many could lose every time.
-    if (attempts > 0) await claimSlugNumbers(tx, into.shopId, wanted);
-    const taken = await listSlugsLike(tx, into.shopId, wanted);
-    const created = await insertProductWithEvent(tx, into, { ...fields, slug: toFreeSlug(wanted, taken) });
+    let slug = await findFree();
+    if (slug !== wanted && !isInLine) {
+      // Numbers are given out in line: without one, of many who are after the next number one could lose every time.
+      await claimSlugNumbers(tx, into.shopId, wanted);
+      isInLine = true;
+      slug = await findFree();
+    }
+    const created = await insertProductWithEvent(tx, into, { ...fields, slug });
     if (created) return created;
   }
   return null;
