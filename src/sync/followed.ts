@@ -7,6 +7,7 @@ import type { Follow } from '../db/follows.ts';
 import type { UpstreamReason } from '../sources/upstream.ts';
 import { UpstreamFailure } from '../sources/upstream.ts';
 import type { Report } from './task.ts';
+import { AnsweredFailure } from './task.ts';
 
 export type Turn = {
   follows: readonly Follow[];
@@ -46,6 +47,8 @@ export function isHopeless(reason: UpstreamReason): boolean {
 const AWAY: ReadonlySet<UpstreamReason> = new Set(['resting', 'rate-limited', 'unreachable', 'timeout']);
 /** What was answered says something of the collection that was asked for, and nothing of the upstream. */
 const OF_ITSELF: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected', 'malformed', 'too-large']);
+/** Those of them that an outage hardly says. */
+const ANSWERED: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected']);
 /** So many times as long has a collection to wait that nobody looks at, where not all can have their turn. */
 const SHOWN_WEIGHT = 4;
 /** What was done within this share of the period has had its turn. */
@@ -62,7 +65,7 @@ export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
   const waiting = listWaiting(turn, startedAt);
   let done = 0;
   let soon = false;
-  let isAway = false;
+  const reasons = new Set<UpstreamReason>();
   for (const [index, follow] of waiting.entries()) {
     const { collectionId } = follow;
     signal.throwIfAborted();
@@ -82,7 +85,7 @@ export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
       signal.throwIfAborted();
       if (!(error instanceof UpstreamFailure)) throw error;
       problems.push(`${collectionId}: ${error.message}`);
-      isAway ||= !OF_ITSELF.has(error.reason);
+      reasons.add(error.reason);
       if (!isHopeless(error.reason)) continue;
       const left = waiting.length - index - 1;
       if (left > 0) problems.push(`${left} more collections have to wait`);
@@ -91,10 +94,12 @@ export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
       break;
     }
   }
-  const isNothingDone = done === 0 && problems.length > 0;
+  if (done > 0 || problems.length === 0) return { problems, soon };
+  const words = problems.join('; ');
+  if (!reasons.isSubsetOf(OF_ITSELF)) throw new Error(words);
   // Where the others had their turn just now, what cannot be told of one has to wait as it would beside them.
-  if (isNothingDone && (isAway || waiting.length === follows.length)) throw new Error(problems.join('; '));
-  return { problems, soon };
+  if (waiting.length < follows.length) return { problems, soon };
+  throw reasons.isSubsetOf(ANSWERED) ? new AnsweredFailure(words) : new Error(words);
 }
 
 /**

@@ -8,6 +8,7 @@ import { claimSyncTask, updateSyncTaskEnded, updateSyncTaskLease } from '../db/s
 import { describeError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { SyncTask, TaskProgress, TaskResult } from './task.ts';
+import { AnsweredFailure } from './task.ts';
 
 export type RunOptions = {
   main: Database;
@@ -26,7 +27,7 @@ export type RunOptions = {
 /** `busy`: not run, because it is not due or runs elsewhere. `lost`: another process took it over. */
 export type RunEnd =
   | { kind: 'done'; result: TaskResult }
-  | { kind: 'failed'; error: string }
+  | { kind: 'failed'; error: string; isAnswered?: true }
   | { kind: 'stopped' | 'busy' | 'lost' };
 
 /** How long a run that says nothing is believed to go on: the wait after a process died. */
@@ -41,6 +42,8 @@ const JITTER = 0.1;
  * that, and a request that was sent before its return ends within half a minute: what is back is used within a minute.
  */
 const RETRY_MS = 20_000;
+/** One that was told that there is no such thing is tried again after this, or after its period when that is shorter. */
+const ANSWERED_RETRY_MS = 15 * 60_000;
 const ERROR_LENGTH_MAX = 500;
 
 /** Runs a task once, if it can be had. Rejects only when the lease cannot be asked for. */
@@ -89,7 +92,14 @@ async function runLeased(task: SyncTask, lease: Lease, options: RunOptions): Pro
   } catch (error) {
     if (options.stop.aborted) end = { kind: 'stopped' };
     else if (late.signal.aborted) end = { kind: 'failed', error: `not done within ${task.deadlineMs / 1_000} s` };
-    else end = { kind: 'failed', error: describeError(error).slice(0, ERROR_LENGTH_MAX) };
+    else {
+      const isAnswered = error instanceof AnsweredFailure;
+      end = {
+        kind: 'failed',
+        error: describeError(error).slice(0, ERROR_LENGTH_MAX),
+        ...(isAnswered && { isAnswered }),
+      };
+    }
   }
   clearTimeout(timer);
   await keeper.stop();
@@ -142,7 +152,8 @@ function toOutcome(end: RunEnd, task: SyncTask, random: () => number): TaskOutco
     return { kind: 'done', result: end.result, nextInMs: spread(end.result.soon ? soonMs : task.periodMs) };
   }
   if (end.kind !== 'failed') return { kind: 'stopped' };
-  return { kind: 'failed', error: end.error, nextInMs: spread(soonMs) };
+  const retryMs = end.isAnswered ? Math.min(task.periodMs, ANSWERED_RETRY_MS) : soonMs;
+  return { kind: 'failed', error: end.error, nextInMs: spread(retryMs) };
 }
 
 /** Only a change is news: what goes on failing has been told. */

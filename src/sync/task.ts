@@ -35,6 +35,11 @@ export type SyncTask = {
 /** `isWhole`: the operator wants everything done, also what was done just now. */
 export type RunWish = { isWhole: boolean };
 
+/** A run failed by what it was told, such as that a name does not exist. Whoever asks again soon is told the same. */
+export class AnsweredFailure extends Error {
+  override readonly name = 'AnsweredFailure';
+}
+
 /** How far a run is. Cheap: may be called for every page. `total` is null where it is not known. */
 export type Report = (progress: TaskProgress) => void;
 

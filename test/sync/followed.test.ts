@@ -63,6 +63,25 @@ function startTurns({ periodMs = 60_000, shown = '' } = {}) {
   };
 }
 
+/** One turn over as many collections, none of which can be done. */
+function startTurnsThatFail(reasons: readonly UpstreamReason[]) {
+  const left = [...reasons];
+  return eachFollowed({
+    follows: reasons.map((_, index) => toFollow(String(index))),
+    shown: new Set(),
+    turns: new Map(),
+    isWhole: true,
+    periodMs: 60_000,
+    now: () => 0,
+    signal: AbortSignal.timeout(10_000),
+    report: () => undefined,
+    work: async () => {
+      throw new UpstreamFailure('test', left.shift() ?? 'aborted');
+    },
+    note: async () => undefined,
+  });
+}
+
 test('a turn that is cut off goes on soon, with what is left of it and nothing else', async () => {
   const turn = startTurns();
   assert.deepEqual(await turn({ b: 'unreachable' }), { asked: 'ab', end: true });
@@ -165,5 +184,29 @@ forEachEngine('a task that was cut off', (engine) => {
       return row?.['s'];
     };
     assert.deepEqual([await dueInS(true), await dueInS(false)], [20, 86_400]);
+  });
+
+  test('that was told that nothing of it exists is due after a quarter of an hour, or its period; any other failure soon', async () => {
+    const dueInS = async (reasons: readonly UpstreamReason[], periodMs: number) => {
+      const task = {
+        name: 'one',
+        periodMs,
+        deadlineMs: 10_000,
+        run: async () => {
+          const end = await startTurnsThatFail(reasons);
+          return { ...NOTHING, ...end };
+        },
+      };
+      const stop = AbortSignal.timeout(10_000);
+      const run = await runTask(task, { main: db, log: createLog('silent'), stop, force: true, random: () => 0.5 });
+      assert.equal(run.kind, 'failed');
+      const [row] = await db.query(`select extract(epoch from due_at - last_ended)::int as s from main.sync_task`);
+      return row?.['s'];
+    };
+    const dayMs = 86_400_000;
+    assert.equal(await dueInS(['not-found', 'rejected'], dayMs), 900);
+    assert.equal(await dueInS(['not-found'], 120_000), 120);
+    for (const reason of ['malformed', 'too-large', 'server-error', 'unauthorized', 'timeout'] as const)
+      assert.equal(await dueInS(['not-found', reason], dayMs), 20, reason);
   });
 });
