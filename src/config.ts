@@ -54,7 +54,7 @@ export const SETTINGS = [
     key: 'port',
     name: 'PORT',
     default: '8080',
-    form: 'an integer from 0 to 65535 (0: any free port)',
+    form: 'an integer from 0 to 65535 (0: a free port)',
     meaning: 'The port that both interfaces are served on.',
     parse: (text) => parseInteger(text, 0, 65_535),
   }),

@@ -30,7 +30,7 @@ a reorganisation, and a service that follows all of it. Nothing leaves this mach
   --pace MS      pause between two actions, in milliseconds (default 1000; 0: as fast as it goes)
   --actions N    end after so many actions (default: until stopped)
   --seed N       another course of events (default 1)
-  --port N       port that the service listens on (setting PORT, default 8080; 0: any free one)
+  --port N       port that the service listens on (setting PORT, default 8080; 0: a free one)
   --data-dir D   keep the service's data there (default: a temporary directory, removed at the end)
 `;
 

@@ -15,7 +15,7 @@ const HELP = `Usage: mercat serve [--port N] [--host H] [--no-workers] [--no-sam
 
 Serves the marketplace interface at /v1 and its reference at /docs.
 
-  --port N       port to listen on (setting PORT, default 8080; 0: any free one)
+  --port N       port to listen on (setting PORT, default 8080; 0: a free one)
   --host H       address to listen on (setting HOST, default 127.0.0.1)
   --no-workers   leave the workers to another process (mercat work)
   --no-sample    leave an empty embedded database empty

@@ -115,7 +115,7 @@ function createPreparation(engine: Engine): (run: Run) => Statements['queryPrepa
         try {
           return await run<R>({ ...statement, name: nameOf(sql) });
         } catch (error) {
-          // Such a statement has not run: it is sent again, and from now on as any other.
+          // Such a statement has not run: it is sent again, and from now on like all others.
           if (!UNPREPARED_CODES.has((error as { code?: string }).code ?? '')) throw error;
           isPreparing = false;
         }

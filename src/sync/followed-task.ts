@@ -7,7 +7,7 @@ import { listFollows } from '../db/follows.ts';
 import { listShownCollections } from '../db/shown.ts';
 import type { Upstream, UpstreamOptions } from '../sources/upstream.ts';
 import { createUpstream } from '../sources/upstream.ts';
-import { eachFollowed } from './followed.ts';
+import { eachFollowed, SHOWN_MS } from './followed.ts';
 import type { Lander } from './land.ts';
 import { createLander } from './land.ts';
 import { createSharedBudget } from './request-budget.ts';
@@ -31,9 +31,6 @@ export type FollowedTaskOptions = {
   isWanted: (follow: Follow) => boolean;
   work: (context: SyncContext, step: Step) => Promise<void>;
 };
-
-/** What was asked for within this is looked at. */
-const SHOWN_MS = 15 * 60_000;
 
 export function createFollowedTask(context: SyncContext, options: FollowedTaskOptions): SyncTask {
   const { name, periodMs, deadlineMs, upstream, isWanted, work } = options;

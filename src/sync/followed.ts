@@ -29,6 +29,9 @@ export type Turn = {
 
 export type TurnEnd = { problems: string[]; soon: boolean };
 
+/** What readers asked for within this is on somebody's screen, or in a cache that will ask again: it is looked at. */
+export const SHOWN_MS = 15 * 60_000;
+
 const HOPELESS: ReadonlySet<UpstreamReason> = new Set([
   'resting',
   'over-budget',

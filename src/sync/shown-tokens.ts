@@ -7,7 +7,7 @@ import { listShownTokens, updateShownTokensLooked } from '../db/shown.ts';
 import type { AssetId } from '../domain/address.ts';
 import type { Upstream } from '../sources/upstream.ts';
 import { UpstreamFailure } from '../sources/upstream.ts';
-import { isHopeless } from './followed.ts';
+import { isHopeless, SHOWN_MS } from './followed.ts';
 import type { Step } from './followed-task.ts';
 import { createLander } from './land.ts';
 import type { SyncContext, SyncTask } from './task.ts';
@@ -29,8 +29,6 @@ export type ShownTokensOptions = {
 
 const PERIOD_MS = 60_000;
 const DEADLINE_MS = 5 * 60_000;
-/** What was asked for within this is looked at: it is on somebody's screen, or in a cache that will ask again. */
-const SHOWN_MS = 15 * 60_000;
 
 export function createShownTokensTask(context: SyncContext, options: ShownTokensOptions): SyncTask {
   const { name, upstream, periodMs = PERIOD_MS } = options;

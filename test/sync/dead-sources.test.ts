@@ -17,7 +17,7 @@ import { createPriceTasks } from '../../src/sync/prices.ts';
 import { runTask } from '../../src/sync/run.ts';
 import type { SyncContext } from '../../src/sync/task.ts';
 import { forEachEngine } from '../support/engines.ts';
-import { emptyTables, toContext } from '../support/intake.ts';
+import { emptySyncTables, toContext } from '../support/intake.ts';
 import type { Fault } from '../support/replay.ts';
 import type { Server } from '../support/source-world.ts';
 import { SERVERS, startSourceWorld } from '../support/source-world.ts';
@@ -46,9 +46,7 @@ forEachEngine('dead sources', (engine) => {
     db = await engine.open();
   });
   beforeEach(async () => {
-    await emptyTables(db);
-    for (const table of ['main.follow', 'main.sync_task', 'main.shown', 'indexer.listing_snapshot'])
-      await db.query(`delete from ${table}`);
+    await emptySyncTables(db);
   });
 
   const start = async (t: TestContext) => {

@@ -15,7 +15,7 @@ import { createPriceTasks } from '../../src/sync/prices.ts';
 import { runTask } from '../../src/sync/run.ts';
 import type { SyncContext } from '../../src/sync/task.ts';
 import { forEachEngine, until } from '../support/engines.ts';
-import { emptyTables, toContext } from '../support/intake.ts';
+import { emptySyncTables, toContext } from '../support/intake.ts';
 import { watchLiveMemory } from '../support/live-memory.ts';
 import type { Fault } from '../support/replay.ts';
 import { FAULTS } from '../support/replay.ts';
@@ -37,9 +37,7 @@ forEachEngine('every fault at every source', (engine) => {
     db = await engine.open();
   });
   beforeEach(async () => {
-    await emptyTables(db);
-    for (const table of ['main.follow', 'main.sync_task', 'indexer.listing_snapshot'])
-      await db.query(`delete from ${table}`);
+    await emptySyncTables(db);
   });
 
   test('ends with fresh data and without a bad row, whatever the source and the fault', async (t) => {

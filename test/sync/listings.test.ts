@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/database.ts';
 import type { Lander } from '../../src/sync/land.ts';
 import { createLander, SHOWN_AFTER_MS } from '../../src/sync/land.ts';
 import { forEachEngine } from '../support/engines.ts';
-import { emptyTables, EVM, listing, NOW, order, toContext, token } from '../support/intake.ts';
+import { emptySyncTables, EVM, listing, NOW, order, toContext, token } from '../support/intake.ts';
 import { range } from '../support/market.ts';
 
 const COLLECTION_ID = `ethereum_${EVM}`;
@@ -23,8 +23,7 @@ forEachEngine('mirrored listings', (engine) => {
   beforeEach(async () => {
     now = NOW;
     changed = [];
-    await emptyTables(db);
-    await db.query('delete from indexer.listing_snapshot');
+    await emptySyncTables(db);
   });
 
   const lander = (): Lander =>

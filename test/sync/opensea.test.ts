@@ -13,7 +13,7 @@ import { createOpenSeaTasks } from '../../src/sync/opensea.ts';
 import { runTask } from '../../src/sync/run.ts';
 import type { TaskResult } from '../../src/sync/task.ts';
 import { forEachEngine } from '../support/engines.ts';
-import { emptyTables, runImport, toContext, toNdjson } from '../support/intake.ts';
+import { emptySyncTables, runImport, toContext, toNdjson } from '../support/intake.ts';
 import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from '../support/replay-opensea.ts';
 import type { MadeCollection } from '../support/replay-opensea.ts';
 import { FAULTS, startReplay } from '../support/replay.ts';
@@ -53,9 +53,7 @@ forEachEngine('OpenSea', (engine) => {
     db = await engine.open();
   });
   beforeEach(async () => {
-    await emptyTables(db);
-    for (const table of ['main.follow', 'main.sync_task', 'indexer.listing_snapshot'])
-      await db.query(`delete from ${table}`);
+    await emptySyncTables(db);
   });
 
   const start = async (t: TestContext, market: MadeCollection, settings: Record<string, string> = {}) => {

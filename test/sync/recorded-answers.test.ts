@@ -16,7 +16,7 @@ import { runTask } from '../../src/sync/run.ts';
 import type { SyncContext } from '../../src/sync/task.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { createTestUpstream } from '../support/fault-runs.ts';
-import { dumpTables, emptyTables, NOW, runImport, toContext, toNdjson } from '../support/intake.ts';
+import { dumpTables, emptySyncTables, NOW, runImport, toContext, toNdjson } from '../support/intake.ts';
 import { SOURCES, startMisrouted } from '../support/misrouted.ts';
 import { RECORDED } from '../support/recorded.ts';
 import { readPayload } from '../support/replay.ts';
@@ -38,9 +38,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
     db = await engine.open();
   });
   beforeEach(async () => {
-    await emptyTables(db);
-    for (const table of ['main.follow', 'main.sync_task', 'indexer.listing_snapshot'])
-      await db.query(`delete from ${table}`);
+    await emptySyncTables(db);
   });
 
   test('change nothing that is stored, whoever is given them', async (t) => {

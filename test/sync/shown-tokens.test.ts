@@ -21,7 +21,7 @@ import { createOpenSeaTasks } from '../../src/sync/opensea.ts';
 import { runTask } from '../../src/sync/run.ts';
 import type { SyncTask } from '../../src/sync/task.ts';
 import { forEachEngine } from '../support/engines.ts';
-import { emptyTables, runImport, toContext, toNdjson } from '../support/intake.ts';
+import { emptySyncTables, runImport, toContext, toNdjson } from '../support/intake.ts';
 import { addressOf, createMagicEdenBook, magicEdenRoutes } from '../support/replay-magic-eden.ts';
 import { APES, makeCollection, openseaRoutes } from '../support/replay-opensea.ts';
 import type { Replay, Route } from '../support/replay.ts';
@@ -41,8 +41,7 @@ forEachEngine('what is looked at', (engine) => {
   });
   beforeEach(async () => {
     now = NOW;
-    await emptyTables(db);
-    for (const table of ['main.follow', 'main.sync_task', 'main.shown']) await db.query(`delete from ${table}`);
+    await emptySyncTables(db);
   });
 
   const follow = (collectionId: string, more: { openseaSlug?: string; magicedenSymbol?: string } = {}) => {

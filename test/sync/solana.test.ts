@@ -17,7 +17,7 @@ import { createMagicEdenEvmTasks } from '../../src/sync/magic-eden-evm.ts';
 import { createMagicEdenTasks } from '../../src/sync/magic-eden.ts';
 import type { SyncContext, SyncTask, TaskResult } from '../../src/sync/task.ts';
 import { forEachEngine } from '../support/engines.ts';
-import { emptyTables, NOW, toContext } from '../support/intake.ts';
+import { emptySyncTables, NOW, toContext } from '../support/intake.ts';
 import { assetOf, createDasStore, dasRoutes } from '../support/replay-das.ts';
 import { createFeedStore, feedRoutes } from '../support/replay-feed.ts';
 import {
@@ -47,9 +47,7 @@ forEachEngine('the mirror of Solana', (engine) => {
   });
   beforeEach(async () => {
     now = NOW;
-    await emptyTables(db);
-    await db.query('delete from indexer.listing_snapshot');
-    await db.query('delete from main.follow');
+    await emptySyncTables(db);
   });
 
   const follow = (chain: string, contractAddress: string, magicedenSymbol: string | null) =>
