@@ -1,7 +1,7 @@
 // From the text of an eth_getLogs answer to checked events, on one core: how many logs a second can be followed. Seaport fills,
 // batches, approvals and transfers are mixed.
 
-import type { Address } from '../src/domain/address.ts';
+import type { Address } from '../src/core/address.ts';
 import type { ChainEvent, Hex } from '../src/domain/chain-event.ts';
 import { decodeLog } from '../src/sources/evm/decode-logs.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../src/sources/evm/event-topics.ts';

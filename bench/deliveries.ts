@@ -3,10 +3,10 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/core/clock.ts';
 import type { Database } from '../src/db/database.ts';
 import { insertEvent } from '../src/db/events.ts';
-import { createLog } from '../src/log.ts';
+import { createLog } from '../src/core/log.ts';
 import { createShop } from '../src/store/shops.ts';
 import { createWebhook } from '../src/store/webhooks.ts';
 import { startWebhooks } from '../src/webhooks/start.ts';

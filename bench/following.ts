@@ -1,13 +1,13 @@
 // Following: events a second from an endpoint's answers to committed rows, live at the edge of a chain and over a past of a
 // million logs, and what memory the latter takes. The endpoint is a process of its own, its time is part of the figures.
 
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/db/chain-cursors.ts';
 import type { Database } from '../src/db/database.ts';
 import { findFollow, upsertFollow } from '../src/db/follows.ts';
-import type { Address } from '../src/domain/address.ts';
-import { createChains } from '../src/domain/chain.ts';
-import { createLog } from '../src/log.ts';
+import type { Address } from '../src/core/address.ts';
+import { createChains } from '../src/core/chains.ts';
+import { createLog } from '../src/core/log.ts';
 import { createChainReader } from '../src/sources/evm/chain-reader.ts';
 import { backfillOnce } from '../src/sync/chain/backfill.ts';
 import type { FollowContext } from '../src/sync/chain/follower.ts';

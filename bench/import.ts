@@ -1,7 +1,7 @@
 // Import: rows a second from NDJSON bytes to committed rows, on each engine, with durable commits.
 
-import { systemClock } from '../src/clock.ts';
-import { createChains } from '../src/domain/chain.ts';
+import { systemClock } from '../src/core/clock.ts';
+import { createChains } from '../src/core/chains.ts';
 import { importRecords } from '../src/intake/import.ts';
 import { onEachEngine } from './databases.ts';
 import { median, say, spread, timeMs } from './measure.ts';

@@ -1,10 +1,10 @@
 // A market over one database, without a server, for benchmarks of reads.
 
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/core/clock.ts';
 import type { Database } from '../src/db/database.ts';
-import { createChains } from '../src/domain/chain.ts';
+import { createChains } from '../src/core/chains.ts';
 import { importRecords } from '../src/intake/import.ts';
-import { createLog } from '../src/log.ts';
+import { createLog } from '../src/core/log.ts';
 import type { Market } from '../src/market/market.ts';
 import { createMarket } from '../src/market/market.ts';
 import { toChunks } from './records.ts';

@@ -4,13 +4,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/core/clock.ts';
 import type { Database, Queryable } from '../src/db/database.ts';
 import { createDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openPostgres } from '../src/db/postgres.ts';
 import { adjustStock } from '../src/db/stock.ts';
-import { createLog } from '../src/log.ts';
+import { createLog } from '../src/core/log.ts';
 import { createStoreOperations } from '../src/store/operations.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines.ts';
 import { load, startServer } from './hot-listings.ts';

@@ -3,16 +3,16 @@
 
 import { isIP } from 'node:net';
 import path from 'node:path';
-import type { Address } from './domain/address.ts';
-import { parseAnyAddress } from './domain/address.ts';
-import type { Chain } from './domain/chain.ts';
-import { createChains, parseExtraChain } from './domain/chain.ts';
-import { OperatorError } from './errors.ts';
-import type { LogLevel } from './log.ts';
-import { LOG_LEVELS } from './log.ts';
+import type { Address } from './core/address.ts';
+import { parseAnyAddress } from './core/address.ts';
+import type { Chain } from './core/chains.ts';
+import { createChains, parseExtraChain } from './core/chains.ts';
+import { OperatorError } from './core/errors.ts';
+import type { LogLevel } from './core/log.ts';
+import { LOG_LEVELS } from './core/log.ts';
 import type { ChainSettings } from './settings/chains.ts';
 import { CHAIN_SETTINGS } from './settings/chains.ts';
-import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, settingOf } from './settings/setting.ts';
+import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, settingOf } from './core/setting.ts';
 import type { UpstreamSettings } from './settings/upstreams.ts';
 import { UPSTREAM_SETTINGS } from './settings/upstreams.ts';
 

@@ -17,7 +17,7 @@ import { statusCommand } from './commands/status.ts';
 import { syncCommand } from './commands/sync.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import { workCommand } from './commands/work.ts';
-import { OperatorError } from './errors.ts';
+import { OperatorError } from './core/errors.ts';
 import { readVersion } from './version.ts';
 
 const COMMANDS: readonly Command[] = [

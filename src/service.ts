@@ -1,8 +1,8 @@
 // The composition root: opens what lives long, wires it together, and closes it in order.
 
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from './clock.ts';
-import { systemClock } from './clock.ts';
+import type { Clock } from './core/clock.ts';
+import { systemClock } from './core/clock.ts';
 import type { Config } from './config.ts';
 import { createBackupJobs } from './db/backup/jobs.ts';
 import { isEmpty } from './db/content.ts';
@@ -11,9 +11,9 @@ import { migrate } from './db/migrate.ts';
 import type { Databases } from './db/open.ts';
 import { openDatabases } from './db/open.ts';
 import { findOrInsertSecret } from './db/secrets.ts';
-import type { Chain } from './domain/chain.ts';
-import { createChains } from './domain/chain.ts';
-import { OperatorError, describeError } from './errors.ts';
+import type { Chain } from './core/chains.ts';
+import { createChains } from './core/chains.ts';
+import { OperatorError, describeError } from './core/errors.ts';
 import { createAnswerCache } from './http/answer-cache.ts';
 import { socketPathOf, startLocalServer } from './http/local-server.ts';
 import type { RateLimits } from './http/rate-limit.ts';
@@ -21,7 +21,7 @@ import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
 import { closeHttpServer, createHttpServer } from './http/server.ts';
 import type { ImportContext } from './intake/import.ts';
 import { importRecords } from './intake/import.ts';
-import type { Log } from './log.ts';
+import type { Log } from './core/log.ts';
 import { createChanges } from './market/changes.ts';
 import { createMarket } from './market/market.ts';
 import { generateSampleMarket } from './sources/sample-market.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { SETTINGS, readConfig } from '../src/config.ts';
-import { OperatorError } from '../src/errors.ts';
+import { OperatorError } from '../src/core/errors.ts';
 import { toEvmAddress, toSolanaAddress } from '../src/sources/sample-chance.ts';
 
 const PASSWORD = 'hunter2-s3cret';

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 
-import { parseAddress, parseAssetId } from '../src/domain/address.ts';
-import { parseAmount, toNativeNumber } from '../src/domain/amount.ts';
-import { createChains, PUBLISHED_CHAIN_IDS } from '../src/domain/chain.ts';
+import { parseAddress, parseAssetId } from '../src/core/address.ts';
+import { parseAmount, toNativeNumber } from '../src/core/amount.ts';
+import { createChains, PUBLISHED_CHAIN_IDS } from '../src/core/chains.ts';
 import { mergeWindow, WINDOW_SIZE_MAX } from '../src/domain/listing-window.ts';
 import { parseRecordLine } from '../src/intake/records.ts';
 import { generateSampleMarket, SAMPLE_CUSTODY_WALLET } from '../src/sources/sample-market.ts';

@@ -1,12 +1,12 @@
 // The formats of recorded answers that `mercat import` reads: where their rows stand, what has to be said of them by --set, and
 // which source makes records of them. It must never make a record itself.
 
-import { parseAddress } from '../domain/address.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain, ChainFamily, Chains } from '../domain/chain.ts';
-import { JsonNumber } from '../domain/json-text.ts';
-import { parseTime } from '../domain/time.ts';
-import { OperatorError } from '../errors.ts';
+import { parseAddress } from '../core/address.ts';
+import type { Address } from '../core/address.ts';
+import type { Chain, ChainFamily, Chains } from '../core/chains.ts';
+import { JsonNumber } from '../core/json-text.ts';
+import { parseTime } from '../core/time.ts';
+import { OperatorError } from '../core/errors.ts';
 import { harvestDasTokens } from '../sources/das.ts';
 import { harvestMagicEdenAsks, hasMagicEdenAsks, isUnderstoodAsk } from '../sources/magic-eden-evm.ts';
 import { harvestMagicEdenListings, harvestMagicEdenSales } from '../sources/magic-eden-solana.ts';

@@ -1,7 +1,7 @@
 // `mercat audit`: holds what is served against what the chains say, or against a replay of the stored log.
 
 import { parseArgs } from 'node:util';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { AuditReport, ChainAudit, Difference } from '../sync/chain/audit-report.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';

@@ -1,7 +1,7 @@
 // `mercat collections`: what the workers follow.
 
 import { parseArgs } from 'node:util';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Added } from '../sync/collections.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';

@@ -1,7 +1,7 @@
 // What every command is given and gives back: arguments in, text or JSON out, an exit code.
 
 import type { Writable } from 'node:stream';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 
 export type CommandIo = {
   stdout: Writable;

@@ -3,17 +3,17 @@
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import path from 'node:path';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../core/clock.ts';
 import type { Config } from '../config.ts';
 import { readConfig } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { findDatabaseHealth } from '../db/health.ts';
 import type { Schema } from '../db/migrate.ts';
 import { openDatabases } from '../db/open.ts';
-import { OperatorError, describeError } from '../errors.ts';
+import { OperatorError, describeError } from '../core/errors.ts';
 import { socketPathOf } from '../http/local-server.ts';
 import { isServerListening } from '../intake/client.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../core/log.ts';
 import type { Finding } from './doctor-findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './doctor-findings.ts';
 import { checkOutside } from './doctor-outside.ts';

@@ -2,7 +2,7 @@
 // each endpoint of a chain is one of that chain, and what time it is there. One small request each. It never shows an address.
 
 import type { Config } from '../config.ts';
-import { createChains } from '../domain/chain.ts';
+import { createChains } from '../core/chains.ts';
 import type { Exchange, ExchangeOptions } from '../sources/exchange.ts';
 import { exchange, ExchangeFailure } from '../sources/exchange.ts';
 import type { Finding } from './doctor-findings.ts';

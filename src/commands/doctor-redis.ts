@@ -2,7 +2,7 @@
 // it has counted. It counts as the service does, in a window of a second that no client has. It never shows an address.
 
 import type { Config } from '../config.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../core/errors.ts';
 import type { CountedWindow, RedisConnection } from '../sources/redis.ts';
 import { connectRedis } from '../sources/redis.ts';
 import { COUNT_DEADLINE_MS, PROBE, prefixOf } from '../sources/shared-windows.ts';

@@ -3,12 +3,12 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import type { Clock } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { systemClock } from '../core/clock.ts';
 import { readConfig } from '../config.ts';
-import type { Chains } from '../domain/chain.ts';
-import { createChains } from '../domain/chain.ts';
-import { describeError, OperatorError } from '../errors.ts';
+import type { Chains } from '../core/chains.ts';
+import { createChains } from '../core/chains.ts';
+import { describeError, OperatorError } from '../core/errors.ts';
 import type { IntakeConnection } from '../intake/connection.ts';
 import type { CsvMap } from '../intake/csv-map.ts';
 import { CONVERSIONS, parseCsvMap } from '../intake/csv-map.ts';

@@ -1,7 +1,7 @@
 // How commands reach the intake: that of the running server, or one in this process.
 
-import { systemClock } from '../clock.ts';
-import { createChains } from '../domain/chain.ts';
+import { systemClock } from '../core/clock.ts';
+import { createChains } from '../core/chains.ts';
 import { createSocketConnection } from '../intake/client.ts';
 import type { IntakeConnection } from '../intake/connection.ts';
 import { createLocalConnection } from '../intake/connection.ts';

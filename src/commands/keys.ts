@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { INTAKE_SCOPES, needsShop, STORE_SCOPES } from '../domain/scope.ts';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { callOperator } from './operator.ts';

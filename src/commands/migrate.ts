@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { migrate } from '../db/migrate.ts';
 import { openDatabases } from '../db/open.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../core/log.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 

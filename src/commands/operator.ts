@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { systemClock } from '../clock.ts';
-import { OperatorError, describeError } from '../errors.ts';
+import { systemClock } from '../core/clock.ts';
+import { OperatorError, describeError } from '../core/errors.ts';
 import { createOperations } from '../service.ts';
 import { reachData } from './reach.ts';
 

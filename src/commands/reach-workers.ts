@@ -1,8 +1,8 @@
 // How commands ask how the workers are doing and have them work: through the server that runs on the data directory, else with
 // workers in this process that do nothing by themselves.
 
-import { systemClock } from '../clock.ts';
-import { createChains } from '../domain/chain.ts';
+import { systemClock } from '../core/clock.ts';
+import { createChains } from '../core/chains.ts';
 import { startWorkers } from '../service.ts';
 import type { Operations } from '../store/operations.ts';
 import { createDatabaseStatus, createStatusReader } from '../sync/status.ts';

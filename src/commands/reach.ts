@@ -10,8 +10,8 @@ import type { Databases } from '../db/open.ts';
 import { openDatabases } from '../db/open.ts';
 import { socketPathOf } from '../http/local-server.ts';
 import { isServerListening } from '../intake/client.ts';
-import type { Log } from '../log.ts';
-import { createLog } from '../log.ts';
+import type { Log } from '../core/log.ts';
+import { createLog } from '../core/log.ts';
 
 export type Reached =
   | { server: true; socketPath: string }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import type { ConfigOverrides } from '../config.ts';
 import { isStartedByNpm, readConfig } from '../config.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../core/log.ts';
 import type { Service } from '../service.ts';
 import { startService } from '../service.ts';
 import type { Command, CommandIo } from './command.ts';

@@ -1,7 +1,7 @@
 // `mercat shops`: the shops of the store interface.
 
 import { parseArgs } from 'node:util';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { callOperator } from './operator.ts';

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { TaskStatus } from '../sync/status.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseUsage } from './command.ts';

@@ -1,7 +1,7 @@
 // `mercat webhooks`: what became of deliveries, and sending them again.
 
 import { parseArgs } from 'node:util';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { callOperator } from './operator.ts';

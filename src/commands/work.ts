@@ -2,11 +2,11 @@
 
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../core/clock.ts';
 import { readConfig } from '../config.ts';
 import { openDatabases } from '../db/open.ts';
-import { createChains } from '../domain/chain.ts';
-import { createLog } from '../log.ts';
+import { createChains } from '../core/chains.ts';
+import { createLog } from '../core/log.ts';
 import type { Closer } from '../service.ts';
 import { closeInOrder, migrateAll, startWorkers } from '../service.ts';
 import type { Command } from './command.ts';

@@ -1,7 +1,7 @@
 // What an audit holds against the chain: signed orders with what is stored of them, and tokens with their holders. Both
 // databases. It reads the tables that are served from, and judges nothing.
 
-import type { Address, AssetId } from '../domain/address.ts';
+import type { Address, AssetId } from '../core/address.ts';
 import type { Hex } from '../domain/chain-event.ts';
 import { ZERO_ADDRESS } from '../domain/chain-event.ts';
 import type { ListingStatus } from '../domain/order.ts';

@@ -1,7 +1,7 @@
 // The own order book: signed orders on EVM chains. Primary database. An order that its clock has ended is never read as
 // active, whether or not the sweep has recorded it.
 
-import type { Address, AssetId } from '../domain/address.ts';
+import type { Address, AssetId } from '../core/address.ts';
 import type { ListingStatus } from '../domain/order.ts';
 import type { Queryable, Row } from './database.ts';
 import type { SignedTerms } from './signed-orders.ts';

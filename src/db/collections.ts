@@ -1,7 +1,7 @@
 // Collection records: identity, words and pictures, and the stored snapshot. Primary database.
 
-import type { Address } from '../domain/address.ts';
-import type { Collection, CollectionSnapshot } from '../domain/collection.ts';
+import type { Address } from '../core/address.ts';
+import type { Collection, CollectionSnapshot } from '../core/collection.ts';
 import type { Queryable, Row } from './database.ts';
 import type { UpsertCounts } from './upsert.ts';
 import { columnsOf, foldRows, toTimestamp } from './upsert.ts';

@@ -20,7 +20,7 @@ import {
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 
 const POSTGRES_MAJOR = '18';
 const DIRECTORY_MODE = 0o700;

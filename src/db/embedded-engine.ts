@@ -3,7 +3,7 @@
 
 import { existsSync, statfsSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
-import { OperatorError, describeError } from '../errors.ts';
+import { OperatorError, describeError } from '../core/errors.ts';
 import type { PostgresModule } from './durable-nodefs.ts';
 import { DurableNodeFS } from './durable-nodefs.ts';
 

@@ -3,7 +3,7 @@
 // more than a moment: its standard input, which nobody writes to, ends with that process.
 
 import { existsSync } from 'node:fs';
-import { describeError } from '../errors.ts';
+import { describeError } from '../core/errors.ts';
 import { startEngine } from './embedded-engine.ts';
 
 const [dir = ''] = process.argv.slice(2);

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { OperatorError, describeError } from '../errors.ts';
+import { OperatorError, describeError } from '../core/errors.ts';
 
 const SQLITE_BUSY = 5;
 

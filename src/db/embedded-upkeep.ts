@@ -2,7 +2,7 @@
 // and vacuum and analyze where they are due. It must never run two statements at a time, nor keep a process alive.
 
 import type { Pool } from 'pg';
-import { describeError } from '../errors.ts';
+import { describeError } from '../core/errors.ts';
 
 /** How often the log is measured; a bulk load can outrun it by what it writes in this time. */
 const PERIOD_MS = 5_000;

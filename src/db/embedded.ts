@@ -4,7 +4,7 @@
 import { writeSync } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';
 import type pg from 'pg';
-import { OperatorError, describeError } from '../errors.ts';
+import { OperatorError, describeError } from '../core/errors.ts';
 import { ensureCluster, prepareParent } from './embedded-directory.ts';
 import { EngineStopped, isDiskFull, startEngine } from './embedded-engine.ts';
 import { takeLock } from './embedded-lock.ts';

@@ -1,6 +1,6 @@
 // What the workers follow: contracts on chains, and collections at marketplaces. Primary database.
 
-import type { Address } from '../domain/address.ts';
+import type { Address } from '../core/address.ts';
 import type { Queryable, Row } from './database.ts';
 
 export type TokenStandard = 'erc721' | 'erc1155';

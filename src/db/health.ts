@@ -1,7 +1,7 @@
 // How a database is: whether it answers, how fast, what it is, whether its schema is this program's, and whether its clock agrees.
 // It changes nothing.
 
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Database, Engine } from './database.ts';
 import type { Schema } from './migrate.ts';
 import { listPendingMigrations } from './migrate.ts';

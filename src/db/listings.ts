@@ -1,7 +1,7 @@
 // The mirror: listings of external marketplaces, and the service's own on Solana. Indexer database. A listing that its
 // clock has ended is never read as active, whether or not the sweep has recorded it.
 
-import type { AssetId } from '../domain/address.ts';
+import type { AssetId } from '../core/address.ts';
 import type { ListingStatus } from '../domain/order.ts';
 import type { Queryable, Row } from './database.ts';
 import type { UpsertCounts } from './upsert.ts';

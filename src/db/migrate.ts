@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Database, Queryable } from './database.ts';
 
 export const SCHEMAS = ['main', 'indexer'] as const;

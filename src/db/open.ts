@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import type { Config } from '../config.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 import type { Database } from './database.ts';
 import { createDatabase } from './database.ts';
 import { openEmbedded } from './embedded.ts';

@@ -2,8 +2,8 @@
 
 import net from 'node:net';
 import pg from 'pg';
-import { OperatorError, describeError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { OperatorError, describeError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { Queryable } from './database.ts';
 
 const CONNECTIONS_MAX = 10;

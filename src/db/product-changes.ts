@@ -1,11 +1,11 @@
 // Changes of products, each with its entry in the log of stock and its event, in the transaction that it is given: whoever
 // changes a product does it through here. It must never decide who may.
 
-import type { ErrorDetail } from '../errors.ts';
+import type { ErrorDetail } from '../core/errors.ts';
 import type { Product, ProductFields, ProductInput } from '../domain/product.ts';
 import { changedFields, mergeProduct } from '../domain/product.ts';
 import { toProductView } from '../domain/product-view.ts';
-import { createId } from '../domain/time-ordered-id.ts';
+import { createId } from '../core/time-ordered-id.ts';
 import type { Queryable } from './database.ts';
 import { insertEvent } from './events.ts';
 import { findProduct, insertProduct, updateProduct } from './products.ts';

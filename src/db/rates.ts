@@ -1,6 +1,6 @@
 // The newest dollar rate of each native currency. Primary database.
 
-import type { Rate } from '../domain/price.ts';
+import type { Rate } from '../core/price.ts';
 import type { Queryable } from './database.ts';
 import type { UpsertCounts } from './upsert.ts';
 import { toTimestamp, upsertRows } from './upsert.ts';

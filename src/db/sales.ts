@@ -1,7 +1,7 @@
 // Completed sales as they were observed, and the sums kept beside them. Indexer database. A price stays the text that came
 // in; whether it can be interpreted was decided once, at the edge.
 
-import type { AssetId } from '../domain/address.ts';
+import type { AssetId } from '../core/address.ts';
 import type { Queryable, Row } from './database.ts';
 import type { UpsertCounts } from './upsert.ts';
 import { toTimestamp, upsertRows } from './upsert.ts';

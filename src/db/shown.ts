@@ -1,7 +1,7 @@
 // What readers asked for lately of the collections that are followed, and when a marketplace was last asked about a token that
 // they saw. Primary database. What nobody follows is not written down: nothing would be done about it.
 
-import type { AssetId } from '../domain/address.ts';
+import type { AssetId } from '../core/address.ts';
 import type { Queryable } from './database.ts';
 
 /** A collection that was asked for, or one token of it. Time in milliseconds. */

@@ -1,7 +1,7 @@
 // Signed orders of the own book, one at a time: taken in, looked up, and cancelled by word. Primary database. What became of an
 // order is judged in order-states.ts.
 
-import type { Address, AssetId } from '../domain/address.ts';
+import type { Address, AssetId } from '../core/address.ts';
 import type { Hex } from '../domain/chain-event.ts';
 import type { ListingStatus } from '../domain/order.ts';
 import type { Dormancy } from '../domain/order-status.ts';

@@ -2,7 +2,7 @@
 // that no concurrency and no crash can part them: each entry's `previous` is the `next` of the one before.
 
 import { LOW_STOCK_LEVEL, STOCK_MAX } from '../domain/stock.ts';
-import { createId } from '../domain/time-ordered-id.ts';
+import { createId } from '../core/time-ordered-id.ts';
 import type { Queryable, Row, Statements } from './database.ts';
 import { queryHot } from './database.ts';
 

@@ -1,6 +1,6 @@
 // Single tokens as they were observed: names, pictures, rarity, owners. Indexer database.
 
-import type { AssetId } from '../domain/address.ts';
+import type { AssetId } from '../core/address.ts';
 import type { Queryable } from './database.ts';
 import type { MirroredListing } from './listings.ts';
 import { toMirroredListing } from './listings.ts';

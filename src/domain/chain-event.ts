@@ -1,7 +1,7 @@
 // What a chain tells, decoded: Seaport's events and those of token contracts. One value a fact, with the place where it
 // stands, so that a fact can be taken back when its block is orphaned. Nothing here knows how it was read.
 
-import type { Address, AssetId } from './address.ts';
+import type { Address, AssetId } from '../core/address.ts';
 
 /** 0x and lower-case hex digits. */
 export type Hex = `0x${string}`;

@@ -1,7 +1,7 @@
 // What Seaport's fills say about sales. One transaction at a time, because fills by `matchOrders` come as mirrored pairs that
 // are one sale together. A price is the sum of the payment items, fees included.
 
-import type { Address } from './address.ts';
+import type { Address } from '../core/address.ts';
 import type { OrderFulfilled, SpentItem } from './chain-event.ts';
 import { ITEM_TYPE, ZERO_ADDRESS } from './chain-event.ts';
 

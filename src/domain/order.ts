@@ -1,6 +1,6 @@
 // What an order or a mirrored listing can be, and how the own order book names its rows.
 
-import type { Address, AssetId } from './address.ts';
+import type { Address, AssetId } from '../core/address.ts';
 
 /** `active`, then one of the others, and not active again under the same id. */
 export const LISTING_STATUSES = ['active', 'filled', 'cancelled', 'expired'] as const;

@@ -1,6 +1,6 @@
 // From what several price sources say of a currency to one dollar rate, or to none: a wrong price is worse than no price.
 
-import type { Rate } from './price.ts';
+import type { Rate } from '../core/price.ts';
 
 /** Dollars for one native unit, as one source says. */
 export type Quote = { source: string; usd: number };

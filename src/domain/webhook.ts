@@ -1,10 +1,10 @@
 // Subscriptions as shops ask for them: their fields with bounds and defaults, and what an update means.
 
-import type { ErrorDetail } from '../errors.ts';
-import { JsonNumber } from './json-text.ts';
+import type { ErrorDetail } from '../core/errors.ts';
+import { JsonNumber } from '../core/json-text.ts';
 import type { Parsed } from './product.ts';
-import { countCharacters, isStorable } from './text.ts';
-import { parseTime } from './time.ts';
+import { countCharacters, isStorable } from '../core/text.ts';
+import { parseTime } from '../core/time.ts';
 import { EVENT_PATTERNS, isEventPattern } from './webhook-events.ts';
 import { parseTarget } from './webhook-target.ts';
 

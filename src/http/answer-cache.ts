@@ -2,8 +2,8 @@
 // makes an answer, the others share it; what an import has changed is never served again.
 
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../clock.ts';
-import { ServiceError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { Changes } from '../market/changes.ts';
 import type { Answer } from './answer.ts';
 import { DEGRADED_POLICY, underPolicy } from './answer.ts';

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { KeyRing } from '../store/keys.ts';
 import type { Caller } from '../store/store.ts';
 import type { RateLimiter, Refusal } from './rate-limit.ts';

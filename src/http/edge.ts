@@ -2,7 +2,7 @@
 // from here is the router's.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { Answer } from './answer.ts';
 import { CORS_HEADERS, writeAnswer } from './answer.ts';
 import { toErrorAnswer } from './errors.ts';

@@ -1,9 +1,9 @@
 // The one map from an error to what a caller sees: status, code and public message in the envelope of both interfaces.
 
 import { isOutOfReach } from '../db/database.ts';
-import type { ErrorCode, ErrorDetail } from '../errors.ts';
-import { ServiceError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
   bad_request: 400,

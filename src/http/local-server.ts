@@ -8,7 +8,7 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import { isServerListening } from '../intake/client.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 import { isUnexpected, toErrorAnswer, toKnownError } from './errors.ts';
 import type { IntakeContext } from './intake/context.ts';
 import { LOCAL_DOOR } from './intake/context.ts';

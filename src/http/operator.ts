@@ -2,7 +2,7 @@
 // decided by who may open the socket.
 
 import type { FastifyInstance } from 'fastify';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 
 export type OperatorCall = (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 

@@ -2,9 +2,9 @@
 // that a route does not know are ignored.
 
 import type { FastifySchemaCompiler } from 'fastify';
-import type { Chains } from '../domain/chain.ts';
-import { countCharacters } from '../domain/text.ts';
-import { ServiceError } from '../errors.ts';
+import type { Chains } from '../core/chains.ts';
+import { countCharacters } from '../core/text.ts';
+import { ServiceError } from '../core/errors.ts';
 
 /** The raw texts of each parameter, in their order; null stands for one that does not decode. */
 export type RawQuery = Record<string, (string | null)[]>;

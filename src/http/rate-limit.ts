@@ -1,7 +1,7 @@
 // Fixed windows of a minute for each client and bucket, counted from the client's first request in it. In memory: one
 // process counts for itself. Counting with others: shared-limits.ts.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 
 export type Bucket = 'list' | 'single';
 export type RateLimits = Record<Bucket, number>;

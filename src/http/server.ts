@@ -3,9 +3,9 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
-import type { Chains } from '../domain/chain.ts';
-import { ServiceError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Chains } from '../core/chains.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import { CORS_HEADERS } from './answer.ts';
 import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';

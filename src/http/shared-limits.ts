@@ -3,7 +3,7 @@
 
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { RateLimiter, Refusal } from './rate-limit.ts';
 import { WINDOW_MS, createRateLimiter } from './rate-limit.ts';
 

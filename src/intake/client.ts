@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import http from 'node:http';
 import net from 'node:net';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { IntakeConnection } from './connection.ts';
 import { ImportFailure } from './import.ts';
 import { splitLines } from './lines.ts';

@@ -2,11 +2,11 @@
 
 import type { CollectionChange } from '../db/collections.ts';
 import type { NewAnalytics, NewStats } from '../db/stats.ts';
-import type { Address } from '../domain/address.ts';
-import { parseAnyAddress } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
-import { parseCollectionId, toRecordedCollectionId } from '../domain/collection.ts';
-import type { Rate } from '../domain/price.ts';
+import type { Address } from '../core/address.ts';
+import { parseAnyAddress } from '../core/address.ts';
+import type { Chain } from '../core/chains.ts';
+import { parseCollectionId, toRecordedCollectionId } from '../core/collection.ts';
+import type { Rate } from '../core/price.ts';
 import type { Fields } from './fields.ts';
 import {
   DESCRIPTION_MAX,

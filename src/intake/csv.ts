@@ -2,8 +2,8 @@
 // itself only.
 
 import { parse } from 'csv-parse/sync';
-import type { Chains } from '../domain/chain.ts';
-import { OperatorError } from '../errors.ts';
+import type { Chains } from '../core/chains.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { CsvMap, RowReader } from './csv-map.ts';
 import { createRowReader } from './csv-map.ts';
 import { Refusal } from './fields.ts';

@@ -1,10 +1,10 @@
 // Imports a stream of records: reads, checks and lands them batch by batch, reading the next while one is landed. Memory is
 // bounded by the batch, however long the stream is. Landing a stream again changes nothing.
 
-import type { Clock } from '../clock.ts';
-import type { Chains } from '../domain/chain.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Chains } from '../core/chains.ts';
 import type { MoreDeployments } from '../domain/seaport/deployments.ts';
-import { describeError, OperatorError } from '../errors.ts';
+import { describeError, OperatorError } from '../core/errors.ts';
 import type { CsvMap } from './csv-map.ts';
 import { readCsvRows } from './csv.ts';
 import type { RecordKind } from './kinds.ts';

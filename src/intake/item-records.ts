@@ -4,9 +4,9 @@ import type { NewOrder } from '../db/book-orders.ts';
 import type { NewListing } from '../db/listings.ts';
 import type { NewSale } from '../db/sales.ts';
 import type { NewToken } from '../db/tokens.ts';
-import type { Address } from '../domain/address.ts';
-import { parseAmount } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Address } from '../core/address.ts';
+import { parseAmount } from '../core/amount.ts';
+import type { Chain } from '../core/chains.ts';
 import { LISTING_STATUSES, toOrderId } from '../domain/order.ts';
 import type { Fields } from './fields.ts';
 import {

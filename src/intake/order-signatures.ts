@@ -1,7 +1,7 @@
 // Who signed an order, and under which deployment of Seaport: an account's own key offline, a contract (ERC-1271) by asking its
 // chain. The chain is a port: intake knows what it asks, not how it is read.
 
-import type { Address } from '../domain/address.ts';
+import type { Address } from '../core/address.ts';
 import type { Hex } from '../domain/chain-event.ts';
 import type { Protocol } from '../domain/seaport/order.ts';
 import { orderDigest } from '../domain/seaport/order.ts';

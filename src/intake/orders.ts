@@ -1,15 +1,15 @@
 // Takes one signed order into the own book, or refuses it with the code of the first check that it does not pass. What the chain
 // decides is judged in the transaction that inserts the order, under the lock that whoever moves the chain on has to take too.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { findChainCursor } from '../db/chain-cursors.ts';
 import type { Queryable, Statements } from '../db/database.ts';
 import { findFollow } from '../db/follows.ts';
 import { findJudgedOrder } from '../db/order-states.ts';
 import type { SignedOrder } from '../db/signed-orders.ts';
 import { findOffererCounter, findOrderIdByHash, insertSignedOrder } from '../db/signed-orders.ts';
-import type { Chain, Chains } from '../domain/chain.ts';
-import { toCollectionId } from '../domain/collection.ts';
+import type { Chain, Chains } from '../core/chains.ts';
+import { toCollectionId } from '../core/collection.ts';
 import { toOrderId } from '../domain/order.ts';
 import type { OrderEvidence, OrderTerms } from '../domain/order-status.ts';
 import { deriveOrderStatus } from '../domain/order-status.ts';
@@ -19,7 +19,7 @@ import { toListingTerms } from '../domain/seaport/listing.ts';
 import type { Protocol, SeaportOrder } from '../domain/seaport/order.ts';
 import { hashOrder, parseSeaportOrder, toParameters } from '../domain/seaport/order.ts';
 import { isSignatureText, normalizeSignature } from '../domain/seaport/signature.ts';
-import { findWrappedNative } from '../domain/wrapped-native.ts';
+import { findWrappedNative } from '../core/wrapped-native.ts';
 import type { ImportContext } from './import.ts';
 import { OrderRefused } from './order-refusal.ts';
 import type { ChainChecks, Claim } from './order-signatures.ts';

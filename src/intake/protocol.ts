@@ -1,7 +1,7 @@
 // What goes over the wire between a command and a running server, for both ends: the query of the request, and the events
 // of the answer, one JSON object a line. The request's body is the file as it is.
 
-import { OperatorError, ServiceError } from '../errors.ts';
+import { OperatorError, ServiceError } from '../core/errors.ts';
 import { parseCsvMap } from './csv-map.ts';
 import type { ImportEvent, ImportOptions } from './import.ts';
 import { IMPORT_FORMATS } from './import.ts';

@@ -1,7 +1,7 @@
 // From one raw record to rows as the databases take them: every value checked, canonical, and in its own type, or the
 // record refused. It must never touch a database: whether a record fits what is stored is decided when it is landed.
 
-import { parseJsonText } from '../domain/json-text.ts';
+import { parseJsonText } from '../core/json-text.ts';
 import { isPlainObject, Refusal, required, readWord, show } from './fields.ts';
 import type { RecordKind } from './kinds.ts';
 import { findUnknownField, KIND_FIELDS } from './kinds.ts';

@@ -2,15 +2,15 @@
 // signature verifies is for whoever lands the record.
 
 import type { NewOrder } from '../db/book-orders.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Address } from '../core/address.ts';
+import type { Chain } from '../core/chains.ts';
 import { listProtocols } from '../domain/seaport/deployments.ts';
 import type { ListingTerms } from '../domain/seaport/listing.ts';
 import { toListingTerms } from '../domain/seaport/listing.ts';
 import type { Protocol, SeaportOrder } from '../domain/seaport/order.ts';
 import { hashOrder, parseSeaportOrder, toParameters } from '../domain/seaport/order.ts';
 import { isSignatureText } from '../domain/seaport/signature.ts';
-import { findWrappedNative } from '../domain/wrapped-native.ts';
+import { findWrappedNative } from '../core/wrapped-native.ts';
 import type { Fields } from './fields.ts';
 import { readFields, readJson, readText, refuse, required, URL_MAX } from './fields.ts';
 import type { Claim } from './order-signatures.ts';

@@ -4,7 +4,7 @@
 import { listAllOrderedAssets, listCheapestAsks, listCollectionsWithOrderedAsset } from '../db/book-orders.ts';
 import { listCheapestMirrored } from '../db/listings.ts';
 import { listAnalyticsFloors, listStatsFloors } from '../db/stats.ts';
-import type { Collection } from '../domain/collection.ts';
+import type { Collection } from '../core/collection.ts';
 import type { Reading } from '../sources/source.ts';
 import type { MarketSource } from './market-source.ts';
 import type { Market } from './market.ts';

@@ -2,7 +2,7 @@
 
 import { listCollectionsByIds } from '../db/collections.ts';
 import { listCollectionStats, listCollectionVolumes } from '../db/stats.ts';
-import type { Collection } from '../domain/collection.ts';
+import type { Collection } from '../core/collection.ts';
 import { readAskFloors, toAskFloor } from './asks.ts';
 import type { Market } from './market.ts';
 import { chainOf, requireReading, valueOrNull } from './market.ts';

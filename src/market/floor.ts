@@ -4,10 +4,10 @@
 import { findCheapestOwnFills } from '../db/book-orders.ts';
 import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from '../db/floors.ts';
 import { findCheapestFills } from '../db/listings.ts';
-import { shareOf } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { Collection } from '../domain/collection.ts';
-import { ServiceError } from '../errors.ts';
+import { shareOf } from '../core/amount.ts';
+import type { Chain } from '../core/chains.ts';
+import type { Collection } from '../core/collection.ts';
+import { ServiceError } from '../core/errors.ts';
 import { readAskFloors, toAskFloor } from './asks.ts';
 import type { Market } from './market.ts';
 import { chainOf, valueOrNull } from './market.ts';

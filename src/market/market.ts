@@ -1,13 +1,13 @@
 // What the reads of the marketplace interface share: the databases behind their sources, the chains, and the settings that
 // are part of a rule. It must never know about HTTP, and never write but for the last-good floors and what was asked for.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Database } from '../db/database.ts';
 import { createLane } from '../db/lane.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain, Chains } from '../domain/chain.ts';
-import { ServiceError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Address } from '../core/address.ts';
+import type { Chain, Chains } from '../core/chains.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { Reading, Source } from '../sources/source.ts';
 import { createSource } from '../sources/source.ts';
 import type { MarketSource } from './market-source.ts';

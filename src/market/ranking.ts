@@ -4,8 +4,8 @@
 import type { CollectionRankKey } from '../db/collections.ts';
 import { listCollectionRankKeys } from '../db/collections.ts';
 import { listAnalyticsFloors, listCollectionVolumes, listStatsFloors } from '../db/stats.ts';
-import { toNativeNumber } from '../domain/amount.ts';
-import type { Rates } from '../domain/price.ts';
+import { toNativeNumber } from '../core/amount.ts';
+import type { Rates } from '../core/price.ts';
 import { readLiveFloors, toAskFloor } from './asks.ts';
 import type { Changes } from './changes.ts';
 import { ALL_COLLECTIONS } from './changes.ts';

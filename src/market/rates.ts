@@ -1,9 +1,9 @@
 // Dollar rates, read from the primary at most every few seconds. Dollars are best effort: without a fresh rate there are
 // none, and no answer waits for one longer than its own source allows.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { listRates } from '../db/rates.ts';
-import type { Rates } from '../domain/price.ts';
+import type { Rates } from '../core/price.ts';
 import type { MarketSource } from './market-source.ts';
 
 export type RateBook = {

@@ -2,11 +2,11 @@
 
 import { listCollectionsByName } from '../db/collections.ts';
 import { listCollectionVolumes } from '../db/stats.ts';
-import { parseAddress } from '../domain/address.ts';
-import type { Chains } from '../domain/chain.ts';
-import type { Collection } from '../domain/collection.ts';
-import { parseCollectionId, toCollectionId } from '../domain/collection.ts';
-import { ServiceError } from '../errors.ts';
+import { parseAddress } from '../core/address.ts';
+import type { Chains } from '../core/chains.ts';
+import type { Collection } from '../core/collection.ts';
+import { parseCollectionId, toCollectionId } from '../core/collection.ts';
+import { ServiceError } from '../core/errors.ts';
 import { ALL_COLLECTIONS } from './changes.ts';
 import type { Market } from './market.ts';
 import { chainOf, requireReading, valueOrNull } from './market.ts';

@@ -3,7 +3,7 @@
 
 import type { Sale } from '../db/sales.ts';
 import { listSales } from '../db/sales.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { Market } from './market.ts';
 import { requireReading } from './market.ts';
 import { chainAndAddressOf, resolveCollection } from './resolve.ts';

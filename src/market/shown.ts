@@ -2,11 +2,11 @@
 // what is looked at. An answer never waits for it, and what it forgets is only seen to later.
 
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Database } from '../db/database.ts';
 import type { Shown } from '../db/shown.ts';
 import { upsertShown } from '../db/shown.ts';
-import type { AssetId } from '../domain/address.ts';
+import type { AssetId } from '../core/address.ts';
 
 export type ShownBook = {
   /** A collection was asked for, or a token of it that is known. Costs next to nothing. */

@@ -2,10 +2,10 @@
 
 import { findOrderOfAsset } from '../db/book-orders.ts';
 import { findObservedToken } from '../db/tokens.ts';
-import type { Address, AssetId } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
-import { toCollectionId } from '../domain/collection.ts';
-import { ServiceError } from '../errors.ts';
+import type { Address, AssetId } from '../core/address.ts';
+import type { Chain } from '../core/chains.ts';
+import { toCollectionId } from '../core/collection.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { Listing } from './listings.ts';
 import { toListing, toOwnListing } from './listings.ts';
 import type { Market } from './market.ts';

@@ -1,8 +1,8 @@
 // All-time volume as one number of native units: what a record tells, else the sum of the sales, else the stored snapshot.
 
 import type { CollectionVolume } from '../db/stats.ts';
-import { toNativeNumber } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
+import { toNativeNumber } from '../core/amount.ts';
+import type { Chain } from '../core/chains.ts';
 
 /** Native units, or null when nothing is known. A record that tells other windows but not this one leaves it unknown. */
 export function toVolumeAllTime(

@@ -2,7 +2,7 @@
 // true: until its first listing expires, or an import touches its collection. One that misses a source is not kept at all.
 
 import { LRUCache } from 'lru-cache';
-import type { Collection } from '../domain/collection.ts';
+import type { Collection } from '../core/collection.ts';
 import type { Changes } from './changes.ts';
 import type { ListingWindow } from './listings.ts';
 import { readListingWindow } from './listings.ts';

@@ -1,8 +1,8 @@
 // The settings of the chains: where they are read, which are left alone, and where Seaport stands on them.
 
-import type { Address } from '../domain/address.ts';
-import { parseAddress } from '../domain/address.ts';
-import { parseHttpUrl, parseInteger, settingOf, splitList } from './setting.ts';
+import type { Address } from '../core/address.ts';
+import { parseAddress } from '../core/address.ts';
+import { parseHttpUrl, parseInteger, settingOf, splitList } from '../core/setting.ts';
 
 export type ProtocolAddress = { address: Address; version: string };
 

@@ -1,6 +1,6 @@
 // The settings of the marketplaces, feeds and price sources that the service reads.
 
-import { parseHttpUrl, parseInteger, parseToken, settingOf, splitList } from './setting.ts';
+import { parseHttpUrl, parseInteger, parseToken, settingOf, splitList } from '../core/setting.ts';
 
 export const PRICE_SOURCES = ['coinbase', 'coingecko', 'fixed'] as const;
 export type PriceSource = (typeof PRICE_SOURCES)[number];

@@ -1,6 +1,6 @@
 // A circuit breaker that rests and lets one trial through when its rest is over. It has no timer: who asks is the trial.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { FAILURES_MAX } from './source.ts';
 
 export type BreakerState = 'closed' | 'open' | 'trial';

@@ -1,7 +1,7 @@
 // A budget of requests an hour as a bucket of tokens, with a remainder that can be shown: the rule, and a budget for one process
 // alone. It never sleeps: it says how long. Where a budget is kept that several processes share is not its business.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 
 export type Budget = {
   readonly perHour: number;

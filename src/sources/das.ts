@@ -1,7 +1,7 @@
 // Solana tokens, owners and collections from any endpoint that speaks DAS (JSON-RPC). What is a token is told by supply and
 // decimals, never by `interface`, which says `Custom` of real ones. Prices and rarity are not to be had here.
 
-import { parseAddress } from '../domain/address.ts';
+import { parseAddress } from '../core/address.ts';
 import type { Harvest, Row, SourceRecord } from './rows.ts';
 import {
   harvestRows,

@@ -1,7 +1,7 @@
 // Answers of upstreams as JSON, distrusted: bounded in depth, strictly UTF-8, every number by its literal text, because a
 // double would round what it cannot hold. It never judges what a field means.
 
-import { parseJsonText } from '../domain/json-text.ts';
+import { parseJsonText } from '../core/json-text.ts';
 
 const DEPTH_MAX = 32;
 

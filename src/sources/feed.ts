@@ -2,8 +2,8 @@
 // however long it is. A feed says by its first and last line when it is a whole snapshot. It never judges a record.
 
 import { isUtf8 } from 'node:buffer';
-import type { Clock } from '../clock.ts';
-import { JsonNumber, parseJsonText } from '../domain/json-text.ts';
+import type { Clock } from '../core/clock.ts';
+import { JsonNumber, parseJsonText } from '../core/json-text.ts';
 import { ExchangeFailure, openExchange } from './exchange.ts';
 import type { Harvest, SourceRecord } from './rows.ts';
 import type { UpstreamReason, UpstreamStatus } from './upstream.ts';

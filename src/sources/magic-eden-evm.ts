@@ -1,9 +1,9 @@
 // Magic Eden's v4 API for EVM chains, where it still answers: its own asks of a collection as listings. The older shape of an
 // ask, as recorded, is read too. Asks in anything but the native currency or its wrapped form are refused.
 
-import { parseAmount } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import { findWrappedNative } from '../domain/wrapped-native.ts';
+import { parseAmount } from '../core/amount.ts';
+import type { Chain } from '../core/chains.ts';
+import { findWrappedNative } from '../core/wrapped-native.ts';
 import { MAGIC_EDEN } from './magic-eden-solana.ts';
 import type { Harvest, Row, SourceRecord } from './rows.ts';
 import {

@@ -1,7 +1,7 @@
 // Magic Eden's v2 API for Solana: stats, listings, sales and tokens of a collection as records. Prices come as floats of SOL,
 // newer rows beside an exact amount: both are read as text. It never guesses: a price that does not fit lamports is refused.
 
-import { parseAmount, parseNativeAmount } from '../domain/amount.ts';
+import { parseAmount, parseNativeAmount } from '../core/amount.ts';
 import type { Harvest, Row, SourceRecord } from './rows.ts';
 import {
   harvestRows,

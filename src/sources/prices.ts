@@ -1,7 +1,7 @@
 // Dollar prices of native currencies as Coinbase and CoinGecko tell them. Read as text and checked: what is not a plain
 // positive decimal of the currency that was asked for is refused, never guessed.
 
-import { JsonNumber } from '../domain/json-text.ts';
+import { JsonNumber } from '../core/json-text.ts';
 import type { Quote } from '../domain/price-quotes.ts';
 import { optionalInteger, refuseRow, RowRefusal, toRow, toTime } from './rows.ts';
 import type { Upstream } from './upstream.ts';

@@ -1,10 +1,10 @@
 // Rows of upstream answers become records in the public format, or are refused with a reason and counted. Numbers come as
 // JsonNumber. A row that does not make sense is never mended and never guessed; what a record means is checked by intake.
 
-import type { Address, AssetId } from '../domain/address.ts';
-import { parseAddress, parseAssetId } from '../domain/address.ts';
-import type { ChainFamily } from '../domain/chain.ts';
-import { JsonNumber } from '../domain/json-text.ts';
+import type { Address, AssetId } from '../core/address.ts';
+import { parseAddress, parseAssetId } from '../core/address.ts';
+import type { ChainFamily } from '../core/chains.ts';
+import { JsonNumber } from '../core/json-text.ts';
 
 /** A record in the public format (docs/records.md), before intake has looked at it. */
 export type SourceRecord = Readonly<Record<string, unknown>> & { readonly kind: string };

@@ -1,8 +1,8 @@
 // The listings of one sample collection: the own order book, the mirrored marketplaces, and what came of earlier listings.
 // The cheapest active ask is the catalogue's floor to the unit; it must never list a token for someone who does not hold it.
 
-import type { Address } from '../domain/address.ts';
-import { shareOf } from '../domain/amount.ts';
+import type { Address } from '../core/address.ts';
+import { shareOf } from '../core/amount.ts';
 import type { ListingStatus } from '../domain/order.ts';
 import { toOrderId } from '../domain/order.ts';
 import type { Chance } from './sample-chance.ts';

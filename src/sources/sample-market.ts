@@ -1,9 +1,9 @@
 // The sample marketplace: records in the formats of the intake, made by the program itself, so that a new service shows a
 // working market at once. It must never read the clock or real randomness: two loads are alike to the byte, for ever.
 
-import type { Address } from '../domain/address.ts';
-import { parseAmount, toNativeNumber } from '../domain/amount.ts';
-import { createChains } from '../domain/chain.ts';
+import type { Address } from '../core/address.ts';
+import { parseAmount, toNativeNumber } from '../core/amount.ts';
+import { createChains } from '../core/chains.ts';
 import type { SampleListing } from './sample-book.ts';
 import { drawBook, drawFilled, hasKnownOwner } from './sample-book.ts';
 import { SAMPLE_COLLECTIONS } from './sample-catalogue.ts';

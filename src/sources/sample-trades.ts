@@ -1,9 +1,9 @@
 // The history of one sample collection: who held what, and which sales made it so. Each sale's seller is the holder of the
 // moment, so that owners, sales and listings agree; it must never look past the anchor.
 
-import type { Address, AssetId } from '../domain/address.ts';
-import { parseNativeAmount } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Address, AssetId } from '../core/address.ts';
+import { parseNativeAmount } from '../core/amount.ts';
+import type { Chain } from '../core/chains.ts';
 import type { SampleCollection } from './sample-catalogue.ts';
 import type { Chance } from './sample-chance.ts';
 import {

@@ -1,7 +1,7 @@
 // Windows that several processes count in, kept in Redis. A server that fails or is late is left alone at once, for everyone who
 // waits for it, and is tried again by itself beside all requests: nobody waits for it twice, and nobody ever gets an error.
 
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 import type { CountedWindow, RedisConnection } from './redis.ts';
 import { RedisFailure, connectRedis } from './redis.ts';
 

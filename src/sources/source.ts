@@ -1,7 +1,7 @@
 // One thing that is read and may fail on its own: a deadline around every read, and a circuit breaker over all of them.
 // Failure is a value here, never an exception, so that a read that combines sources can answer with what it knows.
 
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 
 export type Reading<T> = { ok: true; value: T } | { ok: false; reason: 'timeout' | 'error' | 'open' };
 

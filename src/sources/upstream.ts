@@ -2,8 +2,8 @@
 // retries with jitter, and a breaker that rests. It never judges what an answer means, and never tells an address or a key.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import { createBreaker } from './breaker.ts';
 import type { BreakerState } from './breaker.ts';
 import type { Budget } from './budget.ts';
@@ -83,7 +83,7 @@ export type UpstreamStatus = {
 
 export type Upstream = {
   readonly name: string;
-  /** The parsed answer, with every number as a JsonNumber (domain/json-text.ts). Throws UpstreamFailure. */
+  /** The parsed answer, with every number as a JsonNumber (core/json-text.ts). Throws UpstreamFailure. */
   getJson(path: string, query?: Query, options?: CallOptions): Promise<unknown>;
   postJson(path: string, body: unknown, options?: CallOptions): Promise<unknown>;
   /** The answer as text, for what is not JSON as a whole. */

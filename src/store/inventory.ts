@@ -3,8 +3,8 @@
 import type { Queryable } from '../db/database.ts';
 import type { Adjustment, StockChange, StockLevel, StockResult } from '../db/stock.ts';
 import { adjustStock, listAdjustments, listStock } from '../db/stock.ts';
-import { isId } from '../domain/time-ordered-id.ts';
-import { ServiceError } from '../errors.ts';
+import { isId } from '../core/time-ordered-id.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { ShopCaller, Store } from './store.ts';
 
 export type LevelQuery = { productId: string | null; lowStock: boolean; threshold: number };

@@ -15,8 +15,8 @@ import {
 } from '../db/keys.ts';
 import { createApiKey, hashApiKey, isWellFormedKey, prefixOf } from '../domain/api-key.ts';
 import { needsShop } from '../domain/scope.ts';
-import { createId } from '../domain/time-ordered-id.ts';
-import { OperatorError } from '../errors.ts';
+import { createId } from '../core/time-ordered-id.ts';
+import { OperatorError } from '../core/errors.ts';
 import { requireShop } from './shops.ts';
 import type { Caller, Store } from './store.ts';
 

@@ -3,9 +3,9 @@
 
 import type { ApiKey } from '../db/keys.ts';
 import { isScope, SCOPES } from '../domain/scope.ts';
-import { isStorable } from '../domain/text.ts';
-import { parseTime } from '../domain/time.ts';
-import { OperatorError } from '../errors.ts';
+import { isStorable } from '../core/text.ts';
+import { parseTime } from '../core/time.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { IssuedKey } from './keys.ts';
 import { issueKey, readKeys, revokeKey, rotateKey } from './keys.ts';
 import { createShop, readShops } from './shops.ts';

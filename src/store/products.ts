@@ -6,9 +6,9 @@ import { insertProductWithEvent, updateProductWithEvent } from '../db/product-ch
 import { claimSlugNumbers, deleteProduct, findProduct, findProductForUpdate, listSlugsLike } from '../db/products.ts';
 import type { NewProduct, Product, ProductInput } from '../domain/product.ts';
 import { toFreeSlug, toSlug } from '../domain/slug.ts';
-import { isId } from '../domain/time-ordered-id.ts';
-import type { ErrorDetail } from '../errors.ts';
-import { ServiceError } from '../errors.ts';
+import { isId } from '../core/time-ordered-id.ts';
+import type { ErrorDetail } from '../core/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { ShopCaller, Store } from './store.ts';
 
 /** The words of the specification for whatever is wrong with a product's fields. */

@@ -2,8 +2,8 @@
 
 import { findShop, insertShop, listShops } from '../db/shops.ts';
 import type { Shop } from '../db/shops.ts';
-import { createId } from '../domain/time-ordered-id.ts';
-import { OperatorError } from '../errors.ts';
+import { createId } from '../core/time-ordered-id.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Store } from './store.ts';
 
 const NAME_LENGTH_MAX = 160;

@@ -4,7 +4,7 @@ import type { Delivery } from '../db/delivery-log.ts';
 import { listDeliveries, updateDeadAgain, updateDeliveriesAgain } from '../db/delivery-log.ts';
 import type { DeliveryState } from '../domain/webhook-delivery.ts';
 import { DELIVERY_STATES, parseDeliveryId, toDeliveryId } from '../domain/webhook-delivery.ts';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import { requireShop } from './shops.ts';
 import type { Store } from './store.ts';
 

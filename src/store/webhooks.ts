@@ -21,13 +21,13 @@ import {
   updateWebhook,
   updateWebhookSecret,
 } from '../db/webhooks.ts';
-import { createId, isId } from '../domain/time-ordered-id.ts';
+import { createId, isId } from '../core/time-ordered-id.ts';
 import type { WebhookFields } from '../domain/webhook.ts';
 import { WEBHOOKS_MAX, mergeWebhook } from '../domain/webhook.ts';
 import { TEST_EVENT_TYPE } from '../domain/webhook-events.ts';
 import { ROTATION_OVERLAP_MS, createWebhookSecret } from '../domain/webhook-signature.ts';
-import type { ErrorDetail } from '../errors.ts';
-import { ServiceError } from '../errors.ts';
+import type { ErrorDetail } from '../core/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { ShopCaller, Store } from './store.ts';
 
 /** The words for whatever is wrong with what is told of a subscription. */

@@ -2,8 +2,8 @@
 
 import { listCollectionsByIds } from '../db/collections.ts';
 import type { Follow } from '../db/follows.ts';
-import type { AssetId } from '../domain/address.ts';
-import type { Collection } from '../domain/collection.ts';
+import type { AssetId } from '../core/address.ts';
+import type { Collection } from '../core/collection.ts';
 import { readDasCollection, readDasTokens, walkDasCollection } from '../sources/das.ts';
 import type { SourceRecord } from '../sources/rows.ts';
 import type { UpstreamPace } from '../sources/upstream.ts';

@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import { listTaskSchedules } from '../db/sync-tasks.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 import { runTask, STATEMENT_TIMEOUT_MS } from './run.ts';
 import type { SyncTask } from './task.ts';
 

@@ -1,7 +1,7 @@
 // The sweep that records what the clock has ended. Nothing depends on it being prompt: reads look at the clock themselves.
 // It keeps the indexes of active rows short.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { updateExpiredOrders } from '../db/book-orders.ts';
 import type { Database } from '../db/database.ts';
 import { deleteKeptAnswers } from '../db/idempotency.ts';

@@ -1,6 +1,6 @@
 // Runs an idempotent task on a period until it is told to stop. A failed run is logged and tried again at the next turn.
 
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 
 export type PeriodicTask = { name: string; periodMs: number; run: () => Promise<unknown> };
 

@@ -4,8 +4,8 @@
 import { listRates } from '../db/rates.ts';
 import type { Quote } from '../domain/price-quotes.ts';
 import { decidePrice } from '../domain/price-quotes.ts';
-import { describeError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { describeError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import { readCoinbasePrices, readCoingeckoPrices } from '../sources/prices.ts';
 import type { Quotes } from '../sources/prices.ts';
 import type { Upstream } from '../sources/upstream.ts';

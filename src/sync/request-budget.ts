@@ -1,7 +1,7 @@
 // An upstream's hourly budget as all processes share it, by the rule of sources/budget.ts. It is the key's, not the process's:
 // what one takes the others do not have, and a restart fills nothing.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Queryable } from '../db/database.ts';
 import { claimRequest, updateRequestGivenBack } from '../db/request-budgets.ts';
 import type { Bucket, Budget } from '../sources/budget.ts';

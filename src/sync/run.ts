@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import type { TaskChange, TaskOutcome } from '../db/sync-tasks.ts';
 import { claimSyncTask, updateSyncTaskEnded, updateSyncTaskLease } from '../db/sync-tasks.ts';
-import { describeError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { describeError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { SyncTask, TaskProgress, TaskResult } from './task.ts';
 import { AnsweredFailure } from './task.ts';
 

@@ -4,7 +4,7 @@
 import type { Follow } from '../db/follows.ts';
 import { listFollows } from '../db/follows.ts';
 import { listShownTokens, updateShownTokensLooked } from '../db/shown.ts';
-import type { AssetId } from '../domain/address.ts';
+import type { AssetId } from '../core/address.ts';
 import type { Upstream } from '../sources/upstream.ts';
 import { UpstreamFailure } from '../sources/upstream.ts';
 import { isHopeless, SHOWN_MS } from './followed.ts';

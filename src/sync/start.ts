@@ -2,7 +2,7 @@
 // source joins by one line in `createSyncTasks`; everything else finds it there.
 
 import { updateSyncTasksNudged } from '../db/sync-tasks.ts';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import { createAuditOperations } from './chain/audit.ts';
 import { createChainStatus } from './chain/chain-status.ts';
 import type { FollowedChains } from './chain/followed-chains.ts';

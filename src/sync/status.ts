@@ -1,7 +1,7 @@
 // How the tasks are doing, as the operator sees it and as anyone may: the same figures, the latter without a word that came
 // from outside. It never tells a host, a key or a path.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Database } from '../db/database.ts';
 import type { TaskRecord } from '../db/sync-tasks.ts';
 import { listSyncTasks } from '../db/sync-tasks.ts';

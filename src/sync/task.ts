@@ -2,7 +2,7 @@
 
 import type { Config } from '../config.ts';
 import type { ImportContext } from '../intake/import.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 import type { UpstreamStatus } from '../sources/upstream.ts';
 
 /** What tasks are made of: the databases, the chains, who to tell of changes, and the settings. */

@@ -1,7 +1,7 @@
 // Records what came of tries, many in one transaction: while one is being committed the next outcomes gather. It also judges
 // the receivers: who works, who fails, who is disabled.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Database, Statements } from '../db/database.ts';
 import type { Attempt, ClaimedDelivery } from '../db/deliveries.ts';
 import { updateAttempts } from '../db/deliveries.ts';
@@ -9,7 +9,7 @@ import { updateWebhookHealth } from '../db/webhooks.ts';
 import type { Outcome } from '../domain/webhook-delivery.ts';
 import { judgeOutcome } from '../domain/webhook-delivery.ts';
 import { FAILING_MAX_MS } from '../domain/webhook-schedule.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 
 export type RecorderOptions = { main: Database; clock: Clock; log: Log; random?: () => number };
 

@@ -1,9 +1,9 @@
 // Runs the webhook worker until it is told to stop: on a period, soon when something happened, and at once when a send has made
 // room. A failed turn is logged once, and tried again at the next.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Database } from '../db/database.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 import { createSender } from './sender.ts';
 import { createWebhookWorker } from './worker.ts';
 

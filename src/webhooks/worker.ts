@@ -1,13 +1,13 @@
 // Delivers what happened: events become deliveries, due ones are leased, signed, sent and recorded. At least once: a process
 // that dies anywhere in between leaves a lease that runs out. A receiver must never wait for another one.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Database } from '../db/database.ts';
 import type { ClaimedDelivery } from '../db/deliveries.ts';
 import { claimDeliveries, deleteOldEvents, insertDeliveries, updateReleased } from '../db/deliveries.ts';
 import { toWebhookBody } from '../domain/webhook-events.ts';
 import { signWebhook } from '../domain/webhook-signature.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 import { createRecorder, STATEMENT_TIMEOUT_MS } from './recorder.ts';
 import type { SendRequest, Sender } from './sender.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sealCursor } from '../../src/domain/cursor.ts';
+import { sealCursor } from '../../src/core/cursor.ts';
 import {
   DAY_MS,
   HOUR_MS,

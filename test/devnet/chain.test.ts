@@ -12,7 +12,7 @@ import type { LocalNetwork } from '../../src/devnet/devnet.ts';
 import { hashOrder, signBulk, signOrder, buildAsk, toOrder } from '../../src/devnet/orders.ts';
 import { CONDUIT_KEY } from '../../src/devnet/protocol.ts';
 import { createRpc } from '../../src/devnet/rpc.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import type { TestDevnet } from '../support/anvil.ts';
 import { readHashes, startTestDevnet } from '../support/anvil.ts';
 

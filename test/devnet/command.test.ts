@@ -6,7 +6,7 @@ import os from 'node:os';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { devnetCommand } from '../../src/commands/devnet.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 
 async function run(args: string[], onText: (text: string) => void = () => undefined): Promise<[number, string]> {
   let output = '';

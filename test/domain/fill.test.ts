@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../src/core/address.ts';
 import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../src/domain/chain-event.ts';
 import { ITEM_TYPE, ZERO_ADDRESS } from '../../src/domain/chain-event.ts';
 import { toSales } from '../../src/domain/fill.ts';

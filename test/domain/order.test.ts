@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Address, AssetId } from '../../src/domain/address.ts';
+import type { Address, AssetId } from '../../src/core/address.ts';
 import { toOrderId } from '../../src/domain/order.ts';
 
 test('an order id is chain, contract, token id and the milliseconds of its creation', () => {

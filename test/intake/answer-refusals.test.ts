@@ -11,7 +11,7 @@ import { ANSWER_FORMATS } from '../../src/commands/answer-formats.ts';
 import type { AnswerFormat } from '../../src/commands/answer-formats.ts';
 import { importCommand, runImport } from '../../src/commands/import.ts';
 import type { Database } from '../../src/db/database.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import { LOCAL_DOOR } from '../../src/http/intake/context.ts';
 import { registerRecordRoutes } from '../../src/http/intake/records.ts';
 import { IntakeErrorSchema } from '../../src/http/intake/schemas.ts';

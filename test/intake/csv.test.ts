@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createChains } from '../../src/domain/chain.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { createChains } from '../../src/core/chains.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import { parseCsvMap } from '../../src/intake/csv-map.ts';
 import { readCsvRows } from '../../src/intake/csv.ts';
 import { toChunks } from '../support/intake.ts';

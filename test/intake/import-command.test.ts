@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { runImport } from '../../src/commands/import.ts';
 import type { Database } from '../../src/db/database.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import { createLocalConnection } from '../../src/intake/connection.ts';
 import { forEachEngine, temporaryDirectory } from '../support/engines.ts';
 import { emptyTables, EVM, toContext, token, toNdjson } from '../support/intake.ts';

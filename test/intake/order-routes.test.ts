@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../src/core/address.ts';
 import type { SeaportOrder } from '../../src/domain/seaport/order.ts';
 import { hashOrder } from '../../src/domain/seaport/order.ts';
 import { createContract } from '../support/contract.ts';

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
-import { parseNativeAmount } from '../../src/domain/amount.ts';
+import { parseNativeAmount } from '../../src/core/amount.ts';
 import { parseCsvMap } from '../../src/intake/csv-map.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/intake.ts';

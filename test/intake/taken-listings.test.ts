@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import { createChains } from '../../src/domain/chain.ts';
+import type { Chain } from '../../src/core/chains.ts';
+import { createChains } from '../../src/core/chains.ts';
 import type { OrderContext } from '../../src/intake/orders.ts';
 import { submitOrder } from '../../src/intake/orders.ts';
 import { forEachEngine } from '../support/engines.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { QueryTimeout } from '../../src/db/deadline.ts';
 import { createLane } from '../../src/db/lane.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { withinOneDeadline } from '../../src/market/market.ts';
 import { createSource } from '../../src/sources/source.ts';
 

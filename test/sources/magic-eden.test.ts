@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseNativeAmount, toDecimalText } from '../../src/domain/amount.ts';
-import { createChains } from '../../src/domain/chain.ts';
-import { parseJsonText } from '../../src/domain/json-text.ts';
+import { parseNativeAmount, toDecimalText } from '../../src/core/amount.ts';
+import { createChains } from '../../src/core/chains.ts';
+import { parseJsonText } from '../../src/core/json-text.ts';
 import { harvestMagicEdenAsks, walkMagicEdenAsks } from '../../src/sources/magic-eden-evm.ts';
 import {
   readMagicEdenStats,

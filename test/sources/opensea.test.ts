@@ -5,12 +5,12 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { parseAddress, parseAssetId } from '../../src/domain/address.ts';
-import type { Address, AssetId } from '../../src/domain/address.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import { createChains } from '../../src/domain/chain.ts';
+import { parseAddress, parseAssetId } from '../../src/core/address.ts';
+import type { Address, AssetId } from '../../src/core/address.ts';
+import type { Chain } from '../../src/core/chains.ts';
+import { createChains } from '../../src/core/chains.ts';
 import { parseRecord } from '../../src/intake/records.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { parseExactJson } from '../../src/sources/exact-json.ts';
 import { findOpenSeaContract, readOpenSeaCollection, readOpenSeaStats } from '../../src/sources/opensea/collection.ts';
 import {

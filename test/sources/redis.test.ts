@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { checkRedis } from '../../src/commands/doctor-redis.ts';
 import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import type { RedisConnection } from '../../src/sources/redis.ts';
 import { RedisFailure, connectRedis } from '../../src/sources/redis.ts';
 import { UNDER_WAY_MAX, openSharedWindows } from '../../src/sources/shared-windows.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { FAILURES_MAX, createSource } from '../../src/sources/source.ts';
 import { until } from '../support/engines.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { JsonNumber } from '../../src/domain/json-text.ts';
-import { createLog } from '../../src/log.ts';
+import { JsonNumber } from '../../src/core/json-text.ts';
+import { createLog } from '../../src/core/log.ts';
 import type { Budget } from '../../src/sources/budget.ts';
 import { createBudget } from '../../src/sources/budget.ts';
 import { parseExactJson } from '../../src/sources/exact-json.ts';

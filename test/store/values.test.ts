@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createApiKey, isWellFormedKey, prefixOf } from '../../src/domain/api-key.ts';
-import { JsonNumber, parseJsonText } from '../../src/domain/json-text.ts';
+import { JsonNumber, parseJsonText } from '../../src/core/json-text.ts';
 import type { ProductFields } from '../../src/domain/product.ts';
 import {
   PRODUCT_TYPES,
@@ -15,7 +15,7 @@ import {
   parseProductInput,
 } from '../../src/domain/product.ts';
 import { SLUG_LENGTH_MAX, toFreeSlug, toSlug } from '../../src/domain/slug.ts';
-import { createId, isId } from '../../src/domain/time-ordered-id.ts';
+import { createId, isId } from '../../src/core/time-ordered-id.ts';
 
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme', maxLength: 200 }));
 

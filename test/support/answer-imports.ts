@@ -6,7 +6,7 @@ import { Readable, Writable } from 'node:stream';
 import type { AnswerFormat } from '../../src/commands/answer-formats.ts';
 import { runImport } from '../../src/commands/import.ts';
 import type { Database } from '../../src/db/database.ts';
-import { createChains } from '../../src/domain/chain.ts';
+import { createChains } from '../../src/core/chains.ts';
 import { createLocalConnection } from '../../src/intake/connection.ts';
 import { temporaryDirectory } from './engines.ts';
 import { NOW, toContext } from './intake.ts';

@@ -17,7 +17,7 @@ import type { Queryable } from '../../src/db/database.ts';
 import { SCHEMAS, migrate } from '../../src/db/migrate.ts';
 import type { Databases } from '../../src/db/open.ts';
 import { openDatabases } from '../../src/db/open.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 

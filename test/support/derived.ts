@@ -8,7 +8,7 @@ import { createDatabase } from '../../src/db/database.ts';
 import { openEmbedded } from '../../src/db/embedded.ts';
 import { SCHEMAS, migrate } from '../../src/db/migrate.ts';
 import { dumpSchema } from '../../src/db/schema-dump.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { startService } from '../../src/service.ts';
 
 /** docs/settings.md, from the table of settings. */

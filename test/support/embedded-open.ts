@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { openEmbedded } from '../../src/db/embedded.ts';
-import { describeError } from '../../src/errors.ts';
+import { describeError } from '../../src/core/errors.ts';
 
 try {
   const { close } = await openEmbedded({ dir: process.argv[2] ?? '' });

@@ -9,9 +9,9 @@ import { buildAsk, buildMirror, signOrder, toOrder, totalOf } from '../../src/de
 import type { SignedOrder } from '../../src/devnet/orders.ts';
 import { installProtocol } from '../../src/devnet/protocol.ts';
 import type { Contract, Protocol } from '../../src/devnet/protocol.ts';
-import { createChains, parseExtraChain } from '../../src/domain/chain.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import type { Address } from '../../src/domain/address.ts';
+import { createChains, parseExtraChain } from '../../src/core/chains.ts';
+import type { Chain } from '../../src/core/chains.ts';
+import type { Address } from '../../src/core/address.ts';
 
 export type EvmScene = {
   local: LocalChain;

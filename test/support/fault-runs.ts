@@ -2,8 +2,8 @@
 // failure that says so; never a bad row, and never a walk that calls itself whole and is not.
 
 import assert from 'node:assert/strict';
-import { createLog } from '../../src/log.ts';
-import { createChains } from '../../src/domain/chain.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createChains } from '../../src/core/chains.ts';
 import { parseRecord } from '../../src/intake/records.ts';
 import type { Harvest, SourceRecord } from '../../src/sources/rows.ts';
 import type { Upstream } from '../../src/sources/upstream.ts';

@@ -1,12 +1,12 @@
 // A small followed world on a real local chain: one collection, three people, one database, and the steps of the follower at
 // the test's pace.
 
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../src/core/address.ts';
 import type { Hex } from '../../src/domain/chain-event.ts';
-import { createChains } from '../../src/domain/chain.ts';
+import { createChains } from '../../src/core/chains.ts';
 import { upsertFollow } from '../../src/db/follows.ts';
 import type { Database } from '../../src/db/database.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import type { ChainReader } from '../../src/sources/evm/chain-reader.ts';
 import { createChainReader } from '../../src/sources/evm/chain-reader.ts';
 import { backfillOnce } from '../../src/sync/chain/backfill.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
-import { createChains } from '../../src/domain/chain.ts';
+import { createChains } from '../../src/core/chains.ts';
 import type { ImportContext, ImportOptions } from '../../src/intake/import.ts';
 import { importRecords } from '../../src/intake/import.ts';
 import type { ImportSummary } from '../../src/intake/tally.ts';

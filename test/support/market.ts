@@ -7,7 +7,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { openDatabases } from '../../src/db/open.ts';
 import { findOrInsertSecret } from '../../src/db/secrets.ts';
 import type { RateLimits } from '../../src/http/rate-limit.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { toEvmAddress, toSolanaAddress } from '../../src/sources/sample-chance.ts';
 import { forEachEngine } from './engines.ts';
 import type { TestService } from './service.ts';

@@ -2,9 +2,9 @@
 // give it: the answer stands at every path. What comes of it is told in one line.
 
 import type { TestContext } from 'node:test';
-import { parseAddress, parseAssetId } from '../../src/domain/address.ts';
-import type { Address, AssetId } from '../../src/domain/address.ts';
-import { createChains } from '../../src/domain/chain.ts';
+import { parseAddress, parseAssetId } from '../../src/core/address.ts';
+import type { Address, AssetId } from '../../src/core/address.ts';
+import { createChains } from '../../src/core/chains.ts';
 import { readDasCollection, readDasTokens, walkDasCollection } from '../../src/sources/das.ts';
 import { walkMagicEdenAsks } from '../../src/sources/magic-eden-evm.ts';
 import {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import { readConfig } from '../../src/config.ts';
-import type { LogLevel } from '../../src/log.ts';
-import { createLog } from '../../src/log.ts';
+import type { LogLevel } from '../../src/core/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import type { RateLimits } from '../../src/http/rate-limit.ts';
 import { createSocketConnection } from '../../src/intake/client.ts';
 import type { ImportSummary } from '../../src/intake/tally.ts';

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabases } from '../../src/db/open.ts';
 import { MARKETPLACE_LIMITS } from '../../src/http/rate-limit.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { makeTempDir } from './embedded.ts';
 import { until } from './engines.ts';
 import type { TestService } from './service.ts';

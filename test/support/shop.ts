@@ -7,7 +7,7 @@ import { after, before, describe } from 'node:test';
 import type { Database, Queryable, Row, Statements } from '../../src/db/database.ts';
 import { openDatabases } from '../../src/db/open.ts';
 import { STORE_SCOPES } from '../../src/domain/scope.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { createStoreOperations } from '../../src/store/operations.ts';
 import { createContract } from './contract.ts';
 import type { TestEngine } from './engines.ts';

@@ -13,7 +13,7 @@ import {
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../src/core/address.ts';
 import { ZERO_ADDRESS } from '../../src/domain/chain-event.ts';
 import type { Protocol, SeaportOrder } from '../../src/domain/seaport/order.ts';
 

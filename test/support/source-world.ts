@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
 import { upsertFollow } from '../../src/db/follows.ts';
 import { upsertShown } from '../../src/db/shown.ts';
-import type { Address, AssetId } from '../../src/domain/address.ts';
-import { toCollectionId } from '../../src/domain/collection.ts';
+import type { Address, AssetId } from '../../src/core/address.ts';
+import { toCollectionId } from '../../src/core/collection.ts';
 import { assetOf, createDasStore, dasRoutes } from './replay-das.ts';
 import { createFeedStore, feedRoutes } from './replay-feed.ts';
 import {

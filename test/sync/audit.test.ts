@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabases } from '../../src/db/open.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { createChainReader } from '../../src/sources/evm/chain-reader.ts';
 import { createAuditOperations } from '../../src/sync/chain/audit.ts';
 import type { AuditReport } from '../../src/sync/chain/audit-report.ts';

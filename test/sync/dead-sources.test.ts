@@ -7,7 +7,7 @@ import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { listSyncTasks, listTaskSchedules } from '../../src/db/sync-tasks.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { createDasTasks } from '../../src/sync/das.ts';
 import { createFeedTasks } from '../../src/sync/feed.ts';
 import { createMagicEdenEvmTasks } from '../../src/sync/magic-eden-evm.ts';

@@ -11,7 +11,7 @@ import type { Database } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openDatabases } from '../../src/db/open.ts';
 import { claimSyncTask, listSyncTasks, updateSyncTasksNudged } from '../../src/db/sync-tasks.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import type { Driver } from '../../src/sync/driver.ts';
 import { startDriver } from '../../src/sync/driver.ts';
 import { runTask } from '../../src/sync/run.ts';

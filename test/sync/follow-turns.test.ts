@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { listFollowTurns, upsertFollowTurn } from '../../src/db/follow-turns.ts';
 import { deleteFollow, listFollows, updateFollowOpenSeaSlug } from '../../src/db/follows.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { createCollectionOperations } from '../../src/sync/collections.ts';
 import { createOpenSeaTasks } from '../../src/sync/opensea.ts';
 import { runTask } from '../../src/sync/run.ts';

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { createBudget } from '../../src/sources/budget.ts';
 import type { CallOptions, Upstream } from '../../src/sources/upstream.ts';
 import { UpstreamFailure } from '../../src/sources/upstream.ts';

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabases } from '../../src/db/open.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { forEachEngine, freePort, until } from '../support/engines.ts';
 import { coinbaseRoutes } from '../support/replay-prices.ts';
 import { startReplay } from '../support/replay.ts';

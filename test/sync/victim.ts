@@ -3,7 +3,7 @@
 
 import { readConfig } from '../../src/config.ts';
 import { openDatabases } from '../../src/db/open.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { startDriver } from '../../src/sync/driver.ts';
 
 const log = createLog('silent');

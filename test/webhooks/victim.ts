@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config.ts';
 import { openDatabases } from '../../src/db/open.ts';
 import { insertDeliveries } from '../../src/db/deliveries.ts';
 import { parseNewProduct } from '../../src/domain/product.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/core/log.ts';
 import { createProduct } from '../../src/store/products.ts';
 import type { Sender } from '../../src/webhooks/sender.ts';
 import { createSender } from '../../src/webhooks/sender.ts';

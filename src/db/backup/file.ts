@@ -11,7 +11,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { OperatorError, describeError } from '../../errors.ts';
+import { OperatorError, describeError } from '../../core/errors.ts';
 
 /** It holds secrets. */
 const FILE_MODE = 0o600;

@@ -1,7 +1,7 @@
 // What a backup says, a line at a time: a header, of each table its columns and then its rows, the sequences, and an end that
 // counts the rows. A row is a JSON array of the server's own text for each value, or null. It never looks into a row.
 
-import { OperatorError } from '../../errors.ts';
+import { OperatorError } from '../../core/errors.ts';
 import type { SequenceState, TableShape } from './catalogue.ts';
 import { checkIntact, damaged, readBackupFile } from './file.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';

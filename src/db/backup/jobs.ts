@@ -3,7 +3,7 @@
 
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { OperatorError, describeError } from '../../errors.ts';
+import { OperatorError, describeError } from '../../core/errors.ts';
 import type { BackupProgress, BackupResult } from './write.ts';
 import { writeBackup } from './write.ts';
 import type { Database } from '../database.ts';

@@ -1,7 +1,7 @@
 // Restores a backup into empty databases, or in place of what they hold: all of a database in one transaction, so that a restore
 // that fails or is killed leaves it as it was. It must never be given a file that was not verified.
 
-import { OperatorError, describeError } from '../../errors.ts';
+import { OperatorError, describeError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
 import {
   deleteSchemaContent,

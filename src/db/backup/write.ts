@@ -1,7 +1,7 @@
 // Writes a backup: every row of both schemas as they were at one moment, as text that any server reads back exactly. It never
 // writes to a database. On PostgreSQL everything goes on meanwhile; on the embedded engine everybody else waits.
 
-import { OperatorError } from '../../errors.ts';
+import { OperatorError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
 import { listAppliedMigrations, listSequences, listTables, quoted, quotedTable, setExactText } from './catalogue.ts';
 import type { BackupTarget } from './file.ts';

@@ -2,8 +2,8 @@
 // Addresses are a list, never derived: a chain may have several of one version, and not every chain has every version.
 
 import { getContractAddress } from 'viem';
-import type { Address } from '../address.ts';
-import type { Chain } from '../chain.ts';
+import type { Address } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
 import type { Hex } from '../chain-event.ts';
 import type { Protocol } from './order.ts';
 import { hashText } from './order.ts';

@@ -1,8 +1,8 @@
 // What a Seaport order says as a listing: one token, one price, one currency, fillable by anyone. Anything else is refused with
 // a code of its own. It looks at the order alone: who signed it and who holds the token is asked elsewhere.
 
-import type { Address, AssetId } from '../address.ts';
-import { UINT256_MAX } from '../amount.ts';
+import type { Address, AssetId } from '../../core/address.ts';
+import { UINT256_MAX } from '../../core/amount.ts';
 import { ITEM_TYPE, ZERO_ADDRESS } from '../chain-event.ts';
 import { findOperator } from './deployments.ts';
 import type { ConsiderationItem, OfferItem, Protocol, SeaportOrder } from './order.ts';

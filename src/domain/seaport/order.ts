@@ -2,11 +2,11 @@
 // it (EIP-712). It judges no terms: whether an order is a listing is said by listing.ts.
 
 import { keccak256, stringToHex } from 'viem';
-import type { Address } from '../address.ts';
-import { parseAddress } from '../address.ts';
-import { UINT256_MAX } from '../amount.ts';
+import type { Address } from '../../core/address.ts';
+import { parseAddress } from '../../core/address.ts';
+import { UINT256_MAX } from '../../core/amount.ts';
 import type { Hex } from '../chain-event.ts';
-import { JsonNumber } from '../json-text.ts';
+import { JsonNumber } from '../../core/json-text.ts';
 
 /** `identifierOrCriteria` is a token id, or the root of a criterion. */
 export type OfferItem = {

@@ -2,7 +2,7 @@
 // signature of any other form, or that recovers to somebody else, may still be a contract's (ERC-1271): only its chain can tell.
 
 import { recoverAddress } from 'viem';
-import type { Address } from '../address.ts';
+import type { Address } from '../../core/address.ts';
 import type { Hex } from '../chain-event.ts';
 import type { Protocol } from './order.ts';
 import { hashText, hashWords, ORDER_TYPES, orderDigest, REFERRED_TYPES } from './order.ts';

@@ -3,9 +3,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { StoredOrder } from '../../db/signed-orders.ts';
-import { isStorable } from '../../domain/text.ts';
-import type { ErrorDetail } from '../../errors.ts';
-import { ServiceError } from '../../errors.ts';
+import { isStorable } from '../../core/text.ts';
+import type { ErrorDetail } from '../../core/errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { cancelOrder } from '../../intake/order-cancels.ts';
 import { explainOrder } from '../../intake/order-explanation.ts';
 import { submitOrder } from '../../intake/orders.ts';

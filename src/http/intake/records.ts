@@ -5,7 +5,7 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { describeError, ServiceError } from '../../errors.ts';
+import { describeError, ServiceError } from '../../core/errors.ts';
 import type { ImportContext } from '../../intake/import.ts';
 import { ImportFailure, importRecords } from '../../intake/import.ts';
 import type { RecordSender } from '../../intake/land-products.ts';

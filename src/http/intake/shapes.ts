@@ -1,9 +1,9 @@
 // From an order of the own book to what goes over the wire.
 
-import { toAssetNames } from '../../domain/address.ts';
-import type { Chain } from '../../domain/chain.ts';
+import { toAssetNames } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
 import type { ChainEvent } from '../../domain/chain-event.ts';
-import { toPrice } from '../../domain/price.ts';
+import { toPrice } from '../../core/price.ts';
 import type { Explanation } from '../../intake/order-explanation.ts';
 import type { StoredOrder } from '../../db/signed-orders.ts';
 import type { WireMarketItem } from '../marketplace/schemas.ts';

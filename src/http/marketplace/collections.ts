@@ -2,8 +2,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { openCursor, sealCursor } from '../../domain/cursor.ts';
-import { ServiceError } from '../../errors.ts';
+import { openCursor, sealCursor } from '../../core/cursor.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { ALL_COLLECTIONS } from '../../market/changes.ts';
 import { readCollectionDetail } from '../../market/collection.ts';
 import { listCollections } from '../../market/collections.ts';

@@ -2,9 +2,9 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { openCursor, sealCursor } from '../../core/cursor.ts';
 import { WINDOW_SIZE_MAX } from '../../domain/listing-window.ts';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { chainAndAddressOf, resolveCollection, subjectOf } from '../../market/resolve.ts';
 import { createWindowReader } from '../../market/windows.ts';
 import { DEGRADED_POLICY, createAnswer } from '../answer.ts';

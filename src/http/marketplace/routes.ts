@@ -1,7 +1,7 @@
 // The marketplace interface: all its routes.
 
 import type { FastifyInstance } from 'fastify';
-import type { Chains } from '../../domain/chain.ts';
+import type { Chains } from '../../core/chains.ts';
 import { registerOpenApi } from '../openapi.ts';
 import { createQueryValidator } from '../query.ts';
 import type { MarketplaceContext } from './answer-route.ts';

@@ -2,8 +2,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { openCursor, sealCursor } from '../../domain/cursor.ts';
-import { ServiceError } from '../../errors.ts';
+import { openCursor, sealCursor } from '../../core/cursor.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { subjectOf } from '../../market/resolve.ts';
 import type { SalePlace } from '../../market/sales.ts';
 import { readSales, resolveTradedCollection } from '../../market/sales.ts';

@@ -3,7 +3,7 @@
 
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
-import { PUBLISHED_CHAIN_IDS } from '../../domain/chain.ts';
+import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
 
 /** Nullable in the short form of JSON Schema. The static type is given, because the short form has none. */
 const nullable = <T>(type: 'string' | 'number' | 'integer' | 'boolean', description: string, more: object = {}) =>

@@ -1,13 +1,13 @@
 // From what the market read to what goes over the wire. Every field is always present; unknown is null.
 
-import { toAssetNames } from '../../domain/address.ts';
-import type { Address, AssetId } from '../../domain/address.ts';
-import type { Chain } from '../../domain/chain.ts';
-import { toCollectionId } from '../../domain/collection.ts';
-import type { Collection } from '../../domain/collection.ts';
+import { toAssetNames } from '../../core/address.ts';
+import type { Address, AssetId } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
+import { toCollectionId } from '../../core/collection.ts';
+import type { Collection } from '../../core/collection.ts';
 import { toServedImage } from '../../domain/image-url.ts';
-import type { Price, Rates } from '../../domain/price.ts';
-import { toPrice } from '../../domain/price.ts';
+import type { Price, Rates } from '../../core/price.ts';
+import { toPrice } from '../../core/price.ts';
 import type { CollectionDetail } from '../../market/collection.ts';
 import type { CollectionSummary } from '../../market/collections.ts';
 import type { Floor } from '../../market/floor.ts';

@@ -1,8 +1,8 @@
 // GET /v1/tokens/{chain}/{address}/{tokenId}.
 
 import type { FastifyInstance } from 'fastify';
-import { parseAddress, parseAssetId } from '../../domain/address.ts';
-import { ServiceError } from '../../errors.ts';
+import { parseAddress, parseAssetId } from '../../core/address.ts';
+import { ServiceError } from '../../core/errors.ts';
 import type { Market } from '../../market/market.ts';
 import { readToken } from '../../market/token.ts';
 import { DEGRADED_POLICY, createAnswer } from '../answer.ts';

@@ -1,8 +1,8 @@
 // Bodies of the store interface: JSON in well-formed UTF-8, with every number as its literal text.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseJsonText } from '../../domain/json-text.ts';
-import { ServiceError } from '../../errors.ts';
+import { parseJsonText } from '../../core/json-text.ts';
+import { ServiceError } from '../../core/errors.ts';
 
 /** A body as it came, and what it says. */
 export type JsonBody = { raw: Buffer; value: unknown };

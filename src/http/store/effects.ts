@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/database.ts';
 import type { KeptAnswer } from '../../db/idempotency.ts';
 import { claimIdempotencyKey, findKeptAnswer, upsertKeptAnswer } from '../../db/idempotency.ts';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from './bodies.ts';
 import type { StoreContext } from './context.ts';

@@ -1,7 +1,7 @@
 // Versions of products and webhooks as strong ETags, for callers who want to change only what they have seen.
 
 import type { FastifyRequest } from 'fastify';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 
 type Versioned = { version: number };
 

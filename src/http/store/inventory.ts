@@ -2,13 +2,13 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { openCursor, sealCursor } from '../../domain/cursor.ts';
-import { JsonNumber } from '../../domain/json-text.ts';
+import { openCursor, sealCursor } from '../../core/cursor.ts';
+import { JsonNumber } from '../../core/json-text.ts';
 import { LOW_STOCK_LEVEL, LOW_STOCK_THRESHOLD, STOCK_MAX } from '../../domain/stock.ts';
-import { countCharacters, isStorable } from '../../domain/text.ts';
+import { countCharacters, isStorable } from '../../core/text.ts';
 import type { Adjustment, StockLevel, StockResult } from '../../db/stock.ts';
-import type { ErrorDetail } from '../../errors.ts';
-import { ServiceError } from '../../errors.ts';
+import type { ErrorDetail } from '../../core/errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import type { Adjust } from '../../store/inventory.ts';
 import { DEFAULT_REASON, changeStock, readAdjustments, readLevels } from '../../store/inventory.ts';
 import { authorize, callerOf, storeOf } from './authorize.ts';

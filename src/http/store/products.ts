@@ -5,8 +5,8 @@ import Type from 'typebox';
 import type { Product, ProductSummary, ProductType } from '../../domain/product.ts';
 import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES, parseNewProduct, parseProductInput } from '../../domain/product.ts';
 import { toProductSummaryView, toProductView } from '../../domain/product-view.ts';
-import { isId } from '../../domain/time-ordered-id.ts';
-import { ServiceError } from '../../errors.ts';
+import { isId } from '../../core/time-ordered-id.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { createProductList } from '../../store/product-list.ts';
 import {
   INVALID_PRODUCT,

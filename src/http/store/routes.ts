@@ -1,8 +1,8 @@
 // The store interface: all its routes, in a scope with its own way of reading bodies and queries.
 
 import type { FastifyInstance } from 'fastify';
-import type { Chains } from '../../domain/chain.ts';
-import { ServiceError } from '../../errors.ts';
+import type { Chains } from '../../core/chains.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { registerOpenApi, toPublishedDocument } from '../openapi.ts';
 import { createQueryValidator } from '../query.ts';
 import { readJsonBodies } from './bodies.ts';

@@ -3,11 +3,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { openCursor, sealCursor } from '../../core/cursor.ts';
 import type { DeliveryState } from '../../domain/webhook-delivery.ts';
 import { parseDeliveryId } from '../../domain/webhook-delivery.ts';
 import { parseNewWebhook, parseRecovery, parseWebhookInput } from '../../domain/webhook.ts';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import type { WebhookWithSecret } from '../../store/webhooks.ts';
 import {
   INVALID_WEBHOOK,

@@ -1,7 +1,7 @@
 // Reading the 32-byte words of ABI-encoded data from its hexadecimal text, without unpacking what is not asked for. Every
 // reader throws Unreadable when the word is not there or is not of its form; nobody outside this folder sees that.
 
-import type { Address, AssetId } from '../../domain/address.ts';
+import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex } from '../../domain/chain-event.ts';
 
 /** The data is not what the event's signature promises. */

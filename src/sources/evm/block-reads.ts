@@ -1,7 +1,7 @@
 // Reads of blocks and transactions: the newest block and whether it is plausible, headers, finality, ends of calldata.
 
 import type { BlockHeader, Hex } from '../../domain/chain-event.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { readBytes, readHash, readHeader, readObject, toQuantity } from './answers.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Pool } from './pool.ts';

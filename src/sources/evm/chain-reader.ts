@@ -1,10 +1,10 @@
 // Reading one EVM chain through endpoints that may lie, stall, limit and fail. It holds nothing that lasts longer than the process
 // and knows no database.
 
-import type { Chain } from '../../domain/chain.ts';
-import type { Clock } from '../../clock.ts';
-import { systemClock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Chain } from '../../core/chains.ts';
+import type { Clock } from '../../core/clock.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import { createBlockReads } from './block-reads.ts';
 import type { ChainReader } from './chain-reads.ts';
 import { createContractReads } from './contract-reads.ts';

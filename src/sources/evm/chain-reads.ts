@@ -1,8 +1,8 @@
 // What can be asked of an EVM chain.
 
-import type { Address, AssetId } from '../../domain/address.ts';
+import type { Address, AssetId } from '../../core/address.ts';
 import type { BlockHeader, ChainEvent, Hex } from '../../domain/chain-event.ts';
-import type { Chain } from '../../domain/chain.ts';
+import type { Chain } from '../../core/chains.ts';
 import type { EndpointStatus } from './endpoint.ts';
 
 /** Which events are wanted: those of Seaport from `protocols`, those of token contracts from `contracts`. */

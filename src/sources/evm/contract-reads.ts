@@ -2,7 +2,7 @@
 // than asked for is null, not a lie of the endpoint.
 
 import { decodeFunctionResult, encodeFunctionData, hexToString, parseAbi } from 'viem';
-import type { Address, AssetId } from '../../domain/address.ts';
+import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex } from '../../domain/chain-event.ts';
 import { ZERO_ADDRESS } from '../../domain/chain-event.ts';
 import { addressAt, bigintAt, flagAt, Unreadable } from './abi-words.ts';

@@ -3,7 +3,7 @@
 
 import type { ChainEvent, ChainPlace, Hex, ReceivedItem, SpentItem } from '../../domain/chain-event.ts';
 import { ITEM_TYPE, ZERO_ADDRESS } from '../../domain/chain-event.ts';
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '../../core/address.ts';
 import { addressAt, arrayAt, bigintAt, flagAt, hashAt, smallAt, Unreadable } from './abi-words.ts';
 import { toAddress, toBigint, toTokenId, wordAt } from './abi-words.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from './event-topics.ts';

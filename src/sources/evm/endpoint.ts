@@ -1,9 +1,9 @@
 // One JSON-RPC endpoint of a chain: asks it, in batches where it takes them, checks that the answers belong to the questions
 // and that it serves the chain, and remembers how it does. It never retries, and never lets its URL out: that may be a key.
 
-import type { Chain } from '../../domain/chain.ts';
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Chain } from '../../core/chains.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import { exchange, ExchangeFailure } from '../exchange.ts';
 import type { Exchange } from '../exchange.ts';
 import { readQuantity } from './answers.ts';

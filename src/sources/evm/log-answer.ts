@@ -1,7 +1,7 @@
 // An answer of eth_getLogs, held against the question. One log that cannot belong to it condemns all of it: an endpoint that
 // is wrong in what can be checked is not believed in the rest.
 
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../domain/chain-event.ts';
 import { readBytes, readHash, readQuantity, readTime } from './answers.ts';
 import type { CheckedLog } from './decode-logs.ts';

@@ -1,9 +1,9 @@
 // Reads of events: of one block, or of as long a range as the endpoint takes. An answer counts when the same endpoint showed
 // that it has the last block, when every log in it can be true, and when the bloom does not speak against what is missing.
 
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '../../core/address.ts';
 import type { BlockHeader, ChainEvent, Hex } from '../../domain/chain-event.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../core/log.ts';
 import { Unreadable } from './abi-words.ts';
 import { readHeader, toQuantity } from './answers.ts';
 import type { BloomedHeader } from './answers.ts';

@@ -2,9 +2,9 @@
 // and in time. What to ask and whether an answer can be true is the caller's to say.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Chain } from '../../domain/chain.ts';
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Chain } from '../../core/chains.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ChainUnavailable, RpcFailure } from './rpc-failure.ts';
 

@@ -1,9 +1,9 @@
 // A collection as OpenSea knows it, and its statistics. Those are floats: raw amounts come from their decimal text, and only
 // where that is exact and in the chain's own currency.
 
-import { parseNativeAmount } from '../../domain/amount.ts';
-import type { Address } from '../../domain/address.ts';
-import type { Chain } from '../../domain/chain.ts';
+import { parseNativeAmount } from '../../core/amount.ts';
+import type { Address } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
 import type { Harvest, Row, SourceRecord } from '../rows.ts';
 import {
   harvestRows,

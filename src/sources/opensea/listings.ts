@@ -1,8 +1,8 @@
 // OpenSea's listings of a collection as records. A row is taken only where the signed order behind it says the same as what
 // is told about it: the token, the seller, the currency, the price. Orders for several tokens or for none are refused.
 
-import { parseAmount } from '../../domain/amount.ts';
-import type { Address } from '../../domain/address.ts';
+import { parseAmount } from '../../core/amount.ts';
+import type { Address } from '../../core/address.ts';
 import type { Harvest, Row, SourceRecord } from '../rows.ts';
 import {
   harvestRows,

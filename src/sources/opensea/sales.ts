@@ -1,7 +1,7 @@
 // OpenSea's sale events of a collection as records. What was paid in another currency is kept in words that no one can take
 // for a native amount; what names no single token is refused.
 
-import { parseAmount } from '../../domain/amount.ts';
+import { parseAmount } from '../../core/amount.ts';
 import type { Harvest, Row, SourceRecord } from '../rows.ts';
 import {
   harvestRows,

@@ -1,8 +1,8 @@
 // What a question to OpenSea is about, and how OpenSea names chains and currencies. It asks nothing by itself.
 
-import type { Address } from '../../domain/address.ts';
-import type { Chain } from '../../domain/chain.ts';
-import { findWrappedNative } from '../../domain/wrapped-native.ts';
+import type { Address } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
+import { findWrappedNative } from '../../core/wrapped-native.ts';
 
 /** The source of its rows. */
 export const OPENSEA = 'opensea';

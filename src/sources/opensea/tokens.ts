@@ -1,7 +1,7 @@
 // Tokens as OpenSea describes them. An owner is told only of a token that is asked for by itself, and taken only where there is
 // one: what several own has no owner.
 
-import type { AssetId } from '../../domain/address.ts';
+import type { AssetId } from '../../core/address.ts';
 import type { Harvest, Row, SourceRecord } from '../rows.ts';
 import {
   harvestRows,

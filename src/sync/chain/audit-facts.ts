@@ -2,7 +2,7 @@
 // knows nothing of what we have stored.
 
 import type { TokenStandard } from '../../db/follows.ts';
-import type { Address, AssetId } from '../../domain/address.ts';
+import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex } from '../../domain/chain-event.ts';
 import type { ChainReader, SeaportOrderStatus } from '../../sources/evm/chain-reader.ts';
 

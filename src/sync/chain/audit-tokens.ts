@@ -1,7 +1,7 @@
 // Holds a token against what its contract says: who holds it by the primary's sums, and whom the indexer serves as its owner.
 
 import type { AuditedToken, ServedOwner } from '../../db/audited.ts';
-import type { Address, AssetId } from '../../domain/address.ts';
+import type { Address, AssetId } from '../../core/address.ts';
 import type { ChainFacts } from './audit-facts.ts';
 import { NoAnswer } from './audit-facts.ts';
 import type { Finding } from './audit-orders.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../db/audited.ts';
 import { findChainCursor } from '../../db/chain-cursors.ts';
 import { listFollows } from '../../db/follows.ts';
-import { OperatorError } from '../../errors.ts';
+import { OperatorError } from '../../core/errors.ts';
 import type { ChainReader } from '../../sources/evm/chain-reader.ts';
 import type { FollowOperations } from '../collections.ts';
 import type { Kind, LookContext, Seen } from './audit-looks.ts';

@@ -1,10 +1,10 @@
 // How the chains are doing, as anyone may see it: how far each has been read, how old that is, and what is followed there.
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { listChainCursors } from '../../db/chain-cursors.ts';
 import type { Database } from '../../db/database.ts';
 import { listFollows } from '../../db/follows.ts';
-import type { Chains } from '../../domain/chain.ts';
+import type { Chains } from '../../core/chains.ts';
 import type { EndpointStatus } from '../../sources/evm/chain-reader.ts';
 import type { StatusProvider } from '../status.ts';
 import type { ChainMode, FollowedChains } from './followed-chains.ts';

@@ -1,14 +1,14 @@
 // The chains that this process reads: those with endpoints that are not frozen, each with its reader, which is made when it is
 // first needed, and what the service has to know of the chain to understand what it reads.
 
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '../../core/address.ts';
 import type { OrderFulfilled } from '../../domain/chain-event.ts';
 import {
   findMarketplaceByFeeRecipient,
   findMarketplaceByTag,
   listProtocols,
 } from '../../domain/seaport/deployments.ts';
-import { findWrappedNative } from '../../domain/wrapped-native.ts';
+import { findWrappedNative } from '../../core/wrapped-native.ts';
 import type { ChainReader } from '../../sources/evm/chain-reader.ts';
 import { createChainReader } from '../../sources/evm/chain-reader.ts';
 import type { SyncContext, SyncTask } from '../task.ts';

@@ -2,7 +2,7 @@
 // transaction with the place that it reached, so that it may end anywhere and be done again. It keeps nothing in memory that
 // the database does not say, and never decides what an event means.
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { ChainCursor } from '../../db/chain-cursors.ts';
 import {
   deleteChainBlocks,
@@ -16,10 +16,10 @@ import {
 import { insertReorg } from '../../db/chain-events.ts';
 import type { Database } from '../../db/database.ts';
 import { listFollows, updateFollowsAfterReorg } from '../../db/follows.ts';
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '../../core/address.ts';
 import type { BlockHeader, ChainEvent, OrderFulfilled } from '../../domain/chain-event.ts';
-import { toCollectionId } from '../../domain/collection.ts';
-import type { Log } from '../../log.ts';
+import { toCollectionId } from '../../core/collection.ts';
+import type { Log } from '../../core/log.ts';
 import type { ChainReader } from '../../sources/evm/chain-reader.ts';
 import type { Step } from './ledger.ts';
 import { applyEvents, rewindTo, selectRelevant } from './ledger.ts';

@@ -16,10 +16,10 @@ import type { HoldingChange } from '../../db/holdings.ts';
 import { updateHoldings } from '../../db/holdings.ts';
 import type { OrderChange, Touched } from '../../db/order-states.ts';
 import { listTouchedOrders, updateOrderStates } from '../../db/order-states.ts';
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '../../core/address.ts';
 import type { ChainEvent, OrderFulfilled } from '../../domain/chain-event.ts';
 import { ITEM_TYPE } from '../../domain/chain-event.ts';
-import { toCollectionId } from '../../domain/collection.ts';
+import { toCollectionId } from '../../core/collection.ts';
 
 /** What a step did: the events that are new in the log (or gone from it), and the orders whose state changed. */
 export type Step = { events: ChainEvent[]; orders: OrderChange[] };

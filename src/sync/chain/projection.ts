@@ -1,7 +1,7 @@
 // From the primary's log of a chain to the indexer: sales with their marketplace, and who holds which token. It reads the log
 // in its order of arrival and writes with its own place in it, so that the indexer may be away, be behind, or begin anew.
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { listOrderIdsByHash } from '../../db/book-orders.ts';
 import type { LogEntry } from '../../db/chain-events.ts';
 import { listLogEntries } from '../../db/chain-events.ts';
@@ -15,9 +15,9 @@ import { deleteRetoldSales, deleteSalesAfter, upsertSales } from '../../db/sales
 import { upsertStats } from '../../db/stats.ts';
 import type { TokenOwner } from '../../db/tokens.ts';
 import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenOwners } from '../../db/tokens.ts';
-import type { Address, AssetId } from '../../domain/address.ts';
+import type { Address, AssetId } from '../../core/address.ts';
 import type { OrderFulfilled } from '../../domain/chain-event.ts';
-import { toCollectionId } from '../../domain/collection.ts';
+import { toCollectionId } from '../../core/collection.ts';
 import type { FillSale } from '../../domain/fill.ts';
 import { toSales } from '../../domain/fill.ts';
 import { toSaleKey } from '../../intake/identity.ts';

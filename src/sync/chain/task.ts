@@ -3,9 +3,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChainCursor } from '../../db/chain-cursors.ts';
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '../../core/address.ts';
 import type { OrderFulfilled } from '../../domain/chain-event.ts';
-import type { Chain } from '../../domain/chain.ts';
+import type { Chain } from '../../core/chains.ts';
 import type { ChainReader } from '../../sources/evm/chain-reader.ts';
 import type { Report, SyncContext, SyncTask } from '../task.ts';
 import { NOTHING } from '../task.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Address } from '../../../src/domain/address.ts';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { createChains } from '../../../src/domain/chain.ts';
+import type { Address } from '../../../src/core/address.ts';
+import { parseAddress } from '../../../src/core/address.ts';
+import { createChains } from '../../../src/core/chains.ts';
 import {
   findMarketplaceByFeeRecipient,
   findMarketplaceByTag,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Address } from '../../../src/domain/address.ts';
+import type { Address } from '../../../src/core/address.ts';
 import type { Hex } from '../../../src/domain/chain-event.ts';
 import type { ListingTerms } from '../../../src/domain/seaport/listing.ts';
 import { LISTING_REFUSALS, STARTS_AHEAD_MAX_MS, toListingTerms } from '../../../src/domain/seaport/listing.ts';

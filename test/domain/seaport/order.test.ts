@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Address } from '../../../src/domain/address.ts';
-import { parseJsonText } from '../../../src/domain/json-text.ts';
+import type { Address } from '../../../src/core/address.ts';
+import { parseJsonText } from '../../../src/core/json-text.ts';
 import type { SeaportOrder } from '../../../src/domain/seaport/order.ts';
 import { hashOrder, parseSeaportOrder } from '../../../src/domain/seaport/order.ts';
 import { hashAsk, toAsk, toParameters } from '../../support/signed-orders.ts';

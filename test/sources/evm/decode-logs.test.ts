@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { encodeAbiParameters, encodeEventTopics, parseAbi, toEventSelector } from 'viem';
 import type { Abi } from 'viem';
-import type { Address } from '../../../src/domain/address.ts';
+import type { Address } from '../../../src/core/address.ts';
 import type { ChainEvent, Hex } from '../../../src/domain/chain-event.ts';
 import { Unreadable } from '../../../src/sources/evm/abi-words.ts';
 import { decodeLog } from '../../../src/sources/evm/decode-logs.ts';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChains } from '../../../src/domain/chain.ts';
-import { createLog } from '../../../src/log.ts';
+import { createChains } from '../../../src/core/chains.ts';
+import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable, createChainReader } from '../../../src/sources/evm/chain-reader.ts';
 import { rpcRoutes } from '../../support/replay-rpc.ts';
 import { startReplay } from '../../support/replay.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PUBLISHED_CHAIN_IDS, createChains, parseExtraChain } from '../../src/domain/chain.ts';
+import { PUBLISHED_CHAIN_IDS, createChains, parseExtraChain } from '../../src/core/chains.ts';
 
 test('the chains are the seven published ones, in their order of preference, with their native currencies', () => {
   const rows = [...createChains().values()].map(({ id, family, symbol, decimals, chainId, published }) => [

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Address, AssetId } from '../../src/domain/address.ts';
-import { parseAddress, parseAnyAddress, parseAssetId, toAssetNames } from '../../src/domain/address.ts';
-import { createChains } from '../../src/domain/chain.ts';
+import type { Address, AssetId } from '../../src/core/address.ts';
+import { parseAddress, parseAnyAddress, parseAssetId, toAssetNames } from '../../src/core/address.ts';
+import { createChains } from '../../src/core/chains.ts';
 import { toSolanaAddress } from '../../src/sources/sample-chance.ts';
 
 const EVM = '0x5Af0D9827E0c53E4799BB226655A1de152A425a5';

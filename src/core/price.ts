@@ -1,7 +1,7 @@
 // The Price of the specification: an exact raw amount, its native number, its currency, and dollars where a rate is known.
 
 import { toNativeNumber } from './amount.ts';
-import type { Chain } from './chain.ts';
+import type { Chain } from './chains.ts';
 
 export type Price = { raw: string; decimal: number; currency: string; usd: number | null };
 

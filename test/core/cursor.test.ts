@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openCursor, sealCursor } from '../../src/domain/cursor.ts';
+import { openCursor, sealCursor } from '../../src/core/cursor.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

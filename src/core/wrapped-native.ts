@@ -2,7 +2,7 @@
 // another currency and has no place in a floor.
 
 import type { Address } from './address.ts';
-import type { Chain } from './chain.ts';
+import type { Chain } from './chains.ts';
 
 const WRAPPED: Readonly<Record<string, string>> = {
   ethereum: '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2',

@@ -3,7 +3,7 @@
 
 import type { Address } from './address.ts';
 import { parseAddress } from './address.ts';
-import type { Chains } from './chain.ts';
+import type { Chains } from './chains.ts';
 
 /** What the primary database holds of a collection: identity, words and pictures, and the stored snapshot. */
 export type Collection = {

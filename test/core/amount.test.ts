@@ -10,7 +10,7 @@ import {
   shareOf,
   toDecimalText,
   toNativeNumber,
-} from '../../src/domain/amount.ts';
+} from '../../src/core/amount.ts';
 
 const uint256 = fc.bigInt({ min: 0n, max: UINT256_MAX });
 const decimals = fc.integer({ min: 0, max: 36 });

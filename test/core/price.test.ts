@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { UINT256_MAX } from '../../src/domain/amount.ts';
-import { createChains } from '../../src/domain/chain.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import { RATE_AGE_MAX_MS, roundUsd, toPrice } from '../../src/domain/price.ts';
+import { UINT256_MAX } from '../../src/core/amount.ts';
+import { createChains } from '../../src/core/chains.ts';
+import type { Chain } from '../../src/core/chains.ts';
+import { RATE_AGE_MAX_MS, roundUsd, toPrice } from '../../src/core/price.ts';
 
 const NOW = Date.UTC(2026, 6, 1);
 const chainOf = (id: string): Chain => {

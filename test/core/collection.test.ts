@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Address } from '../../src/domain/address.ts';
-import { createChains, parseExtraChain } from '../../src/domain/chain.ts';
-import { parseCollectionId, toCollectionId, toRecordedCollectionId } from '../../src/domain/collection.ts';
+import type { Address } from '../../src/core/address.ts';
+import { createChains, parseExtraChain } from '../../src/core/chains.ts';
+import { parseCollectionId, toCollectionId, toRecordedCollectionId } from '../../src/core/collection.ts';
 import { toSolanaAddress } from '../../src/sources/sample-chance.ts';
 
 const EVM = '0x5af0d9827e0c53e4799bb226655a1de152a425a5' as Address;

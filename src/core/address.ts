@@ -1,7 +1,7 @@
 // Addresses and token ids in their canonical form. Text from outside becomes one of these branded types once, at the edge.
 // EVM addresses are lower case; Solana addresses keep their case, always.
 
-import type { Chain, ChainFamily } from './chain.ts';
+import type { Chain, ChainFamily } from './chains.ts';
 
 declare const brand: unique symbol;
 
