@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import type { Database } from '../src/db/database.ts';
-import { createDatabase } from '../src/db/database.ts';
-import { openEmbedded } from '../src/db/embedded.ts';
-import { migrate } from '../src/db/migrate.ts';
+import type { Database } from '../src/database/port.ts';
+import { createDatabase } from '../src/database/port.ts';
+import { openEmbedded } from '../src/database/embedded/embedded.ts';
+import { migrate } from '../src/database/migrate.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines.ts';
 
 /** Runs `work` on a database of each engine in turn. */

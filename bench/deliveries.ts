@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../src/core/clock.ts';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/database/port.ts';
 import { insertEvent } from '../src/db/events.ts';
 import { createLog } from '../src/core/log.ts';
 import { createShop } from '../src/store/shops.ts';

@@ -3,7 +3,7 @@
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/db/chain-cursors.ts';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/database/port.ts';
 import { findFollow, upsertFollow } from '../src/db/follows.ts';
 import type { Address } from '../src/core/address.ts';
 import { createChains } from '../src/core/chains.ts';

@@ -1,7 +1,7 @@
 // A market over one database, without a server, for benchmarks of reads.
 
 import { systemClock } from '../src/core/clock.ts';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/database/port.ts';
 import { createChains } from '../src/core/chains.ts';
 import { importRecords } from '../src/intake/import.ts';
 import { createLog } from '../src/core/log.ts';

@@ -1,7 +1,7 @@
 // A cold listings window (2,000 mirrored listings, 500 own orders), against its own SQL alone: the statements that it runs,
 // sent again over the same driver without deadlines, mapping and merging.
 
-import type { Database, Statements, Row } from '../src/db/database.ts';
+import type { Database, Statements, Row } from '../src/database/port.ts';
 import { readListingWindow } from '../src/market/listings.ts';
 import { resolveCollection } from '../src/market/resolve.ts';
 import { onEachEngine } from './databases.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { dumpSchema } from '../src/db/schema-dump.ts';
-import { SCHEMAS } from '../src/db/migrate.ts';
+import { dumpSchema } from '../src/database/schema-dump.ts';
+import { SCHEMAS } from '../src/database/migrate.ts';
 import { renderOpenApi, renderSchema, renderSettings } from './support/derived.ts';
 import { forEachEngine } from './support/engines.ts';
 
@@ -16,7 +16,7 @@ test('docs/settings.md is what the table of settings says', () => {
 });
 
 test('schema.sql is what the migrations add up to', async () => {
-  assert.equal(committed('src/db/schema.sql'), await renderSchema(), hint);
+  assert.equal(committed('src/database/schema.sql'), await renderSchema(), hint);
 });
 
 test('the OpenAPI documents are those that are served', async () => {
@@ -27,6 +27,6 @@ forEachEngine('the schema', (engine) => {
   test('is the same on every engine', async () => {
     const database = await engine.open();
     for (const schema of SCHEMAS)
-      assert.ok(committed('src/db/schema.sql').includes(await dumpSchema(database, schema)));
+      assert.ok(committed('src/database/schema.sql').includes(await dumpSchema(database, schema)));
   });
 });

@@ -3,8 +3,8 @@
 
 import type { Config } from '../config.ts';
 import { createChains } from '../core/chains.ts';
-import type { Exchange, ExchangeOptions } from '../sources/exchange.ts';
-import { exchange, ExchangeFailure } from '../sources/exchange.ts';
+import type { Exchange, ExchangeOptions } from '../resilience/exchange.ts';
+import { exchange, ExchangeFailure } from '../resilience/exchange.ts';
 import type { Finding } from './doctor-findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './doctor-findings.ts';
 

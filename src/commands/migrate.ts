@@ -2,8 +2,8 @@
 
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import { migrate } from '../db/migrate.ts';
-import { openDatabases } from '../db/open.ts';
+import { migrate } from '../database/migrate.ts';
+import { openDatabases } from '../database/open.ts';
 import { createLog } from '../core/log.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';

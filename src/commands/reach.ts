@@ -4,10 +4,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { readConfig } from '../config.ts';
-import { DirectoryInUse } from '../db/embedded-lock.ts';
-import { migrate } from '../db/migrate.ts';
-import type { Databases } from '../db/open.ts';
-import { openDatabases } from '../db/open.ts';
+import { DirectoryInUse } from '../database/embedded/lock.ts';
+import { migrate } from '../database/migrate.ts';
+import type { Databases } from '../database/open.ts';
+import { openDatabases } from '../database/open.ts';
 import { socketPathOf } from '../http/local-server.ts';
 import { isServerListening } from '../intake/client.ts';
 import type { Log } from '../core/log.ts';

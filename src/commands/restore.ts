@@ -3,10 +3,10 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import { checkBackupFile } from '../db/backup/file.ts';
-import { verifyBackup } from '../db/backup/format.ts';
-import { restoreBackup } from '../db/backup/restore.ts';
-import { openDatabases } from '../db/open.ts';
+import { checkBackupFile } from '../database/backup/file.ts';
+import { verifyBackup } from '../database/backup/format.ts';
+import { restoreBackup } from '../database/backup/restore.ts';
+import { openDatabases } from '../database/open.ts';
 import { OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import { toWords } from './backup.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../core/clock.ts';
 import { readConfig } from '../config.ts';
-import { openDatabases } from '../db/open.ts';
+import { openDatabases } from '../database/open.ts';
 import { createChains } from '../core/chains.ts';
 import { createLog } from '../core/log.ts';
 import type { Closer } from '../service.ts';

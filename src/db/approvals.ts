@@ -1,7 +1,7 @@
 // Approvals and counters: the last word of the log of chain events on each. Primary database. Going forward the last word is
 // in the step itself; after a reorganisation it is looked up in what is left of the log.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 export type OperatorWord = { collectionId: string; contract: string; owner: string; operator: string };
 export type TokenWord = { collectionId: string; contract: string; tokenId: string };

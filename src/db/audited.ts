@@ -6,7 +6,7 @@ import type { Hex } from '../domain/chain-event.ts';
 import { ZERO_ADDRESS } from '../domain/chain-event.ts';
 import type { ListingStatus } from '../domain/order.ts';
 import type { Dormancy } from '../domain/order-status.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 import type { TokenStandard } from './follows.ts';
 
 /** A signed order: what was signed, and what is stored. */

@@ -3,10 +3,10 @@
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { ListingStatus } from '../domain/order.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 import type { SignedTerms } from './signed-orders.ts';
-import type { UpsertCounts } from './upsert.ts';
-import { toTimestamp, upsertRows } from './upsert.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
+import { toTimestamp, upsertRows } from '../database/upsert.ts';
 
 /** An active order as it is listed. `raw` is the ask: what the offerer receives. Times in milliseconds. */
 export type BookOrder = {

@@ -2,7 +2,7 @@
 // lock on the chain's row, so that nobody judges an order by a state that is about to change.
 
 import type { BlockHeader, Hex } from '../domain/chain-event.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 
 /** `time` in milliseconds. */
 export type ChainCursor = {

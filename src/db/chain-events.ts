@@ -2,8 +2,8 @@
 // all that is known of orders, holders and approvals follows from it.
 
 import type { ChainEvent } from '../domain/chain-event.ts';
-import type { Queryable, Row } from './database.ts';
-import { toTimestamp } from './upsert.ts';
+import type { Queryable, Row } from '../database/port.ts';
+import { toTimestamp } from '../database/upsert.ts';
 
 const COLUMNS = `block_number, log_index, part, block_time, tx, kind, contract, token_id, order_hash, account, details`;
 

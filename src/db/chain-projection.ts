@@ -1,6 +1,6 @@
 // Up to where the primary's log of each chain has been written into the indexer database.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 /** The last entry that was written, in the order of arrival; 0 before the first. `lock`: held until the transaction ends. */
 export async function findProjectedSeq(db: Queryable, chain: string, lock?: 'for update'): Promise<number> {

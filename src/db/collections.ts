@@ -2,9 +2,9 @@
 
 import type { Address } from '../core/address.ts';
 import type { Collection, CollectionSnapshot } from '../core/collection.ts';
-import type { Queryable, Row } from './database.ts';
-import type { UpsertCounts } from './upsert.ts';
-import { columnsOf, foldRows, toTimestamp } from './upsert.ts';
+import type { Queryable, Row } from '../database/port.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
+import { columnsOf, foldRows, toTimestamp } from '../database/upsert.ts';
 
 const COLUMNS = `id, chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps,
   launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners`;

@@ -3,7 +3,7 @@
 
 import type { RecordedEvent } from '../domain/webhook-events.ts';
 import type { DeliveryState } from '../domain/webhook-delivery.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 
 /** True of an event and a subscription of the same shop that wants it: a condition on `event` and `webhook`. */
 export const MATCHES = `event.shop_id = webhook.shop_id

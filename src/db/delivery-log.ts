@@ -1,7 +1,7 @@
 // Deliveries as people see them: listed, sent again, recovered. The worker's side is deliveries.ts.
 
 import type { DeliveryState } from '../domain/webhook-delivery.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 import { MATCHES } from './deliveries.ts';
 
 /** Times in milliseconds. */

@@ -1,7 +1,7 @@
 // What happened in a shop, recorded in the transaction of the change that caused it. Deliveries are made of it afterwards.
 
 import { createId } from '../core/time-ordered-id.ts';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 /** `data` is frozen here: what is delivered later is what was true now. */
 export async function insertEvent(

@@ -1,6 +1,6 @@
 // The last buyer floors that could be resolved, kept in the primary so that they outlive a process and an indexer.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 export type LastBuyerFloor = { raw: bigint; observedAt: number };
 

@@ -1,6 +1,6 @@
 // When each task last had a turn with each followed collection. Primary database. By the clock of whoever had the turn.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 /** Times in milliseconds; `doneAt` is null where no turn ever came to its end. */
 export type FollowTurn = { triedAt: number; doneAt: number | null };

@@ -1,7 +1,7 @@
 // What the workers follow: contracts on chains, and collections at marketplaces. Primary database.
 
 import type { Address } from '../core/address.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 
 export type TokenStandard = 'erc721' | 'erc1155';
 

@@ -2,7 +2,7 @@
 // Each function takes the same transaction in which the log changed.
 
 import { ZERO_ADDRESS } from '../domain/chain-event.ts';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 /** A change of what somebody holds; negative when it goes away. */
 export type HoldingChange = { collectionId: string; tokenId: string; holder: string; quantity: bigint };

@@ -1,6 +1,6 @@
 // First answers to idempotency keys, stored in the transaction of their effect.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 export type KeptAnswer = { requestDigest: Buffer; status: number; headers: Record<string, string>; body: string };
 

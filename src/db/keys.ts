@@ -1,7 +1,7 @@
 // API keys. A secret is never stored: keys are found by its hash.
 
-import type { Queryable, Row } from './database.ts';
-import { queryHot } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
+import { queryHot } from '../database/port.ts';
 
 /** A key without its secret. Times in milliseconds. */
 export type ApiKey = {

@@ -2,7 +2,7 @@
 // because another marketplace tells that the same order has ended. Indexer database. It never ends a row that was listed
 // while the snapshot was being taken.
 
-import type { Database, Queryable } from './database.ts';
+import type { Database, Queryable } from '../database/port.ts';
 
 /** A snapshot of what a marketplace lists of a collection: of all, or of the cheapest. Times in milliseconds. */
 export type ListingSnapshot = {

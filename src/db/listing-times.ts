@@ -1,7 +1,7 @@
 // What the mirror already has of a source, so that a source that tells no times, or only all at once, can be kept up with:
 // since when its listings are known, where it has any, and its newest sale. Indexer database.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 /** An active listing as it is known. Times in milliseconds. */
 export type KnownListing = { mint: string; priceRaw: string; seller: string; listedAt: number };

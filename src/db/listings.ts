@@ -3,9 +3,9 @@
 
 import type { AssetId } from '../core/address.ts';
 import type { ListingStatus } from '../domain/order.ts';
-import type { Queryable, Row } from './database.ts';
-import type { UpsertCounts } from './upsert.ts';
-import { columnsOf, toTimestamp, upsertRows } from './upsert.ts';
+import type { Queryable, Row } from '../database/port.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
+import { columnsOf, toTimestamp, upsertRows } from '../database/upsert.ts';
 
 /** An active mirrored listing. `raw` is the price that its marketplace states. Times in milliseconds. */
 export type MirroredListing = {

@@ -3,7 +3,7 @@
 
 import type { Ending, OrderEvidence, OrderState, OrderTerms } from '../domain/order-status.ts';
 import { deriveOrderStatus } from '../domain/order-status.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 
 /** What a step of a chain may have changed, and whose orders have to be looked at again therefore. */
 export type Touched = {

@@ -1,6 +1,6 @@
 // Which signed orders the own book knows, whatever became of them. Primary database.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 /** Of the given orders, as `chain hash`, those that the own book has. */
 export async function listOwnOrderHashes(db: Queryable, orders: readonly string[]): Promise<Set<string>> {

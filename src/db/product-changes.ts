@@ -6,7 +6,7 @@ import type { Product, ProductFields, ProductInput } from '../domain/product.ts'
 import { changedFields, mergeProduct } from '../domain/product.ts';
 import { toProductView } from '../domain/product-view.ts';
 import { createId } from '../core/time-ordered-id.ts';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 import { insertEvent } from './events.ts';
 import { findProduct, insertProduct, updateProduct } from './products.ts';
 import type { StockChange } from './stock.ts';

@@ -1,8 +1,8 @@
 // Products. Every statement names the shop: another shop's product is not there.
 
 import type { Product, ProductFields, ProductSummary, ProductType } from '../domain/product.ts';
-import type { Queryable, Row } from './database.ts';
-import { queryHot } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
+import { queryHot } from '../database/port.ts';
 
 const COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
   requires_shipping, weight_grams, collections, version, created_at, updated_at`;

@@ -1,9 +1,9 @@
 // The newest dollar rate of each native currency. Primary database.
 
 import type { Rate } from '../core/price.ts';
-import type { Queryable } from './database.ts';
-import type { UpsertCounts } from './upsert.ts';
-import { toTimestamp, upsertRows } from './upsert.ts';
+import type { Queryable } from '../database/port.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
+import { toTimestamp, upsertRows } from '../database/upsert.ts';
 
 export async function listRates(db: Queryable): Promise<Rate[]> {
   const rows = await db.query<{ symbol: string; usd: number; at: Date }>(`select symbol, usd, at from main.rate`);

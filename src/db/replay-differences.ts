@@ -1,7 +1,7 @@
 // Compares, byte for byte, what was told with what came out when its log was written anew (replay.ts): the schema `told` with
 // the schemas `main` and `indexer` beside it.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 /** A row that is not the same on both sides; null where a side does not have it. */
 export type ReplayDifference = { what: string; subject: string; told: string | null; again: string | null };

@@ -3,8 +3,8 @@
 
 import type { ChainEvent } from '../domain/chain-event.ts';
 import { toChainEvent } from './chain-events.ts';
-import type { Database, Queryable } from './database.ts';
-import type { Sides } from './snapshot.ts';
+import type { Database, Queryable } from '../database/port.ts';
+import type { Sides } from '../database/snapshot.ts';
 
 /** Of each table the part that concerns the chains, or the followed collections, `$1`. */
 const TOLD = [

@@ -1,7 +1,7 @@
 // What is left of each upstream's hourly budget of requests, for all processes together. Primary database. Every time is the
 // database's own: by the clock of one machine, the request that another took a moment ago may be an hour old.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 /**
  * One request to be taken: `burst` is a full budget, `perMs` how fast it fills, `needed` what has to be in it for the request to be

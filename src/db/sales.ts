@@ -2,9 +2,9 @@
 // in; whether it can be interpreted was decided once, at the edge.
 
 import type { AssetId } from '../core/address.ts';
-import type { Queryable, Row } from './database.ts';
-import type { UpsertCounts } from './upsert.ts';
-import { toTimestamp, upsertRows } from './upsert.ts';
+import type { Queryable, Row } from '../database/port.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
+import { toTimestamp, upsertRows } from '../database/upsert.ts';
 
 /** `raw` is null when the recorded price cannot be interpreted. Times in milliseconds. */
 export type Sale = {

@@ -1,6 +1,6 @@
 // Shops: whom products, keys and webhooks belong to.
 
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 export type Shop = { id: string; name: string; createdAt: number };
 

@@ -2,7 +2,7 @@
 // they saw. Primary database. What nobody follows is not written down: nothing would be done about it.
 
 import type { AssetId } from '../core/address.ts';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 
 /** A collection that was asked for, or one token of it. Time in milliseconds. */
 export type Shown = { collectionId: string; asset: AssetId | null; at: number };

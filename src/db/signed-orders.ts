@@ -5,7 +5,7 @@ import type { Address, AssetId } from '../core/address.ts';
 import type { Hex } from '../domain/chain-event.ts';
 import type { ListingStatus } from '../domain/order.ts';
 import type { Dormancy } from '../domain/order-status.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 
 /** What a signed order says, as columns have it. Prices are for one unit; times in milliseconds. */
 export type SignedTerms = {

@@ -2,10 +2,10 @@
 // database. Unknown is null, never zero.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 import { TRADED } from './sales.ts';
-import type { UpsertCounts } from './upsert.ts';
-import { columnsOf, toTimestamp, upsertRows } from './upsert.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
+import { columnsOf, toTimestamp, upsertRows } from '../database/upsert.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;

@@ -3,8 +3,8 @@
 
 import { LOW_STOCK_LEVEL, STOCK_MAX } from '../domain/stock.ts';
 import { createId } from '../core/time-ordered-id.ts';
-import type { Queryable, Row, Statements } from './database.ts';
-import { queryHot } from './database.ts';
+import type { Queryable, Row, Statements } from '../database/port.ts';
+import { queryHot } from '../database/port.ts';
 
 export type StockChange = {
   productId: string;

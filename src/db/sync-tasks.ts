@@ -1,7 +1,7 @@
 // The leases and the schedule of sync tasks, and what came of their last runs. Primary database. Every time is the database's
 // own: leases hold between machines whose clocks differ.
 
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 
 /** When a task is due, as seen now. */
 export type TaskSchedule = {

@@ -1,11 +1,11 @@
 // Single tokens as they were observed: names, pictures, rarity, owners. Indexer database.
 
 import type { AssetId } from '../core/address.ts';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '../database/port.ts';
 import type { MirroredListing } from './listings.ts';
 import { toMirroredListing } from './listings.ts';
-import type { UpsertCounts } from './upsert.ts';
-import { upsertRows } from './upsert.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
+import { upsertRows } from '../database/upsert.ts';
 
 /** What the indexer knows of a token; `lastSaleRaw` is null without a sale and when its price cannot be interpreted. */
 export type ObservedToken = {

@@ -1,7 +1,7 @@
 // Subscriptions to events. Every statement for a shop names the shop: another shop's subscription is not there. Secrets leave this
 // file only towards the one who signs.
 
-import type { Queryable, Row } from './database.ts';
+import type { Queryable, Row } from '../database/port.ts';
 
 /** A subscription as its shop may see it. Times in milliseconds. */
 export type Webhook = {

@@ -1,6 +1,6 @@
 // The one map from an error to what a caller sees: status, code and public message in the envelope of both interfaces.
 
-import { isOutOfReach } from '../db/database.ts';
+import { isOutOfReach } from '../database/port.ts';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';

@@ -4,10 +4,10 @@
 import type { NewOrder } from '../db/book-orders.ts';
 import { upsertOrders } from '../db/book-orders.ts';
 import { findChainCursor } from '../db/chain-cursors.ts';
-import type { Queryable } from '../db/database.ts';
+import type { Queryable } from '../database/port.ts';
 import { updateOrderStates } from '../db/order-states.ts';
 import { listOrderIdsByHash } from '../db/signed-orders.ts';
-import type { UpsertCounts } from '../db/upsert.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
 import { findOperator } from '../domain/seaport/deployments.ts';
 import { normalizeSignature } from '../domain/seaport/signature.ts';
 import { findSigningProtocol } from './order-signatures.ts';

@@ -1,12 +1,12 @@
 // Lands records of products: what a shop has is changed by the rules of its own interface, what it does not have is created,
 // each with its event. A record that tells nothing new writes nothing.
 
-import type { Queryable } from '../db/database.ts';
+import type { Queryable } from '../database/port.ts';
 import type { ProductChange } from '../db/product-changes.ts';
 import { insertProductWithEvent, updateProductWithEvent } from '../db/product-changes.ts';
 import { listProductsForUpdate } from '../db/products.ts';
 import { listShopIds } from '../db/shops.ts';
-import type { UpsertCounts } from '../db/upsert.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
 import type { Product } from '../domain/product.ts';
 import type { ProductRecord } from './product-records.ts';
 import { toReason } from './product-records.ts';

@@ -1,7 +1,7 @@
 // Lands one batch of records: what is of the primary database in one transaction there, what is of the indexer in one
 // there, and says what became of each kind. The two are apart, so that either may be landed again.
 
-import type { Database, Queryable } from '../db/database.ts';
+import type { Database, Queryable } from '../database/port.ts';
 import { listContractAddresses, upsertCollections } from '../db/collections.ts';
 import { updateEndedTwins } from '../db/listing-endings.ts';
 import { upsertListings } from '../db/listings.ts';
@@ -10,7 +10,7 @@ import { upsertRates } from '../db/rates.ts';
 import { upsertSales } from '../db/sales.ts';
 import { upsertAnalytics, upsertStats } from '../db/stats.ts';
 import { upsertTokens } from '../db/tokens.ts';
-import type { UpsertCounts } from '../db/upsert.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
 import type { RecordKind } from './kinds.ts';
 import { landOrders, verifyOrders } from './land-orders.ts';
 import type { RecordSender } from './land-products.ts';

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import { findChainCursor } from '../db/chain-cursors.ts';
-import type { Queryable, Statements } from '../db/database.ts';
+import type { Queryable, Statements } from '../database/port.ts';
 import { findFollow } from '../db/follows.ts';
 import { findJudgedOrder } from '../db/order-states.ts';
 import type { SignedOrder } from '../db/signed-orders.ts';

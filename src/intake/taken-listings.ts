@@ -2,7 +2,7 @@
 // chain ends must not go on being listed as a marketplace last told it. It never fails: the next look at each marketplace, which
 // leaves such orders out, does the same.
 
-import type { Database } from '../db/database.ts';
+import type { Database } from '../database/port.ts';
 import { updateTakenListings } from '../db/listing-endings.ts';
 
 export type TakenContext = { indexer: Pick<Database, 'within'> };

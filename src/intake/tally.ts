@@ -1,6 +1,6 @@
 // What became of the records of one import, counted: in all and by kind.
 
-import type { UpsertCounts } from '../db/upsert.ts';
+import type { UpsertCounts } from '../database/upsert.ts';
 import type { RecordKind } from './kinds.ts';
 
 export type KindCounts = UpsertCounts & { refused: number };

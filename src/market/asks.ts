@@ -5,7 +5,7 @@ import { listAllOrderedAssets, listCheapestAsks, listCollectionsWithOrderedAsset
 import { listCheapestMirrored } from '../db/listings.ts';
 import { listAnalyticsFloors, listStatsFloors } from '../db/stats.ts';
 import type { Collection } from '../core/collection.ts';
-import type { Reading } from '../sources/source.ts';
+import type { Reading } from '../resilience/source.ts';
 import type { MarketSource } from './market-source.ts';
 import type { Market } from './market.ts';
 import { valueOrNull, withinOneDeadline } from './market.ts';

@@ -6,7 +6,7 @@ import type { CollectionAnalytics, CollectionStats, Windows } from '../db/stats.
 import { findCollectionAnalytics, findCollectionStats } from '../db/stats.ts';
 import { toNativeNumber } from '../core/amount.ts';
 import type { Collection } from '../core/collection.ts';
-import type { Reading } from '../sources/source.ts';
+import type { Reading } from '../resilience/source.ts';
 import { readAskFloors, toAskFloor } from './asks.ts';
 import type { Market } from './market.ts';
 import { chainOf, valueOrNull } from './market.ts';

@@ -8,7 +8,7 @@ import { listCheapestListings } from '../db/listings.ts';
 import type { AssetId } from '../core/address.ts';
 import type { Collection } from '../core/collection.ts';
 import { WINDOW_SIZE_MAX, mergeWindow } from '../domain/listing-window.ts';
-import type { Reading } from '../sources/source.ts';
+import type { Reading } from '../resilience/source.ts';
 import type { Market } from './market.ts';
 import { withinOneDeadline } from './market.ts';
 import { chainAndAddressOf } from './resolve.ts';

@@ -1,7 +1,7 @@
 // One of the databases behind an answer, as the reads of the marketplace interface see it.
 
-import type { Queryable } from '../db/database.ts';
-import type { Reading, Source } from '../sources/source.ts';
+import type { Queryable } from '../database/port.ts';
+import type { Reading, Source } from '../resilience/source.ts';
 
 /** A database read that has a deadline and a breaker of its own. */
 export type MarketSource = {

@@ -2,14 +2,14 @@
 // are part of a rule. It must never know about HTTP, and never write but for the last-good floors and what was asked for.
 
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../db/database.ts';
-import { createLane } from '../db/lane.ts';
+import type { Database } from '../database/port.ts';
+import { createLane } from '../database/lane.ts';
 import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Reading, Source } from '../sources/source.ts';
-import { createSource } from '../sources/source.ts';
+import type { Reading, Source } from '../resilience/source.ts';
+import { createSource } from '../resilience/source.ts';
 import type { MarketSource } from './market-source.ts';
 import type { RateBook } from './rates.ts';
 import { createRateBook } from './rates.ts';

@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../database/port.ts';
 import type { Shown } from '../db/shown.ts';
 import { upsertShown } from '../db/shown.ts';
 import type { AssetId } from '../core/address.ts';

@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../core/clock.ts';
 import { JsonNumber, parseJsonText } from '../core/json-text.ts';
-import { ExchangeFailure, openExchange } from './exchange.ts';
+import { ExchangeFailure, openExchange } from '../resilience/exchange.ts';
 import type { Harvest, SourceRecord } from './rows.ts';
 import type { UpstreamReason, UpstreamStatus } from './upstream.ts';
 import { toReason, UpstreamFailure } from './upstream.ts';

@@ -4,12 +4,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { createBreaker } from './breaker.ts';
-import type { BreakerState } from './breaker.ts';
+import { createBreaker } from '../resilience/breaker.ts';
+import type { BreakerState } from '../resilience/breaker.ts';
 import type { Budget } from './budget.ts';
 import { parseExactJson } from './exact-json.ts';
-import { exchange, ExchangeFailure } from './exchange.ts';
-import type { Exchange } from './exchange.ts';
+import { exchange, ExchangeFailure } from '../resilience/exchange.ts';
+import type { Exchange } from '../resilience/exchange.ts';
 
 export type UpstreamReason =
   | ExchangeFailure['reason']

@@ -1,6 +1,6 @@
 // Stock levels and their log, within a shop.
 
-import type { Queryable } from '../db/database.ts';
+import type { Queryable } from '../database/port.ts';
 import type { Adjustment, StockChange, StockLevel, StockResult } from '../db/stock.ts';
 import { adjustStock, listAdjustments, listStock } from '../db/stock.ts';
 import { isId } from '../core/time-ordered-id.ts';

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../database/port.ts';
 import type { ApiKey } from '../db/keys.ts';
 import {
   findKey,

@@ -1,6 +1,6 @@
 // Products: created, read, merged and deleted within a shop, each change with its event in one transaction.
 
-import type { Queryable } from '../db/database.ts';
+import type { Queryable } from '../database/port.ts';
 import { insertEvent } from '../db/events.ts';
 import { insertProductWithEvent, updateProductWithEvent } from '../db/product-changes.ts';
 import { claimSlugNumbers, deleteProduct, findProduct, findProductForUpdate, listSlugsLike } from '../db/products.ts';

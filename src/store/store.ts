@@ -1,7 +1,7 @@
 // What the rules of the store share. It must never know about HTTP.
 
 import type { Clock } from '../core/clock.ts';
-import type { Statements } from '../db/database.ts';
+import type { Statements } from '../database/port.ts';
 import type { Log } from '../core/log.ts';
 
 export type Store = { main: Statements; clock: Clock; log: Log; serviceName: string };

@@ -2,7 +2,7 @@
 // webhook worker; this only says what is due.
 
 import { randomBytes } from 'node:crypto';
-import type { Queryable } from '../db/database.ts';
+import type { Queryable } from '../database/port.ts';
 import type { Delivery, DeliveryQuery } from '../db/delivery-log.ts';
 import {
   findDelivery,

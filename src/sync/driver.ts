@@ -2,7 +2,7 @@
 // one; this only looks at it, sleeps until the next task, and starts it. A primary that is out of reach is waited for.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../database/port.ts';
 import { listTaskSchedules } from '../db/sync-tasks.ts';
 import type { Log } from '../core/log.ts';
 import { runTask, STATEMENT_TIMEOUT_MS } from './run.ts';

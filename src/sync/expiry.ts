@@ -3,7 +3,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import { updateExpiredOrders } from '../db/book-orders.ts';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../database/port.ts';
 import { deleteKeptAnswers } from '../db/idempotency.ts';
 import { updateExpiredListings } from '../db/listings.ts';
 import { deleteOldShown } from '../db/shown.ts';

@@ -2,7 +2,7 @@
 // what one takes the others do not have, and a restart fills nothing.
 
 import type { Clock } from '../core/clock.ts';
-import type { Queryable } from '../db/database.ts';
+import type { Queryable } from '../database/port.ts';
 import { claimRequest, updateRequestGivenBack } from '../db/request-budgets.ts';
 import type { Bucket, Budget } from '../sources/budget.ts';
 import { refill, toBudgetRule, toLeft, toNeeded } from '../sources/budget.ts';

@@ -2,7 +2,7 @@
 // there is never more than one run of a task. A process that dies leaves a lease that runs out.
 
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../database/port.ts';
 import type { TaskChange, TaskOutcome } from '../db/sync-tasks.ts';
 import { claimSyncTask, updateSyncTaskEnded, updateSyncTaskLease } from '../db/sync-tasks.ts';
 import { describeError } from '../core/errors.ts';

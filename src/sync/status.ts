@@ -2,7 +2,7 @@
 // from outside. It never tells a host, a key or a path.
 
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../database/port.ts';
 import type { TaskRecord } from '../db/sync-tasks.ts';
 import { listSyncTasks } from '../db/sync-tasks.ts';
 import type { UpstreamStatus } from '../sources/upstream.ts';

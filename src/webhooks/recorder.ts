@@ -2,7 +2,7 @@
 // the receivers: who works, who fails, who is disabled.
 
 import type { Clock } from '../core/clock.ts';
-import type { Database, Statements } from '../db/database.ts';
+import type { Database, Statements } from '../database/port.ts';
 import type { Attempt, ClaimedDelivery } from '../db/deliveries.ts';
 import { updateAttempts } from '../db/deliveries.ts';
 import { updateWebhookHealth } from '../db/webhooks.ts';

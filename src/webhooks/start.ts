@@ -2,7 +2,7 @@
 // room. A failed turn is logged once, and tried again at the next.
 
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../database/port.ts';
 import type { Log } from '../core/log.ts';
 import { createSender } from './sender.ts';
 import { createWebhookWorker } from './worker.ts';

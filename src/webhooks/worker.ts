@@ -2,7 +2,7 @@
 // that dies anywhere in between leaves a lease that runs out. A receiver must never wait for another one.
 
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../database/port.ts';
 import type { ClaimedDelivery } from '../db/deliveries.ts';
 import { claimDeliveries, deleteOldEvents, insertDeliveries, updateReleased } from '../db/deliveries.ts';
 import { toWebhookBody } from '../domain/webhook-events.ts';

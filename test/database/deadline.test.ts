@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { Database, Queryable } from '../../src/db/database.ts';
-import { isOutOfReach } from '../../src/db/database.ts';
+import type { Database, Queryable } from '../../src/database/port.ts';
+import { isOutOfReach } from '../../src/database/port.ts';
 import { forEachEngine, until } from '../support/engines.ts';
 
 const TIMEOUT_MS = 150;

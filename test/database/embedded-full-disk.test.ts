@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, writeS
 import path from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
-import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/db/embedded.ts';
+import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { mountMemory } from '../support/disk.ts';
 import { assertAcknowledged, ended, makeTempDir, startWriter } from '../support/embedded.ts';
 

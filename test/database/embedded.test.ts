@@ -17,11 +17,11 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Pool } from 'pg';
-import { createDatabase } from '../../src/db/database.ts';
-import { QueryTimeout } from '../../src/db/deadline.ts';
-import type { Embedded } from '../../src/db/embedded.ts';
-import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/db/embedded.ts';
-import { boundLog, tendTable } from '../../src/db/embedded-upkeep.ts';
+import { createDatabase } from '../../src/database/port.ts';
+import { QueryTimeout } from '../../src/resilience/deadline.ts';
+import type { Embedded } from '../../src/database/embedded/embedded.ts';
+import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { boundLog, tendTable } from '../../src/database/embedded/upkeep.ts';
 import { until } from '../support/engines.ts';
 import {
   assertAcknowledged,

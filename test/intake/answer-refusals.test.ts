@@ -10,7 +10,7 @@ import Fastify from 'fastify';
 import { ANSWER_FORMATS } from '../../src/commands/answer-formats.ts';
 import type { AnswerFormat } from '../../src/commands/answer-formats.ts';
 import { importCommand, runImport } from '../../src/commands/import.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { LOCAL_DOOR } from '../../src/http/intake/context.ts';
 import { registerRecordRoutes } from '../../src/http/intake/records.ts';

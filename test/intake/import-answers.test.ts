@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { AnswerFormat } from '../../src/commands/answer-formats.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import {
   AT,
   atDegods,

@@ -10,7 +10,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { runImport } from '../../src/commands/import.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { createLocalConnection } from '../../src/intake/connection.ts';
 import { forEachEngine, temporaryDirectory } from '../support/engines.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
 import { ImportFailure, importRecords } from '../../src/intake/import.ts';
 import { forEachEngine } from '../support/engines.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import { findChainCursor, insertChainCursor } from '../../src/db/chain-cursors.ts';
 import { insertChainEvents } from '../../src/db/chain-events.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { updateFollowProgress, upsertFollow } from '../../src/db/follows.ts';
 import { updateCounters, updateOperatorApprovals } from '../../src/db/approvals.ts';
 import { updateHoldings } from '../../src/db/holdings.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { parseNativeAmount } from '../../src/core/amount.ts';
 import { parseCsvMap } from '../../src/intake/csv-map.ts';
 import { forEachEngine } from '../support/engines.ts';

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { LOCAL_DOOR } from '../../src/http/intake/context.ts';
 import { registerRecordRoutes } from '../../src/http/intake/records.ts';
 import { IntakeErrorSchema } from '../../src/http/intake/schemas.ts';

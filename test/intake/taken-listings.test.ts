@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import type { Chain } from '../../src/core/chains.ts';
 import { createChains } from '../../src/core/chains.ts';
 import type { OrderContext } from '../../src/intake/orders.ts';

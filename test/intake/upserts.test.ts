@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
-import { foldRows } from '../../src/db/upsert.ts';
+import type { Database } from '../../src/database/port.ts';
+import { foldRows } from '../../src/database/upsert.ts';
 import { forEachEngine } from '../support/engines.ts';
 import {
   ASSET,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { AnswerFormat } from '../../src/commands/answer-formats.ts';
 import { runImport } from '../../src/commands/import.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createLocalConnection } from '../../src/intake/connection.ts';
 import { temporaryDirectory } from './engines.ts';

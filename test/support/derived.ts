@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { SETTINGS, readConfig } from '../../src/config.ts';
-import { createDatabase } from '../../src/db/database.ts';
-import { openEmbedded } from '../../src/db/embedded.ts';
-import { SCHEMAS, migrate } from '../../src/db/migrate.ts';
-import { dumpSchema } from '../../src/db/schema-dump.ts';
+import { createDatabase } from '../../src/database/port.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { SCHEMAS, migrate } from '../../src/database/migrate.ts';
+import { dumpSchema } from '../../src/database/schema-dump.ts';
 import { createLog } from '../../src/core/log.ts';
 import { startService } from '../../src/service.ts';
 
@@ -28,7 +28,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** src/db/schema.sql, from a database that all migrations were applied to. */
+/** src/database/schema.sql, from a database that all migrations were applied to. */
 export function renderSchema(): Promise<string> {
   return withDirectory(async (dir) => {
     const { pool, close } = await openEmbedded({ dir: path.join(dir, 'db') });

@@ -1,7 +1,7 @@
 // A process that opens an embedded database, says so and closes it when its standard input ends. Usage: embedded-open.ts DIR
 
 import { once } from 'node:events';
-import { openEmbedded } from '../../src/db/embedded.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { describeError } from '../../src/core/errors.ts';
 
 try {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Pool } from 'pg';
-import { openEmbedded } from '../../src/db/embedded.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { until } from './engines.ts';
 
 const WRITE_LIMIT_MS = 60_000;

@@ -8,10 +8,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import type { Database } from '../../src/db/database.ts';
-import { createDatabase } from '../../src/db/database.ts';
-import { openEmbedded } from '../../src/db/embedded.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import type { Database } from '../../src/database/port.ts';
+import { createDatabase } from '../../src/database/port.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { copyEmptyDatabase } from './template.ts';
 
 /** What a suite gets of an engine: its name, and new databases of its own on it. */

@@ -3,7 +3,7 @@
 
 import { zeroAddress } from 'viem';
 import { readConfig } from '../../src/config.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/db/follows.ts';
 import { updateOrderStates } from '../../src/db/order-states.ts';
 import { insertSignedOrder } from '../../src/db/signed-orders.ts';

@@ -1,7 +1,7 @@
 // What tests of the intake share: a context on a test database, streams of records, and what became of them.
 
 import assert from 'node:assert/strict';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { createChains } from '../../src/core/chains.ts';
 import type { ImportContext, ImportOptions } from '../../src/intake/import.ts';
 import { importRecords } from '../../src/intake/import.ts';

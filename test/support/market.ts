@@ -3,9 +3,9 @@
 
 import { after, before, describe } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { openDatabases } from '../../src/db/open.ts';
-import { findOrInsertSecret } from '../../src/db/secrets.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { openDatabases } from '../../src/database/open.ts';
+import { findOrInsertSecret } from '../../src/database/secrets.ts';
 import type { RateLimits } from '../../src/http/rate-limit.ts';
 import { createLog } from '../../src/core/log.ts';
 import { toEvmAddress, toSolanaAddress } from '../../src/sources/sample-chance.ts';

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe } from 'node:test';
-import type { Database, Queryable, Row, Statements } from '../../src/db/database.ts';
-import { openDatabases } from '../../src/db/open.ts';
+import type { Database, Queryable, Row, Statements } from '../../src/database/port.ts';
+import { openDatabases } from '../../src/database/open.ts';
 import { STORE_SCOPES } from '../../src/domain/scope.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createStoreOperations } from '../../src/store/operations.ts';

@@ -2,7 +2,7 @@
 // followed at each, and news that can be made at all of them at once. It knows what the tables have to hold when all is read.
 
 import type { TestContext } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/db/follows.ts';
 import { upsertShown } from '../../src/db/shown.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';

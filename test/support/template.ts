@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openEmbedded } from '../../src/db/embedded.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/mercat/', import.meta.url));
 const MADE_OF = ['../../package-lock.json', '../../src/db/embedded-engine.ts', '../../src/db/embedded-first-boot.ts'];

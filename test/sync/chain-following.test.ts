@@ -7,7 +7,7 @@ import { listFollows } from '../../src/db/follows.ts';
 import { backfillOnce } from '../../src/sync/chain/backfill.ts';
 import { createCollectionOperations } from '../../src/sync/collections.ts';
 import { readConfig } from '../../src/config.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { callOf, mine, readChain, rollBack } from '../../src/devnet/chain.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createLog } from '../../src/core/log.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createDasTasks } from '../../src/sync/das.ts';
 import { createFeedTasks } from '../../src/sync/feed.ts';

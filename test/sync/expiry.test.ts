@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { sweepExpired } from '../../src/sync/expiry.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { emptyTables, land, listing, order } from '../support/intake.ts';

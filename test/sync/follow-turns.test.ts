@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { listFollowTurns, upsertFollowTurn } from '../../src/db/follow-turns.ts';
 import { deleteFollow, listFollows, updateFollowOpenSeaSlug } from '../../src/db/follows.ts';
 import { createLog } from '../../src/core/log.ts';

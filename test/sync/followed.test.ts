@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import type { FollowTurn } from '../../src/db/follow-turns.ts';
 import type { Follow } from '../../src/db/follows.ts';
 import type { Address } from '../../src/core/address.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import type { Lander } from '../../src/sync/land.ts';
 import { createLander, SHOWN_AFTER_MS } from '../../src/sync/land.ts';
 import { forEachEngine } from '../support/engines.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createBudget } from '../../src/sources/budget.ts';
 import type { CallOptions, Upstream } from '../../src/sources/upstream.ts';

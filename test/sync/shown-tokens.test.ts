@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/db/follows.ts';
 import { listShownCollections, updateShownTokensLooked, upsertShown } from '../../src/db/shown.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/db/follows.ts';
 import type { Address } from '../../src/core/address.ts';
 import { toCollectionId } from '../../src/core/collection.ts';

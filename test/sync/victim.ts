@@ -2,7 +2,7 @@
 // told to stop. Settings come from the environment. Usage: victim.ts LEASE_MS
 
 import { readConfig } from '../../src/config.ts';
-import { openDatabases } from '../../src/db/open.ts';
+import { openDatabases } from '../../src/database/open.ts';
 import { createLog } from '../../src/core/log.ts';
 import { startDriver } from '../../src/sync/driver.ts';
 

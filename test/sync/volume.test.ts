@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { deleteSalesAfter, upsertSales } from '../../src/db/sales.ts';
 import { findCollectionAnalytics } from '../../src/db/stats.ts';
 import { parseRecord } from '../../src/intake/records.ts';

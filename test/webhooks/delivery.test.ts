@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { updateRecovered } from '../../src/db/delivery-log.ts';
 import { updateWebhook, updateWebhookSecret } from '../../src/db/webhooks.ts';
 import { EVENTS_KEPT_MS, LEASE_MS } from '../../src/webhooks/worker.ts';

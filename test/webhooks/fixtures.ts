@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import type { Delivery } from '../../src/db/delivery-log.ts';
 import { listDeliveries } from '../../src/db/delivery-log.ts';
 import { insertEvent } from '../../src/db/events.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/database/port.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';
 import type { WorkerLimits } from '../../src/webhooks/worker.ts';
 import { WORKER_LIMITS } from '../../src/webhooks/worker.ts';

@@ -2,7 +2,7 @@
 // output when it has come to that point. Settings come from the environment. Usage: victim.ts POINT SHOP_ID URL NOW
 
 import { readConfig } from '../../src/config.ts';
-import { openDatabases } from '../../src/db/open.ts';
+import { openDatabases } from '../../src/database/open.ts';
 import { insertDeliveries } from '../../src/db/deliveries.ts';
 import { parseNewProduct } from '../../src/domain/product.ts';
 import { createLog } from '../../src/core/log.ts';

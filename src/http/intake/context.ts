@@ -2,7 +2,7 @@
 // on the local socket, which only the operator can open.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../database/port.ts';
 import type { IntakeScope } from '../../domain/scope.ts';
 import { INTAKE_SCOPES } from '../../domain/scope.ts';
 import type { ImportContext } from '../../intake/import.ts';

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { KeyRing } from '../../store/keys.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../database/port.ts';
 import type { Store } from '../../store/store.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 

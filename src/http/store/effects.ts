@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Queryable } from '../../db/database.ts';
+import type { Queryable } from '../../database/port.ts';
 import type { KeptAnswer } from '../../db/idempotency.ts';
 import { claimIdempotencyKey, findKeptAnswer, upsertKeptAnswer } from '../../db/idempotency.ts';
 import { ServiceError } from '../../core/errors.ts';

@@ -4,8 +4,8 @@
 import type { Chain } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { exchange, ExchangeFailure } from '../exchange.ts';
-import type { Exchange } from '../exchange.ts';
+import { exchange, ExchangeFailure } from '../../resilience/exchange.ts';
+import type { Exchange } from '../../resilience/exchange.ts';
 import { readQuantity } from './answers.ts';
 import { createRangeSize } from './range-size.ts';
 import type { RangeSize } from './range-size.ts';

@@ -1,7 +1,7 @@
 // What comes back over HTTP, held against the questions: every question answered once, under its own id, or a failure that
 // says why not. Nothing here knows what the questions were about.
 
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../../resilience/exchange.ts';
 import { lie, RpcFailure, toRpcFailure } from './rpc-failure.ts';
 
 export type Call = { method: string; params: readonly unknown[] };

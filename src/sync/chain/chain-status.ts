@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../core/clock.ts';
 import { listChainCursors } from '../../db/chain-cursors.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../database/port.ts';
 import { listFollows } from '../../db/follows.ts';
 import type { Chains } from '../../core/chains.ts';
 import type { EndpointStatus } from '../../sources/evm/chain-reader.ts';

@@ -14,7 +14,7 @@ import {
   upsertChainBlocks,
 } from '../../db/chain-cursors.ts';
 import { insertReorg } from '../../db/chain-events.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../database/port.ts';
 import { listFollows, updateFollowsAfterReorg } from '../../db/follows.ts';
 import type { Address } from '../../core/address.ts';
 import type { BlockHeader, ChainEvent, OrderFulfilled } from '../../domain/chain-event.ts';

@@ -11,7 +11,7 @@ import {
 import type { OperatorWord, TokenWord } from '../../db/approvals.ts';
 import { listOrderIdsByHash } from '../../db/book-orders.ts';
 import { deleteChainEventsAfter, insertChainEvents } from '../../db/chain-events.ts';
-import type { Queryable } from '../../db/database.ts';
+import type { Queryable } from '../../database/port.ts';
 import type { HoldingChange } from '../../db/holdings.ts';
 import { updateHoldings } from '../../db/holdings.ts';
 import type { OrderChange, Touched } from '../../db/order-states.ts';

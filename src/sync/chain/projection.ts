@@ -6,7 +6,7 @@ import { listOrderIdsByHash } from '../../db/book-orders.ts';
 import type { LogEntry } from '../../db/chain-events.ts';
 import { listLogEntries } from '../../db/chain-events.ts';
 import { findProjectedSeq, updateProjectedSeq } from '../../db/chain-projection.ts';
-import type { Database, Queryable } from '../../db/database.ts';
+import type { Database, Queryable } from '../../database/port.ts';
 import type { Follow } from '../../db/follows.ts';
 import { listFollows } from '../../db/follows.ts';
 import { countHoldings, listTokenHolders } from '../../db/holdings.ts';

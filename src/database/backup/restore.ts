@@ -1,0 +1,185 @@
+// Restores a backup into empty databases, or in place of what they hold: all of a database in one transaction, so that a restore
+// that fails or is killed leaves it as it was. It must never be given a file that was not verified.
+
+import { OperatorError, describeError } from '../../core/errors.ts';
+import type { TableShape } from './catalogue.ts';
+import {
+  deleteSchemaContent,
+  findTableWithRecords,
+  listTables,
+  quoted,
+  quotedTable,
+  setExactText,
+  updateSequence,
+} from './catalogue.ts';
+import { damaged } from './file.ts';
+import type { BackupHeader, RowCounts } from './format.ts';
+import { readBackup } from './format.ts';
+import { insertRestoredMark } from '../content.ts';
+import type { Database, Engine, Queryable } from '../port.ts';
+import type { Schema } from '../migrate.ts';
+import { SCHEMAS, migrateWithin } from '../migrate.ts';
+import type { Sides } from '../snapshot.ts';
+
+/** How long it waits for those who hold a table that it replaces. */
+const LOCK_WAIT_MS = 10_000;
+/** The embedded engine writes no checkpoint by itself: its log would grow by all that is restored. */
+const CHECKPOINT_EVERY_CHARS = 64 * 1024 * 1024;
+
+export type RestoreProgress = { table: string; rows: number; bytes: number };
+export type RestoreResult = {
+  rows: number;
+  tables: RowCounts;
+  /** Other connections of mercat to the databases: a service that runs on what was replaced under it. */
+  others: number;
+};
+
+type Options = {
+  header: BackupHeader;
+  replace: boolean;
+  signal: AbortSignal;
+  onProgress: (progress: RestoreProgress) => void;
+};
+
+/** Throws OperatorError for what the operator has to mend, and says what holds then. */
+export async function restoreBackup(
+  { main, indexer }: { main: Database; indexer: Database },
+  file: string,
+  options: Options,
+): Promise<RestoreResult> {
+  let isIndexerDone = false;
+  try {
+    return await main.transaction(async (mainTx) => {
+      if (indexer === main) return restoreInto({ main: mainTx, indexer: mainTx }, file, options, main.engine);
+      // The indexer is committed first and the primary last: from the primary everybody learns what there is.
+      const result = await indexer.transaction((indexerTx) =>
+        restoreInto({ main: mainTx, indexer: indexerTx }, file, options, main.engine),
+      );
+      isIndexerDone = true;
+      return result;
+    });
+  } catch (error) {
+    if (error instanceof OperatorError && !isIndexerDone) throw error;
+    if (options.signal.aborted) throw new OperatorError('stopped: the database is as it was', { cause: error });
+    const holds = isIndexerDone
+      ? 'the indexer database holds the backup now and the primary does not: restore again with --replace'
+      : 'the database is as it was';
+    throw new OperatorError(`the restore failed, ${holds}: ${describeError(error)}`, { cause: error });
+  }
+}
+
+/** Everything up to the commits. */
+async function restoreInto(sides: Sides, file: string, options: Options, engine: Engine): Promise<RestoreResult> {
+  const { header, replace } = options;
+  // With one database both sides are the same transaction.
+  const transactions = new Map<Queryable, Schema[]>();
+  for (const schema of SCHEMAS) transactions.set(sides[schema], [...(transactions.get(sides[schema]) ?? []), schema]);
+  let others = 0;
+  for (const [tx, schemas] of transactions) {
+    others += await countOthers(tx);
+    await tx.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);
+    await setExactText(tx);
+    if (!replace) await refuseRecords(tx, schemas);
+  }
+  for (const [tx, schemas] of transactions) {
+    await deleteSchemaContent(tx, schemas);
+    for (const schema of schemas) {
+      await migrateWithin(tx, schema, new Set(header.migrations[schema].map(({ name }) => name)));
+      await tx.query(`delete from ${schema}.migration`);
+    }
+  }
+  const tables = await load(sides, file, options, engine);
+  for (const schema of SCHEMAS) await migrateWithin(sides[schema], schema);
+  await endLeases(sides.main);
+  for (const schema of SCHEMAS) {
+    for (const table of await listTables(sides[schema], schema))
+      await sides[schema].query(`analyze ${quotedTable(table)}`);
+  }
+  if (engine === 'embedded') await insertRestoredMark(sides.main);
+  return { rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0), tables, others };
+}
+
+async function refuseRecords(tx: Queryable, schemas: readonly Schema[]): Promise<void> {
+  for (const schema of schemas) {
+    const table = await findTableWithRecords(tx, schema);
+    if (table === null) continue;
+    throw new OperatorError(
+      `the database is not empty (there are records in ${table}): --replace puts the backup in place of all that it holds`,
+    );
+  }
+}
+
+/** On a server: everybody else who says to be mercat. The embedded engine has room for one. */
+async function countOthers(tx: Queryable): Promise<number> {
+  const [row] = await tx.query<{ others: number }>(
+    `select count(*)::int as others from pg_stat_activity
+     where datname = current_database() and application_name = 'mercat' and pid <> pg_backend_pid()`,
+  );
+  return row?.others ?? 0;
+}
+
+async function load(
+  sides: Sides,
+  file: string,
+  { header, signal, onProgress }: Options,
+  engine: Engine,
+): Promise<RowCounts> {
+  const progress: RestoreProgress = { table: '', rows: 0, bytes: 0 };
+  const onBytes = (bytes: number) => {
+    progress.bytes = bytes;
+    onProgress(progress);
+  };
+  let insert: { tx: Queryable; sql: string } | null = null;
+  let loggedChars = 0;
+  for await (const event of readBackup(file, { signal, onBytes })) {
+    signal.throwIfAborted();
+    if (event.kind === 'header') {
+      // The tables were made for the backup that was verified.
+      if (JSON.stringify(event.header) !== JSON.stringify(header)) throw damaged(file);
+    } else if (event.kind === 'table') {
+      const tx = sides[event.table.schema];
+      insert = { tx, sql: await toInsert(tx, event.table) };
+      progress.table = `${event.table.schema}.${event.table.name}`;
+    } else if (event.kind === 'rows') {
+      await insert?.tx.query(insert.sql, [event.rows]);
+      progress.rows += event.count;
+      onProgress(progress);
+      loggedChars += event.rows.length;
+      if (engine === 'embedded' && loggedChars > CHECKPOINT_EVERY_CHARS) {
+        await sides.main.query('checkpoint');
+        loggedChars = 0;
+      }
+    } else if (event.kind === 'sequence') {
+      await updateSequence(sides[event.sequence.schema], event.sequence);
+    } else if (event.kind === 'end') {
+      return event.counts;
+    }
+  }
+  throw new Error('a backup that was verified has no end');
+}
+
+/** Every value is read by its type's own reader from the text that its type's own writer wrote. */
+async function toInsert(tx: Queryable, told: TableShape): Promise<string> {
+  const table = (await listTables(tx, told.schema)).find(({ name }) => name === told.name);
+  if (!table || JSON.stringify(table.columns) !== JSON.stringify(told.columns)) {
+    throw new OperatorError(
+      `the table ${told.schema}.${told.name} of the backup is not the one that its migrations make`,
+    );
+  }
+  const names = table.columns.map(({ name }) => quoted(name)).join(', ');
+  const values = table.columns.map(({ type }, place) => `(line ->> ${place})::${type}`).join(', ');
+  return `insert into ${quotedTable(table)} (${names}) overriding system value
+    select ${values} from jsonb_array_elements($1::jsonb) as line`;
+}
+
+/**
+ * Nobody runs what ran when the backup was made. Leases would end by themselves, but by the clock of another machine; what was
+ * being sent is due, and is sent again.
+ */
+async function endLeases(main: Queryable): Promise<void> {
+  await main.query(
+    `update main.sync_task set holder = null, leased_until = null, progress = null
+     where holder is not null`,
+  );
+  await main.query(`update main.delivery set leased_until = null where leased_until is not null`);
+}

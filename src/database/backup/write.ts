@@ -1,0 +1,131 @@
+// Writes a backup: every row of both schemas as they were at one moment, as text that any server reads back exactly. It never
+// writes to a database. On PostgreSQL everything goes on meanwhile; on the embedded engine everybody else waits.
+
+import { OperatorError } from '../../core/errors.ts';
+import type { TableShape } from './catalogue.ts';
+import { listAppliedMigrations, listSequences, listTables, quoted, quotedTable, setExactText } from './catalogue.ts';
+import type { BackupTarget } from './file.ts';
+import { writeBackupFile } from './file.ts';
+import type { RowCounts } from './format.ts';
+import { toEnd, toHeader, toSequenceLine, toTableLine } from './format.ts';
+import type { Database, Queryable } from '../port.ts';
+import type { Schema } from '../migrate.ts';
+import { SCHEMAS } from '../migrate.ts';
+import type { Sides } from '../snapshot.ts';
+import { readTogether } from '../snapshot.ts';
+
+/** A slice is about this long, so that memory is bounded and, on the embedded engine, other work of the process gets its turn. */
+const SLICE_BYTES = 256 * 1024;
+const SLICE_ROWS_FIRST = 50;
+const SLICE_ROWS_MAX = 1_000;
+
+export type BackupProgress = { table: string; rows: number; bytes: number };
+export type BackupResult = {
+  file: string;
+  bytes: number;
+  rows: number;
+  tables: RowCounts;
+  createdAt: string;
+  seconds: number;
+};
+
+type Options = {
+  /** The version of the program. */
+  service: string;
+  signal: AbortSignal;
+  onProgress: (progress: BackupProgress) => void;
+};
+
+/** Writes both databases into one file. Throws OperatorError for what the operator has to mend; then there is no file. */
+export async function writeBackup(
+  databases: { main: Database; indexer: Database },
+  target: BackupTarget,
+  { service, signal, onProgress }: Options,
+): Promise<BackupResult> {
+  const startedAt = performance.now();
+  const progress: BackupProgress = { table: '', rows: 0, bytes: 0 };
+  const tables: RowCounts = {};
+  let createdAt = '';
+  const onBytes = (bytes: number) => {
+    progress.bytes = bytes;
+    onProgress(progress);
+  };
+  const bytes = await writeBackupFile(target, { signal, onBytes }, (write) =>
+    readTogether(databases, async (sides) => {
+      createdAt = await prepare(sides);
+      const onRows = (table: string, rows: number) => {
+        tables[table] = (tables[table] ?? 0) + rows;
+        progress.table = table;
+        progress.rows += rows;
+        onProgress(progress);
+      };
+      await write(render(sides, { service, createdAt, tables, onRows }));
+    }),
+  );
+  const seconds = Math.round(performance.now() - startedAt) / 1_000;
+  return { file: target.file, bytes, rows: progress.rows, tables, createdAt, seconds };
+}
+
+/** The moment of the backup. */
+async function prepare(sides: Sides): Promise<string> {
+  for (const schema of SCHEMAS) await setExactText(sides[schema]);
+  const [row] = await sides.main.query<{ now: Date }>(`select now() as now`);
+  return row?.now.toISOString() ?? '';
+}
+
+type Rendering = {
+  service: string;
+  createdAt: string;
+  tables: RowCounts;
+  onRows: (table: string, rows: number) => void;
+};
+
+async function* render(sides: Sides, { service, createdAt, tables, onRows }: Rendering): AsyncGenerator<string> {
+  const migrations = { main: await readMigrations(sides, 'main'), indexer: await readMigrations(sides, 'indexer') };
+  yield toHeader({ service, createdAt, migrations });
+  for (const schema of SCHEMAS) {
+    const tx = sides[schema];
+    const shapes = await listTables(tx, schema);
+    // A migration waits until the last row was read.
+    await tx.query(`lock table ${shapes.map(quotedTable).join(', ')} in access share mode`);
+    for (const shape of shapes) {
+      const name = `${schema}.${shape.name}`;
+      onRows(name, 0);
+      yield toTableLine(shape);
+      for await (const lines of readRows(tx, shape)) {
+        yield `${lines.join('\n')}\n`;
+        onRows(name, lines.length);
+      }
+    }
+    for (const sequence of await listSequences(tx, schema)) yield toSequenceLine(sequence);
+  }
+  yield toEnd(tables);
+}
+
+async function readMigrations(sides: Sides, schema: Schema) {
+  const applied = await listAppliedMigrations(sides[schema], schema);
+  if (applied) return applied;
+  throw new OperatorError(`the ${schema} database holds no schema yet: there is nothing to back up`);
+}
+
+/**
+ * The rows in the order in which they lie, a slice at a time. Each comes as one JSON text, made by the server: it cannot begin
+ * with U+FEFF, which the embedded engine drops from the beginning of a text that it hands out.
+ */
+async function* readRows(tx: Queryable, table: TableShape): AsyncGenerator<string[]> {
+  const values = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');
+  await tx.query(
+    `declare backup_rows no scroll cursor for
+     select array_to_json(array[${values}]::text[])::text as line from ${quotedTable(table)}`,
+  );
+  let size = SLICE_ROWS_FIRST;
+  for (;;) {
+    const rows = await tx.query<{ line: string }>(`fetch ${size} from backup_rows`);
+    if (rows.length === 0) break;
+    const lines = rows.map(({ line }) => line);
+    yield lines;
+    const length = lines.reduce((sum, line) => sum + line.length, 0);
+    size = Math.max(1, Math.min(SLICE_ROWS_MAX, Math.floor((SLICE_BYTES * lines.length) / Math.max(1, length))));
+  }
+  await tx.query(`close backup_rows`);
+}

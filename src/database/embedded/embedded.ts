@@ -1,0 +1,106 @@
+// Opens the embedded database: PostgreSQL inside this process, on one directory, safe against a second process, a crash and a
+// power cut. docs/embedded-database.md says what is promised. It must never open a directory whose lock it does not hold.
+
+import { writeSync } from 'node:fs';
+import type { PGlite } from '@electric-sql/pglite';
+import type pg from 'pg';
+import { OperatorError, describeError } from '../../core/errors.ts';
+import { ensureCluster, prepareParent } from './directory.ts';
+import { EngineStopped, isDiskFull, startEngine } from './engine.ts';
+import { takeLock } from './lock.ts';
+import { createEmbeddedPool } from './pool.ts';
+import { startUpkeep } from './upkeep.ts';
+
+/** The exit code of a process whose database stopped by itself. */
+export const EXIT_ENGINE_STOPPED = 70;
+const STDERR = 2;
+/** How long `close` waits for the connection to come back. What is then still under way is rolled back by the next start. */
+const CLOSE_WAIT_MS = 10_000;
+
+export type EmbeddedOptions = {
+  /** The database directory itself, for example `<DATA_DIR>/db`. */
+  dir: string;
+  /** Gets one line when the engine stopped by itself. Default: the line goes to standard error and the process exits with 70. */
+  onFatal?: (line: string) => void;
+  /** Gets one line about something that failed and will be tried again. Default: standard error. */
+  onWarning?: (line: string) => void;
+};
+
+export type Embedded = {
+  /** One connection. Values come as `pg` gives them by default: int8 and numeric as text. */
+  pool: pg.Pool;
+  /** Writes a checkpoint, ends the pool and the engine and gives the lock back. Twice is once. */
+  close(): Promise<void>;
+};
+
+/** Opens the database in `options.dir` and makes it first when there is none. Throws an `OperatorError` that says what to do. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { onFatal = stopProcess, onWarning = writeLine } = options;
+  const dir = await describing(options.dir, () => prepareParent(options.dir));
+  const lock = await describing(dir, () => takeLock(dir));
+  try {
+    const engine = await describing(dir, async () => {
+      await ensureCluster(dir);
+      return startEngine(dir, onFatal);
+    });
+    const pool = createEmbeddedPool(engine, dir);
+    const stopUpkeep = startUpkeep(pool, onWarning);
+    let closed: Promise<void> | undefined;
+    return {
+      pool,
+      close: () => {
+        stopUpkeep();
+        closed ??= closeAll(pool, engine, onWarning).finally(() => lock.release());
+        return closed;
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function closeAll(pool: pg.Pool, engine: PGlite, onWarning: (line: string) => void): Promise<void> {
+  const { promise: waited, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, CLOSE_WAIT_MS);
+  try {
+    // Whoever owns the pool may have ended it already; ending it twice is an error to `pg`.
+    if (!pool.ending) await Promise.race([pool.end(), waited]);
+    await engine.exec('checkpoint');
+  } catch (error) {
+    // Without a checkpoint the next start reads the log instead: nothing is lost.
+    if (!(error instanceof EngineStopped)) onWarning(`the last checkpoint failed: ${describeError(error)}`);
+  } finally {
+    clearTimeout(timer);
+    await engine.close();
+  }
+}
+
+/** Runs a step of opening; what the file system or the engine objected to becomes one line for the operator. */
+async function describing<T>(dir: string, step: () => T | Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const reason = describeError(error);
+    throw new OperatorError(
+      isDiskFull(dir, reason)
+        ? `the disk that holds ${dir} is full: free some space and start again`
+        : `the database directory ${dir} cannot be opened: ${reason}`,
+      { cause: error },
+    );
+  }
+}
+
+function writeLine(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Nothing of the engine may run any more, so this waits for nothing; a line that cannot be written does not keep it from ending. */
+function stopProcess(line: string): void {
+  try {
+    writeSync(STDERR, `${line}\n`);
+  } finally {
+    process.exit(EXIT_ENGINE_STOPPED);
+  }
+}

@@ -1,0 +1,89 @@
+// Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. Any number of processes may
+// start at once: the first takes the lock, the others find nothing left to do.
+
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { OperatorError } from '../core/errors.ts';
+import type { Database, Queryable } from './port.ts';
+
+export const SCHEMAS = ['main', 'indexer'] as const;
+export type Schema = (typeof SCHEMAS)[number];
+
+export type AppliedMigration = { name: string; digest: string };
+type Migration = { name: string; sql: string; digest: string };
+
+/** Brings one schema up to date and returns the names of what was applied. */
+export async function migrate(db: Database, schema: Schema): Promise<string[]> {
+  return db.transaction((tx) => migrateWithin(tx, schema));
+}
+
+/** The same in a transaction of the caller's, or with `only` no further than these migrations. */
+export async function migrateWithin(tx: Queryable, schema: Schema, only?: ReadonlySet<string>): Promise<string[]> {
+  const known = readMigrations(schema);
+  await tx.query(`set local statement_timeout = 0`);
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('mercat migrations ' || $1, 0))`, [schema]);
+  await tx.query(`create schema if not exists ${schema}`);
+  await tx.query(`create table if not exists ${schema}.migration (
+    name text collate "C" primary key, digest text not null, applied_at timestamptz not null default now())`);
+  const pending = await checkApplied(tx, schema, known);
+  const wanted = only ? pending.filter((migration) => only.has(migration.name)) : pending;
+  for (const migration of wanted) {
+    await tx.query(migration.sql);
+    await tx.query(`insert into ${schema}.migration (name, digest) values ($1, $2)`, [
+      migration.name,
+      migration.digest,
+    ]);
+  }
+  return wanted.map((migration) => migration.name);
+}
+
+/** The names of what `migrate` would apply; throws as it would, and changes nothing. */
+export async function listPendingMigrations(db: Queryable, schema: Schema): Promise<string[]> {
+  const known = readMigrations(schema);
+  const [row] = await db.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [
+    `${schema}.migration`,
+  ]);
+  const pending = row?.found ? await checkApplied(db, schema, known) : known;
+  return pending.map((migration) => migration.name);
+}
+
+/** The migrations that are still to be applied; throws when the database was migrated by other files than these. */
+async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): Promise<Migration[]> {
+  const applied = await tx.query<AppliedMigration>(`select name, digest from ${schema}.migration`);
+  return checkKnown(applied, { schema, known, of: 'the database' });
+}
+
+/** Throws when a backup, made by the version `service`, has migrations that this program does not. */
+export function checkMigrations(applied: readonly AppliedMigration[], schema: Schema, service: string): void {
+  checkKnown(applied, { schema, known: readMigrations(schema), of: `the backup (of version ${service})` });
+}
+
+/** The migrations that are not applied. */
+function checkKnown(
+  applied: readonly AppliedMigration[],
+  { schema, known, of }: { schema: Schema; known: Migration[]; of: string },
+): Migration[] {
+  const byName = new Map(known.map((migration) => [migration.name, migration]));
+  for (const row of applied) {
+    const file = byName.get(row.name);
+    if (!file) {
+      throw new OperatorError(`${of} was made by a newer version: schema ${schema} has migration ${row.name}`);
+    }
+    if (file.digest !== row.digest) {
+      throw new OperatorError(`migration ${row.name} of schema ${schema} has changed since it was applied`);
+    }
+    byName.delete(row.name);
+  }
+  return known.filter((migration) => byName.has(migration.name));
+}
+
+function readMigrations(schema: Schema): Migration[] {
+  const folder = new URL(`./migrations/${schema}/`, import.meta.url);
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(new URL(name, folder), 'utf8');
+      return { name, sql, digest: createHash('sha256').update(sql).digest('hex') };
+    });
+}

@@ -1,0 +1,27 @@
+// A database for one piece of work: embedded, empty, in a directory of its own that goes with it.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Database } from './port.ts';
+import { createDatabase } from './port.ts';
+import { openEmbedded } from './embedded/embedded.ts';
+import { migrate } from './migrate.ts';
+
+/** Opens one with both schemas; closing it removes it. */
+export async function openScratch(): Promise<Database> {
+  const parent = mkdtempSync(path.join(os.tmpdir(), 'mercat-scratch-'));
+  const remove = () => rmSync(parent, { recursive: true, force: true });
+  try {
+    // An engine that stops fails the statements of this work, and nobody else's.
+    const { pool, close } = await openEmbedded({ dir: path.join(parent, 'db'), onFatal: () => undefined });
+    const onClose = () => close().finally(remove);
+    const database = createDatabase(pool, { engine: 'embedded', name: 'scratch', onClose });
+    await migrate(database, 'main');
+    await migrate(database, 'indexer');
+    return database;
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}

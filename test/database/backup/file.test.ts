@@ -1,0 +1,103 @@
+// The file of a backup: cut off, altered, or of a newer version it is refused, whatever is asked for; and how the commands are used.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Writable } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { backupCommand } from '../../../src/commands/backup.ts';
+import { restoreCommand } from '../../../src/commands/restore.ts';
+import { DamagedBackup, writeBackupFile } from '../../../src/database/backup/file.ts';
+import { toEnd, toHeader, verifyBackup } from '../../../src/database/backup/format.ts';
+import { backUp, insertHardRows, mercat, never, withMigrated } from '../../support/backups.ts';
+import { makeTempDir } from '../../support/embedded.ts';
+import { copyEmptyDatabase } from '../../support/template.ts';
+
+const writing = { signal: never, onBytes: () => undefined };
+
+/** A file whose every byte is right, with these lines in it. */
+const writeLines = (file: string, lines: readonly string[]) =>
+  writeBackupFile({ file, force: false }, writing, (write) =>
+    write(
+      (async function* () {
+        yield* lines;
+      })(),
+    ),
+  );
+
+const { dir, remove } = makeTempDir();
+const good = path.join(dir, 'good');
+let files = 0;
+const newFile = () => path.join(dir, `file-${(files += 1)}`);
+
+before(async () => {
+  await copyEmptyDatabase(path.join(dir, 'data', 'db'));
+  await withMigrated({ DATA_DIR: path.join(dir, 'data') }, async (databases) => {
+    await insertHardRows(databases);
+    await backUp(databases, good);
+  });
+});
+after(remove);
+
+test('cut off anywhere, or with any byte altered, it is refused', async () => {
+  const bytes = readFileSync(good);
+  const file = newFile();
+  const refuses = async (content: Uint8Array, what: string) => {
+    writeFileSync(file, content);
+    await assert.rejects(verifyBackup(file, { signal: never }), DamagedBackup, what);
+  };
+  const ends = [0, 1, 2, 3, 4, 39, 40, 41, 44, 45];
+  const places = Array.from({ length: 60 }, (_, i) => Math.floor((i * bytes.length) / 60));
+  for (const length of [...ends, ...ends.map((back) => bytes.length - 1 - back), ...places]) {
+    await refuses(bytes.subarray(0, length), `cut to ${length} of ${bytes.length} bytes`);
+  }
+  for (const at of [...ends, ...ends.map((back) => bytes.length - 1 - back), ...places]) {
+    const altered = Uint8Array.from(bytes);
+    altered[at] = (altered[at] ?? 0) ^ (1 << (at % 8));
+    await refuses(altered, `byte ${at} of ${bytes.length} altered`);
+  }
+  await refuses(Buffer.concat([bytes, Buffer.from([0])]), 'one byte longer');
+  await refuses(Buffer.concat([bytes, bytes]), 'twice in a row');
+});
+
+test('of a newer format, with a newer migration, with a changed one, or with rows missing it is refused in one line', async () => {
+  const none = { main: [], indexer: [] };
+  const header = toHeader({ service: '9.0.0', createdAt: '', migrations: none });
+  const refuses = async (lines: string[], expected: RegExp) => {
+    const file = newFile();
+    await writeLines(file, lines);
+    await assert.rejects(verifyBackup(file, { signal: never }), { name: 'OperatorError', message: expected });
+  };
+  await refuses(
+    [header.replace('"version":1', '"version":2'), 'whatever'],
+    /^\S+ was written by a newer version \(9\.0\.0\): its format is 2, and this program reads up to 1$/,
+  );
+  const withMigration = (name: string) =>
+    toHeader({ service: '9.0.0', createdAt: '', migrations: { ...none, main: [{ name, digest: 'x' }] } });
+  await refuses(
+    [withMigration('9999-later.sql')],
+    /^the backup \(of version 9\.0\.0\) was made by a newer version: schema main has migration 9999-later\.sql$/,
+  );
+  await refuses([withMigration('0001-marketplace.sql')], /^migration 0001-marketplace\.sql .* has changed/);
+  const table = `{"table":{"schema":"main","name":"shop","columns":[]}}\n`;
+  await refuses([header, table, '["a"]\n', toEnd({ 'main.shop': 2 })], /cut off or altered/);
+  await refuses([header, table, '["a"]\n'], /cut off or altered/);
+  await refuses([header, '["a"]\n', toEnd({})], /cut off or altered/);
+  const file = newFile();
+  await writeLines(file, [header, table, '["a"]\n', toEnd({ 'main.shop': 1 })]);
+  assert.deepEqual((await verifyBackup(file, { signal: never })).counts, { 'main.shop': 1 });
+});
+
+test('wrong usage is 2, and a folder without a database is not given one', async () => {
+  const io = { stdout: new Writable(), stderr: new Writable(), signal: never };
+  for (const command of [backupCommand, restoreCommand]) {
+    for (const args of [[], ['a', 'b'], ['a', '--wrong']]) {
+      await assert.rejects(command.run(args, io), { name: 'OperatorError', exitCode: 2 });
+    }
+    assert.match(command.help, new RegExp(`^Usage: mercat ${command.name} FILE`));
+  }
+  const nowhere = path.join(dir, 'nowhere');
+  assert.equal((await mercat({ DATA_DIR: nowhere }, 'restore', newFile())).code, 2);
+  const { code, stderr } = await mercat({ DATA_DIR: nowhere }, 'backup', newFile());
+  assert.deepEqual([code, /there is no database in/.test(stderr), existsSync(nowhere)], [1, true, false]);
+});

@@ -1,0 +1,226 @@
+// A backup or restore that is refused, fails, is stopped or killed leaves everything as it was: the target, and the folder of the
+// file.
+
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createBackupJobs } from '../../../src/database/backup/jobs.ts';
+import { writeBackup } from '../../../src/database/backup/write.ts';
+import type { Databases } from '../../../src/database/open.ts';
+import type { Settings } from '../../support/backups.ts';
+import {
+  assertSame,
+  backUp,
+  directoryOf,
+  insertHardRows,
+  insertSales,
+  mercat,
+  readEverything,
+  restore,
+  startMercat,
+  withDatabases,
+  withMigrated,
+} from '../../support/backups.ts';
+import { mountMemory } from '../../support/disk.ts';
+import { makeTempDir } from '../../support/embedded.ts';
+import { forEachEngine, until } from '../../support/engines.ts';
+
+/** Enough that a restore can be caught in the middle. */
+const SALES = 6_000;
+const WAIT_MS = 30_000;
+
+forEachEngine('interrupted backups', (engine) => {
+  const { dir, remove } = makeTempDir();
+  const good = path.join(dir, 'good');
+  const large = path.join(dir, 'large');
+  let source: Settings;
+  let target: Settings;
+  let held: Record<string, unknown>;
+  before(async () => {
+    source = await engine.settings();
+    target = await engine.settings();
+    await withMigrated(source, async (databases) => {
+      await insertHardRows(databases);
+      await backUp(databases, good);
+      await insertSales(databases.indexer, SALES);
+      await backUp(databases, large);
+    });
+    await withMigrated(target, async (databases) => {
+      await databases.main.query(`insert into main.shop values ('shop_held', 'Held', now())`);
+      held = await readEverything(databases);
+    });
+  });
+  after(remove);
+
+  const assertHeld = async (what: string) =>
+    assertSame(await withDatabases(target, readEverything), held, `the target, ${what}`);
+  let files = 0;
+  const newFile = () => path.join(dir, `file-${(files += 1)}`);
+
+  test('refused, it changes nothing, even with --replace', async () => {
+    const file = newFile();
+    const bytes = readFileSync(large);
+    writeFileSync(file, bytes.subarray(0, Math.floor(bytes.length * 0.9)));
+    assert.deepEqual(await mercat(target, 'restore', file, '--replace'), {
+      code: 1,
+      stdout: '',
+      stderr: `mercat: ${file} was cut off or altered after it was written: nothing of it was restored\n`,
+    });
+    await withDatabases(target, async (databases) => {
+      await assert.rejects(restore(databases, good), {
+        name: 'OperatorError',
+        message: /^the database is not empty \(there are records in main\.shop\): --replace puts the backup in place/,
+      });
+      assertSame(await readEverything(databases), held, 'after refusals');
+    });
+  });
+
+  test('a file that changes after it was checked is rolled back', async () => {
+    const bytes = readFileSync(large);
+    const file = newFile();
+    writeFileSync(file, bytes);
+    await withDatabases(target, async (databases) => {
+      const main = {
+        ...databases.main,
+        transaction: (work: Parameters<Databases['main']['transaction']>[0]) => {
+          bytes[bytes.length - 200] = (bytes[bytes.length - 200] ?? 0) ^ 1;
+          writeFileSync(file, bytes);
+          return databases.main.transaction(work);
+        },
+      } as Databases['main'];
+      // Whichever is found first: the byte, or a value that is none any more.
+      await assert.rejects(restore({ main, indexer: main }, file, { replace: true }), {
+        name: 'OperatorError',
+        message: /cut off or altered|the database is as it was/,
+      });
+    });
+    await assertHeld('after a file that changed');
+  });
+
+  test('killed in the middle, a restore leaves the target as it was, and goes through afterwards', async () => {
+    const { child, ended } = startMercat(target, ['restore', large, '--replace']);
+    await withWatch(target, engine.name, async (isLoading) => {
+      await until(async () => child.exitCode !== null || (await isLoading()), WAIT_MS, 'the restore did not load');
+    });
+    child.kill('SIGKILL');
+    assert.equal((await ended).code, null, 'it had ended before it was killed');
+    await assertHeld('after a restore that was killed');
+    const { code, stdout, stderr } = await mercat(target, 'restore', large, '--replace', '--json');
+    assert.deepEqual([code, stderr.replaceAll(/^.*%, .*\n/gm, '')], [0, '']);
+    const { file, bytes, tables } = JSON.parse(stdout);
+    assert.deepEqual([file, bytes, tables['indexer.sale']], [large, statSync(large).size, SALES]);
+    held = await withDatabases(target, readEverything);
+    assertSame(held, await withDatabases(source, readEverything), 'restored');
+  });
+
+  test('stopped, a restore leaves the target as it was', async () => {
+    await withDatabases(target, async (databases) => {
+      const stopping = new AbortController();
+      setImmediate(() => stopping.abort());
+      await assert.rejects(
+        restore(databases, large, { replace: true, signal: stopping.signal }),
+        /^OperatorError: stopped/,
+      );
+    });
+    await assertHeld('stopped');
+  });
+
+  describe('a backup', () => {
+    const place = path.join(dir, 'place');
+    before(() => mkdirSync(place));
+    const left = () => readdirSync(place);
+
+    test('takes no name that is taken, unless it is told to, and is for its owner alone', async () => {
+      const file = path.join(place, 'backup');
+      writeFileSync(file, 'precious');
+      chmodSync(file, 0o644);
+      await withDatabases(source, async (databases) => {
+        await assert.rejects(backUp(databases, file), {
+          message: `${file} exists: choose another name, or replace it with --force`,
+        });
+        await assert.rejects(backUp(databases, place, { force: true }), /is not a file/);
+      });
+      assert.equal(readFileSync(file, 'utf8'), 'precious');
+      const { code, stdout } = await mercat(source, 'backup', file, '--force', '--json');
+      assert.equal(code, 0);
+      const { bytes, rows, tables, ...rest } = JSON.parse(stdout);
+      assert.deepEqual(Object.keys(rest), ['file', 'createdAt', 'seconds']);
+      assert.equal(bytes, statSync(file).size);
+      assert.equal(
+        rows,
+        Object.values<number>(tables).reduce((sum, count) => sum + count),
+      );
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+      assert.deepEqual(left(), ['backup']);
+    });
+
+    test('that is stopped, or that nobody waits for any more, leaves nothing behind', async () => {
+      await withDatabases(source, async (databases) => {
+        const stopping = new AbortController();
+        const target = { file: path.join(place, 'stopped'), force: false };
+        const seen: string[][] = [];
+        const onProgress = ({ rows }: { rows: number }) => {
+          if (rows < 1_000) return;
+          seen.push(left());
+          stopping.abort();
+        };
+        await assert.rejects(writeBackup(databases, target, { service: 'test', signal: stopping.signal, onProgress }));
+        assert.match(seen[0]?.join() ?? '', /stopped\.part-/);
+        assert.deepEqual(left(), ['backup']);
+        const jobs = createBackupJobs(databases, { service: 'test', unreadMsMax: -1 });
+        await jobs.operations['backup.start']?.(target);
+        let state: any;
+        while (!state?.failure && !state?.result) state = await jobs.operations['backup.read']?.({});
+        assert.deepEqual([state.result, state.failure], [null, 'stopped: no backup was written']);
+        assert.deepEqual(left(), ['backup']);
+      });
+    });
+
+    test('that finds no room, or no folder, says so and leaves nothing behind', async (t) => {
+      await withDatabases(source, async (databases) => {
+        await assert.rejects(backUp(databases, path.join(place, 'no', 'backup')), /cannot be written: .*no such file/);
+        const at = path.join(dir, `disk-${engine.name}`);
+        const disk = mountMemory('128k', at);
+        if ('reason' in disk) return t.diagnostic(disk.reason);
+        t.after(disk.unmount);
+        const file = path.join(at, 'backup');
+        await assert.rejects(backUp(databases, file), { message: `${file} cannot be written: the disk is full` });
+        assert.deepEqual(readdirSync(at), []);
+      });
+    });
+  });
+});
+
+/** Tells when a restore into the database has begun to write rows. */
+async function withWatch(
+  settings: Settings,
+  engine: 'embedded' | 'postgresql',
+  work: (isLoading: () => Promise<boolean>) => Promise<void>,
+): Promise<void> {
+  if (engine === 'embedded') {
+    const size = () => directorySize(path.join(directoryOf(settings), 'base'));
+    const atFirst = size();
+    return work(() => Promise.resolve(size() > atFirst + 1024 * 1024));
+  }
+  return withDatabases(settings, ({ main }) =>
+    work(async () => {
+      const rows = await main.query(
+        `select 1 from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()
+           and query like 'insert into %jsonb_array_elements%'`,
+      );
+      return rows.length > 0;
+    }),
+  );
+}
+
+function directorySize(dir: string): number {
+  let size = 0;
+  for (const entry of readdirSync(dir, { withFileTypes: true, recursive: true })) {
+    const found = entry.isFile()
+      ? statSync(path.join(entry.parentPath, entry.name), { throwIfNoEntry: false })
+      : undefined;
+    size += found?.size ?? 0;
+  }
+  return size;
+}

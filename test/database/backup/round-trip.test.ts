@@ -1,0 +1,206 @@
+// A backup carries every row of every table, to the byte, from either engine to either, from one database to two and back.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import type { Database } from '../../../src/database/port.ts';
+import { createDatabase } from '../../../src/database/port.ts';
+import { isEmpty } from '../../../src/database/content.ts';
+import { listAppliedMigrations } from '../../../src/database/backup/catalogue.ts';
+import { migrate, migrateWithin } from '../../../src/database/migrate.ts';
+import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { assertSame, backUp, insertHardRows, insertSales, readEverything, restore } from '../../support/backups.ts';
+import type { PostgresServer } from '../../support/engines.ts';
+import { canRunPostgres, createTestDatabase, startPostgres } from '../../support/engines.ts';
+import { copyEmptyDatabase } from '../../support/template.ts';
+import { makeTempDir } from '../../support/embedded.ts';
+
+type Engine = 'embedded' | 'postgresql';
+type Pair = { main: Database; indexer: Database };
+
+const ENGINES: readonly Engine[] = canRunPostgres() ? ['embedded', 'postgresql'] : ['embedded'];
+
+describe('a round trip', () => {
+  const { dir, remove } = makeTempDir();
+  const opened: Database[] = [];
+  let server: PostgresServer | null = null;
+  let made = 0;
+
+  before(async () => {
+    if (canRunPostgres()) server = await startPostgres();
+  });
+  after(async () => {
+    for (const database of opened) await database.close();
+    await server?.discard();
+    remove();
+  });
+
+  /** A database that nobody has migrated yet. */
+  const open = async (engine: Engine): Promise<Database> => {
+    made += 1;
+    const database =
+      engine === 'embedded' ? await openEmbeddedAt(path.join(dir, `${made}`, 'db')) : await openOnServer();
+    opened.push(database);
+    return database;
+  };
+  const openOnServer = async () => {
+    const pool = new pg.Pool({ connectionString: await createTestDatabase(server?.url ?? ''), max: 4 });
+    pool.on('error', () => undefined);
+    return createDatabase(pool, { engine: 'postgresql', name: 'main' });
+  };
+  const openOne = async (engine: Engine): Promise<Pair> => {
+    const main = await open(engine);
+    return { main, indexer: main };
+  };
+  const migrated = async (pair: Pair): Promise<Pair> => {
+    await migrate(pair.main, 'main');
+    await migrate(pair.indexer, 'indexer');
+    return pair;
+  };
+  const newFile = () => path.join(dir, `backup-${(made += 1)}`);
+
+  for (const engine of ENGINES) {
+    test(`from ${engine}: every value comes back exactly on every engine, in one database and in two`, async () => {
+      const source = await migrated(await openOne(engine));
+      await insertHardRows(source);
+      await insertSales(source.indexer, 600);
+      const told = await readEverything(source);
+      const file = newFile();
+      const result = await backUp(source, file);
+      assertSame(await readEverything(source), told, 'a backup changes nothing');
+      for (const [name, rows] of Object.entries(told).filter(([name]) => !name.endsWith('sequences'))) {
+        assert.equal(result.tables[name], (rows as string[]).length, name);
+      }
+      for (const to of ENGINES) {
+        const target = await openOne(to);
+        await restore(target, file);
+        assertSame(await readEverything(target), told, `${engine} to ${to}`);
+        const [next] = await target.main.query(`insert into main.adjustment
+          (shop_id, product_id, previous, next, requested, mode, reason, source, created_at)
+          values ('shop_1', 'p', 0, 1, 1, 'set', 'r', 'import', now()) returning id`);
+        assert.equal(next?.['id'], '11');
+        assert.equal(await isEmpty(target.main), false);
+      }
+      if (!server) return;
+      const two: Pair = { main: await open(engine), indexer: await open('postgresql') };
+      await restore(two, file);
+      assertSame(await readEverything(two), told, 'one database to two');
+      const [beside] = await two.main.query(`select to_regnamespace('indexer') as found`);
+      assert.equal(beside?.['found'], null);
+      const again = newFile();
+      await backUp(two, again);
+      const one = await openOne(engine);
+      await restore(one, again);
+      assertSame(await readEverything(one), told, 'two databases to one');
+    });
+  }
+
+  test('what somebody was running when the backup was made is nobody’s afterwards, and is due', async () => {
+    const source = await migrated(await openOne('embedded'));
+    await insertHardRows(source);
+    await source.main.query(
+      `update main.sync_task set holder = 'gone', leased_until = now() + interval '1 day', progress = '{}' where name = 'one'`,
+    );
+    await source.main.query(`update main.delivery set leased_until = now() + interval '1 day'`);
+    const file = newFile();
+    await backUp(source, file);
+    const target = await openOne('embedded');
+    await restore(target, file);
+    const tasks = await target.main.query(
+      `select holder, leased_until, progress from main.sync_task where name = 'one'`,
+    );
+    assert.deepEqual(tasks, [{ holder: null, leased_until: null, progress: null }]);
+    assert.deepEqual(await target.main.query(`select 1 from main.delivery where leased_until is not null`), []);
+  });
+
+  for (const engine of ENGINES) {
+    test(`a backup of an older version is brought up to date, its rows with it [${engine}]`, async () => {
+      const source = await openOne(engine);
+      await source.main.transaction(async (tx) => {
+        await migrateWithin(tx, 'main', new Set(['0001-marketplace.sql', '0002-store.sql']));
+        await migrateWithin(tx, 'indexer', new Set(['0001-mirror.sql']));
+      });
+      await source.main.query(`insert into main.shop values ('shop_old', 'Old shop', now())`);
+      await source.main
+        .query(`insert into main.book_order (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at)
+        values ('order_old', 'c', 'ethereum', '0x', '1', 5, 's', 'active', now())`);
+      const before = await listAppliedMigrations(source.main, 'main');
+      assert.equal(before?.length, 2);
+      const file = newFile();
+      await backUp(source, file);
+      // In place of what a newer version holds.
+      const target = await migrated(await openOne(engine));
+      await insertHardRows(target);
+      await restore(target, file, { replace: true });
+      await migrate(source.main, 'main');
+      await migrate(source.main, 'indexer');
+      // When a migration was applied is told of each database alone.
+      const set = `update main.migration set applied_at = 'epoch'; update indexer.migration set applied_at = 'epoch'`;
+      for (const { main } of [source, target]) await main.query(set);
+      assertSame(await readEverything(target), await readEverything(source), 'an older backup');
+    });
+  }
+
+  test('the same rows do not fit into a table that its migrations do not make', async () => {
+    const source = await migrated(await openOne('embedded'));
+    await source.main.query(`alter table main.shop add column added_by_hand text`);
+    const file = newFile();
+    await backUp(source, file);
+    const target = await migrated(await openOne('embedded'));
+    await insertHardRows(target);
+    const told = await readEverything(target);
+    await assert.rejects(
+      restore(target, file, { replace: true }),
+      /main\.shop of the backup is not the one that its migrations make/,
+    );
+    assertSame(await readEverything(target), told, 'a refused restore');
+  });
+
+  test('a database that somebody built a view upon is refused and stays whole', async () => {
+    const target = await migrated(await openOne(ENGINES.at(-1) ?? 'embedded'));
+    await insertHardRows(target);
+    const file = newFile();
+    await backUp(target, file);
+    await target.main.query(`create view public.shops as select * from main.shop`);
+    const told = await readEverything(target);
+    await assert.rejects(restore(target, file, { replace: true }), /the database is as it was: .*depend/);
+    assertSame(await readEverything(target), told, 'a refused restore');
+    assert.equal((await target.main.query(`select * from public.shops`)).length, 10);
+  });
+
+  test(
+    'where the primary fails after the indexer was committed, that is said',
+    { skip: ENGINES.length === 1 },
+    async () => {
+      const source = await migrated(await openOne('embedded'));
+      await insertHardRows(source);
+      const file = newFile();
+      await backUp(source, file);
+      const pair: Pair = { main: await open('postgresql'), indexer: await open('postgresql') };
+      const main: Database = {
+        ...pair.main,
+        transaction: (work) =>
+          pair.main.transaction(async (tx) => {
+            const result = await work(tx);
+            await tx.query(`select 1 / 0`);
+            return result;
+          }),
+      };
+      await assert.rejects(
+        restore({ ...pair, main }, file),
+        /the indexer database holds the backup now and the primary does not: restore again with --replace: division by zero/,
+      );
+      assert.equal(await listAppliedMigrations(pair.main, 'main'), null);
+      await assert.rejects(restore(pair, file), /not empty .*indexer\./);
+      await restore(pair, file, { replace: true });
+      assertSame(await readEverything(pair), await readEverything(source), 'restored again');
+    },
+  );
+});
+
+async function openEmbeddedAt(dir: string): Promise<Database> {
+  await copyEmptyDatabase(dir);
+  const { pool, close } = await openEmbedded({ dir });
+  return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
+}

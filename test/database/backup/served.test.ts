@@ -1,0 +1,184 @@
+// A backup made beside a running service, while it is written to, is of one moment; and a service on what was restored from it
+// gives the same answers, to the same cursors and keys, and signs with the same secrets.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { generateSampleMarket } from '../../../src/sources/sample-market.ts';
+import type { Settings } from '../../support/backups.ts';
+import { backUp, mercat, restore, withDatabases, withMigrated } from '../../support/backups.ts';
+import { makeTempDir } from '../../support/embedded.ts';
+import { directoryWithDatabase, forEachEngine, until } from '../../support/engines.ts';
+import type { TestService } from '../../support/service.ts';
+import { startTestService } from '../../support/service.ts';
+import type { Receiver } from '../../webhooks/fixtures.ts';
+import { startReceiver } from '../../webhooks/fixtures.ts';
+
+const SAME = { BASE_URL: 'https://market.example', WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '100000' };
+const SCOPES = [
+  'products:read',
+  'products:write',
+  'inventory:read',
+  'inventory:write',
+  'webhooks:read',
+  'webhooks:write',
+];
+const WAIT_MS = 20_000;
+/** Changes before the backup begins. */
+const CHANGES_FIRST = 5;
+const PATHS = [
+  '/v1/collections?limit=100',
+  '/v1/collections/harbour-lights',
+  '/v1/collections/harbour-lights/listings?limit=100',
+  '/v1/collections/harbour-lights/sales?limit=100',
+];
+
+forEachEngine('backups of a service', (engine) => {
+  const { dir, remove } = makeTempDir();
+  const file = path.join(dir, 'backup');
+  const startedAt = Date.now();
+  const clock = () => startedAt;
+  let settings: Settings;
+  let service: TestService;
+  let receiver: Receiver;
+  let key: string;
+  let webhook: { id: string; secret: string };
+  let products: string[];
+  let told: unknown[];
+  let secondPage: { path: string; data: unknown };
+
+  const store = async (from: TestService, method: string, target: string, body?: object) => {
+    const response = await fetch(`${from.url}/api/v1${target}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    assert.ok(response.ok, `${method} ${target}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  };
+  const readAll = async (from: TestService) => {
+    const answers: unknown[] = [];
+    for (const target of PATHS) answers.push((await from.ok(target)).data);
+    answers.push((await store(from, 'GET', '/webhooks')).data);
+    return answers;
+  };
+
+  before(async () => {
+    receiver = await startReceiver();
+    settings = { ...(await engine.settings()), ...SAME };
+    service = await startTestService({ settings, clock });
+    await service.load(generateSampleMarket({ serviceName: 'mercat' }));
+    await service.operate('shops.create', { name: 'Corner shop' });
+    key = (await service.operate('keys.create', { shop: 'Corner shop', scopes: SCOPES })).body.result.secret;
+    webhook = (await store(service, 'POST', '/webhooks', { url: receiver.url, events: ['product.*'] })).data;
+    products = [];
+    for (const name of ['Mug', '\uFEFFPlate']) {
+      products.push((await store(service, 'POST', '/products', { name, price: '19.90', inventory: 1 })).data.id);
+    }
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+    remove();
+  });
+
+  test('what is written meanwhile is in it as a whole or not at all', async () => {
+    const over = new AbortController();
+    let changes = 0;
+    const change = async () => {
+      while (!over.signal.aborted) {
+        for (const productId of products) {
+          await store(service, 'POST', '/inventory', { product_id: productId, adjustment: 1, reason: 'test' });
+          changes += 1;
+        }
+      }
+    };
+    const changing = change();
+    // What fails is told below.
+    changing.catch(() => undefined);
+    await until(() => changes > CHANGES_FIRST, WAIT_MS, 'nothing was changed');
+    const { code, stdout, stderr } = await mercat(settings, 'backup', file);
+    over.abort();
+    await changing;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^\d+ rows of \d+ tables in \S+, \d+\.\d MB, in [\d.]+ s\n$/);
+    const target = { DATA_DIR: await directoryWithDatabase() };
+    await withDatabases(target, async (databases) => {
+      await restore(databases, file);
+      const [row] = await databases.main.query(
+        `select count(*)::int as changes, count(*) filter (where id = newest and next <> inventory)::int as wrong
+         from (select adjustment.*, product.inventory, max(adjustment.id) over (partition by product_id) as newest
+           from main.adjustment join main.product on product.id = product_id) as log`,
+      );
+      assert.ok(
+        row?.['changes'] > CHANGES_FIRST && row?.['changes'] < changes + products.length,
+        `${row?.['changes']} of ${changes}`,
+      );
+      assert.equal(row?.['wrong'], 0);
+    });
+  });
+
+  test(
+    'an embedded database is not restored into while its server runs',
+    { skip: engine.name === 'postgresql' },
+    async () => {
+      const { code, stderr } = await mercat(settings, 'restore', file, '--replace');
+      assert.equal(code, 1);
+      assert.match(stderr, /^mercat: the data directory \S+ is in use by another process \(pid \d+\)/);
+    },
+  );
+
+  test('a service on what was restored says the same to the same callers', async () => {
+    const page = await service.ok('/v1/collections/harbour-lights/sales?limit=20');
+    secondPage = {
+      path: `/v1/collections/harbour-lights/sales?limit=20&cursor=${page.pagination.nextCursor}`,
+      data: [],
+    };
+    secondPage.data = (await service.ok(secondPage.path)).data;
+    await until(() => receiver.received.length > 0, WAIT_MS, 'no webhook came');
+    told = await readAll(service);
+    await service.close();
+    await withDatabases(settings, (databases) => backUp(databases, file, { force: true }));
+    const targets = [await engine.settings()];
+    if (engine.name === 'postgresql') targets.push({ PRICE_SOURCES: 'none', DATA_DIR: await directoryWithDatabase() });
+    for (const target of targets) {
+      await withDatabases(target, (databases) => restore(databases, file));
+      const restored = await startTestService({ settings: { ...target, ...SAME }, clock, sample: true });
+      try {
+        assert.deepEqual(await readAll(restored), told);
+        assert.deepEqual((await restored.ok(secondPage.path)).data, secondPage.data);
+        receiver.received.splice(0);
+        const created = await store(restored, 'POST', '/products', { name: 'Bowl', price: '5.00' });
+        await until(
+          () => receiver.received.some(({ body }) => body.includes(created.data.id)),
+          WAIT_MS,
+          'no webhook came',
+        );
+        for (const { headers, body } of receiver.received) {
+          new Webhook(webhook.secret).verify(body, headers as Record<string, string>);
+        }
+      } finally {
+        await restored.close();
+      }
+    }
+  });
+});
+
+describe('an empty database that was restored', () => {
+  test('is not given the sample marketplace', async () => {
+    const { dir, remove } = makeTempDir();
+    const file = path.join(dir, 'backup');
+    await withMigrated({ DATA_DIR: await directoryWithDatabase() }, (databases) => backUp(databases, file));
+    const target = { DATA_DIR: await directoryWithDatabase() };
+    await withDatabases(target, (databases) => restore(databases, file));
+    const service = await startTestService({ settings: target, sample: true });
+    try {
+      assert.deepEqual((await service.ok('/v1/collections')).data, []);
+    } finally {
+      await service.close();
+      remove();
+    }
+  });
+});

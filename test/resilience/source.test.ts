@@ -1,0 +1,164 @@
+// The deadline and the breaker of a source, with reads that do as they are told.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { createLog } from '../../src/core/log.ts';
+import type { Source } from '../../src/resilience/source.ts';
+import { FAILURES_MAX, createSource } from '../../src/resilience/source.ts';
+import { until } from '../support/engines.ts';
+
+const RETRY_MS = 30;
+const LIMIT_MS = 5_000;
+
+function start(t: TestContext, more: { timeoutMs?: number } = {}): { source: Source; logged: string[] } {
+  const logged: string[] = [];
+  const log = createLog('info', (line) => logged.push(line));
+  const source = createSource({ name: 'tested', timeoutMs: 1_000, retryMs: RETRY_MS, log, ...more });
+  t.after(source.close);
+  return { source, logged };
+}
+
+const fail = () => Promise.reject(new Error('out of order'));
+const hang = () => new Promise<never>(() => undefined);
+
+async function open(source: Source, work: () => Promise<unknown> = fail): Promise<void> {
+  for (let failures = 0; failures < FAILURES_MAX; failures += 1) await source.read(work);
+  assert.equal(source.state(), 'open');
+}
+
+test('a read gives its value, and is told how long it may take', async (t) => {
+  const { source } = start(t);
+  assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs)), { ok: true, value: 1_000 });
+  assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs), 5), { ok: true, value: 5 });
+  assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs), 9_999), { ok: true, value: 1_000 });
+});
+
+test('a read that never ends is over at its deadline', async (t) => {
+  const { source } = start(t, { timeoutMs: 20 });
+  const startedAt = performance.now();
+  assert.deepEqual(await source.read(hang), { ok: false, reason: 'timeout' });
+  assert.ok(performance.now() - startedAt < 500);
+});
+
+test('a read that rejects or throws is a failure, never an exception', async (t) => {
+  const { source, logged } = start(t);
+  assert.deepEqual(await source.read(fail), { ok: false, reason: 'error' });
+  const thrown = () => {
+    throw new Error('at once');
+  };
+  assert.deepEqual(await source.read(thrown), { ok: false, reason: 'error' });
+  assert.match(logged.join('\n'), /out of order[^]*at once/);
+});
+
+test('a read that fails after its deadline is nobody’s unhandled rejection', async (t) => {
+  const { source } = start(t, { timeoutMs: 5 });
+  const late = Promise.withResolvers<never>();
+  assert.equal((await source.read(() => late.promise)).ok, false);
+  late.reject(new Error('too late'));
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test('failures in a row open the breaker; a success in between starts the count anew', async (t) => {
+  const { source } = start(t);
+  for (let round = 0; round < 3; round += 1) {
+    for (let failures = 1; failures < FAILURES_MAX; failures += 1) await source.read(fail);
+    assert.equal(source.state(), 'closed');
+    assert.equal((await source.read(() => Promise.resolve(1))).ok, true);
+  }
+  await open(source);
+});
+
+test('an open breaker answers without running the read', async (t) => {
+  const { source } = start(t);
+  await open(source);
+  let ran = false;
+  const reading = await source.read(() => {
+    ran = true;
+    return Promise.resolve(1);
+  });
+  assert.deepEqual(reading, { ok: false, reason: 'open' });
+  assert.equal(ran, false);
+});
+
+test('it is tried again in the background until it succeeds, and used again from then on', async (t) => {
+  const { source, logged } = start(t);
+  let broken = true;
+  let trials = 0;
+  const read = () => {
+    trials += 1;
+    return broken ? fail() : Promise.resolve('whole');
+  };
+  await open(source, read);
+  const before = trials;
+  await until(() => trials >= before + 2, LIMIT_MS, 'it was not tried again');
+  assert.equal(source.state(), 'open');
+  broken = false;
+  await until(() => source.state() === 'closed', LIMIT_MS, 'it did not recover');
+  assert.deepEqual(await source.read(read), { ok: true, value: 'whole' });
+  assert.equal(logged.filter((line) => line.includes('a source is back')).length, 1);
+});
+
+test('only the opening and the closing of a breaker are news', async (t) => {
+  const { source, logged } = start(t);
+  let trials = 0;
+  await open(source, () => {
+    trials += 1;
+    return fail();
+  });
+  const before = logged.length;
+  await until(() => trials > FAILURES_MAX + 3, LIMIT_MS, 'it was not tried again');
+  assert.equal(logged.length, before);
+});
+
+test('a read that can never succeed does not keep the others out: the one that was wanted last is tried', async (t) => {
+  const { source } = start(t, { timeoutMs: 10 });
+  await open(source, hang);
+  assert.deepEqual(await source.read(() => Promise.resolve('easy')), { ok: false, reason: 'open' });
+  await until(() => source.state() === 'closed', LIMIT_MS, 'it did not recover');
+});
+
+test('a read that was under way when the breaker opened closes it with its success', async (t) => {
+  const { source } = start(t);
+  const slow = Promise.withResolvers<string>();
+  const reading = source.read(() => slow.promise);
+  const trial = Promise.withResolvers<never>();
+  let trials = 0;
+  await open(source, () => {
+    trials += 1;
+    return trials > FAILURES_MAX ? trial.promise : fail();
+  });
+  await until(() => trials > FAILURES_MAX, LIMIT_MS, 'it was not tried again');
+  slow.resolve('at last');
+  assert.deepEqual(await reading, { ok: true, value: 'at last' });
+  assert.equal(source.state(), 'closed');
+  // The trial that was under way then has nothing more to say.
+  trial.reject(new Error('still broken'));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(source.state(), 'closed');
+});
+
+test('closing stops the trials for good', async (t) => {
+  const { source } = start(t);
+  let trials = 0;
+  await open(source, () => {
+    trials += 1;
+    return fail();
+  });
+  source.close();
+  const before = trials;
+  await source.read(fail);
+  await source.read(fail);
+  await source.read(fail);
+  assert.equal(source.state(), 'closed');
+  const probe = createSource({ name: 'probe', timeoutMs: 100, retryMs: RETRY_MS, log: createLog('silent') });
+  t.after(probe.close);
+  let probes = 0;
+  await open(probe, () => {
+    probes += 1;
+    return fail();
+  });
+  // Another source has been tried several times in the meantime.
+  await until(() => probes > FAILURES_MAX + 2, LIMIT_MS, 'the probe was not tried again');
+  assert.equal(trials, before);
+});
