@@ -11,7 +11,7 @@ import { findDatabaseHealth } from '../database/health.ts';
 import type { Schema } from '../database/migrate.ts';
 import { openDatabases } from '../database/open.ts';
 import { OperatorError, describeError } from '../core/errors.ts';
-import { socketPathOf } from '../http/local-server.ts';
+import { socketPathOf } from '../server/local-server.ts';
 import { isServerListening } from '../intake/client.ts';
 import { createLog } from '../core/log.ts';
 import type { Finding } from './doctor-findings.ts';

@@ -3,9 +3,9 @@
 
 import type { Config } from '../config.ts';
 import { describeError } from '../core/errors.ts';
-import type { CountedWindow, RedisConnection } from '../sources/redis.ts';
-import { connectRedis } from '../sources/redis.ts';
-import { COUNT_DEADLINE_MS, PROBE, prefixOf } from '../sources/shared-windows.ts';
+import type { CountedWindow, RedisConnection } from '../server/redis.ts';
+import { connectRedis } from '../server/redis.ts';
+import { COUNT_DEADLINE_MS, PROBE, prefixOf } from '../server/shared-windows.ts';
 import type { Finding } from './doctor-findings.ts';
 import { fail, ok, warn } from './doctor-findings.ts';
 

@@ -1,7 +1,7 @@
 // `mercat status`: how the service is doing, for people. The same as JSON, and for anyone without the words, is GET /status.
 
 import { parseArgs } from 'node:util';
-import type { SharedWindowsStatus } from '../sources/shared-windows.ts';
+import type { SharedWindowsStatus } from '../server/shared-windows.ts';
 import type { ChainStatus } from '../sync/chain/chain-status.ts';
 import type { DatabaseStatus, TaskStatus, UpstreamSummary } from '../sync/status.ts';
 import type { Command } from './command.ts';

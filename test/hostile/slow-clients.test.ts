@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import net from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { CLIENT_LIMITS, createNodeServer } from '../../src/http/node-server.ts';
+import { CLIENT_LIMITS, createNodeServer } from '../../src/server/node-server.ts';
 import { until } from '../support/engines.ts';
 import { exchange } from '../support/raw-http.ts';
 import { assertRefused } from '../support/refusal.ts';

@@ -3,9 +3,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import type { Changes } from '../../market/changes.ts';
 import type { Market } from '../../market/market.ts';
-import type { AnswerCache } from '../answer-cache.ts';
-import type { Answer } from '../answer.ts';
-import { writeAnswer } from '../answer.ts';
+import type { AnswerCache } from '../response-cache.ts';
+import type { Answer } from '../response.ts';
+import { writeAnswer } from '../response.ts';
 import type { RawQuery } from '../query.ts';
 import { splitQuery } from '../query.ts';
 import { pathOf } from '../request-target.ts';

@@ -11,7 +11,7 @@ import { chainOf } from '../../market/market.ts';
 import type { Rank, RankingQuery, Sort } from '../../market/ranking.ts';
 import { SORTS, createRankingReader } from '../../market/ranking.ts';
 import { subjectOf } from '../../market/resolve.ts';
-import { DEGRADED_POLICY, createAnswer } from '../answer.ts';
+import { DEGRADED_POLICY, createAnswer } from '../response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './answer-route.ts';
 import { answerRoute, readWording } from './answer-route.ts';

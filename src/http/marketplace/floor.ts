@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createFloorReader } from '../../market/floor.ts';
 import { subjectOf } from '../../market/resolve.ts';
-import { DEGRADED_POLICY, createAnswer } from '../answer.ts';
+import { DEGRADED_POLICY, createAnswer } from '../response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './answer-route.ts';
 import { answerRoute, readWording } from './answer-route.ts';

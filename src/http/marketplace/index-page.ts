@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { NO_COLLECTION } from '../../market/changes.ts';
-import { createAnswer } from '../answer.ts';
+import { createAnswer } from '../response.ts';
 import { toPublishedDocument } from '../openapi.ts';
 import { responses } from './documented.ts';
 import type { MarketplaceContext } from './answer-route.ts';

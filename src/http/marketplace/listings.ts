@@ -7,7 +7,7 @@ import { WINDOW_SIZE_MAX } from '../../domain/listing-window.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { chainAndAddressOf, resolveCollection, subjectOf } from '../../market/resolve.ts';
 import { createWindowReader } from '../../market/windows.ts';
-import { DEGRADED_POLICY, createAnswer } from '../answer.ts';
+import { DEGRADED_POLICY, createAnswer } from '../response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './answer-route.ts';
 import { answerRoute, readWording } from './answer-route.ts';

@@ -7,7 +7,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { subjectOf } from '../../market/resolve.ts';
 import type { SalePlace } from '../../market/sales.ts';
 import { readSales, resolveTradedCollection } from '../../market/sales.ts';
-import { createAnswer } from '../answer.ts';
+import { createAnswer } from '../response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './answer-route.ts';
 import { answerRoute, readWording } from './answer-route.ts';

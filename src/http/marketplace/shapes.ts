@@ -14,7 +14,7 @@ import type { Floor } from '../../market/floor.ts';
 import type { Listing } from '../../market/listings.ts';
 import type { InterpretableSale } from '../../market/sales.ts';
 import type { Token } from '../../market/token.ts';
-import { RESPONSE_TIME } from '../answer.ts';
+import { RESPONSE_TIME } from '../response.ts';
 import type { WireCollectionDetail, WireCollectionSummary, WireFloor, WireMarketItem, WireToken } from './schemas.ts';
 
 /** What turns amounts into prices at one moment, and names the service's own rows. */

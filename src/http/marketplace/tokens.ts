@@ -5,7 +5,7 @@ import { parseAddress, parseAssetId } from '../../core/address.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Market } from '../../market/market.ts';
 import { readToken } from '../../market/token.ts';
-import { DEGRADED_POLICY, createAnswer } from '../answer.ts';
+import { DEGRADED_POLICY, createAnswer } from '../response.ts';
 import { responses, tokenParams } from './documented.ts';
 import type { MarketplaceContext } from './answer-route.ts';
 import { answerRoute, readWording } from './answer-route.ts';

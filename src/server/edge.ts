@@ -3,13 +3,13 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { ServiceError } from '../core/errors.ts';
-import type { Answer } from './answer.ts';
-import { CORS_HEADERS, writeAnswer } from './answer.ts';
-import { toErrorAnswer } from './errors.ts';
-import { MARKETPLACE_PREFIX } from './marketplace/paths.ts';
-import type { Bucket, RateLimiter, Refusal } from './rate-limit.ts';
-import { toRefusalHeaders } from './rate-limit.ts';
-import { pathOf, readTarget } from './request-target.ts';
+import type { Answer } from '../http/response.ts';
+import { CORS_HEADERS, writeAnswer } from '../http/response.ts';
+import { toErrorAnswer } from '../http/errors.ts';
+import { MARKETPLACE_PREFIX } from '../http/marketplace/paths.ts';
+import type { Bucket, RateLimiter, Refusal } from '../http/rate-limit.ts';
+import { toRefusalHeaders } from '../http/rate-limit.ts';
+import { pathOf, readTarget } from '../http/request-target.ts';
 
 export type EdgeOptions = {
   /** The bucket that a path counts in; null: not counted. */

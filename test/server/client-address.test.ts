@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import { createClientAddress } from '../../src/http/client-address.ts';
+import { createClientAddress } from '../../src/server/client-address.ts';
 
 const requestOf = (remoteAddress: string, forwardedFor?: string) =>
   ({

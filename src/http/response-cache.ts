@@ -5,8 +5,8 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Changes } from '../market/changes.ts';
-import type { Answer } from './answer.ts';
-import { DEGRADED_POLICY, underPolicy } from './answer.ts';
+import type { Answer } from './response.ts';
+import { DEGRADED_POLICY, underPolicy } from './response.ts';
 
 /** How long an answer is used without looking again. */
 const FRESH_MS = 1_000;

@@ -4,8 +4,8 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
-import type { RateLimiter, Refusal } from './rate-limit.ts';
-import { WINDOW_MS, createRateLimiter } from './rate-limit.ts';
+import type { RateLimiter, Refusal } from '../http/rate-limit.ts';
+import { WINDOW_MS, createRateLimiter } from '../http/rate-limit.ts';
 
 /** A window after one more was counted; times by the clock of where it is kept. */
 type SharedWindow = { count: number; resetAt: number; now: number };

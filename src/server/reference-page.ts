@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathOf } from './request-target.ts';
+import { pathOf } from '../http/request-target.ts';
 
 const PAGE_PATH = '/docs';
 const SCRIPT_PATH = '/docs/reference.js';
