@@ -5,11 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../src/core/clock.ts';
 import type { Database } from '../src/database/port.ts';
-import { insertEvent } from '../src/db/events.ts';
+import { insertEvent } from '../src/shop/queries/events.ts';
 import { createLog } from '../src/core/log.ts';
-import { createShop } from '../src/store/shops.ts';
-import { createWebhook } from '../src/store/webhooks.ts';
-import { startWebhooks } from '../src/webhooks/start.ts';
+import { createShop } from '../src/shop/shops.ts';
+import { createWebhook } from '../src/shop/webhooks/subscriptions.ts';
+import { startWebhooks } from '../src/shop/webhooks/start.ts';
 import { onEachEngine } from './databases.ts';
 import { median, say, spread, timeMs } from './measure.ts';
 

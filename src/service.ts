@@ -27,11 +27,11 @@ import { createMarket } from './market/market.ts';
 import { generateSampleMarket } from './sources/sample-market.ts';
 import type { SharedWindows } from './server/shared-windows.ts';
 import { openSharedWindows } from './server/shared-windows.ts';
-import { createKeyRing } from './store/keys.ts';
-import type { Operations } from './store/operations.ts';
-import { createStoreOperations } from './store/operations.ts';
-import type { Store } from './store/store.ts';
-import { createWebhookOperations } from './store/webhook-operations.ts';
+import { createKeyRing } from './shop/keys.ts';
+import type { Operations } from './shop/operations.ts';
+import { createStoreOperations } from './shop/operations.ts';
+import type { Store } from './shop/shop.ts';
+import { createWebhookOperations } from './shop/webhooks/operations.ts';
 import { startPeriodic } from './sync/periodic.ts';
 import { startSync } from './sync/start.ts';
 import type { Sync } from './sync/start.ts';
@@ -39,7 +39,7 @@ import type { StatusProvider } from './sync/status.ts';
 import { createDatabaseStatus, createStatusReader } from './sync/status.ts';
 import type { SyncContext } from './sync/task.ts';
 import { readVersion } from './version.ts';
-import { startWebhooks } from './webhooks/start.ts';
+import { startWebhooks } from './shop/webhooks/start.ts';
 
 export type ServiceOptions = {
   config: Config;

@@ -22,11 +22,11 @@ import type { RateLimits } from '../http/rate-limit.ts';
 import { registerReferencePage } from './reference-page.ts';
 import type { SharedCounting } from './shared-limits.ts';
 import { createLimiter } from './shared-limits.ts';
-import { FAILURES_A_MINUTE_MAX } from '../http/store/context.ts';
+import { FAILURES_A_MINUTE_MAX } from '../shop/http/context.ts';
 import type { StatusReader } from './status.ts';
 import { registerStatusRoute } from './status.ts';
-import { STORE_PREFIX, registerStore } from '../http/store/routes.ts';
-import type { WebhookRoutesContext } from '../http/store/webhooks.ts';
+import { STORE_PREFIX, registerStore } from '../shop/http/routes.ts';
+import type { WebhookRoutesContext } from '../shop/http/webhooks.ts';
 
 export type ServerOptions = {
   marketplace: MarketplaceContext;

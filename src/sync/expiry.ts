@@ -4,7 +4,7 @@
 import type { Clock } from '../core/clock.ts';
 import { updateExpiredOrders } from '../db/book-orders.ts';
 import type { Database } from '../database/port.ts';
-import { deleteKeptAnswers } from '../db/idempotency.ts';
+import { deleteKeptAnswers } from '../shop/queries/idempotency.ts';
 import { updateExpiredListings } from '../db/listings.ts';
 import { deleteOldShown } from '../db/shown.ts';
 import type { SyncContext, SyncTask } from './task.ts';

@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { STORE_SCOPES } from '../../src/domain/scope.ts';
-import { REQUEST_TIMEOUT_MS } from '../../src/http/store/context.ts';
+import { STORE_SCOPES } from '../../src/shop/scope.ts';
+import { REQUEST_TIMEOUT_MS } from '../../src/shop/http/context.ts';
 import type { Breakable, TwoServers } from '../support/breakable.ts';
 import { startBreakable, withTwoServers } from '../support/breakable.ts';
 import { until } from '../support/engines.ts';
 import { countWaiting, lockTable, withClient } from '../support/server-side.ts';
 import { askSocket } from '../support/served-process.ts';
-import { startReceiver } from '../webhooks/fixtures.ts';
+import { startReceiver } from '../shop/webhooks/fixtures.ts';
 
 /** A slow machine may take this much longer than the deadline. */
 const SLACK_MS = 2_000;

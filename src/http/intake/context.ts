@@ -3,15 +3,15 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/port.ts';
-import type { IntakeScope } from '../../domain/scope.ts';
-import { INTAKE_SCOPES } from '../../domain/scope.ts';
+import type { IntakeScope } from '../../shop/scope.ts';
+import { INTAKE_SCOPES } from '../../shop/scope.ts';
 import type { ImportContext } from '../../intake/import.ts';
 import type { RecordSender } from '../../intake/land-products.ts';
 import type { OrderContext } from '../../intake/orders.ts';
 import type { Market } from '../../market/market.ts';
-import type { Caller } from '../../store/store.ts';
-import type { KeyDoor } from '../api-key.ts';
-import { identifyCaller, lacksScope } from '../api-key.ts';
+import type { Caller } from '../../shop/shop.ts';
+import type { KeyDoor } from '../../shop/http/api-key.ts';
+import { identifyCaller, lacksScope } from '../../shop/http/api-key.ts';
 
 export type IntakeContext = {
   records: ImportContext;

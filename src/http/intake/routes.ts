@@ -1,9 +1,9 @@
 // The intake interface: all its routes, on the public server behind keys, and on the local socket for the operator.
 
 import type { FastifyInstance } from 'fastify';
-import { INTAKE_SCOPES } from '../../domain/scope.ts';
+import { INTAKE_SCOPES } from '../../shop/scope.ts';
 import { registerOpenApi, toPublishedDocument } from '../openapi.ts';
-import { readJsonBodies } from '../store/bodies.ts';
+import { readJsonBodies } from '../bodies.ts';
 import type { IntakeContext, IntakeDoor } from './context.ts';
 import { registerOrderRoutes } from './orders.ts';
 import { registerRecordRoutes } from './records.ts';

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { MarketItemSchema, PriceSchema } from '../marketplace/schemas.ts';
 import type { WireMarketItem, WirePrice } from '../marketplace/schemas.ts';
 import { createResponses } from '../keyed-responses.ts';
-import { dateTime, nullable, ref } from '../store/schemas.ts';
+import { dateTime, nullable, ref } from '../../shop/http/schemas.ts';
 import { REFUSAL_CODES } from './refusals.ts';
 
 const closed = { additionalProperties: false };

@@ -12,8 +12,8 @@ import { makeTempDir } from '../../support/embedded.ts';
 import { directoryWithDatabase, forEachEngine, until } from '../../support/engines.ts';
 import type { TestService } from '../../support/service.ts';
 import { startTestService } from '../../support/service.ts';
-import type { Receiver } from '../../webhooks/fixtures.ts';
-import { startReceiver } from '../../webhooks/fixtures.ts';
+import type { Receiver } from '../../shop/webhooks/fixtures.ts';
+import { startReceiver } from '../../shop/webhooks/fixtures.ts';
 
 const SAME = { BASE_URL: 'https://market.example', WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '100000' };
 const SCOPES = [

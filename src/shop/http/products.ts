@@ -1,0 +1,215 @@
+// /api/v1/products: list, create, read, merge-update, delete.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import type { Product, ProductSummary, ProductType } from '../product.ts';
+import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES, parseNewProduct, parseProductInput } from '../product.ts';
+import { toProductSummaryView, toProductView } from '../product-view.ts';
+import { isId } from '../../core/time-ordered-id.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { createProductList } from '../product-list.ts';
+import {
+  INVALID_PRODUCT,
+  changeProduct,
+  createProduct,
+  invalidProduct,
+  readProduct,
+  removeProduct,
+} from '../products.ts';
+import { authorize, callerOf, storeOf } from './authorize.ts';
+import { bodyOf } from '../../http/bodies.ts';
+import type { StoreContext } from './context.ts';
+import { sendEffect } from './effects.ts';
+import { matchOf, toEtag } from './etags.ts';
+import type { WireProduct, WireProductSummary } from './schemas.ts';
+import { changeHeaders, dataOf, idempotencyHeader, matchHeader, ref, storeResponses } from './schemas.ts';
+
+type ListQuery = { limit: number; cursor?: string; collection?: string; type?: ProductType };
+
+const PATH = '/api/v1/products';
+const ONE_PATH = `${PATH}/:productId`;
+const tags = ['Products'];
+const params = Type.Object({ productId: Type.String({ minLength: 1, description: 'Product id.' }) });
+
+export function registerProductRoutes(app: FastifyInstance, context: StoreContext): void {
+  registerList(app, context);
+  registerCreate(app, context);
+  registerOne(app, context);
+}
+
+function registerList(app: FastifyInstance, context: StoreContext): void {
+  const readPage = createProductList();
+  app.get(
+    PATH,
+    {
+      onRequest: authorize(context, 'products:read'),
+      schema: {
+        operationId: 'listProducts',
+        summary: 'List products',
+        description:
+          'Newest first. `collection` and `type` filter after the page is cut: a page may be short, even empty, while ' +
+          '`hasMore` is true. Scope `products:read`.',
+        tags,
+        querystring: Type.Object({
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Products a page.' }),
+          ),
+          cursor: Type.Optional(Type.String({ minLength: 1, description: 'A product id from `nextCursor`.' })),
+          collection: Type.Optional(
+            Type.String({ minLength: 1, maxLength: COLLECTION_LENGTH_MAX, description: 'Collection slug.' }),
+          ),
+          type: Type.Optional(
+            Type.Unsafe<ProductType>({ type: 'string', enum: PRODUCT_TYPES, description: 'Type of product.' }),
+          ),
+        }),
+        response: storeResponses(
+          200,
+          dataOf(Type.Array(ref('ProductSummary')), { pagination: ref('ProductPagination') }),
+        ),
+      },
+    },
+    async (request, reply) => {
+      const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
+      if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
+      const page = await readPage(storeOf(request), callerOf(request), { before: cursor, limit, collection, type });
+      const { products, next } = page;
+      const pagination = { hasMore: next !== null, nextCursor: next, count: products.length };
+      const body = `{"data":[${products.map(toSummaryText).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
+      return reply.type('application/json; charset=utf-8').send(body);
+    },
+  );
+}
+
+function registerCreate(app: FastifyInstance, context: StoreContext): void {
+  app.post(
+    PATH,
+    {
+      onRequest: authorize(context, 'products:write'),
+      config: { unreadableBody: INVALID_PRODUCT },
+      schema: {
+        operationId: 'createProduct',
+        summary: 'Create a product',
+        description: 'Sends `product.created`. Scope `products:write`.',
+        tags,
+        headers: idempotencyHeader,
+        body: ref('ProductCreate'),
+        response: storeResponses(201, dataOf(ref('Product')), 409, 422),
+      },
+    },
+    async (request, reply) => {
+      const parsed = parseNewProduct(bodyOf(request).value);
+      if (!parsed.ok) throw invalidProduct(parsed.details);
+      return sendEffect(context, request, reply, async (tx) => {
+        const product = await createProduct(storeOf(request), tx, callerOf(request), parsed.value);
+        const headers = { location: `${PATH}/${product.id}`, etag: toEtag(product) };
+        return { status: 201, headers, body: { data: toWireProduct(product) } };
+      });
+    },
+  );
+}
+
+function registerOne(app: FastifyInstance, context: StoreContext): void {
+  const idOf = (request: { params: unknown }) => (request.params as { productId: string }).productId;
+
+  app.get(
+    ONE_PATH,
+    {
+      onRequest: authorize(context, 'products:read'),
+      schema: {
+        operationId: 'getProduct',
+        summary: 'Read a product',
+        description: 'With its `ETag`. Scope `products:read`.',
+        tags,
+        params,
+        response: storeResponses(200, dataOf(ref('Product')), 404),
+      },
+    },
+    async (request, reply) => {
+      const product = await readProduct(storeOf(request), callerOf(request), idOf(request));
+      return reply.header('etag', toEtag(product)).send({ data: toWireProduct(product) });
+    },
+  );
+
+  app.put(
+    ONE_PATH,
+    {
+      onRequest: authorize(context, 'products:write'),
+      config: { unreadableBody: INVALID_PRODUCT },
+      schema: {
+        operationId: 'updateProduct',
+        summary: 'Update a product',
+        description:
+          'Omitted fields keep their value. What changes nothing sends no event; otherwise `product.updated`. ' +
+          '`If-Match` changes only the version that it names. Scope `products:write`.',
+        tags,
+        params,
+        headers: changeHeaders,
+        body: ref('ProductUpdate'),
+        response: storeResponses(200, dataOf(ref('Product')), 404, 409, 412, 422),
+      },
+    },
+    async (request, reply) => {
+      const parsed = parseProductInput(bodyOf(request).value);
+      if (!parsed.ok) throw invalidProduct(parsed.details);
+      return sendEffect(context, request, reply, async (tx) => {
+        const product = await changeProduct(storeOf(request), tx, callerOf(request), {
+          id: idOf(request),
+          input: parsed.value,
+          check: matchOf(request),
+        });
+        return { status: 200, headers: { etag: toEtag(product) }, body: { data: toWireProduct(product) } };
+      });
+    },
+  );
+
+  app.delete(
+    ONE_PATH,
+    {
+      onRequest: authorize(context, 'products:write'),
+      schema: {
+        operationId: 'deleteProduct',
+        summary: 'Delete a product',
+        description: 'Sends `product.deleted`; the adjustment log stays. Scope `products:write`.',
+        tags,
+        params,
+        headers: matchHeader,
+        response: storeResponses(
+          200,
+          dataOf(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { additionalProperties: false })),
+          404,
+          412,
+        ),
+      },
+    },
+    async (request) => {
+      const id = idOf(request);
+      const store = storeOf(request);
+      await store.main.transaction((tx) =>
+        removeProduct(store, tx, callerOf(request), { id, check: matchOf(request) }),
+      );
+      return { data: { id, deleted: true } };
+    },
+  );
+}
+
+/** Texts of products in lists, for as long as the product is remembered: made once for each version. */
+const summaryTexts = new WeakMap<ProductSummary, string>();
+
+function toSummaryText(product: ProductSummary): string {
+  let text = summaryTexts.get(product);
+  if (text === undefined) {
+    text = JSON.stringify(toWireSummary(product));
+    summaryTexts.set(product, text);
+  }
+  return text;
+}
+
+/** One implementation with what events tell; the compiler holds it against the schema. */
+const toWireProduct: (product: Product) => WireProduct = toProductView;
+const toWireSummary: (product: ProductSummary) => WireProductSummary = toProductSummaryView;
+
+function invalidCursor(): ServiceError {
+  return new ServiceError('bad_request', 'Invalid query parameters', {
+    details: [{ path: 'cursor', message: 'must be a product id from nextCursor' }],
+  });
+}

@@ -1,0 +1,205 @@
+// Events on their way to subscriptions, as the worker sees them: made, leased, recorded, forgotten. Every statement may be cut off
+// or run twice without a loss: what is not recorded as delivered is due again.
+
+import type { RecordedEvent } from '../webhooks/event-types.ts';
+import type { DeliveryState } from '../webhooks/delivery.ts';
+import type { Queryable, Row } from '../../database/port.ts';
+
+/** True of an event and a subscription of the same shop that wants it: a condition on `event` and `webhook`. */
+export const MATCHES = `event.shop_id = webhook.shop_id
+  and (event.type = any(webhook.events) or split_part(event.type, '.', 1) || '.*' = any(webhook.events))`;
+
+/**
+ * Makes deliveries of up to `limit` events for the subscriptions that were there, and enabled, when the event was recorded;
+ * returns how many events.
+ */
+export async function insertDeliveries(db: Queryable, now: number, limit: number): Promise<number> {
+  const [row] = await db.query<{ events: number }>(
+    `with event as (
+       select id, sequence, shop_id, type, created_at from main.event
+       where not fanned_out order by sequence limit $2 for update skip locked
+     ), made as (
+       insert into main.delivery (webhook_id, event_id, due_at, created_at)
+       select webhook.id, event.id, $1, $1 from event join main.webhook on ${MATCHES}
+       where webhook.created_at <= event.created_at and (webhook.enabled or webhook.disabled_at > event.created_at)
+       order by event.sequence
+       on conflict (webhook_id, event_id) do nothing
+     ), marked as (
+       update main.event as recorded set fanned_out = true from event where recorded.id = event.id returning 1
+     )
+     select count(*)::int as events from marked`,
+    [new Date(now), limit],
+  );
+  return row?.events ?? 0;
+}
+
+/** A delivery that this worker alone may try until its lease ends. */
+export type ClaimedDelivery = {
+  id: string;
+  /** Names the lease. */
+  claims: number;
+  /** Tries before this one. */
+  attempts: number;
+  webhookId: string;
+  url: string;
+  /** The one that signs, and the one before it while it still does. */
+  secrets: string[];
+  isFailing: boolean;
+  event: RecordedEvent;
+};
+
+export type ClaimLimits = {
+  now: number;
+  leasedUntil: number;
+  max: number;
+  /** Of subscriptions that fail. */
+  failingMax: number;
+  perWebhookMax: number;
+  /** What this worker has under way already, by subscription. */
+  underWay: ReadonlyMap<string, number>;
+};
+
+/**
+ * Leases what is due, the first of each subscription before the second of any. It steps from subscription to subscription
+ * in the index, so that a long queue of one is never walked. A subscription that fails is tried one delivery at a time.
+ */
+const CLAIM = `
+  with recursive waiting(webhook_id) as (
+    (select webhook_id from main.delivery where state = 'pending' order by webhook_id limit 1)
+    union all
+    select (select delivery.webhook_id from main.delivery
+      where delivery.state = 'pending' and delivery.webhook_id > waiting.webhook_id order by webhook_id limit 1)
+    from waiting where waiting.webhook_id is not null
+  ), candidate as (
+    select due.id, due.place, due.due_at, webhook.failing_since is not null as is_failing
+    from waiting
+    join main.webhook on webhook.id = waiting.webhook_id and webhook.enabled
+    left join unnest($6::text[], $7::integer[]) as busy (webhook_id, count) on busy.webhook_id = webhook.id
+    cross join lateral (
+      select id, due_at, row_number() over (order by due_at, id) as place
+      from (
+        select id, due_at from main.delivery
+        where webhook_id = webhook.id and state = 'pending' and due_at <= $1 and (leased_until is null or leased_until <= $1)
+        order by due_at, id limit $5
+      ) as first
+    ) as due
+    where due.place <= case when webhook.failing_since is null then $5 else 1 end - coalesce(busy.count, 0)
+  ), chosen as (
+    select id from (
+      select id, place, due_at, is_failing, row_number() over (partition by is_failing order by place, due_at, id) as turn
+      from candidate
+    ) as ranked
+    where not is_failing or turn <= $4
+    order by place, due_at, id limit $3
+  ), free as (
+    select id from main.delivery
+    where id in (select id from chosen) and state = 'pending' and (leased_until is null or leased_until <= $1)
+    order by id for update skip locked
+  ), taken as (
+    update main.delivery set leased_until = $2, claims = claims + 1 from free where delivery.id = free.id
+    returning delivery.id, delivery.claims, delivery.attempts, delivery.webhook_id, delivery.event_id
+  )
+  select taken.id, taken.claims, taken.attempts, taken.webhook_id, webhook.url, webhook.secret,
+    case when webhook.previous_secret_until > $1 then webhook.previous_secret end as previous_secret,
+    webhook.failing_since is not null as is_failing,
+    event.id as event_id, event.type, event.sequence, event.data, event.created_at
+  from taken
+  join main.webhook on webhook.id = taken.webhook_id
+  join main.event on event.id = taken.event_id
+  order by taken.id`;
+
+export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
+  const { now, leasedUntil, max, failingMax, perWebhookMax, underWay } = limits;
+  const rows = await db.query(CLAIM, [
+    new Date(now),
+    new Date(leasedUntil),
+    max,
+    failingMax,
+    perWebhookMax,
+    [...underWay.keys()],
+    [...underWay.values()],
+  ]);
+  return rows.map(toClaimed);
+}
+
+/** One try as it is recorded. */
+export type Attempt = {
+  id: string;
+  claims: number;
+  state: DeliveryState;
+  /** Null: it is not tried again. */
+  dueAt: number | null;
+  at: number;
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+};
+
+/** Records tries. A failure counts only while its lease is the newest one; a success is true whoever holds the lease. */
+export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]): Promise<void> {
+  await tx.query(
+    `with attempt as (
+       select * from json_to_recordset($1) as attempt (
+         id bigint, claims integer, state text, due_at timestamptz, at timestamptz, status integer, error text, duration_ms integer)
+     ), locked as (
+       select delivery.id from main.delivery join attempt on attempt.id = delivery.id order by delivery.id for update of delivery
+     )
+     update main.delivery as delivery
+     set state = attempt.state, attempts = delivery.attempts + 1, leased_until = null,
+       due_at = coalesce(attempt.due_at, delivery.due_at), last_attempt_at = attempt.at, last_status = attempt.status,
+       last_error = attempt.error, last_duration_ms = attempt.duration_ms,
+       delivered_at = case when attempt.state = 'delivered' then attempt.at else delivery.delivered_at end
+     from attempt join locked on locked.id = attempt.id
+     where delivery.id = attempt.id and (delivery.claims = attempt.claims or attempt.state = 'delivered')`,
+    [JSON.stringify(attempts.map(toColumns))],
+  );
+}
+
+/** Gives a lease back without a try having been made. */
+export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelivery, 'id' | 'claims'>): Promise<void> {
+  await db.query(`update main.delivery set leased_until = null where id = $1 and claims = $2`, [
+    delivery.id,
+    delivery.claims,
+  ]);
+}
+
+/** Forgets events recorded before `before`, with their deliveries, unless one is still to be sent; returns how many. */
+export async function deleteOldEvents(db: Queryable, before: number, limit: number): Promise<number> {
+  const rows = await db.query(
+    `delete from main.event where id in (
+       select id from main.event as event
+       where created_at < $1 and fanned_out and not exists (
+         select from main.delivery join main.webhook on webhook.id = delivery.webhook_id and webhook.enabled
+         where delivery.event_id = event.id and delivery.state = 'pending')
+       order by created_at limit $2
+     ) returning id`,
+    [new Date(before), limit],
+  );
+  return rows.length;
+}
+
+function toColumns(attempt: Attempt) {
+  const { id, claims, state, dueAt, at, status, error, durationMs } = attempt;
+  const due = dueAt === null ? null : new Date(dueAt).toISOString();
+  return { id, claims, state, due_at: due, at: new Date(at).toISOString(), status, error, duration_ms: durationMs };
+}
+
+function toClaimed(row: Row): ClaimedDelivery {
+  const previous = row['previous_secret'] as string | null;
+  return {
+    id: String(row['id']),
+    claims: row['claims'] as number,
+    attempts: row['attempts'] as number,
+    webhookId: row['webhook_id'] as string,
+    url: row['url'] as string,
+    secrets: previous === null ? [row['secret'] as string] : [row['secret'] as string, previous],
+    isFailing: row['is_failing'] as boolean,
+    event: {
+      id: row['event_id'] as string,
+      type: row['type'] as string,
+      sequence: String(row['sequence']),
+      data: row['data'] as string,
+      createdAt: (row['created_at'] as Date).getTime(),
+    },
+  };
+}

@@ -1,0 +1,202 @@
+// Properties of the store's pure values: slugs, keys, JSON as it was written, product fields, ids.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { createApiKey, isWellFormedKey, prefixOf } from '../../src/shop/api-key.ts';
+import { JsonNumber, parseJsonText } from '../../src/core/json-text.ts';
+import type { ProductFields } from '../../src/shop/product.ts';
+import {
+  PRODUCT_TYPES,
+  changedFields,
+  mergeProduct,
+  parseNewProduct,
+  parseProductInput,
+} from '../../src/shop/product.ts';
+import { SLUG_LENGTH_MAX, toFreeSlug, toSlug } from '../../src/shop/slug.ts';
+import { createId, isId } from '../../src/core/time-ordered-id.ts';
+
+const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme', maxLength: 200 }));
+
+describe('slugs', () => {
+  test('of any name are words of plain lower-case letters and digits joined by single hyphens, with room for a number', () => {
+    fc.assert(
+      fc.property(anyText, (name) => {
+        const slug = toSlug(name);
+        assert.match(slug, /^[a-z0-9]+(-[a-z0-9]+)*$/);
+        assert.ok(slug.length <= SLUG_LENGTH_MAX - '-999999999'.length);
+        assert.equal(toSlug(slug), slug);
+      }),
+    );
+  });
+
+  test('that are taken get the smallest number that makes them free', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 30 })), (numbers) => {
+        const taken = new Set(numbers.map((number) => (number === 1 ? 'mug' : `mug-${number}`)));
+        const free = toFreeSlug('mug', taken);
+        assert.ok(!taken.has(free));
+        const number = free === 'mug' ? 1 : Number(free.slice(4));
+        for (let smaller = 1; smaller < number; smaller += 1) assert.ok(numbers.includes(smaller));
+      }),
+    );
+  });
+});
+
+describe('keys', () => {
+  const serviceName = fc.stringMatching(/^[a-z0-9]{2,16}$/);
+
+  test('are well formed for their own service and for no other', () => {
+    fc.assert(
+      fc.property(serviceName, serviceName, (name, other) => {
+        const key = createApiKey(name, randomBytes);
+        assert.match(key, new RegExp(`^${name}_live_[0-9A-Za-z]{36}$`));
+        assert.ok(isWellFormedKey(name, key));
+        assert.equal(isWellFormedKey(other, key), other === name);
+        assert.equal(key.length - prefixOf(key).length, 30);
+      }),
+    );
+  });
+
+  test('are told from any text that differs in one character, or has two neighbours swapped', () => {
+    const printable = fc.stringMatching(/^[0-9A-Za-z_]$/);
+    fc.assert(
+      fc.property(fc.nat(), printable, (at, character) => {
+        const key = createApiKey('mercat', randomBytes);
+        const place = at % key.length;
+        const changed = key.slice(0, place) + character + key.slice(place + 1);
+        assert.equal(isWellFormedKey('mercat', changed), changed === key);
+        const swapped = key.slice(0, place) + (key[place + 1] ?? '') + (key[place] ?? '') + key.slice(place + 2);
+        assert.equal(isWellFormedKey('mercat', swapped), swapped === key);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('use every character of the alphabet about as often as any other', () => {
+    const counts = new Map<string, number>();
+    for (let made = 0; made < 2_000; made += 1) {
+      for (const character of createApiKey('mercat', randomBytes).slice(12, 42)) {
+        counts.set(character, (counts.get(character) ?? 0) + 1);
+      }
+    }
+    assert.equal(counts.size, 62);
+    // 968 expected, with a standard deviation of 31: bytes taken modulo 62 would give some 1,170.
+    for (const count of counts.values()) assert.ok(count > 790 && count < 1_140, String(count));
+  });
+});
+
+describe('JSON as it was written', () => {
+  test('is what JSON.parse reads, with every number as its literal', () => {
+    const plain = (value: unknown): unknown => {
+      if (value instanceof JsonNumber) return Number(value.text);
+      if (Array.isArray(value)) return value.map(plain);
+      if (typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]));
+    };
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        assert.deepEqual(plain(parseJsonText(text)), JSON.parse(text));
+      }),
+    );
+  });
+
+  test('keeps any number digit by digit, wherever it stands', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^-?(0|[1-9]\d{0,50})(\.\d{1,50})?([eE][+-]?\d{1,4})?$/), (literal) => {
+        const parsed = parseJsonText(` {"a":[ ${literal} ],"${literal}":1}`) as { a: JsonNumber[] };
+        assert.equal(parsed.a[0]?.text, literal);
+      }),
+    );
+  });
+
+  test('gives a field named __proto__ no power', () => {
+    const parsed = parseJsonText('{"__proto__":{"price":1}}') as Record<string, unknown>;
+    assert.equal(parsed['price'], undefined);
+    assert.deepEqual(Object.keys(parsed), ['__proto__']);
+  });
+});
+
+describe('product fields', () => {
+  const text = (min: number, max: number) =>
+    fc.string({ unit: 'grapheme', maxLength: max }).filter((one) => {
+      const { length } = Array.from(one);
+      return length >= min && length <= max && !one.includes('\0');
+    });
+  const good = fc.record(
+    {
+      name: text(1, 160),
+      price: fc.stringMatching(/^\d{1,40}(\.\d{1,18})?$/),
+      slug: text(1, 180),
+      description: fc.option(text(0, 500)),
+      image: fc.option(text(0, 100)),
+      moreImages: fc.array(text(1, 50), { maxLength: 20 }),
+      type: fc.constantFrom(...PRODUCT_TYPES),
+      inventory: fc.nat().map((number) => new JsonNumber(String(number))),
+      trackInventory: fc.boolean(),
+      requiresShipping: fc.boolean(),
+      weightGrams: fc.nat().map((number) => new JsonNumber(String(number))),
+      collection: text(1, 120),
+      collections: fc.array(text(1, 120), { maxLength: 24 }),
+    },
+    { requiredKeys: ['name', 'price'] },
+  );
+  const fieldsOf = (body: object): ProductFields => {
+    const parsed = parseNewProduct(body);
+    assert.ok(parsed.ok);
+    return { ...parsed.value, slug: parsed.value.slug ?? 'slug' };
+  };
+
+  test('that are good are taken, and an update with the same ones changes nothing', () => {
+    fc.assert(
+      fc.property(good, (body) => {
+        const fields = fieldsOf(body);
+        assert.deepEqual([fields.name, fields.price], [body.name, body.price]);
+        const input = parseProductInput(body);
+        assert.ok(input.ok);
+        const merged = mergeProduct(fields, input.value);
+        assert.ok(merged.ok);
+        assert.deepEqual(changedFields(fields, merged.value), []);
+      }),
+    );
+  });
+
+  test('change in an update exactly where they are given and differ', () => {
+    fc.assert(
+      fc.property(good, good, (one, two) => {
+        const before = fieldsOf(one);
+        const input = parseProductInput(two);
+        assert.ok(input.ok);
+        const merged = mergeProduct(before, input.value);
+        if (!merged.ok) return;
+        const given = new Set(Object.keys(two).map((name) => (name === 'collection' ? 'collections' : name)));
+        for (const name of Object.keys(before) as (keyof ProductFields)[]) {
+          if (!given.has(name)) assert.deepEqual(merged.value[name], before[name]);
+          const isChanged = changedFields(before, merged.value).includes(name);
+          assert.equal(isChanged, JSON.stringify(merged.value[name]) !== JSON.stringify(before[name]));
+        }
+      }),
+    );
+  });
+
+  test('that are anything at all are taken or refused with a reason, never worse', () => {
+    fc.assert(
+      fc.property(fc.json(), (body) => {
+        const parsed = parseNewProduct(parseJsonText(body));
+        assert.ok(parsed.ok || parsed.details.every(({ path, message }) => typeof path === 'string' && message !== ''));
+        assert.ok(parsed.ok || parsed.details.length > 0);
+      }),
+    );
+  });
+});
+
+test('ids sort in the order they were made in, even when the clock stands still or goes back', () => {
+  const ids: string[] = [];
+  for (const now of [5_000, 5_000, 4_000, 5_001, 0]) {
+    for (let made = 0; made < 30_000; made += 1) ids.push(createId('prod', Date.UTC(2030, 0) + now));
+  }
+  for (const [index, id] of ids.entries()) assert.ok(index === 0 || id > (ids[index - 1] ?? ''));
+  assert.ok(ids.every((id) => isId('prod', id)));
+  assert.ok(!isId('evt', ids[0] ?? ''));
+});

@@ -1,0 +1,294 @@
+// From an event to its receivers: who is told, with what, how often, and what is recorded of it.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import type { Database } from '../../../src/database/port.ts';
+import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
+import { updateWebhook, updateWebhookSecret } from '../../../src/shop/queries/webhooks.ts';
+import { EVENTS_KEPT_MS, LEASE_MS } from '../../../src/shop/webhooks/worker.ts';
+import { forEachEngine } from '../../support/engines.ts';
+import type { Received, Receiver } from './fixtures.ts';
+import {
+  NOW,
+  answerWith,
+  createTestClock,
+  deliveriesOf,
+  isSignedWith,
+  makeShop,
+  makeWorker,
+  record,
+  reread,
+  startReceiver,
+  subscribe,
+} from './fixtures.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ROTATION_OVERLAP_MS = DAY_MS;
+const FAILING_MAX_MS = 5 * DAY_MS;
+/** As published: 5 s, 5 min, 30 min, then hours. */
+const RETRY_DELAYS_MS = [5_000, 300_000, 1_800_000, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
+
+forEachEngine('webhook deliveries', (engine) => {
+  let db: Database;
+  let receiver: Receiver;
+  let shopId: string;
+
+  before(async () => {
+    db = await engine.open();
+    receiver = await startReceiver();
+  });
+  after(() => receiver.close());
+  beforeEach(async () => {
+    await db.query('truncate main.webhook, main.delivery, main.event cascade');
+    receiver.received.length = 0;
+    receiver.answer = answerWith(204);
+    shopId = await makeShop(db);
+  });
+
+  const newest = (): Received => {
+    const last = receiver.received.at(-1);
+    assert.ok(last, 'nothing was received');
+    return last;
+  };
+
+  test('an event reaches every subscription of its shop that wants it, once, and no other', async () => {
+    const all = await subscribe(db, { shopId, url: `${receiver.url}/all` });
+    await subscribe(db, { shopId, url: `${receiver.url}/products`, events: ['product.*'] });
+    await subscribe(db, { shopId, url: `${receiver.url}/low`, events: ['inventory.low', 'product.deleted'] });
+    await subscribe(db, { shopId: await makeShop(db), url: `${receiver.url}/stranger` });
+    await record(db, shopId, 'product.updated');
+    await record(db, shopId, 'inventory.low');
+    const worker = makeWorker(db);
+    assert.equal(await worker.run(), 4);
+    assert.equal(await worker.run(), 0);
+    const told = receiver.received.map(({ path, body }) => `${path} ${JSON.parse(body).type}`).sort();
+    assert.deepEqual(told, [
+      '/hook/all inventory.low',
+      '/hook/all product.updated',
+      '/hook/low inventory.low',
+      '/hook/products product.updated',
+    ]);
+    const [first] = await deliveriesOf(db, all.id);
+    assert.deepEqual(
+      { state: first?.state, attempts: first?.attempts, status: first?.lastStatus, error: first?.lastError },
+      { state: 'delivered', attempts: 1, status: 204, error: null },
+    );
+  });
+
+  test('an event is told to nobody who subscribed after it, and its body is what was recorded', async () => {
+    await record(db, shopId, 'product.created', NOW - 1);
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId, 'product.created', NOW + 7);
+    await makeWorker(db).run();
+    assert.equal(receiver.received.length, 1);
+    const { body, headers } = newest();
+    const { sequence, ...rest } = JSON.parse(body);
+    assert.deepEqual(rest, {
+      type: 'product.created',
+      timestamp: new Date(NOW + 7).toISOString(),
+      data: { id: 'prod_1', name: 'Mug' },
+    });
+    assert.ok(Number.isInteger(sequence));
+    assert.equal(headers['content-type'], 'application/json');
+    assert.equal(headers['webhook-id'], (await deliveriesOf(db, webhook.id))[0]?.eventId);
+  });
+
+  test('the standardwebhooks package verifies a delivery, and refuses one whose body was changed', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId);
+    await makeWorker(db, { time: createTestClock(Date.now()) }).run();
+    const { body, headers } = newest();
+    const verifier = new StandardWebhook(webhook.secret);
+    assert.equal(
+      (verifier.verify(body, headers as Record<string, string>) as { type: string }).type,
+      'product.created',
+    );
+    assert.throws(() => verifier.verify(body.replace('Mug', 'Jug'), headers as Record<string, string>));
+  });
+
+  test('while a secret rotates both verify, after a day only the new one', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+    await updateWebhookSecret(db, shopId, webhook.id, { secret, previousUntil: NOW + ROTATION_OVERLAP_MS, now: NOW });
+    const worker = makeWorker(db);
+    const verified = async () => {
+      await record(db, shopId);
+      await worker.run();
+      return { old: isSignedWith(newest(), webhook.secret), new: isSignedWith(newest(), secret) };
+    };
+    assert.deepEqual(await verified(), { old: true, new: true });
+    worker.clock.pass(ROTATION_OVERLAP_MS - 1);
+    assert.deepEqual(await verified(), { old: true, new: true });
+    worker.clock.pass(1);
+    assert.deepEqual(await verified(), { old: false, new: true });
+    assert.equal(String(newest().headers['webhook-signature']).split(' ').length, 1);
+  });
+
+  test('a failed delivery is tried on the schedule under one id and with the same body, then dead', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId);
+    receiver.answer = answerWith(500);
+    const worker = makeWorker(db);
+    assert.equal(await worker.run(), 1);
+    for (const delayMs of RETRY_DELAYS_MS) {
+      worker.clock.pass(delayMs - 1);
+      assert.equal(await worker.run(), 0, `too early after ${delayMs} ms`);
+      worker.clock.pass(1);
+      assert.equal(await worker.run(), 1, `not tried after ${delayMs} ms`);
+    }
+    worker.clock.pass(10 * DAY_MS);
+    assert.equal(await worker.run(), 0);
+    assert.equal(receiver.received.length, RETRY_DELAYS_MS.length + 1);
+    assert.equal(
+      new Set(receiver.received.map(({ headers, body }) => `${String(headers['webhook-id'])} ${body}`)).size,
+      1,
+    );
+    assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-timestamp'])).size, 10);
+    const [delivery] = await deliveriesOf(db, webhook.id);
+    assert.deepEqual(
+      { state: delivery?.state, attempts: delivery?.attempts, error: delivery?.lastError },
+      { state: 'dead', attempts: 10, error: 'the receiver answered 500' },
+    );
+  });
+
+  test('jitter only ever lengthens a wait, by a tenth at most', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId);
+    receiver.answer = answerWith(500);
+    await makeWorker(db, { random: () => 0.999_999 }).run();
+    assert.equal((await deliveriesOf(db, webhook.id))[0]?.dueAt, NOW + 5_500);
+  });
+
+  test('Retry-After is waited for in both of its forms, up to a day, and never shortens a wait', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    const forms: [string, number][] = [
+      ['120', 120_000],
+      [new Date(NOW + 600_000).toUTCString(), 600_000],
+      ['1', 5_000],
+      ['999999999', DAY_MS],
+      ['soon', 5_000],
+      ['-5', 5_000],
+    ];
+    for (const [text, waitMs] of forms) {
+      receiver.answer = answerWith(503, { 'retry-after': text });
+      await record(db, shopId);
+      await makeWorker(db).run();
+      assert.equal((await deliveriesOf(db, webhook.id)).at(-1)?.dueAt, NOW + waitMs, text);
+    }
+  });
+
+  test('410 disables a subscription at once with a reason; enabled again it is recovered without a loss', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    receiver.answer = answerWith(410);
+    await record(db, shopId);
+    const worker = makeWorker(db);
+    await worker.run();
+    const disabled = await reread(db, webhook);
+    assert.equal(disabled.enabled, false);
+    assert.match(disabled.disabledReason ?? '', /410/);
+    assert.equal(disabled.disabledAt, NOW);
+
+    worker.clock.pass(60_000);
+    await record(db, shopId, 'product.deleted', NOW + 60_000);
+    assert.equal(await worker.run(), 0, 'a disabled subscription is left alone');
+
+    receiver.answer = answerWith(200);
+    const fields = { ...disabled, enabled: true, disabledReason: null, disabledAt: null, failingSince: null };
+    await updateWebhook(db, shopId, webhook.id, { fields, now: NOW });
+    const now = worker.clock.clock();
+    await db.transaction((tx) => updateRecovered(tx, webhook.id, { since: NOW, now, limit: 100 }));
+    assert.equal(await worker.run(), 2);
+    assert.deepEqual(
+      (await deliveriesOf(db, webhook.id)).map(({ type, state }) => `${type} ${state}`),
+      ['product.created delivered', 'product.deleted delivered'],
+    );
+  });
+
+  test('what happened before it was disabled is still delivered when it is enabled, fanned out or not', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId, 'product.created', NOW + 1);
+    const off = { ...webhook, enabled: false, disabledReason: 'test', disabledAt: NOW + 2 };
+    await updateWebhook(db, shopId, webhook.id, { fields: off, now: NOW + 2 });
+    const worker = makeWorker(db);
+    worker.clock.set(NOW + 3);
+    assert.equal(await worker.run(), 0);
+    await updateWebhook(db, shopId, webhook.id, { fields: webhook, now: NOW + 4 });
+    assert.equal(await worker.run(), 1);
+  });
+
+  test('five days of failing disable a subscription, and one success starts the count anew', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    const worker = makeWorker(db);
+    const tryOne = async (status: number, atMs: number) => {
+      receiver.answer = answerWith(status);
+      worker.clock.set(NOW + atMs);
+      // Deliveries of before are put out of the way: only the new one is tried.
+      await db.query(`update main.delivery set state = 'dead'`);
+      await record(db, shopId, 'product.created', NOW + atMs);
+      assert.equal(await worker.run(), 1);
+      return reread(db, webhook);
+    };
+    assert.equal((await tryOne(500, 0)).failingSince, NOW);
+    assert.equal((await tryOne(200, DAY_MS)).failingSince, null);
+    assert.equal((await tryOne(500, 2 * DAY_MS)).failingSince, NOW + 2 * DAY_MS);
+    assert.equal((await tryOne(500, 2 * DAY_MS + FAILING_MAX_MS - 1)).enabled, true);
+    const disabled = await tryOne(500, 2 * DAY_MS + FAILING_MAX_MS);
+    assert.equal(disabled.enabled, false);
+    assert.match(disabled.disabledReason ?? '', /five days/);
+  });
+
+  test('a lease that ran out is due again, and who held it can still report a success but no failure', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId);
+    const statuses = [500, 200];
+    const held: (() => void)[] = [];
+    receiver.answer = (_request, response) => {
+      const status = statuses.shift() ?? 204;
+      held.push(() => response.writeHead(status).end());
+    };
+    const time = createTestClock();
+    const first = makeWorker(db, { time });
+    const second = makeWorker(db, { time });
+    assert.equal(await first.turn(), 1);
+    assert.equal(await second.turn(), 0, 'the lease holds');
+    time.pass(LEASE_MS);
+    assert.equal(await second.turn(), 1, 'the lease has run out');
+    const settled = async (answers: number) => {
+      while (held.length < answers) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await settled(2);
+    held[0]?.();
+    await first.close();
+    assert.equal((await deliveriesOf(db, webhook.id))[0]?.attempts, 0, 'the old failure is not recorded');
+    held[1]?.();
+    await second.close();
+    assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');
+  });
+
+  test('two workers share the work and deliver everything once', async () => {
+    await subscribe(db, { shopId, url: receiver.url });
+    await subscribe(db, { shopId, url: receiver.url });
+    for (let n = 0; n < 30; n += 1) await record(db, shopId);
+    const workers = [makeWorker(db), makeWorker(db)];
+    const counts = await Promise.all(workers.map((worker) => worker.run()));
+    assert.equal((counts[0] ?? 0) + (counts[1] ?? 0), 60);
+    assert.equal(receiver.received.length, 60);
+  });
+
+  test('events are forgotten after a while, but none that is still to be delivered', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId);
+    await makeWorker(db).run();
+    receiver.answer = answerWith(500);
+    await record(db, shopId);
+    await makeWorker(db).run();
+    const later = makeWorker(db, { time: createTestClock(NOW + EVENTS_KEPT_MS + 1) });
+    await later.run();
+    assert.deepEqual(
+      (await deliveriesOf(db, webhook.id)).map(({ state }) => state),
+      ['pending'],
+    );
+  });
+});

@@ -1,0 +1,97 @@
+// A real process is killed at each point between a change and the mark that its event was delivered.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { readConfig } from '../../../src/config.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { openDatabases } from '../../../src/database/open.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { LEASE_MS } from '../../../src/shop/webhooks/worker.ts';
+import { forEachEngine } from '../../support/engines.ts';
+import type { Receiver } from './fixtures.ts';
+import { NOW, createTestClock, makeShop, makeWorker, quiet, startReceiver, subscribe } from './fixtures.ts';
+
+const VICTIM = fileURLToPath(new URL('./victim.ts', import.meta.url));
+const VICTIM_LIMIT_MS = 60_000;
+
+/** In the order in which a process comes to them; the change is committed from the second one on. */
+const POINTS = [
+  'before the commit',
+  'after the record',
+  'after the fan-out',
+  'after the claim',
+  'after the send, before the mark',
+  'after the mark',
+];
+
+forEachEngine('kill -9 of a process that delivers', (engine) => {
+  let receiver: Receiver;
+
+  before(async () => {
+    receiver = await startReceiver();
+  });
+  after(() => receiver.close());
+
+  test('at every point: a committed change is delivered under one id, and no event is without its change', async () => {
+    const settings = await engine.settings();
+    const withDatabase = async <T>(work: (main: Database) => Promise<T>): Promise<T> => {
+      const { main, close } = await openDatabases(readConfig({ ...settings }), quiet);
+      try {
+        return await work(main);
+      } finally {
+        await close();
+      }
+    };
+    const shops = await withDatabase(async (main) => {
+      await migrate(main, 'main');
+      const made: { point: string; shopId: string; path: string }[] = [];
+      for (const [n, point] of POINTS.entries()) {
+        const shopId = await makeShop(main);
+        await subscribe(main, { shopId, url: `${receiver.url}/${n}` });
+        made.push({ point, shopId, path: `/hook/${n}` });
+      }
+      return made;
+    });
+    const receivedAt = (path: string) => receiver.received.filter((request) => request.path === path);
+    // Each process also finds what the ones before it left behind.
+    for (const { point, shopId, path } of shops) {
+      await killAt([point, shopId, `${new URL(receiver.url).origin}${path}`, String(NOW)], settings);
+      if (point === 'after the claim') assert.equal(receivedAt(path).length, 0);
+      if (point.startsWith('after the send')) assert.equal(receivedAt(path).length, 1);
+    }
+
+    await withDatabase(async (main) => {
+      await makeWorker(main, { time: createTestClock(NOW + LEASE_MS) }).run();
+      for (const { point, shopId, path } of shops) {
+        const rows = await main.query<{ id: string }>('select id from main.product where shop_id = $1', [shopId]);
+        assert.equal(rows.length, point === 'before the commit' ? 0 : 1, point);
+        const told = receivedAt(path).map(({ body }) => JSON.parse(body).data.id);
+        assert.deepEqual(new Set(told), new Set(rows.map(({ id }) => id)), point);
+        assert.equal(new Set(receivedAt(path).map(({ headers }) => headers['webhook-id'])).size, rows.length, point);
+        if (point === 'after the mark') assert.equal(told.length, 1, 'what is marked is not sent again');
+      }
+    });
+  });
+});
+
+async function killAt(args: string[], settings: Record<string, string>): Promise<void> {
+  const child = spawn(process.execPath, [VICTIM, ...args], {
+    env: { PATH: process.env['PATH'], ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), VICTIM_LIMIT_MS);
+  child.stdout.setEncoding('utf8');
+  let said = '';
+  for await (const chunk of child.stdout) {
+    said += String(chunk);
+    if (said.endsWith('\n')) break;
+  }
+  clearTimeout(timer);
+  child.kill('SIGKILL');
+  await exited;
+  assert.equal(said, `${args[0]}\n`, 'the process did not come to the point');
+}

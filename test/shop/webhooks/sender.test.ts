@@ -1,0 +1,148 @@
+// One try: bounded in time and in what is read, and whatever the receiver does, an outcome in words.
+
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import type { Sender } from '../../../src/shop/webhooks/sender.ts';
+import { ANSWER_BYTES_MAX, createSender } from '../../../src/shop/webhooks/sender.ts';
+import { until } from '../../support/engines.ts';
+import type { Receiver } from './fixtures.ts';
+import { answerWith, startReceiver } from './fixtures.ts';
+
+const TIMEOUT_MS = 400;
+
+let receiver: Receiver;
+let sender: Sender;
+
+before(async () => {
+  receiver = await startReceiver();
+});
+after(() => receiver.close());
+beforeEach(() => {
+  receiver.received.length = 0;
+  receiver.answer = answerWith(204);
+  sender = createSender({ allowPrivate: true, timeoutMs: TIMEOUT_MS });
+});
+afterEach(() => sender.close());
+
+const post = (url = receiver.url) =>
+  sender.send({ url, headers: { 'webhook-id': 'evt_1' }, body: '{"a":"é"}' }, new AbortController().signal);
+
+test('the body and headers arrive as they were given, and the status comes back', async () => {
+  receiver.answer = answerWith(201, { 'retry-after': '7' });
+  const { durationMs, ...outcome } = await post(`${receiver.url}?x=1`);
+  assert.deepEqual(outcome, { status: 201, retryAfter: '7', error: null });
+  assert.ok(durationMs >= 0);
+  const [request] = receiver.received;
+  assert.equal(request?.path, '/hook?x=1');
+  assert.equal(request?.body, '{"a":"é"}');
+  assert.equal(request?.headers['webhook-id'], 'evt_1');
+});
+
+test('a redirect is an answer like any other: what it points to is never asked', async () => {
+  const other = await startReceiver();
+  for (const status of [301, 302, 303, 307, 308]) {
+    receiver.answer = answerWith(status, { location: other.url });
+    assert.equal((await post()).status, status);
+  }
+  assert.equal(other.received.length, 0);
+  await other.close();
+});
+
+test('a receiver that never answers, or never ends its answer, is given up in time', async () => {
+  const late = { status: null, retryAfter: null, error: 'there was no whole answer within 0.4 s' };
+  receiver.answer = () => undefined;
+  const { durationMs, ...silent } = await post();
+  assert.deepEqual(silent, late);
+  assert.ok(durationMs >= TIMEOUT_MS - 10 && durationMs < TIMEOUT_MS * 5, `${durationMs} ms`);
+
+  receiver.answer = (_request, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('.'), 20);
+    response.once('close', () => clearInterval(timer));
+  };
+  const { durationMs: _durationMs, ...dripping } = await post();
+  assert.deepEqual(dripping, late);
+});
+
+test('of a long answer no more is read than the bound', async () => {
+  let sent = 0;
+  let isClosed = false;
+  receiver.answer = (_request, response) => {
+    const pour = () => {
+      // Bounded, so that a sender that reads without end fails the test and does not hang it.
+      while (sent < 256 * ANSWER_BYTES_MAX * 4 && response.write(Buffer.alloc(16_384))) sent += 16_384;
+    };
+    response.on('drain', pour).once('close', () => (isClosed = true));
+    pour();
+  };
+  const { status, error } = await post();
+  assert.deepEqual({ status, error }, { status: 200, error: null });
+  await until(() => isClosed, 2_000, 'the connection was not closed');
+  // What the kernel buffers on both sides comes on top.
+  assert.ok(sent < ANSWER_BYTES_MAX + 16 * 1024 * 1024, `${sent} bytes`);
+});
+
+test('what goes wrong on the way is told in words that name no address', async () => {
+  const cases: [string, (socket: net.Socket) => void, RegExp][] = [
+    ['cut off', (socket) => socket.once('data', () => socket.destroy()), /cut off/],
+    ['not HTTP', (socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n\r\n')), /not HTTP/],
+    [
+      'half an answer',
+      (socket) => socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab')),
+      /cut off/,
+    ],
+  ];
+  for (const [name, behave, expected] of cases) {
+    const server = net.createServer(behave);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as net.AddressInfo;
+    const { error } = await post(`http://127.0.0.1:${port}/`);
+    assert.match(error ?? '', expected, name);
+    server.close();
+  }
+  const closed = await startReceiver();
+  await closed.close();
+  const { error } = await post(closed.url);
+  assert.equal(error, 'the connection was refused');
+  assert.equal((await post('https://name.invalid/')).status, null);
+});
+
+test('TLS with a certificate that nobody vouches for is refused, and plain HTTP behind https is no answer', async () => {
+  const { error, status } = await post(receiver.url.replace('http:', 'https:'));
+  assert.equal(status, null);
+  assert.ok(error);
+});
+
+test('a kept connection is used again, and one that the receiver has closed meanwhile costs no try', async () => {
+  const sockets = new Set<net.Socket>();
+  let requests = 0;
+  // Answers once for each connection, then closes it as soon as it is used again.
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    let isUsed = false;
+    socket.on('data', () => {
+      if (isUsed) return void socket.resetAndDestroy();
+      isUsed = true;
+      requests += 1;
+      socket.write('HTTP/1.1 204 No Content\r\nconnection: keep-alive\r\n\r\n');
+    });
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as net.AddressInfo).port}/`;
+  assert.equal((await post(url)).status, 204);
+  assert.equal((await post(url)).status, 204);
+  assert.deepEqual({ requests, connections: sockets.size }, { requests: 2, connections: 2 });
+  for (const socket of sockets) socket.destroy();
+  server.close();
+});
+
+test('an abort from outside ends a try at once', async () => {
+  receiver.answer = () => undefined;
+  const controller = new AbortController();
+  const sending = sender.send({ url: receiver.url, headers: {}, body: '' }, controller.signal);
+  await until(() => receiver.received.length === 1, 2_000, 'nothing was received');
+  controller.abort();
+  assert.equal((await sending).status, null);
+});
