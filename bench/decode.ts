@@ -2,7 +2,7 @@
 // batches, approvals and transfers are mixed.
 
 import type { Address } from '../src/core/address.ts';
-import type { ChainEvent, Hex } from '../src/domain/chain-event.ts';
+import type { ChainEvent, Hex } from '../src/chain-log/chain-event.ts';
 import { decodeLog } from '../src/sources/evm/decode-logs.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../src/sources/evm/event-topics.ts';
 import { readLogs } from '../src/sources/evm/log-answer.ts';

@@ -2,9 +2,9 @@
 // million logs, and what memory the latter takes. The endpoint is a process of its own, its time is part of the figures.
 
 import { systemClock } from '../src/core/clock.ts';
-import { insertChainCursor } from '../src/db/chain-cursors.ts';
+import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';
 import type { Database } from '../src/database/port.ts';
-import { findFollow, upsertFollow } from '../src/db/follows.ts';
+import { findFollow, upsertFollow } from '../src/follows/queries/follows.ts';
 import type { Address } from '../src/core/address.ts';
 import { createChains } from '../src/core/chains.ts';
 import { createLog } from '../src/core/log.ts';

@@ -2,12 +2,12 @@
 // databases. It reads the tables that are served from, and judges nothing.
 
 import type { Address, AssetId } from '../core/address.ts';
-import type { Hex } from '../domain/chain-event.ts';
-import { ZERO_ADDRESS } from '../domain/chain-event.ts';
-import type { ListingStatus } from '../domain/order.ts';
-import type { Dormancy } from '../domain/order-status.ts';
+import type { Hex } from '../chain-log/chain-event.ts';
+import { ZERO_ADDRESS } from '../chain-log/chain-event.ts';
+import type { ListingStatus } from '../orders/order-id.ts';
+import type { Dormancy } from '../orders/status.ts';
 import type { Queryable, Row } from '../database/port.ts';
-import type { TokenStandard } from './follows.ts';
+import type { TokenStandard } from '../follows/queries/follows.ts';
 
 /** A signed order: what was signed, and what is stored. */
 export type AuditedOrder = {

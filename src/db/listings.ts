@@ -2,7 +2,7 @@
 // clock has ended is never read as active, whether or not the sweep has recorded it.
 
 import type { AssetId } from '../core/address.ts';
-import type { ListingStatus } from '../domain/order.ts';
+import type { ListingStatus } from '../orders/order-id.ts';
 import type { Queryable, Row } from '../database/port.ts';
 import type { UpsertCounts } from '../database/upsert.ts';
 import { columnsOf, toTimestamp, upsertRows } from '../database/upsert.ts';

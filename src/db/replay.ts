@@ -1,8 +1,8 @@
 // The log of the chains, and what is served because of it, copied into a database of its own: there under the schema `told`,
 // so that the schemas `main` and `indexer` beside it are free to be written anew from the log. It never writes what it reads.
 
-import type { ChainEvent } from '../domain/chain-event.ts';
-import { toChainEvent } from './chain-events.ts';
+import type { ChainEvent } from '../chain-log/chain-event.ts';
+import { toChainEvent } from '../chain-log/queries/chain-events.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import type { Sides } from '../database/snapshot.ts';
 

@@ -2,8 +2,8 @@
 // are one sale together. A price is the sum of the payment items, fees included.
 
 import type { Address } from '../core/address.ts';
-import type { OrderFulfilled, SpentItem } from './chain-event.ts';
-import { ITEM_TYPE, ZERO_ADDRESS } from './chain-event.ts';
+import type { OrderFulfilled, SpentItem } from '../chain-log/chain-event.ts';
+import { ITEM_TYPE, ZERO_ADDRESS } from '../chain-log/chain-event.ts';
 
 /** A sale of one token, or (`tokenId` null) of several tokens of one contract at one price. */
 export type FillSale = {

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { Chains } from '../core/chains.ts';
-import type { MoreDeployments } from '../domain/seaport/deployments.ts';
+import type { MoreDeployments } from '../orders/seaport/deployments.ts';
 import { describeError, OperatorError } from '../core/errors.ts';
 import type { CsvMap } from './csv-map.ts';
 import { readCsvRows } from './csv.ts';

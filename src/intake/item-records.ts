@@ -1,13 +1,13 @@
 // Records about single assets: own orders, mirrored listings, sales, tokens.
 
-import type { NewOrder } from '../db/book-orders.ts';
+import type { NewOrder } from '../orders/queries/book-orders.ts';
 import type { NewListing } from '../db/listings.ts';
 import type { NewSale } from '../db/sales.ts';
 import type { NewToken } from '../db/tokens.ts';
 import type { Address } from '../core/address.ts';
 import { parseAmount } from '../core/amount.ts';
 import type { Chain } from '../core/chains.ts';
-import { LISTING_STATUSES, toOrderId } from '../domain/order.ts';
+import { LISTING_STATUSES, toOrderId } from '../orders/order-id.ts';
 import type { Fields } from './fields.ts';
 import {
   readAmount,

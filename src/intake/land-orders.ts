@@ -1,16 +1,16 @@
 // Lands records of the kind `order`: those that carry their signature are what they say only if it verifies, and are judged by
 // what the chain has told so far.
 
-import type { NewOrder } from '../db/book-orders.ts';
-import { upsertOrders } from '../db/book-orders.ts';
-import { findChainCursor } from '../db/chain-cursors.ts';
+import type { NewOrder } from '../orders/queries/book-orders.ts';
+import { upsertOrders } from '../orders/queries/book-orders.ts';
+import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Queryable } from '../database/port.ts';
-import { updateOrderStates } from '../db/order-states.ts';
-import { listOrderIdsByHash } from '../db/signed-orders.ts';
+import { updateOrderStates } from '../orders/queries/order-states.ts';
+import { listOrderIdsByHash } from '../orders/queries/signed-orders.ts';
 import type { UpsertCounts } from '../database/upsert.ts';
-import { findOperator } from '../domain/seaport/deployments.ts';
-import { normalizeSignature } from '../domain/seaport/signature.ts';
-import { findSigningProtocol } from './order-signatures.ts';
+import { findOperator } from '../orders/seaport/deployments.ts';
+import { normalizeSignature } from '../orders/seaport/signature.ts';
+import { findSigningProtocol } from '../orders/signatures.ts';
 import type { Entry, LineRefusal } from './records.ts';
 import type { OrderClaim } from './signed-order.ts';
 

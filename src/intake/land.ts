@@ -5,7 +5,7 @@ import type { Database, Queryable } from '../database/port.ts';
 import { listContractAddresses, upsertCollections } from '../db/collections.ts';
 import { updateEndedTwins } from '../db/listing-endings.ts';
 import { upsertListings } from '../db/listings.ts';
-import { listOwnOrderHashes } from '../db/own-orders.ts';
+import { listOwnOrderHashes } from '../orders/queries/own-orders.ts';
 import { upsertRates } from '../db/rates.ts';
 import { upsertSales } from '../db/sales.ts';
 import { upsertAnalytics, upsertStats } from '../db/stats.ts';

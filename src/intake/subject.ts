@@ -4,7 +4,7 @@ import type { Address, AssetId } from '../core/address.ts';
 import { parseAddress, parseAssetId } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import { toCollectionId } from '../core/collection.ts';
-import type { MoreDeployments } from '../domain/seaport/deployments.ts';
+import type { MoreDeployments } from '../orders/seaport/deployments.ts';
 import type { Fields } from './fields.ts';
 import { readName, readText, refuse, required, show } from './fields.ts';
 

@@ -1,7 +1,11 @@
 // The ask floor: the cheapest seller ask, from live analytics to the indexer's row to the stored snapshot. A floor is read,
 // never repaired: an index probe that looks at the clock.
 
-import { listAllOrderedAssets, listCheapestAsks, listCollectionsWithOrderedAsset } from '../db/book-orders.ts';
+import {
+  listAllOrderedAssets,
+  listCheapestAsks,
+  listCollectionsWithOrderedAsset,
+} from '../orders/queries/book-orders.ts';
 import { listCheapestMirrored } from '../db/listings.ts';
 import { listAnalyticsFloors, listStatsFloors } from '../db/stats.ts';
 import type { Collection } from '../core/collection.ts';

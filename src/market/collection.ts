@@ -1,6 +1,6 @@
 // One collection in detail: the stored record, and stats merged from two sources that fail on their own.
 
-import { listAllOrderedAssets } from '../db/book-orders.ts';
+import { listAllOrderedAssets } from '../orders/queries/book-orders.ts';
 import { countListedAssets } from '../db/listings.ts';
 import type { CollectionAnalytics, CollectionStats, Windows } from '../db/stats.ts';
 import { findCollectionAnalytics, findCollectionStats } from '../db/stats.ts';

@@ -1,8 +1,8 @@
 // The listings window of a collection: the own order book merged with the mirror, one row an asset, cheapest first. A dead
 // mirror is told; a dead order book is only logged, because the contract ties the stale flag to the mirror alone.
 
-import type { BookOrder } from '../db/book-orders.ts';
-import { listCheapestOrders, listOrderedAssets } from '../db/book-orders.ts';
+import type { BookOrder } from '../orders/queries/book-orders.ts';
+import { listCheapestOrders, listOrderedAssets } from '../orders/queries/book-orders.ts';
 import type { MirroredListing } from '../db/listings.ts';
 import { listCheapestListings } from '../db/listings.ts';
 import type { AssetId } from '../core/address.ts';

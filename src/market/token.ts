@@ -1,6 +1,6 @@
 // One token: what the indexer observed of it, laid over by the own order book, and whom it really belongs to.
 
-import { findOrderOfAsset } from '../db/book-orders.ts';
+import { findOrderOfAsset } from '../orders/queries/book-orders.ts';
 import { findObservedToken } from '../db/tokens.ts';
 import type { Address, AssetId } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';

@@ -3,8 +3,8 @@
 
 import type { Address } from '../core/address.ts';
 import { shareOf } from '../core/amount.ts';
-import type { ListingStatus } from '../domain/order.ts';
-import { toOrderId } from '../domain/order.ts';
+import type { ListingStatus } from '../orders/order-id.ts';
+import { toOrderId } from '../orders/order-id.ts';
 import type { Chance } from './sample-chance.ts';
 import { createChance, toEvmHash, toSolanaAddress } from './sample-chance.ts';
 import type { SampleAsset, SampleSale, SampleSubject } from './sample-trades.ts';

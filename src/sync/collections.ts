@@ -1,14 +1,14 @@
 // What is followed, as the operator decides it: a collection is added with its record, and with an estimate of what reading
 // its past costs; listed with how far it is; and removed. It only notes what is wanted: the tasks do the reading.
 
-import { deleteContractEvents } from '../db/chain-events.ts';
-import { findChainCursor, listChainCursors, updateChainRevision } from '../db/chain-cursors.ts';
+import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
+import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import { listCollectionsByIds } from '../db/collections.ts';
-import type { Follow, TokenStandard } from '../db/follows.ts';
-import { deleteFollowTurns } from '../db/follow-turns.ts';
-import { deleteFollow, findFollow, listFollows, upsertFollow } from '../db/follows.ts';
-import { deleteHoldings } from '../db/holdings.ts';
-import { listSignedOrders, updateOrderStates } from '../db/order-states.ts';
+import type { Follow, TokenStandard } from '../follows/queries/follows.ts';
+import { deleteFollowTurns } from '../follows/queries/last-runs.ts';
+import { deleteFollow, findFollow, listFollows, upsertFollow } from '../follows/queries/follows.ts';
+import { deleteHoldings } from '../chain-log/queries/holdings.ts';
+import { listSignedOrders, updateOrderStates } from '../orders/queries/order-states.ts';
 import type { Address } from '../core/address.ts';
 import { parseAddress } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';

@@ -1,7 +1,7 @@
 // The task that keeps the tokens, owners and words of followed Solana collections fresh through an endpoint that speaks DAS.
 
 import { listCollectionsByIds } from '../db/collections.ts';
-import type { Follow } from '../db/follows.ts';
+import type { Follow } from '../follows/queries/follows.ts';
 import type { AssetId } from '../core/address.ts';
 import type { Collection } from '../core/collection.ts';
 import { readDasCollection, readDasTokens, walkDasCollection } from '../sources/das.ts';

@@ -2,7 +2,7 @@
 // It keeps the indexes of active rows short.
 
 import type { Clock } from '../core/clock.ts';
-import { updateExpiredOrders } from '../db/book-orders.ts';
+import { updateExpiredOrders } from '../orders/queries/book-orders.ts';
 import type { Database } from '../database/port.ts';
 import { deleteKeptAnswers } from '../shop/queries/idempotency.ts';
 import { updateExpiredListings } from '../db/listings.ts';

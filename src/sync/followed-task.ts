@@ -1,9 +1,9 @@
 // What the tasks have in common that go through the followed collections of one upstream, turn by turn. Which collections
 // those are, and what is done with one, is theirs to say.
 
-import { listFollowTurns, upsertFollowTurn } from '../db/follow-turns.ts';
-import type { Follow } from '../db/follows.ts';
-import { listFollows } from '../db/follows.ts';
+import { listFollowTurns, upsertFollowTurn } from '../follows/queries/last-runs.ts';
+import type { Follow } from '../follows/queries/follows.ts';
+import { listFollows } from '../follows/queries/follows.ts';
 import { listShownCollections } from '../db/shown.ts';
 import type { Upstream, UpstreamOptions } from '../sources/upstream.ts';
 import { createUpstream } from '../sources/upstream.ts';

@@ -2,8 +2,8 @@
 // that had to wait longest first, so that a budget that does not reach for all of them reaches each in time. What readers look
 // at waits less.
 
-import type { FollowTurn } from '../db/follow-turns.ts';
-import type { Follow } from '../db/follows.ts';
+import type { FollowTurn } from '../follows/queries/last-runs.ts';
+import type { Follow } from '../follows/queries/follows.ts';
 import type { UpstreamReason } from '../sources/upstream.ts';
 import { UpstreamFailure } from '../sources/upstream.ts';
 import type { Report } from './task.ts';

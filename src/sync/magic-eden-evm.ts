@@ -1,7 +1,7 @@
 // The task that mirrors Magic Eden's asks on EVM chains, for collections that are followed under a symbol there. Where the
 // interface no longer answers, that is told, and nothing is concluded.
 
-import type { Follow } from '../db/follows.ts';
+import type { Follow } from '../follows/queries/follows.ts';
 import { hasMagicEdenAsks, walkMagicEdenAsks } from '../sources/magic-eden-evm.ts';
 import { MAGIC_EDEN } from '../sources/magic-eden-solana.ts';
 import type { UpstreamPace } from '../sources/upstream.ts';

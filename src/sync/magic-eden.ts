@@ -1,7 +1,7 @@
 // The tasks that mirror Magic Eden's Solana side: stats, listings and sales of each collection that is followed under a
 // symbol. What ended there is concluded from whole snapshots only.
 
-import type { Follow } from '../db/follows.ts';
+import type { Follow } from '../follows/queries/follows.ts';
 import type { KnownListing } from '../db/listing-times.ts';
 import { findNewestSaleTime, listKnownListings } from '../db/listing-times.ts';
 import {

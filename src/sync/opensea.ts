@@ -1,8 +1,8 @@
 // The tasks that mirror OpenSea: what it says of each followed collection, its tokens, its listings and its sales. All of them
 // share the key's hourly budget: whoever waited longest is read first, at the pace that the budget allows.
 
-import type { Follow } from '../db/follows.ts';
-import { updateFollowOpenSeaSlug } from '../db/follows.ts';
+import type { Follow } from '../follows/queries/follows.ts';
+import { updateFollowOpenSeaSlug } from '../follows/queries/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../db/collections.ts';
 import { findWholeSnapshot } from '../db/listing-endings.ts';
 import { findNewestSaleTime } from '../db/listing-times.ts';

@@ -1,8 +1,8 @@
 // Tasks that look again at the single tokens that readers asked for, a few at a time: what a walk over a whole collection tells
 // late, or does not tell at all.
 
-import type { Follow } from '../db/follows.ts';
-import { listFollows } from '../db/follows.ts';
+import type { Follow } from '../follows/queries/follows.ts';
+import { listFollows } from '../follows/queries/follows.ts';
 import { listShownTokens, updateShownTokensLooked } from '../db/shown.ts';
 import type { AssetId } from '../core/address.ts';
 import type { Upstream } from '../sources/upstream.ts';

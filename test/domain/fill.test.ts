@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Address } from '../../src/core/address.ts';
-import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../src/domain/chain-event.ts';
-import { ITEM_TYPE, ZERO_ADDRESS } from '../../src/domain/chain-event.ts';
+import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../src/chain-log/chain-event.ts';
+import { ITEM_TYPE, ZERO_ADDRESS } from '../../src/chain-log/chain-event.ts';
 import { toSales } from '../../src/domain/fill.ts';
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as Address;

@@ -4,9 +4,9 @@
 import { zeroAddress } from 'viem';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
-import { upsertFollow } from '../../src/db/follows.ts';
-import { updateOrderStates } from '../../src/db/order-states.ts';
-import { insertSignedOrder } from '../../src/db/signed-orders.ts';
+import { upsertFollow } from '../../src/follows/queries/follows.ts';
+import { updateOrderStates } from '../../src/orders/queries/order-states.ts';
+import { insertSignedOrder } from '../../src/orders/queries/signed-orders.ts';
 import { draftListing, heldTokens, signBook, signListings } from '../../src/devnet/book.ts';
 import { callOf, readChain, startChain, toSeconds, transact } from '../../src/devnet/chain.ts';
 import { createChance } from '../../src/devnet/chance.ts';

@@ -2,9 +2,9 @@
 // the test's pace.
 
 import type { Address } from '../../src/core/address.ts';
-import type { Hex } from '../../src/domain/chain-event.ts';
+import type { Hex } from '../../src/chain-log/chain-event.ts';
 import { createChains } from '../../src/core/chains.ts';
-import { upsertFollow } from '../../src/db/follows.ts';
+import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { ChainReader } from '../../src/sources/evm/chain-reader.ts';

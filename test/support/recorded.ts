@@ -42,7 +42,7 @@ const example = (path: string, more: Partial<RecordedAnswer> = {}) =>
 const priceExample = (path: string) => answer('coingecko', path, { origin: 'example' });
 const askedIn = (contract: string) => ({ asked: true, contract });
 const MAGIC_EDEN_TEST = 'test/sources/magic-eden.test.ts';
-const SEAPORT_TEST = 'test/domain/seaport/recorded.test.ts';
+const SEAPORT_TEST = 'test/orders/seaport/recorded.test.ts';
 
 const WALLET = '/v2/wallets/4wejSnr97csngztZ5SU7A6iZRXJD7B3Y1R1koCQ5NjmD';
 const MINT = '/v2/tokens/6XkPLDtV2w17UUsyzah39PTBjZ9xTY8HokqRdWcmDhBa';

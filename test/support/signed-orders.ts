@@ -14,8 +14,8 @@ import {
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Address } from '../../src/core/address.ts';
-import { ZERO_ADDRESS } from '../../src/domain/chain-event.ts';
-import type { Protocol, SeaportOrder } from '../../src/domain/seaport/order.ts';
+import { ZERO_ADDRESS } from '../../src/chain-log/chain-event.ts';
+import type { Protocol, SeaportOrder } from '../../src/orders/seaport/order.ts';
 
 export const SEAPORT_1_6: Protocol = {
   address: '0x0000000000000068f116a894984e2db1123eb395' as Address,

@@ -3,7 +3,7 @@
 
 import type { TestContext } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
-import { upsertFollow } from '../../src/db/follows.ts';
+import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import { upsertShown } from '../../src/db/shown.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { toCollectionId } from '../../src/core/collection.ts';

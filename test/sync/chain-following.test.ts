@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { listFollows } from '../../src/db/follows.ts';
+import { listFollows } from '../../src/follows/queries/follows.ts';
 import { backfillOnce } from '../../src/sync/chain/backfill.ts';
 import { createCollectionOperations } from '../../src/sync/collections.ts';
 import { readConfig } from '../../src/config.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
-import type { FollowTurn } from '../../src/db/follow-turns.ts';
-import type { Follow } from '../../src/db/follows.ts';
+import type { FollowTurn } from '../../src/follows/queries/last-runs.ts';
+import type { Follow } from '../../src/follows/queries/follows.ts';
 import type { Address } from '../../src/core/address.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { UpstreamReason } from '../../src/sources/upstream.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
-import { findFollow, upsertFollow } from '../../src/db/follows.ts';
+import { findFollow, upsertFollow } from '../../src/follows/queries/follows.ts';
 import type { Address } from '../../src/core/address.ts';
 import { createLog } from '../../src/core/log.ts';
 import { toBudgetRule, toNeeded } from '../../src/sources/budget.ts';

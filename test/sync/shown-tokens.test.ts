@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
-import { upsertFollow } from '../../src/db/follows.ts';
+import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import { listShownCollections, updateShownTokensLooked, upsertShown } from '../../src/db/shown.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';

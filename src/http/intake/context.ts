@@ -7,7 +7,7 @@ import type { IntakeScope } from '../../shop/scope.ts';
 import { INTAKE_SCOPES } from '../../shop/scope.ts';
 import type { ImportContext } from '../../intake/import.ts';
 import type { RecordSender } from '../../intake/land-products.ts';
-import type { OrderContext } from '../../intake/orders.ts';
+import type { OrderContext } from '../../orders/submit.ts';
 import type { Market } from '../../market/market.ts';
 import type { Caller } from '../../shop/shop.ts';
 import type { KeyDoor } from '../../shop/http/api-key.ts';

@@ -2,14 +2,14 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { StoredOrder } from '../../db/signed-orders.ts';
+import type { StoredOrder } from '../../orders/queries/signed-orders.ts';
 import { isStorable } from '../../core/text.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { cancelOrder } from '../../intake/order-cancels.ts';
-import { explainOrder } from '../../intake/order-explanation.ts';
-import { submitOrder } from '../../intake/orders.ts';
-import { findStoredOrder } from '../../db/signed-orders.ts';
+import { cancelOrder } from '../../orders/cancel.ts';
+import { explainOrder } from '../../orders/explain.ts';
+import { submitOrder } from '../../orders/submit.ts';
+import { findStoredOrder } from '../../orders/queries/signed-orders.ts';
 import { lacksScope } from '../../shop/http/api-key.ts';
 import { readWording } from '../marketplace/answer-route.ts';
 import { ref } from '../../shop/http/schemas.ts';

@@ -1,8 +1,8 @@
 // The one map from why an order is refused to a status. The code itself is what callers read: docs/orders.md lists them.
 
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import type { OrderRefusalCode } from '../../intake/order-refusal.ts';
-import { OrderRefused } from '../../intake/order-refusal.ts';
+import type { OrderRefusalCode } from '../../orders/rejection.ts';
+import { OrderRefused } from '../../orders/rejection.ts';
 
 const STATUS_BY_CODE: Record<OrderRefusalCode, number> = {
   malformed_order: 400,

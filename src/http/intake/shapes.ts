@@ -2,10 +2,10 @@
 
 import { toAssetNames } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
-import type { ChainEvent } from '../../domain/chain-event.ts';
+import type { ChainEvent } from '../../chain-log/chain-event.ts';
 import { toPrice } from '../../core/price.ts';
-import type { Explanation } from '../../intake/order-explanation.ts';
-import type { StoredOrder } from '../../db/signed-orders.ts';
+import type { Explanation } from '../../orders/explain.ts';
+import type { StoredOrder } from '../../orders/queries/signed-orders.ts';
 import type { WireMarketItem } from '../marketplace/schemas.ts';
 import type { Wording } from '../marketplace/shapes.ts';
 import type { WireExplanation, WireSignedOrder } from './schemas.ts';

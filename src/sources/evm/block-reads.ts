@@ -1,6 +1,6 @@
 // Reads of blocks and transactions: the newest block and whether it is plausible, headers, finality, ends of calldata.
 
-import type { BlockHeader, Hex } from '../../domain/chain-event.ts';
+import type { BlockHeader, Hex } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
 import { readBytes, readHash, readHeader, readObject, toQuantity } from './answers.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,7 +1,7 @@
 // What can be asked of an EVM chain.
 
 import type { Address, AssetId } from '../../core/address.ts';
-import type { BlockHeader, ChainEvent, Hex } from '../../domain/chain-event.ts';
+import type { BlockHeader, ChainEvent, Hex } from '../../chain-log/chain-event.ts';
 import type { Chain } from '../../core/chains.ts';
 import type { EndpointStatus } from './endpoint.ts';
 

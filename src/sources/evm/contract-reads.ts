@@ -3,8 +3,8 @@
 
 import { decodeFunctionResult, encodeFunctionData, hexToString, parseAbi } from 'viem';
 import type { Address, AssetId } from '../../core/address.ts';
-import type { Hex } from '../../domain/chain-event.ts';
-import { ZERO_ADDRESS } from '../../domain/chain-event.ts';
+import type { Hex } from '../../chain-log/chain-event.ts';
+import { ZERO_ADDRESS } from '../../chain-log/chain-event.ts';
 import { addressAt, bigintAt, flagAt, Unreadable } from './abi-words.ts';
 import { readBytes, toQuantity } from './answers.ts';
 import type { At, ChainReader } from './chain-reads.ts';

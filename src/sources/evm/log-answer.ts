@@ -2,7 +2,7 @@
 // is wrong in what can be checked is not believed in the rest.
 
 import type { Address } from '../../core/address.ts';
-import type { Hex } from '../../domain/chain-event.ts';
+import type { Hex } from '../../chain-log/chain-event.ts';
 import { readBytes, readHash, readQuantity, readTime } from './answers.ts';
 import type { CheckedLog } from './decode-logs.ts';
 import { lie } from './rpc-failure.ts';

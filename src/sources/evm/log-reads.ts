@@ -2,7 +2,7 @@
 // that it has the last block, when every log in it can be true, and when the bloom does not speak against what is missing.
 
 import type { Address } from '../../core/address.ts';
-import type { BlockHeader, ChainEvent, Hex } from '../../domain/chain-event.ts';
+import type { BlockHeader, ChainEvent, Hex } from '../../chain-log/chain-event.ts';
 import type { Log } from '../../core/log.ts';
 import { Unreadable } from './abi-words.ts';
 import { readHeader, toQuantity } from './answers.ts';

@@ -1,7 +1,7 @@
 // What logs are wanted, as the questions of eth_getLogs that endpoints take, and whether a bloom shows more than came.
 
 import type { Address } from '../../core/address.ts';
-import type { Hex } from '../../domain/chain-event.ts';
+import type { Hex } from '../../chain-log/chain-event.ts';
 import type { BloomedHeader } from './answers.ts';
 import type { EventFilter } from './chain-reads.ts';
 import type { CheckedLog } from './decode-logs.ts';

@@ -1,9 +1,9 @@
 // What a chain itself says at one block, for an audit. Each question is asked once, however many subjects it is about. It
 // knows nothing of what we have stored.
 
-import type { TokenStandard } from '../../db/follows.ts';
+import type { TokenStandard } from '../../follows/queries/follows.ts';
 import type { Address, AssetId } from '../../core/address.ts';
-import type { Hex } from '../../domain/chain-event.ts';
+import type { Hex } from '../../chain-log/chain-event.ts';
 import type { ChainReader, SeaportOrderStatus } from '../../sources/evm/chain-reader.ts';
 
 /** The contract gave no answer of the form that was asked for, so that nothing is known. */

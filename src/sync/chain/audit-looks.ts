@@ -3,8 +3,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { findLastSeq } from '../../db/audited.ts';
-import type { ChainCursor } from '../../db/chain-cursors.ts';
-import { findChainCursor } from '../../db/chain-cursors.ts';
+import type { ChainCursor } from '../../chain-log/queries/chain-cursors.ts';
+import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { findProjectedSeq } from '../../db/chain-projection.ts';
 import type { Database } from '../../database/port.ts';
 import type { Sides } from '../../database/snapshot.ts';

@@ -1,9 +1,9 @@
 // Holds a signed order against what its chain says. What the status should be is worked out here from the chain's answers
-// alone, on purpose without the rule that the service itself goes by (domain/order-status.ts).
+// alone, on purpose without the rule that the service itself goes by (orders/status.ts).
 
 import type { AuditedOrder } from '../../db/audited.ts';
-import type { ListingStatus } from '../../domain/order.ts';
-import type { Dormancy } from '../../domain/order-status.ts';
+import type { ListingStatus } from '../../orders/order-id.ts';
+import type { Dormancy } from '../../orders/status.ts';
 import type { SeaportOrderStatus } from '../../sources/evm/chain-reader.ts';
 import type { ChainFacts } from './audit-facts.ts';
 import { NoAnswer } from './audit-facts.ts';

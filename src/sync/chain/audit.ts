@@ -9,8 +9,8 @@ import {
   listServedOwners,
   listTokenSample,
 } from '../../db/audited.ts';
-import { findChainCursor } from '../../db/chain-cursors.ts';
-import { listFollows } from '../../db/follows.ts';
+import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
+import { listFollows } from '../../follows/queries/follows.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { ChainReader } from '../../sources/evm/chain-reader.ts';
 import type { FollowOperations } from '../collections.ts';

@@ -1,10 +1,10 @@
 // Brings a collection that was added at run time up to where its chain is followed: its past in slices, each committed with
 // the place that it reached, until it stands where the chain stands and joins the live stream.
 
-import { findChainCursor, updateChainRevision } from '../../db/chain-cursors.ts';
-import type { Follow } from '../../db/follows.ts';
-import { findFollow, listFollows, updateFollowProgress } from '../../db/follows.ts';
-import { listSignedOrders, updateOrderStates } from '../../db/order-states.ts';
+import { findChainCursor, updateChainRevision } from '../../chain-log/queries/chain-cursors.ts';
+import type { Follow } from '../../follows/queries/follows.ts';
+import { findFollow, listFollows, updateFollowProgress } from '../../follows/queries/follows.ts';
+import { listSignedOrders, updateOrderStates } from '../../orders/queries/order-states.ts';
 import type { FollowContext, Round } from './follower.ts';
 import { nameDomains, toChanged } from './follower.ts';
 import { applyEvents, selectRelevant } from './ledger.ts';

@@ -1,9 +1,9 @@
 // How the chains are doing, as anyone may see it: how far each has been read, how old that is, and what is followed there.
 
 import type { Clock } from '../../core/clock.ts';
-import { listChainCursors } from '../../db/chain-cursors.ts';
+import { listChainCursors } from '../../chain-log/queries/chain-cursors.ts';
 import type { Database } from '../../database/port.ts';
-import { listFollows } from '../../db/follows.ts';
+import { listFollows } from '../../follows/queries/follows.ts';
 import type { Chains } from '../../core/chains.ts';
 import type { EndpointStatus } from '../../sources/evm/chain-reader.ts';
 import type { StatusProvider } from '../status.ts';

@@ -2,12 +2,12 @@
 // first needed, and what the service has to know of the chain to understand what it reads.
 
 import type { Address } from '../../core/address.ts';
-import type { OrderFulfilled } from '../../domain/chain-event.ts';
+import type { OrderFulfilled } from '../../chain-log/chain-event.ts';
 import {
   findMarketplaceByFeeRecipient,
   findMarketplaceByTag,
   listProtocols,
-} from '../../domain/seaport/deployments.ts';
+} from '../../orders/seaport/deployments.ts';
 import { findWrappedNative } from '../../core/wrapped-native.ts';
 import type { ChainReader } from '../../sources/evm/chain-reader.ts';
 import { createChainReader } from '../../sources/evm/chain-reader.ts';

@@ -3,7 +3,7 @@
 // the database does not say, and never decides what an event means.
 
 import type { Clock } from '../../core/clock.ts';
-import type { ChainCursor } from '../../db/chain-cursors.ts';
+import type { ChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import {
   deleteChainBlocks,
   findChainCursor,
@@ -12,12 +12,12 @@ import {
   updateChainCursor,
   updateChainNote,
   upsertChainBlocks,
-} from '../../db/chain-cursors.ts';
-import { insertReorg } from '../../db/chain-events.ts';
+} from '../../chain-log/queries/chain-cursors.ts';
+import { insertReorg } from '../../chain-log/queries/chain-events.ts';
 import type { Database } from '../../database/port.ts';
-import { listFollows, updateFollowsAfterReorg } from '../../db/follows.ts';
+import { listFollows, updateFollowsAfterReorg } from '../../follows/queries/follows.ts';
 import type { Address } from '../../core/address.ts';
-import type { BlockHeader, ChainEvent, OrderFulfilled } from '../../domain/chain-event.ts';
+import type { BlockHeader, ChainEvent, OrderFulfilled } from '../../chain-log/chain-event.ts';
 import { toCollectionId } from '../../core/collection.ts';
 import type { Log } from '../../core/log.ts';
 import type { ChainReader } from '../../sources/evm/chain-reader.ts';

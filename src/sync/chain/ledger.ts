@@ -7,18 +7,18 @@ import {
   updateCounters,
   updateOperatorApprovals,
   updateTokenApprovals,
-} from '../../db/approvals.ts';
-import type { OperatorWord, TokenWord } from '../../db/approvals.ts';
-import { listOrderIdsByHash } from '../../db/book-orders.ts';
-import { deleteChainEventsAfter, insertChainEvents } from '../../db/chain-events.ts';
+} from '../../chain-log/queries/approvals.ts';
+import type { OperatorWord, TokenWord } from '../../chain-log/queries/approvals.ts';
+import { listOrderIdsByHash } from '../../orders/queries/book-orders.ts';
+import { deleteChainEventsAfter, insertChainEvents } from '../../chain-log/queries/chain-events.ts';
 import type { Queryable } from '../../database/port.ts';
-import type { HoldingChange } from '../../db/holdings.ts';
-import { updateHoldings } from '../../db/holdings.ts';
-import type { OrderChange, Touched } from '../../db/order-states.ts';
-import { listTouchedOrders, updateOrderStates } from '../../db/order-states.ts';
+import type { HoldingChange } from '../../chain-log/queries/holdings.ts';
+import { updateHoldings } from '../../chain-log/queries/holdings.ts';
+import type { OrderChange, Touched } from '../../orders/queries/order-states.ts';
+import { listTouchedOrders, updateOrderStates } from '../../orders/queries/order-states.ts';
 import type { Address } from '../../core/address.ts';
-import type { ChainEvent, OrderFulfilled } from '../../domain/chain-event.ts';
-import { ITEM_TYPE } from '../../domain/chain-event.ts';
+import type { ChainEvent, OrderFulfilled } from '../../chain-log/chain-event.ts';
+import { ITEM_TYPE } from '../../chain-log/chain-event.ts';
 import { toCollectionId } from '../../core/collection.ts';
 
 /** What a step did: the events that are new in the log (or gone from it), and the orders whose state changed. */

@@ -2,21 +2,21 @@
 // in its order of arrival and writes with its own place in it, so that the indexer may be away, be behind, or begin anew.
 
 import type { Clock } from '../../core/clock.ts';
-import { listOrderIdsByHash } from '../../db/book-orders.ts';
-import type { LogEntry } from '../../db/chain-events.ts';
-import { listLogEntries } from '../../db/chain-events.ts';
+import { listOrderIdsByHash } from '../../orders/queries/book-orders.ts';
+import type { LogEntry } from '../../chain-log/queries/chain-events.ts';
+import { listLogEntries } from '../../chain-log/queries/chain-events.ts';
 import { findProjectedSeq, updateProjectedSeq } from '../../db/chain-projection.ts';
 import type { Database, Queryable } from '../../database/port.ts';
-import type { Follow } from '../../db/follows.ts';
-import { listFollows } from '../../db/follows.ts';
-import { countHoldings, listTokenHolders } from '../../db/holdings.ts';
+import type { Follow } from '../../follows/queries/follows.ts';
+import { listFollows } from '../../follows/queries/follows.ts';
+import { countHoldings, listTokenHolders } from '../../chain-log/queries/holdings.ts';
 import type { NewSale } from '../../db/sales.ts';
 import { deleteRetoldSales, deleteSalesAfter, upsertSales } from '../../db/sales.ts';
 import { upsertStats } from '../../db/stats.ts';
 import type { TokenOwner } from '../../db/tokens.ts';
 import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenOwners } from '../../db/tokens.ts';
 import type { Address, AssetId } from '../../core/address.ts';
-import type { OrderFulfilled } from '../../domain/chain-event.ts';
+import type { OrderFulfilled } from '../../chain-log/chain-event.ts';
 import { toCollectionId } from '../../core/collection.ts';
 import type { FillSale } from '../../domain/fill.ts';
 import { toSales } from '../../domain/fill.ts';

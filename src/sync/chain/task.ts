@@ -2,9 +2,9 @@
 // collections that catch up and the indexer written beside it. A chain or an indexer that is away is waited for.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { findChainCursor } from '../../db/chain-cursors.ts';
+import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import type { Address } from '../../core/address.ts';
-import type { OrderFulfilled } from '../../domain/chain-event.ts';
+import type { OrderFulfilled } from '../../chain-log/chain-event.ts';
 import type { Chain } from '../../core/chains.ts';
 import type { ChainReader } from '../../sources/evm/chain-reader.ts';
 import type { Report, SyncContext, SyncTask } from '../task.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { Abi, Hex as ViemHex } from 'viem';
 import { hashTypedData, parseEventLogs } from 'viem';
-import type { ChainEvent, Hex } from '../../../src/domain/chain-event.ts';
+import type { ChainEvent, Hex } from '../../../src/chain-log/chain-event.ts';
 import type { Address, AssetId } from '../../../src/core/address.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable, createChainReader } from '../../../src/sources/evm/chain-reader.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { encodeAbiParameters, encodeEventTopics, parseAbi, toEventSelector } from 'viem';
 import type { Abi } from 'viem';
 import type { Address } from '../../../src/core/address.ts';
-import type { ChainEvent, Hex } from '../../../src/domain/chain-event.ts';
+import type { ChainEvent, Hex } from '../../../src/chain-log/chain-event.ts';
 import { Unreadable } from '../../../src/sources/evm/abi-words.ts';
 import { decodeLog } from '../../../src/sources/evm/decode-logs.ts';
 import type { CheckedLog, LogRole } from '../../../src/sources/evm/decode-logs.ts';

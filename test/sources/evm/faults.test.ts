@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { TestContext } from 'node:test';
-import type { ChainEvent } from '../../../src/domain/chain-event.ts';
+import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable, createChainReader } from '../../../src/sources/evm/chain-reader.ts';
 import type { ChainReaderOptions, EventFilter } from '../../../src/sources/evm/chain-reader.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keccak256 } from 'viem';
-import type { Hex } from '../../../src/domain/chain-event.ts';
+import type { Hex } from '../../../src/chain-log/chain-event.ts';
 import { TOKEN_TOPICS } from '../../../src/sources/evm/event-topics.ts';
 import { readLogs } from '../../../src/sources/evm/log-answer.ts';
 import { bloomShows, isBloomTooFull } from '../../../src/sources/evm/log-bloom.ts';

@@ -1,0 +1,114 @@
+// Where Seaport stands on each chain, whose conduits move tokens for it, and by what a marketplace signs its orders and fills.
+// Addresses are a list, never derived: a chain may have several of one version, and not every chain has every version.
+
+import { getContractAddress } from 'viem';
+import type { Address } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
+import type { Hex } from '../../chain-log/chain-event.ts';
+import type { Protocol } from './order.ts';
+import { hashText } from './order.ts';
+
+/** `version` as the domain of its signatures names it. */
+export type Deployment = { address: Address; version: string };
+
+const SEAPORT_1_1 = { address: '0x00000000006c3852cbef3e08e8df289169ede581' as Address, version: '1.1' };
+const SEAPORT_1_4 = { address: '0x00000000000001ad428e4906ae43d8f9852d0dd6' as Address, version: '1.4' };
+const SEAPORT_1_5 = { address: '0x00000000000000adc04c56bf30ac9d3c0aaf14dc' as Address, version: '1.5' };
+const SEAPORT_1_6 = { address: '0x0000000000000068f116a894984e2db1123eb395' as Address, version: '1.6' };
+const CANONICAL = [SEAPORT_1_1, SEAPORT_1_4, SEAPORT_1_5, SEAPORT_1_6];
+
+/**
+ * Known deployments by chain id. Ethereum and Polygon: recorded orders of 1.1 and 1.4 verify against these addresses (see the
+ * tests). 1.6 at its canonical address on all six: OpenSea's SDK names it for each of them. Listing a version where nobody
+ * deployed it costs nothing: an address without code tells no events and fills no orders.
+ * Abstract has a second one, built for its zkSync machine and used by Magic Eden: its address stands in public deployment
+ * scripts and fill statistics; the version in its signing domain is taken to be 1.6 after the sources it was built from, and
+ * no order signed for it was at hand to prove that.
+ */
+const DEPLOYMENTS: Readonly<Record<string, readonly Deployment[]>> = {
+  ethereum: CANONICAL,
+  polygon: CANONICAL,
+  base: CANONICAL,
+  ink: [SEAPORT_1_5, SEAPORT_1_6],
+  apechain: [SEAPORT_1_5, SEAPORT_1_6],
+  abstract: [SEAPORT_1_6, { address: '0xdf3969a315e3fc15b89a2752d0915cc76a5bd82d' as Address, version: '1.6' }],
+};
+
+/** What SEAPORT_ADDRESSES adds, by chain id. */
+export type MoreDeployments = ReadonlyMap<string, readonly Deployment[]>;
+
+/** All deployments on a chain, newest versions first; none outside the EVM. */
+export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
+  const { chainId } = chain;
+  if (chainId === null || chain.family !== 'evm') return [];
+  const byAddress = new Map(
+    [...(DEPLOYMENTS[chain.id] ?? []), ...(more.get(chain.id) ?? [])].map((d) => [d.address, d]),
+  );
+  return [...byAddress.values()].map(({ address, version }) => ({ address, version, chainId })).toReversed();
+}
+
+const CONDUIT_CONTROLLER = '0x00000000F9490004C11Cef243f5400493c00Ad63';
+/** keccak256 of the creation code of every conduit of that controller. */
+const CONDUIT_CODE_HASH = '0x023d904f2503c37127200ca07b976c3a53cc562623f67023115bf311f5805059';
+const NO_CONDUIT = `0x${'0'.repeat(64)}`;
+const OF_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL.map(({ address }) => address));
+
+/**
+ * Who has to be approved to move the offerer's token: the protocol itself, or the conduit of the key. Null where the key names a
+ * conduit of a controller that is not known.
+ */
+export function findOperator(protocol: Pick<Protocol, 'address'>, conduitKey: Hex): Address | null {
+  if (conduitKey === NO_CONDUIT) return protocol.address;
+  return OF_CANONICAL_CONTROLLER.has(protocol.address) ? toConduit(conduitKey) : null;
+}
+
+/** The address of a conduit follows from its key (CREATE2), whether or not it has been made yet. */
+function toConduit(key: Hex): Address {
+  const conduit = getContractAddress({
+    opcode: 'CREATE2',
+    from: CONDUIT_CONTROLLER,
+    salt: key,
+    bytecodeHash: CONDUIT_CODE_HASH,
+  });
+  return conduit.toLowerCase() as Address;
+}
+
+/** The slugs of marketplaces by the domain that they sign with: its hash begins their salts and ends the calldata of fills. */
+const SLUGS_BY_DOMAIN: Readonly<Record<string, string>> = {
+  'opensea.io': 'opensea',
+  'pro.opensea.io': 'opensea-pro',
+  'gem.xyz': 'gem',
+  'magiceden.io': 'magic-eden',
+  'blur.io': 'blur',
+  'rarible.com': 'rarible',
+  'looksrare.org': 'looksrare',
+  'reservoir.tools': 'reservoir',
+  'mint.fun': 'mint-fun',
+  'alphasharks.io': 'alpha-sharks',
+  'flip.xyz': 'flip',
+};
+
+const SLUGS_BY_TAG = new Map(Object.entries(SLUGS_BY_DOMAIN).map(([domain, slug]) => [toDomainTag(domain), slug]));
+
+/** Whom a share of a sale goes to, where that tells the marketplace. */
+const SLUGS_BY_FEE_RECIPIENT: Readonly<Record<string, string>> = {
+  '0x0000a26b00c1f0df003000390027140000faa719': 'opensea',
+  '0x5b3256965e7c3cf26e11fcaf296dfc8807c01073': 'opensea',
+  '0x8de9c5a032463c561423387a9648c5c7bcc5bc90': 'opensea',
+  '0x1838de7d4e4e42c8eb7b204a91e28e9fad14f536': 'looksrare',
+  '0x3d279ac86c66f1b419046c287c0f1fab8e86efca': 'alienswap',
+};
+
+/** The four bytes by which a marketplace signs with its domain. */
+export function toDomainTag(domain: string): Hex {
+  return hashText(domain).slice(0, 10) as Hex;
+}
+
+/** The marketplace that the four bytes mean, or null. */
+export function findMarketplaceByTag(tag: Hex): string | null {
+  return SLUGS_BY_TAG.get(tag) ?? null;
+}
+
+export function findMarketplaceByFeeRecipient(recipient: string): string | null {
+  return Object.hasOwn(SLUGS_BY_FEE_RECIPIENT, recipient) ? (SLUGS_BY_FEE_RECIPIENT[recipient] ?? null) : null;
+}

@@ -1,0 +1,240 @@
+// A Seaport order: read strictly from the JSON that OpenSea, seaport-js and Reservoir write, and hashed as the protocol hashes
+// it (EIP-712). It judges no terms: whether an order is a listing is said by listing.ts.
+
+import { keccak256, stringToHex } from 'viem';
+import type { Address } from '../../core/address.ts';
+import { parseAddress } from '../../core/address.ts';
+import { UINT256_MAX } from '../../core/amount.ts';
+import type { Hex } from '../../chain-log/chain-event.ts';
+import { JsonNumber } from '../../core/json-text.ts';
+
+/** `identifierOrCriteria` is a token id, or the root of a criterion. */
+export type OfferItem = {
+  itemType: number;
+  token: Address;
+  identifierOrCriteria: bigint;
+  startAmount: bigint;
+  endAmount: bigint;
+};
+export type ConsiderationItem = OfferItem & { recipient: Address };
+
+/** Times in seconds. */
+export type SeaportOrder = {
+  offerer: Address;
+  zone: Address;
+  offer: readonly OfferItem[];
+  consideration: readonly ConsiderationItem[];
+  orderType: number;
+  startTime: bigint;
+  endTime: bigint;
+  zoneHash: Hex;
+  salt: bigint;
+  conduitKey: Hex;
+  counter: bigint;
+};
+
+/** One deployment of Seaport, as the domain of its signatures names it. */
+export type Protocol = { address: Address; version: string; chainId: number };
+
+export type ParsedOrder = { order: SeaportOrder } | { order: null; path: string; reason: string };
+
+/** The most items on either side of an order. */
+export const ITEMS_MAX = 32;
+const ORDER_TYPE_MAX = 4n;
+const ITEM_TYPE_MAX = 5n;
+const NUMBER_LENGTH_MAX = 100;
+
+/** What the sources write beside the components: Reservoir puts its own kind and the signature among them. */
+const TOLERATED = new Set(['totalOriginalConsiderationItems', 'kind', 'signature', 'partial']);
+
+/** Reads the components of an order. Numbers may be JSON numbers, decimal text or 0x-hex text. */
+export function parseSeaportOrder(value: unknown): ParsedOrder {
+  try {
+    return { order: readOrder({ value, path: '' }) };
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    return { order: null, path: error.path, reason: error.message };
+  }
+}
+
+class Malformed extends Error {
+  override readonly name = 'Malformed';
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(reason);
+    this.path = path;
+  }
+}
+
+/** A value, and where in the order it stands. */
+type Place = { value: unknown; path: string };
+
+const ITEM_FIELDS = ['itemType', 'token', 'identifierOrCriteria', 'startAmount', 'endAmount'];
+const ORDER_FIELDS = [
+  'offerer',
+  'zone',
+  'offer',
+  'consideration',
+  'orderType',
+  'startTime',
+  'endTime',
+  'zoneHash',
+  'salt',
+  'conduitKey',
+  'counter',
+];
+
+function readOrder(place: Place): SeaportOrder {
+  const field = fieldsOf(place, ORDER_FIELDS, TOLERATED);
+  const consideration = readItems(field('consideration'), ['recipient']).map((item) => ({
+    ...readItem(item),
+    recipient: readAddress(item('recipient')),
+  }));
+  const told = field('totalOriginalConsiderationItems');
+  if (told.value !== undefined && readUint(told) !== BigInt(consideration.length)) {
+    throw new Malformed(told.path, `must be ${consideration.length}, the number of consideration items`);
+  }
+  return {
+    offerer: readAddress(field('offerer')),
+    zone: readAddress(field('zone')),
+    offer: readItems(field('offer'), []).map(readItem),
+    consideration,
+    orderType: Number(readUint(field('orderType'), ORDER_TYPE_MAX)),
+    startTime: readUint(field('startTime')),
+    endTime: readUint(field('endTime')),
+    zoneHash: readBytes32(field('zoneHash')),
+    salt: readUint(field('salt')),
+    conduitKey: readBytes32(field('conduitKey')),
+    counter: readUint(field('counter')),
+  };
+}
+
+type Reader = (name: string) => Place;
+
+function readItems(place: Place, more: readonly string[]): Reader[] {
+  const { value, path } = place;
+  if (!Array.isArray(value)) throw new Malformed(path, 'must be an array');
+  if (value.length > ITEMS_MAX) throw new Malformed(path, `must have at most ${ITEMS_MAX} items`);
+  return value.map((item: unknown, index) =>
+    fieldsOf({ value: item, path: `${path}.${index}` }, [...ITEM_FIELDS, ...more], NONE),
+  );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function readItem(field: Reader): OfferItem {
+  return {
+    itemType: Number(readUint(field('itemType'), ITEM_TYPE_MAX)),
+    token: readAddress(field('token')),
+    identifierOrCriteria: readUint(field('identifierOrCriteria')),
+    startAmount: readUint(field('startAmount')),
+    endAmount: readUint(field('endAmount')),
+  };
+}
+
+/** The fields of an object that has no others than are known. */
+function fieldsOf({ value, path }: Place, known: readonly string[], tolerated: ReadonlySet<string>): Reader {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
+    throw new Malformed(path, 'must be an object');
+  }
+  const under = path === '' ? '' : `${path}.`;
+  const unknown = Object.keys(value).find((name) => !known.includes(name) && !tolerated.has(name));
+  if (unknown !== undefined)
+    throw new Malformed(under + unknown.slice(0, NUMBER_LENGTH_MAX), 'is no field of an order');
+  return (name) => ({
+    value: Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined,
+    path: under + name,
+  });
+}
+
+const NUMBER = /^(?:\d+|0x[0-9a-f]+)$/i;
+
+/** A number that was rounded on its way, or could have been, is refused: it would not hash to what was signed. */
+function readUint({ value, path }: Place, max = UINT256_MAX): bigint {
+  const text = value instanceof JsonNumber ? value.text : Number.isSafeInteger(value) ? String(value) : value;
+  const isNumber = typeof text === 'string' && text.length <= NUMBER_LENGTH_MAX && NUMBER.test(text);
+  const number = isNumber ? BigInt(text) : -1n;
+  if (number >= 0n && number <= max) return number;
+  const largest = max === UINT256_MAX ? '2^256-1' : String(max);
+  throw new Malformed(path, `must be an integer from 0 to ${largest}, as a number, decimal text or 0x-hex text`);
+}
+
+function readAddress({ value, path }: Place): Address {
+  const address = typeof value === 'string' ? parseAddress('evm', value) : null;
+  if (address === null) throw new Malformed(path, 'must be an EVM address');
+  return address;
+}
+
+function readBytes32({ value, path }: Place): Hex {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{64}$/i.test(value)) {
+    throw new Malformed(path, 'must be 0x and 32 bytes in hex');
+  }
+  return value.toLowerCase() as Hex;
+}
+
+/** The components as JSON, each number in decimal text: what is stored, and what a buyer's library reads. */
+export function toParameters(order: SeaportOrder): Record<string, unknown> {
+  const toText = (_name: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
+  const components = JSON.parse(JSON.stringify(order, toText)) as Record<string, unknown>;
+  return { ...components, totalOriginalConsiderationItems: order.consideration.length };
+}
+
+const ITEM = 'uint8 itemType,address token,uint256 identifierOrCriteria,uint256 startAmount,uint256 endAmount';
+const OFFER_ITEM_TYPE = `OfferItem(${ITEM})`;
+const CONSIDERATION_ITEM_TYPE = `ConsiderationItem(${ITEM},address recipient)`;
+const COMPONENTS_TYPE =
+  'OrderComponents(address offerer,address zone,OfferItem[] offer,ConsiderationItem[] consideration,uint8 orderType,' +
+  'uint256 startTime,uint256 endTime,bytes32 zoneHash,uint256 salt,bytes32 conduitKey,uint256 counter)';
+/** The types of an order as EIP-712 writes them: the order first, then what it refers to, by name. */
+export const REFERRED_TYPES = CONSIDERATION_ITEM_TYPE + OFFER_ITEM_TYPE;
+export const ORDER_TYPES = COMPONENTS_TYPE;
+
+const OFFER_ITEM_HASH = hashText(OFFER_ITEM_TYPE);
+const CONSIDERATION_ITEM_HASH = hashText(CONSIDERATION_ITEM_TYPE);
+const ORDER_HASH = hashText(COMPONENTS_TYPE + REFERRED_TYPES);
+const DOMAIN_HASH = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)');
+const NAME_HASH = hashText('Seaport');
+
+/** The EIP-712 struct hash, by which the protocol and everyone else knows the order. */
+export function hashOrder(order: SeaportOrder): Hex {
+  return hashWords([
+    ORDER_HASH,
+    order.offerer,
+    order.zone,
+    hashWords(order.offer.map((item) => hashWords([OFFER_ITEM_HASH, ...wordsOf(item)]))),
+    hashWords(
+      order.consideration.map((item) => hashWords([CONSIDERATION_ITEM_HASH, ...wordsOf(item), item.recipient])),
+    ),
+    BigInt(order.orderType),
+    order.startTime,
+    order.endTime,
+    order.zoneHash,
+    order.salt,
+    order.conduitKey,
+    order.counter,
+  ]);
+}
+
+function wordsOf({ itemType, token, identifierOrCriteria, startAmount, endAmount }: OfferItem): readonly Word[] {
+  return [BigInt(itemType), token, identifierOrCriteria, startAmount, endAmount];
+}
+
+/** What is signed: the struct hash of an order, or of a tree of orders, under the domain of one deployment. */
+export function orderDigest({ address, version, chainId }: Protocol, structHash: Hex): Hex {
+  const domain = hashWords([DOMAIN_HASH, NAME_HASH, hashText(version), BigInt(chainId), address]);
+  return keccak256(`0x1901${domain.slice(2)}${structHash.slice(2)}`);
+}
+
+export function hashText(text: string): Hex {
+  return keccak256(stringToHex(text));
+}
+
+/** Hex text of at most 32 bytes, or a number. */
+type Word = string | bigint;
+
+/** Hashes values laid out as EIP-712 lays them out: each in 32 bytes, right-aligned. */
+export function hashWords(words: readonly Word[]): Hex {
+  const digits = words.map((word) => (typeof word === 'bigint' ? word.toString(16) : word.slice(2)).padStart(64, '0'));
+  return keccak256(`0x${digits.join('')}`);
+}

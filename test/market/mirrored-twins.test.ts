@@ -1,0 +1,67 @@
+// An order that marketplaces told first, and that then comes into the own book: it is listed there alone, at once.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import type { Chain } from '../../src/core/chains.ts';
+import { createChains } from '../../src/core/chains.ts';
+import type { OrderContext } from '../../src/orders/submit.ts';
+import { submitOrder } from '../../src/orders/submit.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { EVM, NOW, emptyTables, land, listing, order as orderRecord } from '../support/intake.ts';
+import { accountOf, hashAsk, signOrder, toAsk, toParameters } from '../support/signed-orders.ts';
+
+const chains = createChains();
+const ethereum = chains.get('ethereum') as Chain;
+const OFFERER = accountOf(1).lower;
+const START = NOW / 1_000 - 60;
+
+const order = toAsk({ offerer: OFFERER, contract: EVM, tokenId: 1n, price: 100n, start: START, end: START + 3_600 });
+const orderHash = hashAsk(order);
+
+forEachEngine('orders that marketplaces told first', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    await emptyTables(db);
+    await land(
+      db,
+      listing({ id: 'same', orderHash }),
+      listing({ id: 'same-there', orderHash: orderHash.toUpperCase().replace('0X', '0x'), source: 'magic-eden' }),
+      listing({ id: 'other', orderHash: `0x${'ab'.repeat(32)}` }),
+      listing({ id: 'none' }),
+      listing({ id: 'elsewhere', orderHash, chain: 'base' }),
+    );
+  });
+
+  const listActive = async () => {
+    const rows = await db.query(`select id from indexer.listing where status = 'active' order by id`);
+    return rows.map((row) => row['id']);
+  };
+  const submit = async (indexer: OrderContext['indexer']) => {
+    const context = { main: db, indexer, chains, clock: () => NOW, seaport: new Map(), checksOf: () => null };
+    const signed = { parameters: toParameters(order), signature: await signOrder(1, order) };
+    return submitOrder(context, { chain: ethereum, protocolAddress: null, order: signed });
+  };
+
+  test('are retired there when they are posted', async () => {
+    await submit(db);
+    assert.deepEqual(await listActive(), ['elsewhere', 'none', 'other']);
+  });
+
+  test('are retired there when they are imported', async () => {
+    const seaport = { parameters: toParameters(order), signature: await signOrder(1, order) };
+    const record = orderRecord({ seller: order.offerer, priceRaw: '100', seaport });
+    await land(db, record);
+    assert.deepEqual(await listActive(), ['elsewhere', 'none', 'other']);
+  });
+
+  test('are taken while the indexer is out of reach', async () => {
+    const away = { ...db, query: () => Promise.reject(new Error('out of reach')), queryPrepared: () => assert.fail() };
+    const { orderId } = await submit({ within: () => away as never });
+    assert.equal((await db.query('select id from main.book_order'))[0]?.['id'], orderId);
+    assert.equal((await listActive()).length, 5);
+  });
+});

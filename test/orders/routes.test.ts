@@ -1,0 +1,362 @@
+// /intake/v1 by operation and status, on the public server with keys and on the local socket without any; every answer is held
+// against the document that the service serves.
+
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import type { Address } from '../../src/core/address.ts';
+import type { SeaportOrder } from '../../src/orders/seaport/order.ts';
+import { hashOrder } from '../../src/orders/seaport/order.ts';
+import { createContract } from '../support/contract.ts';
+import type { TestEngine } from '../support/engines.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { EVM, NOW, toNdjson, token } from '../support/intake.ts';
+import type { TestAnswer, TestService } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+import type { AskOptions } from '../support/signed-orders.ts';
+import { accountOf, SEAPORT_1_6, signOrder, toAsk, toParameters } from '../support/signed-orders.ts';
+
+const OFFERER = accountOf(1).lower;
+const START = NOW / 1_000 - 60;
+const EXTRA = '0x00000000000000000000000000000000005ea907';
+
+type Options = { body?: unknown; key?: string | null; headers?: Record<string, string> };
+type Door = {
+  service: TestService;
+  document: any;
+  keys: Record<'orders' | 'intake' | 'store', string>;
+  send(method: string, path: string, options?: Options): Promise<TestAnswer>;
+  advance(ms: number): void;
+};
+
+async function openDoor(engine: TestEngine): Promise<Door> {
+  let now = NOW;
+  const settings = { ...(await engine.settings()), SEAPORT_ADDRESSES: `ethereum=${EXTRA}@1.6` };
+  const service = await startTestService({ settings, clock: () => now });
+  const document: any = await (await fetch(`${service.url}/intake/v1/openapi.json`)).json();
+  const contract = createContract(document);
+  const keyOf = async (input: object): Promise<string> => {
+    const { status, body } = await service.operate('keys.create', { ...input });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body.result.secret;
+  };
+  await service.operate('shops.create', { name: 's' });
+  const keys = {
+    orders: await keyOf({ scopes: ['orders:write'] }),
+    intake: await keyOf({ scopes: ['intake:write'] }),
+    store: await keyOf({ shop: 's', scopes: ['products:read'] }),
+  };
+  return {
+    service,
+    document,
+    keys,
+    advance: (ms) => void (now += ms),
+    send: async (method, path, { body, key = keys.orders, headers = {} } = {}) => {
+      const response = await fetch(`${service.url}/intake/v1${path}`, {
+        method,
+        headers: {
+          ...(key !== null && { authorization: `Bearer ${key}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const answer = {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: text === '' ? null : JSON.parse(text),
+      };
+      contract.check(method, `/intake/v1${path}`, answer);
+      assert.equal(response.headers.get('cache-control'), 'no-store');
+      return answer;
+    },
+  };
+}
+
+const ask = (more: Partial<AskOptions> = {}) =>
+  toAsk({ offerer: OFFERER, contract: EVM, tokenId: 1n, price: 1_000n, start: START, end: START + 3_600, ...more });
+async function submissionOf(order: SeaportOrder, more: object = {}) {
+  return {
+    chain: 'ethereum',
+    order: { parameters: toParameters(order), signature: await signOrder(1, order) },
+    ...more,
+  };
+}
+
+forEachEngine('the intake door', (engine) => {
+  describe('service', () => {
+    const door = {} as Door;
+    before(async () => void Object.assign(door, await openDoor(engine)));
+    after(() => door.service.close());
+    const submit = async (order = ask(), more: object = {}) =>
+      door.send('POST', '/orders', { body: await submissionOf(order, more) });
+    const errorOf = ({ status, body }: TestAnswer) => [status, body.error?.code];
+
+    describe('submitOrder', () => {
+      test('201 with the order as it is listed, and where it is', async () => {
+        await door.service.load([{ kind: 'collection', chain: 'ethereum', contractAddress: EVM, name: 'A' }]);
+        const order = ask({ tokenId: 7n, fees: [{ recipient: accountOf(9).lower, amount: 25n }] });
+        const { status, body, headers } = await submit(order, { protocolAddress: null });
+        assert.equal(status, 201);
+        const { data } = body;
+        assert.deepEqual(
+          [data.chain, data.contractAddress, data.tokenId, data.price.raw, data.seller, data.marketplace, data.status],
+          ['ethereum', EVM, '7', '1000', OFFERER, 'MERCAT', 'active'],
+        );
+        assert.equal(data.orderId, `ethereum_${EVM}_7_${Date.parse(data.timestamp)}`);
+        assert.equal(headers.get('location'), `/intake/v1/orders/${data.orderId}`);
+        assert.equal(body.order.orderHash, hashOrder(order));
+        assert.equal(body.order.buyerTotal.raw, '1025');
+        assert.deepEqual(body.order.seaport.parameters, toParameters(order));
+        const token_ = await door.service.ok(`/v1/collections/ethereum_${EVM}/listings`);
+        assert.ok(
+          token_.data.some((item: any) => item.orderId === data.orderId),
+          'it is listed at once',
+        );
+        assert.deepEqual((await door.send('GET', `/orders/${data.orderId}`)).body, body);
+      });
+
+      test('201 for numbers of any size as JSON numbers, and for a deployment of the settings', async () => {
+        const order = ask({ tokenId: 2n ** 200n + 1n });
+        const text = JSON.stringify(await submissionOf(order)).replaceAll(/"(\d+)"/g, '$1');
+        const { status, body } = await door.send('POST', '/orders', { body: text });
+        assert.equal(status, 201, JSON.stringify(body));
+        assert.equal(body.data.tokenId, String(2n ** 200n + 1n));
+        const other = ask();
+        const signature = await signOrder(1, other, { ...SEAPORT_1_6, address: EXTRA as Address });
+        const sent = { chain: 'ethereum', order: { parameters: toParameters(other), signature } };
+        const answer = await door.send('POST', '/orders', { body: sent });
+        assert.equal(answer.body.order.protocolAddress, EXTRA);
+      });
+
+      test('400 for what cannot be read, with the field', async () => {
+        const good = await submissionOf(ask());
+        const wrong: [unknown, string, string | undefined][] = [
+          ['{', 'bad_request', ''],
+          [[], 'bad_request', ''],
+          [{ ...good, chain: 'Ethereum' }, 'bad_request', 'chain'],
+          [{ ...good, protocolAddress: 7 }, 'bad_request', 'protocolAddress'],
+          [{ ...good, taker: EVM }, 'bad_request', 'taker'],
+          [{ ...good, order: null }, 'bad_request', 'order'],
+          [{ ...good, order: { ...good.order, parameters: 7 } }, 'malformed_order', 'order.parameters'],
+          [
+            { ...good, order: { ...good.order, parameters: { ...good.order.parameters, salt: 'x' } } },
+            'malformed_order',
+            'order.parameters.salt',
+          ],
+          [{ ...good, order: { ...good.order, signature: '0x' } }, 'malformed_order', 'order.signature'],
+        ];
+        for (const [body, code, path] of wrong) {
+          const answer = await door.send('POST', '/orders', { body });
+          assert.deepEqual(errorOf(answer), [400, code], answer.text);
+          assert.equal(answer.body.error.details[0].path, path, answer.text);
+        }
+      });
+
+      test('401, 403 before anything else of the request is looked at', async () => {
+        assert.deepEqual(errorOf(await door.send('POST', '/orders', { body: '{', key: null })), [401, 'unauthorized']);
+        for (const key of [door.keys.store, door.keys.intake]) {
+          assert.deepEqual(errorOf(await door.send('POST', '/orders', { body: '{', key })), [403, 'forbidden']);
+        }
+      });
+
+      test('409 for an order that is in the book', async () => {
+        const order = ask();
+        assert.equal((await submit(order)).status, 201);
+        assert.deepEqual(errorOf(await submit(order)), [409, 'duplicate']);
+      });
+
+      test('422 with the check that it does not pass', async () => {
+        assert.deepEqual(errorOf(await submit(ask({ end: START + 30 }))), [422, 'expired']);
+        assert.deepEqual(errorOf(await submit(ask({ currency: EVM }))), [422, 'unsupported_currency']);
+        assert.deepEqual(errorOf(await submit(ask(), { protocolAddress: EVM })), [422, 'unknown_protocol']);
+        const forged = { ...(await submissionOf(ask())), order: (await submissionOf(ask({ tokenId: 2n }))).order };
+        forged.order.signature = await signOrder(2, ask());
+        assert.deepEqual(errorOf(await door.send('POST', '/orders', { body: forged })), [422, 'signature_invalid']);
+      });
+    });
+
+    describe('getOrder and explainOrder', () => {
+      test('200 for an order, 404 for none, 401 and 403 without a key for it', async () => {
+        const { orderId } = (await submit()).body.data;
+        for (const path of [`/orders/${orderId}`, `/orders/${orderId}/explain`]) {
+          for (const key of [door.keys.orders, door.keys.intake]) {
+            assert.equal((await door.send('GET', path, { key })).status, 200);
+          }
+          assert.deepEqual(errorOf(await door.send('GET', path, { key: null })), [401, 'unauthorized']);
+          assert.deepEqual(errorOf(await door.send('GET', path, { key: door.keys.store })), [403, 'forbidden']);
+        }
+        // One that no database takes as text is no id either.
+        for (const none of ['none', '%00']) {
+          assert.deepEqual(errorOf(await door.send('GET', `/orders/${none}`)), [404, 'not_found'], none);
+          assert.deepEqual(errorOf(await door.send('GET', `/orders/${none}/explain`)), [404, 'not_found'], none);
+          const cancel = await door.send('POST', `/orders/${none}/cancel`, { key: door.keys.intake });
+          assert.deepEqual(errorOf(cancel), [404, 'not_found'], none);
+        }
+        const { data } = (await door.send('GET', `/orders/${orderId}/explain`)).body;
+        assert.equal(data.status, 'active');
+        assert.deepEqual(
+          data.checks.filter((check: any) => check.ok === false),
+          [],
+        );
+        assert.deepEqual(
+          data.transitions.map((transition: any) => transition.to),
+          ['active'],
+        );
+        assert.equal(data.readTo, null);
+      });
+    });
+
+    describe('cancelOrder', () => {
+      const signCancel = (n: number, orderHash: `0x${string}`) =>
+        accountOf(n).signTypedData({
+          domain: { name: 'Mercat', version: '1', chainId: 1 },
+          types: { CancelOrder: [{ name: 'orderHash', type: 'bytes32' }] },
+          primaryType: 'CancelOrder',
+          message: { orderHash },
+        });
+
+      test('200 by the offerer’s signature, and the order is listed no more', async () => {
+        const { data, order } = (await submit(ask({ tokenId: 21n }))).body;
+        const path = `/orders/${data.orderId}/cancel`;
+        assert.deepEqual(
+          errorOf(await door.send('POST', path, { body: { signature: await signCancel(2, order.orderHash) } })),
+          [422, 'signature_invalid'],
+        );
+        const body = { signature: await signCancel(1, order.orderHash) };
+        assert.equal((await door.send('POST', path, { body })).body.data.status, 'cancelled');
+        assert.equal((await door.send('POST', path, { body })).status, 200);
+        const listings = await door.service.ok(`/v1/collections/ethereum_${EVM}/listings`);
+        assert.ok(listings.data.every((item: any) => item.orderId !== data.orderId));
+        const explained = (await door.send('GET', `/orders/${data.orderId}/explain`)).body.data;
+        assert.deepEqual(
+          [explained.status, explained.cancel.word, explained.cancel.signature],
+          ['cancelled', 'offerer', body.signature],
+        );
+      });
+
+      test('200 by the operator’s word, for a key that may speak it', async () => {
+        const { orderId } = (await submit()).body.data;
+        const path = `/orders/${orderId}/cancel`;
+        assert.deepEqual(errorOf(await door.send('POST', path)), [403, 'forbidden']);
+        assert.equal((await door.send('POST', path, { key: door.keys.intake })).body.data.status, 'cancelled');
+      });
+
+      test('400, 401, 404 and 409 for what cannot be cancelled so', async () => {
+        const { orderId } = (await submit()).body.data;
+        const path = `/orders/${orderId}/cancel`;
+        assert.deepEqual(errorOf(await door.send('POST', path, { body: { signature: 'x' } })), [
+          400,
+          'malformed_order',
+        ]);
+        assert.deepEqual(errorOf(await door.send('POST', path, { body: { word: 'x' } })), [400, 'bad_request']);
+        assert.deepEqual(errorOf(await door.send('POST', path, { key: null })), [401, 'unauthorized']);
+        assert.deepEqual(errorOf(await door.send('POST', '/orders/x/cancel', { key: door.keys.intake })), [
+          404,
+          'not_found',
+        ]);
+        await door.service.load([
+          {
+            kind: 'order',
+            chain: 'ethereum',
+            contractAddress: EVM,
+            tokenId: '3',
+            priceRaw: '5',
+            seller: OFFERER,
+            createdAt: '2026-05-01T00:00:00Z',
+          },
+        ]);
+        const unsigned = `/orders/ethereum_${EVM}_3_${Date.UTC(2026, 4, 1)}`;
+        assert.deepEqual(errorOf(await door.send('POST', `${unsigned}/cancel`, { key: door.keys.intake })), [
+          409,
+          'not_signed',
+        ]);
+        assert.equal((await door.send('GET', unsigned)).body.order, null);
+        assert.equal((await door.send('GET', `${unsigned}/explain`)).status, 200);
+        door.advance(4_000_000);
+        assert.deepEqual(errorOf(await door.send('POST', path, { key: door.keys.intake })), [409, 'expired']);
+        assert.equal((await door.send('GET', `/orders/${orderId}`)).body.data.status, 'expired');
+        door.advance(-4_000_000);
+      });
+    });
+
+    describe('importRecords', () => {
+      const stream = async (body: string, query = '', key: string | null = door.keys.intake) => {
+        const response = await fetch(`${door.service.url}/intake/v1/records${query}`, {
+          method: 'POST',
+          body,
+          headers: { 'content-type': 'application/x-ndjson', ...(key !== null && { authorization: `Bearer ${key}` }) },
+        });
+        const lines = (await response.text()).trim().split('\n');
+        return { status: response.status, events: lines.map((line) => JSON.parse(line)) };
+      };
+
+      test('200 with an event a line: refusals, progress and the counts', async () => {
+        const { status, events } = await stream(toNdjson([token(), token({ tokenId: '-1' }), token({ tokenId: '2' })]));
+        assert.equal(status, 200);
+        assert.match(events.find(({ event }) => event === 'refused').reason, /^tokenId/);
+        const done = events.at(-1);
+        assert.deepEqual([done.event, done.read, done.inserted, done.refused], ['done', 3, 2, 1]);
+        const again = await stream(toNdjson([token()]), '?format=ndjson&dryRun=true');
+        assert.equal(again.events.at(-1).unchanged, 1);
+      });
+
+      test('400, 401 and 403 before anything is read', async () => {
+        for (const query of ['?format=xml', '?nope=1', '?dryRun=true&dryRun=true', '?format=csv']) {
+          const { status, events } = await stream('', query);
+          assert.deepEqual([status, events[0].error.code], [400, 'bad_request'], query);
+        }
+        assert.equal((await stream('', '', null)).status, 401);
+        assert.equal((await stream('', '', door.keys.orders)).status, 403);
+      });
+    });
+
+    test('the local socket has the same routes without a key', async () => {
+      const { status, body } = await overSocket(
+        door.service.socketPath,
+        'POST',
+        '/intake/v1/orders',
+        await submissionOf(ask()),
+      );
+      assert.equal(status, 201, JSON.stringify(body));
+      const path = `/intake/v1/orders/${body.data.orderId}`;
+      assert.equal((await overSocket(door.service.socketPath, 'GET', path)).status, 200);
+      assert.equal((await overSocket(door.service.socketPath, 'GET', `${path}/explain`)).status, 200);
+      assert.equal((await overSocket(door.service.socketPath, 'POST', `${path}/cancel`)).body.data.status, 'cancelled');
+    });
+
+    test('every status that the document names for an operation is one that the routes give', () => {
+      const statuses = Object.values(door.document.paths).flatMap((methods: any) =>
+        Object.values(methods).map((operation: any) => [
+          operation.operationId,
+          Object.keys(operation.responses).join(' '),
+        ]),
+      );
+      assert.deepEqual(Object.fromEntries(statuses), {
+        submitOrder: '201 400 401 403 409 422 429 500 503',
+        getOrder: '200 400 401 403 404 429 500 503',
+        explainOrder: '200 400 401 403 404 429 500 503',
+        cancelOrder: '200 400 401 403 404 409 422 429 500 503',
+        importRecords: '200 400 401 403 429 500 503',
+      });
+    });
+  });
+});
+
+function overSocket(
+  socketPath: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: any }> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const call = request({ socketPath, path, method, headers }, (response) => {
+      readText(response).then((text) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }), reject);
+    });
+    call.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Address } from '../../../src/core/address.ts';
+import { parseAddress } from '../../../src/core/address.ts';
+import { createChains } from '../../../src/core/chains.ts';
+import {
+  findMarketplaceByFeeRecipient,
+  findMarketplaceByTag,
+  findOperator,
+  listProtocols,
+  toDomainTag,
+} from '../../../src/orders/seaport/deployments.ts';
+
+const chains = createChains();
+
+test('a conduit follows from its key: the two of OpenSea that are known', () => {
+  const protocol = { address: '0x0000000000000068f116a894984e2db1123eb395' as Address };
+  const operator = (key: string) => findOperator(protocol, `0x${key}`);
+  assert.equal(
+    operator('0000007b02230091a7ed01230072f7006a004d60a8d4e71d599b8104250f0000'),
+    '0x1e0049783f008a0085193e00003d00cd54003c71',
+  );
+  assert.equal(
+    operator('61159fefdfada89302ed55f8b9e89e2d67d8258712b3a3f89aa88525877f1d5e'),
+    '0x963f00d3ff000064ffcba824b800c0000000c300',
+  );
+});
+
+test('every EVM chain has canonical, distinct deployments, the newest version first, and Solana has none', () => {
+  for (const chain of chains.values()) {
+    const protocols = listProtocols(chain, new Map());
+    if (chain.family === 'solana') {
+      assert.deepEqual(protocols, []);
+      continue;
+    }
+    assert.ok(protocols.some(({ address }) => address === '0x0000000000000068f116a894984e2db1123eb395'));
+    assert.equal(new Set(protocols.map(({ address }) => address)).size, protocols.length);
+    for (const { address, chainId } of protocols) {
+      assert.equal(parseAddress('evm', address), address);
+      assert.equal(chainId, chain.chainId);
+    }
+    const versions = protocols.map(({ version }) => version);
+    assert.deepEqual(versions, versions.toSorted().toReversed());
+  }
+});
+
+test('configuration adds deployments, and may correct the version of a known one', () => {
+  const ethereum = chains.get('ethereum');
+  assert.ok(ethereum);
+  const more = new Map([['ethereum', [{ address: `0x${'5e'.repeat(20)}` as Address, version: '1.6' }]]]);
+  assert.deepEqual(listProtocols(ethereum, more)[0], { address: `0x${'5e'.repeat(20)}`, version: '1.6', chainId: 1 });
+  assert.equal(listProtocols(ethereum, more).length, listProtocols(ethereum, new Map()).length + 1);
+});
+
+test('marketplaces are told by the bytes that they sign with', () => {
+  assert.equal(toDomainTag('opensea.io'), '0x360c6ebe');
+  assert.equal(findMarketplaceByTag('0x360c6ebe'), 'opensea');
+  assert.equal(findMarketplaceByTag('0x332d1229'), 'blur');
+  assert.equal(findMarketplaceByTag('0x00000000'), null);
+  assert.equal(findMarketplaceByFeeRecipient('0x0000a26b00c1f0df003000390027140000faa719'), 'opensea');
+  assert.equal(findMarketplaceByFeeRecipient('constructor'), null);
+});

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Hex } from '../../../src/chain-log/chain-event.ts';
+import type { SeaportOrder } from '../../../src/orders/seaport/order.ts';
+import { hashOrder } from '../../../src/orders/seaport/order.ts';
+import {
+  checkSignature,
+  isSignatureText,
+  normalizeSignature,
+  SIGNATURE_BYTES_MAX,
+} from '../../../src/orders/seaport/signature.ts';
+import { accountOf, SEAPORT_1_6, signBulk, signOrder, toAsk, toCompact } from '../../support/signed-orders.ts';
+
+const OFFERER = accountOf(1).lower;
+const CONTRACT = '0x00000000000000000000000000000000000c0de5';
+const makeAsk = (tokenId = 7n) =>
+  toAsk({ offerer: OFFERER, contract: CONTRACT, tokenId, price: 5n, start: 10, end: 20 });
+
+const check = (order: SeaportOrder, signature: Hex, protocol = SEAPORT_1_6) =>
+  checkSignature({ protocol, orderHash: hashOrder(order), signature }, OFFERER);
+
+/** The signature of one order in each form that there is. */
+async function signInAllForms(order: SeaportOrder): Promise<[string, Hex][]> {
+  const full = await signOrder(1, order);
+  const others = [order, makeAsk(8n), makeAsk(9n)];
+  const [bulk = '0x'] = await signBulk(1, others, { height: 2 });
+  const [compactBulk = '0x'] = await signBulk(1, others, { height: 3, compact: true });
+  return [
+    ['65 bytes', full],
+    ['64 bytes', toCompact(full)],
+    ['bulk', bulk],
+    ['compact bulk', compactBulk],
+  ];
+}
+
+const flip = (hex: string, bit: number): Hex => {
+  const bytes = Buffer.from(hex.slice(2), 'hex');
+  bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+  return `0x${bytes.toString('hex')}`;
+};
+
+describe('signatures', () => {
+  test('65 bytes, 64 bytes, and bulk signatures of both are verified', async () => {
+    const order = makeAsk();
+    for (const [form, signature] of await signInAllForms(order)) {
+      assert.equal(await check(order, signature), 'ok', form);
+      assert.equal(await check(order, `0x${signature.slice(2).toUpperCase()}`), 'ok', form);
+      assert.equal(await check(makeAsk(), signature), 'mismatch', `${form} of another order`);
+      assert.equal(
+        await check(order, signature, { ...SEAPORT_1_6, chainId: 137 }),
+        'mismatch',
+        `${form} on another chain`,
+      );
+      assert.equal(
+        await check(order, signature, { ...SEAPORT_1_6, version: '1.5' }),
+        'mismatch',
+        `${form} of another version`,
+      );
+    }
+  });
+
+  test('v as 0 and 1 is read, and kept as the 27 and 28 that the protocol takes', async () => {
+    for (let tokenId = 0n, seen = new Set<string>(); seen.size < 2; tokenId += 1n) {
+      const order = makeAsk(tokenId);
+      const signature = await signOrder(1, order);
+      const v = signature.slice(-2);
+      const other = `${signature.slice(0, -2)}${v === '1b' ? '00' : '01'}` as Hex;
+      assert.equal(await check(order, other), 'ok');
+      assert.equal(normalizeSignature(other, '1.6'), signature);
+      assert.equal(normalizeSignature(signature, '1.6'), signature);
+      seen.add(v);
+    }
+    const [bulk = '0x'] = await signBulk(1, [makeAsk()], { height: 1 });
+    const v = bulk.slice(130, 132);
+    const written = `${bulk.slice(0, 130)}${v === '1b' ? '00' : '01'}${bulk.slice(132)}` as Hex;
+    assert.equal(normalizeSignature(written, '1.6'), bulk);
+    assert.equal(normalizeSignature('0xABCD', '1.6'), '0xabcd');
+  });
+
+  test('trees of any height from 1 to 24 are known, and nothing beyond', async () => {
+    const order = makeAsk();
+    for (const height of [1, 5, 9]) {
+      for (const compact of [false, true]) {
+        const signatures = await signBulk(1, [order, makeAsk(8n)], { height, compact });
+        assert.equal(await check(order, signatures[0] ?? '0x'), 'ok', `height ${height}`);
+      }
+    }
+    const sized = (bytes: number) => check(order, `0x${'11'.repeat(bytes)}`);
+    for (const start of [67, 68]) {
+      assert.equal(await sized(start), 'malformed', 'a proof of no level');
+      assert.equal(await sized(start + 25 * 32), 'malformed', 'a proof of 25 levels');
+    }
+  });
+
+  test('the first version knows no bulk orders', async () => {
+    const order = makeAsk();
+    const protocol = { ...SEAPORT_1_6, version: '1.1' };
+    const [bulk = '0x'] = await signBulk(1, [order], { height: 1, protocol });
+    assert.equal(await check(order, bulk, protocol), 'malformed');
+  });
+
+  test('a flipped bit anywhere in a signature is refused', async () => {
+    const order = makeAsk();
+    for (const [form, signature] of await signInAllForms(order)) {
+      const bits = (signature.length - 2) * 4;
+      const pick = fc.integer({ min: 0, max: bits - 1 });
+      await fc.assert(
+        fc.asyncProperty(pick, async (bit) =>
+          assert.notEqual(await check(order, flip(signature, bit)), 'ok', `${form}, bit ${bit}`),
+        ),
+        { numRuns: 60 },
+      );
+    }
+    // Every bit of the leaf's place, those above the tree among them, which the protocol itself overlooks.
+    const [bulk = '0x'] = await signBulk(1, [order, makeAsk(8n)], { height: 2 });
+    for (let bit = 65 * 8; bit < 68 * 8; bit += 1) assert.notEqual(await check(order, flip(bulk, bit)), 'ok');
+  });
+
+  test('a flipped bit anywhere in an order is refused', async () => {
+    const order = makeAsk();
+    const signature = await signOrder(1, order);
+    const places: ((changed: any, bit: number) => void)[] = [];
+    for (const name of ['startTime', 'endTime', 'salt', 'counter'] as const)
+      places.push((changed, bit) => void (changed[name] ^= 1n << BigInt(bit)));
+    for (const name of ['zoneHash', 'conduitKey'] as const)
+      places.push((changed, bit) => void (changed[name] = flip(changed[name], bit)));
+    for (const name of ['zone', 'offerer'] as const)
+      places.push((changed, bit) => void (changed[name] = flip(changed[name], bit % 160)));
+    for (const side of ['offer', 'consideration'] as const) {
+      places.push((changed, bit) => void (changed[side][0].token = flip(changed[side][0].token, bit % 160)));
+      places.push((changed, bit) => void (changed[side][0].itemType ^= 1 << (bit % 3)));
+      for (const name of ['identifierOrCriteria', 'startAmount', 'endAmount'] as const)
+        places.push((changed, bit) => void (changed[side][0][name] ^= 1n << BigInt(bit)));
+    }
+    places.push(
+      (changed, bit) => void (changed.consideration[0].recipient = flip(changed.consideration[0].recipient, bit % 160)),
+    );
+    places.push((changed, bit) => void (changed.orderType ^= 1 << (bit % 3)));
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...places), fc.integer({ min: 0, max: 255 }), async (place, bit) => {
+        const changed = structuredClone(order);
+        place(changed, bit);
+        assert.equal(
+          await checkSignature({ protocol: SEAPORT_1_6, orderHash: hashOrder(changed), signature }, changed.offerer),
+          'mismatch',
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('what is no signature is malformed, whatever its bytes', async () => {
+    const order = makeAsk();
+    for (const text of [
+      '0x',
+      `0x${'00'.repeat(65)}`,
+      `0x${'ff'.repeat(65)}`,
+      `0x${'ff'.repeat(64)}`,
+      `0x${'12'.repeat(66)}`,
+    ])
+      assert.equal(await check(order, text as Hex), 'malformed', text);
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 140 }), async (bytes) =>
+        assert.notEqual(await check(order, `0x${Buffer.from(bytes).toString('hex')}`), 'ok'),
+      ),
+    );
+    assert.ok(isSignatureText(`0x${'ab'.repeat(SIGNATURE_BYTES_MAX)}`));
+    for (const text of ['', '0x', '0xabc', 'abcd', '0xzz', `0x${'ab'.repeat(SIGNATURE_BYTES_MAX + 1)}`])
+      assert.ok(!isSignatureText(text));
+  });
+});
