@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { toServedImage } from '../src/domain/image-url.ts';
+import { toServedImage } from '../src/market/image-url.ts';
 import { generateSampleMarket } from '../src/sources/sample-market.ts';
 
 const SIZE_MAX = 1_500;

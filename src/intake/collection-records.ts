@@ -1,7 +1,7 @@
 // Records about whole collections and about currencies: identity and snapshot, the two stats sources, rates.
 
-import type { CollectionChange } from '../db/collections.ts';
-import type { NewAnalytics, NewStats } from '../db/stats.ts';
+import type { CollectionChange } from '../market/queries/collections.ts';
+import type { NewAnalytics, NewStats } from '../market/queries/stats.ts';
 import type { Address } from '../core/address.ts';
 import { parseAnyAddress } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';

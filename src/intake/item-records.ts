@@ -1,9 +1,9 @@
 // Records about single assets: own orders, mirrored listings, sales, tokens.
 
 import type { NewOrder } from '../orders/queries/book-orders.ts';
-import type { NewListing } from '../db/listings.ts';
-import type { NewSale } from '../db/sales.ts';
-import type { NewToken } from '../db/tokens.ts';
+import type { NewListing } from '../market/queries/listings.ts';
+import type { NewSale } from '../market/queries/sales.ts';
+import type { NewToken } from '../market/queries/tokens.ts';
 import type { Address } from '../core/address.ts';
 import { parseAmount } from '../core/amount.ts';
 import type { Chain } from '../core/chains.ts';
@@ -20,7 +20,7 @@ import {
   required,
   URL_MAX,
 } from './fields.ts';
-import { toDigest, toSaleKey } from './identity.ts';
+import { toDigest, toSaleKey } from '../market/row-keys.ts';
 import type { OrderClaim } from './signed-order.ts';
 import { readSignedOrder } from './signed-order.ts';
 import type { RecordContext } from './subject.ts';

@@ -2,21 +2,21 @@
 // there, and says what became of each kind. The two are apart, so that either may be landed again.
 
 import type { Database, Queryable } from '../database/port.ts';
-import { listContractAddresses, upsertCollections } from '../db/collections.ts';
-import { updateEndedTwins } from '../db/listing-endings.ts';
-import { upsertListings } from '../db/listings.ts';
+import { listContractAddresses, upsertCollections } from '../market/queries/collections.ts';
+import { updateEndedTwins } from '../market/queries/listing-endings.ts';
+import { upsertListings } from '../market/queries/listings.ts';
 import { listOwnOrderHashes } from '../orders/queries/own-orders.ts';
-import { upsertRates } from '../db/rates.ts';
-import { upsertSales } from '../db/sales.ts';
-import { upsertAnalytics, upsertStats } from '../db/stats.ts';
-import { upsertTokens } from '../db/tokens.ts';
+import { upsertRates } from '../market/queries/rates.ts';
+import { upsertSales } from '../market/queries/sales.ts';
+import { upsertAnalytics, upsertStats } from '../market/queries/stats.ts';
+import { upsertTokens } from '../market/queries/tokens.ts';
 import type { UpsertCounts } from '../database/upsert.ts';
 import type { RecordKind } from './kinds.ts';
 import { landOrders, verifyOrders } from './land-orders.ts';
 import type { RecordSender } from './land-products.ts';
 import { landProducts } from './land-products.ts';
 import type { Entry, IntakeRecord, LineRefusal, RowOf } from './records.ts';
-import { retireTaken } from './taken-listings.ts';
+import { retireTaken } from '../market/mirrored-twins.ts';
 
 export type Databases = { main: Database; indexer: Database };
 

@@ -6,8 +6,8 @@ import {
   listCheapestAsks,
   listCollectionsWithOrderedAsset,
 } from '../orders/queries/book-orders.ts';
-import { listCheapestMirrored } from '../db/listings.ts';
-import { listAnalyticsFloors, listStatsFloors } from '../db/stats.ts';
+import { listCheapestMirrored } from './queries/listings.ts';
+import { listAnalyticsFloors, listStatsFloors } from './queries/stats.ts';
 import type { Collection } from '../core/collection.ts';
 import type { Reading } from '../resilience/source.ts';
 import type { MarketSource } from './market-source.ts';

@@ -1,9 +1,9 @@
 // One collection in detail: the stored record, and stats merged from two sources that fail on their own.
 
 import { listAllOrderedAssets } from '../orders/queries/book-orders.ts';
-import { countListedAssets } from '../db/listings.ts';
-import type { CollectionAnalytics, CollectionStats, Windows } from '../db/stats.ts';
-import { findCollectionAnalytics, findCollectionStats } from '../db/stats.ts';
+import { countListedAssets } from './queries/listings.ts';
+import type { CollectionAnalytics, CollectionStats, Windows } from './queries/stats.ts';
+import { findCollectionAnalytics, findCollectionStats } from './queries/stats.ts';
 import { toNativeNumber } from '../core/amount.ts';
 import type { Collection } from '../core/collection.ts';
 import type { Reading } from '../resilience/source.ts';

@@ -1,7 +1,7 @@
 // The list of collections: a page of the ranking, with what is known of each collection on it.
 
-import { listCollectionsByIds } from '../db/collections.ts';
-import { listCollectionStats, listCollectionVolumes } from '../db/stats.ts';
+import { listCollectionsByIds } from './queries/collections.ts';
+import { listCollectionStats, listCollectionVolumes } from './queries/stats.ts';
 import type { Collection } from '../core/collection.ts';
 import { readAskFloors, toAskFloor } from './asks.ts';
 import type { Market } from './market.ts';

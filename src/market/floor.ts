@@ -2,8 +2,8 @@
 // in time, the last one that could be is told, marked as such, on the chains that keep one.
 
 import { findCheapestOwnFills } from '../orders/queries/book-orders.ts';
-import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from '../db/floors.ts';
-import { findCheapestFills } from '../db/listings.ts';
+import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from './queries/last-good-floors.ts';
+import { findCheapestFills } from './queries/listings.ts';
 import { shareOf } from '../core/amount.ts';
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';

@@ -3,11 +3,11 @@
 
 import type { BookOrder } from '../orders/queries/book-orders.ts';
 import { listCheapestOrders, listOrderedAssets } from '../orders/queries/book-orders.ts';
-import type { MirroredListing } from '../db/listings.ts';
-import { listCheapestListings } from '../db/listings.ts';
+import type { MirroredListing } from './queries/listings.ts';
+import { listCheapestListings } from './queries/listings.ts';
 import type { AssetId } from '../core/address.ts';
 import type { Collection } from '../core/collection.ts';
-import { WINDOW_SIZE_MAX, mergeWindow } from '../domain/listing-window.ts';
+import { WINDOW_SIZE_MAX, mergeWindow } from './listing-window.ts';
 import type { Reading } from '../resilience/source.ts';
 import type { Market } from './market.ts';
 import { withinOneDeadline } from './market.ts';

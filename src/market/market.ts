@@ -13,8 +13,8 @@ import { createSource } from '../resilience/source.ts';
 import type { MarketSource } from './market-source.ts';
 import type { RateBook } from './rates.ts';
 import { createRateBook } from './rates.ts';
-import type { ShownBook } from './shown.ts';
-import { createShownBook } from './shown.ts';
+import type { ShownBook } from './recent-views.ts';
+import { createShownBook } from './recent-views.ts';
 
 export type MarketOptions = {
   main: Database;

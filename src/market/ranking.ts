@@ -1,9 +1,9 @@
 // The order of the collection list: launched collections first, the rest by volume, floor or age. The two databases are
 // never joined in SQL, so the order is made here, from one short row a collection, and kept for a moment.
 
-import type { CollectionRankKey } from '../db/collections.ts';
-import { listCollectionRankKeys } from '../db/collections.ts';
-import { listAnalyticsFloors, listCollectionVolumes, listStatsFloors } from '../db/stats.ts';
+import type { CollectionRankKey } from './queries/collections.ts';
+import { listCollectionRankKeys } from './queries/collections.ts';
+import { listAnalyticsFloors, listCollectionVolumes, listStatsFloors } from './queries/stats.ts';
 import { toNativeNumber } from '../core/amount.ts';
 import type { Rates } from '../core/price.ts';
 import { readLiveFloors, toAskFloor } from './asks.ts';

@@ -2,7 +2,7 @@
 // none, and no answer waits for one longer than its own source allows.
 
 import type { Clock } from '../core/clock.ts';
-import { listRates } from '../db/rates.ts';
+import { listRates } from './queries/rates.ts';
 import type { Rates } from '../core/price.ts';
 import type { MarketSource } from './market-source.ts';
 

@@ -1,7 +1,7 @@
 // From the `{id}` of a path to a collection: canonical id first, then slug, then contract address or mint.
 
-import { listCollectionsByName } from '../db/collections.ts';
-import { listCollectionVolumes } from '../db/stats.ts';
+import { listCollectionsByName } from './queries/collections.ts';
+import { listCollectionVolumes } from './queries/stats.ts';
 import { parseAddress } from '../core/address.ts';
 import type { Chains } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';

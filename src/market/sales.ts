@@ -1,8 +1,8 @@
 // Completed sales, newest first. The page is cut first; rows whose price cannot be interpreted are dropped afterwards, so
 // that a page may be short, even empty, while more follow.
 
-import type { Sale } from '../db/sales.ts';
-import { listSales } from '../db/sales.ts';
+import type { Sale } from './queries/sales.ts';
+import { listSales } from './queries/sales.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Market } from './market.ts';
 import { requireReading } from './market.ts';

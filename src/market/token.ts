@@ -1,7 +1,7 @@
 // One token: what the indexer observed of it, laid over by the own order book, and whom it really belongs to.
 
 import { findOrderOfAsset } from '../orders/queries/book-orders.ts';
-import { findObservedToken } from '../db/tokens.ts';
+import { findObservedToken } from './queries/tokens.ts';
 import type { Address, AssetId } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';
 import { toCollectionId } from '../core/collection.ts';

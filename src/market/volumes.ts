@@ -1,6 +1,6 @@
 // All-time volume as one number of native units: what a record tells, else the sum of the sales, else the stored snapshot.
 
-import type { CollectionVolume } from '../db/stats.ts';
+import type { CollectionVolume } from './queries/stats.ts';
 import { toNativeNumber } from '../core/amount.ts';
 import type { Chain } from '../core/chains.ts';
 

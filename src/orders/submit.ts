@@ -24,8 +24,8 @@ import type { ImportContext } from '../intake/import.ts';
 import { OrderRefused } from './rejection.ts';
 import type { ChainChecks, Claim } from './signatures.ts';
 import { ask, findSigningProtocol, requireContractSignature } from './signatures.ts';
-import type { TakenContext } from '../intake/taken-listings.ts';
-import { retireTaken } from '../intake/taken-listings.ts';
+import type { TakenContext } from '../market/mirrored-twins.ts';
+import { retireTaken } from '../market/mirrored-twins.ts';
 
 export type OrderContext = TakenContext & {
   main: Statements;

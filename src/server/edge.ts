@@ -6,7 +6,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Answer } from '../http/response.ts';
 import { CORS_HEADERS, writeAnswer } from '../http/response.ts';
 import { toErrorAnswer } from '../http/errors.ts';
-import { MARKETPLACE_PREFIX } from '../http/marketplace/paths.ts';
+import { MARKETPLACE_PREFIX } from '../market/http/paths.ts';
 import type { Bucket, RateLimiter, Refusal } from '../http/rate-limit.ts';
 import { toRefusalHeaders } from '../http/rate-limit.ts';
 import { pathOf, readTarget } from '../http/request-target.ts';

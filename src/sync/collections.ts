@@ -3,7 +3,7 @@
 
 import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
-import { listCollectionsByIds } from '../db/collections.ts';
+import { listCollectionsByIds } from '../market/queries/collections.ts';
 import type { Follow, TokenStandard } from '../follows/queries/follows.ts';
 import { deleteFollowTurns } from '../follows/queries/last-runs.ts';
 import { deleteFollow, findFollow, listFollows, upsertFollow } from '../follows/queries/follows.ts';

@@ -1,6 +1,6 @@
 // The task that keeps the tokens, owners and words of followed Solana collections fresh through an endpoint that speaks DAS.
 
-import { listCollectionsByIds } from '../db/collections.ts';
+import { listCollectionsByIds } from '../market/queries/collections.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import type { AssetId } from '../core/address.ts';
 import type { Collection } from '../core/collection.ts';

@@ -5,8 +5,8 @@ import type { Clock } from '../core/clock.ts';
 import { updateExpiredOrders } from '../orders/queries/book-orders.ts';
 import type { Database } from '../database/port.ts';
 import { deleteKeptAnswers } from '../shop/queries/idempotency.ts';
-import { updateExpiredListings } from '../db/listings.ts';
-import { deleteOldShown } from '../db/shown.ts';
+import { updateExpiredListings } from '../market/queries/listings.ts';
+import { deleteOldShown } from '../market/queries/recent-views.ts';
 import type { SyncContext, SyncTask } from './task.ts';
 
 const PERIOD_MS = 30_000;

@@ -4,7 +4,7 @@
 import { listFollowTurns, upsertFollowTurn } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
-import { listShownCollections } from '../db/shown.ts';
+import { listShownCollections } from '../market/queries/recent-views.ts';
 import type { Upstream, UpstreamOptions } from '../sources/upstream.ts';
 import { createUpstream } from '../sources/upstream.ts';
 import { eachFollowed, SHOWN_MS } from './followed.ts';

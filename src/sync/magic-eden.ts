@@ -2,8 +2,8 @@
 // symbol. What ended there is concluded from whole snapshots only.
 
 import type { Follow } from '../follows/queries/follows.ts';
-import type { KnownListing } from '../db/listing-times.ts';
-import { findNewestSaleTime, listKnownListings } from '../db/listing-times.ts';
+import type { KnownListing } from '../market/queries/listing-times.ts';
+import { findNewestSaleTime, listKnownListings } from '../market/queries/listing-times.ts';
 import {
   MAGIC_EDEN,
   readMagicEdenStats,

@@ -3,9 +3,9 @@
 
 import type { Follow } from '../follows/queries/follows.ts';
 import { updateFollowOpenSeaSlug } from '../follows/queries/follows.ts';
-import { listCollectionsByIds, listCollectionsByName } from '../db/collections.ts';
-import { findWholeSnapshot } from '../db/listing-endings.ts';
-import { findNewestSaleTime } from '../db/listing-times.ts';
+import { listCollectionsByIds, listCollectionsByName } from '../market/queries/collections.ts';
+import { findWholeSnapshot } from '../market/queries/listing-endings.ts';
+import { findNewestSaleTime } from '../market/queries/listing-times.ts';
 import type { AssetId } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';

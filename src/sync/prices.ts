@@ -1,7 +1,7 @@
 // The task that keeps dollar rates fresh. A source that cannot be asked leaves the others; two that disagree give no price,
 // and the last rate grows old by itself. It never writes a rate that it did not just read.
 
-import { listRates } from '../db/rates.ts';
+import { listRates } from '../market/queries/rates.ts';
 import type { Quote } from '../domain/price-quotes.ts';
 import { decidePrice } from '../domain/price-quotes.ts';
 import { describeError } from '../core/errors.ts';

@@ -3,7 +3,7 @@
 
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
-import { listShownTokens, updateShownTokensLooked } from '../db/shown.ts';
+import { listShownTokens, updateShownTokensLooked } from '../market/queries/recent-views.ts';
 import type { AssetId } from '../core/address.ts';
 import type { Upstream } from '../sources/upstream.ts';
 import { UpstreamFailure } from '../sources/upstream.ts';

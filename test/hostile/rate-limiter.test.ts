@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createClientAddress } from '../../src/server/client-address.ts';
 import { createEdge } from '../../src/server/edge.ts';
-import { bucketOf } from '../../src/http/marketplace/paths.ts';
+import { bucketOf } from '../../src/market/http/paths.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { heapUsed, measureCpuMs } from '../support/cost.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { bucketOf } from '../../src/http/marketplace/paths.ts';
+import { bucketOf } from '../../src/market/http/paths.ts';
 import { readTarget } from '../../src/http/request-target.ts';
 import { measureCpuMs } from '../support/cost.ts';
 import { assertRefused } from '../support/refusal.ts';

@@ -11,7 +11,7 @@ import { explainOrder } from '../../orders/explain.ts';
 import { submitOrder } from '../../orders/submit.ts';
 import { findStoredOrder } from '../../orders/queries/signed-orders.ts';
 import { lacksScope } from '../../shop/http/api-key.ts';
-import { readWording } from '../marketplace/answer-route.ts';
+import { readWording } from '../../market/http/cached-route.ts';
 import { ref } from '../../shop/http/schemas.ts';
 import { bodyOf } from '../bodies.ts';
 import type { IntakeContext, IntakeDoor } from './context.ts';

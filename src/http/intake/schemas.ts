@@ -2,8 +2,8 @@
 
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
-import { MarketItemSchema, PriceSchema } from '../marketplace/schemas.ts';
-import type { WireMarketItem, WirePrice } from '../marketplace/schemas.ts';
+import { MarketItemSchema, PriceSchema } from '../../market/http/schemas.ts';
+import type { WireMarketItem, WirePrice } from '../../market/http/schemas.ts';
 import { createResponses } from '../keyed-responses.ts';
 import { dateTime, nullable, ref } from '../../shop/http/schemas.ts';
 import { REFUSAL_CODES } from './refusals.ts';

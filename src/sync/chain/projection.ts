@@ -10,17 +10,17 @@ import type { Database, Queryable } from '../../database/port.ts';
 import type { Follow } from '../../follows/queries/follows.ts';
 import { listFollows } from '../../follows/queries/follows.ts';
 import { countHoldings, listTokenHolders } from '../../chain-log/queries/holdings.ts';
-import type { NewSale } from '../../db/sales.ts';
-import { deleteRetoldSales, deleteSalesAfter, upsertSales } from '../../db/sales.ts';
-import { upsertStats } from '../../db/stats.ts';
-import type { TokenOwner } from '../../db/tokens.ts';
-import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenOwners } from '../../db/tokens.ts';
+import type { NewSale } from '../../market/queries/sales.ts';
+import { deleteRetoldSales, deleteSalesAfter, upsertSales } from '../../market/queries/sales.ts';
+import { upsertStats } from '../../market/queries/stats.ts';
+import type { TokenOwner } from '../../market/queries/tokens.ts';
+import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenOwners } from '../../market/queries/tokens.ts';
 import type { Address, AssetId } from '../../core/address.ts';
 import type { OrderFulfilled } from '../../chain-log/chain-event.ts';
 import { toCollectionId } from '../../core/collection.ts';
 import type { FillSale } from '../../domain/fill.ts';
 import { toSales } from '../../domain/fill.ts';
-import { toSaleKey } from '../../intake/identity.ts';
+import { toSaleKey } from '../../market/row-keys.ts';
 
 export type ProjectionContext = {
   main: Database;

@@ -1,0 +1,166 @@
+// Single tokens as they were observed: names, pictures, rarity, owners. Indexer database.
+
+import type { AssetId } from '../../core/address.ts';
+import type { Queryable } from '../../database/port.ts';
+import type { MirroredListing } from './listings.ts';
+import { toMirroredListing } from './listings.ts';
+import type { UpsertCounts } from '../../database/upsert.ts';
+import { upsertRows } from '../../database/upsert.ts';
+
+/** What the indexer knows of a token; `lastSaleRaw` is null without a sale and when its price cannot be interpreted. */
+export type ObservedToken = {
+  name: string | null;
+  image: string | null;
+  rarityRank: number | null;
+  owner: string | null;
+  listing: MirroredListing | null;
+  lastSaleRaw: bigint | null;
+};
+
+/**
+ * A token with its cheapest active mirrored listing and its last sale, in one statement. Null when the indexer has never
+ * seen it: no token record, no listing, no sale.
+ */
+export async function findObservedToken(
+  db: Queryable,
+  collectionId: string,
+  asset: string,
+  now: number,
+): Promise<ObservedToken | null> {
+  const [row] = await db.query(
+    `select token.asset is not null as recorded, token.name, token.image as token_image, token.rarity_rank, token.owner,
+       exists (select from indexer.listing where collection_id = wanted.id and asset = wanted.asset) as mentioned,
+       sale.key as sale_key, sale.price_raw as sale_raw, listing.*
+     from (values ($1::text collate "C", $2::text collate "C")) as wanted (id, asset)
+     left join indexer.token on token.collection_id = wanted.id and token.asset = wanted.asset
+     left join lateral (
+       select key, price_raw from indexer.sale where collection_id = wanted.id and asset = wanted.asset
+       order by sold_at desc, key desc limit 1
+     ) as sale on true
+     left join lateral (
+       select key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx
+       from indexer.listing
+       where collection_id = wanted.id and asset = wanted.asset and status = 'active' and price_raw > 0
+         and (expires_at is null or expires_at > $3)
+       order by price_raw, id, key limit 1
+     ) as listing on true`,
+    [collectionId, asset, new Date(now)],
+  );
+  if (!row || !(row['recorded'] || row['mentioned'] || row['sale_key'])) return null;
+  return {
+    name: row['name'] as string | null,
+    image: row['token_image'] as string | null,
+    rarityRank: row['rarity_rank'] === null ? null : Number(row['rarity_rank']),
+    owner: row['owner'] as string | null,
+    listing: row['key'] === null ? null : toMirroredListing(row),
+    lastSaleRaw: row['sale_raw'] === null ? null : BigInt(row['sale_raw'] as string),
+  };
+}
+
+/** A token as it was told: null is what was not told. */
+export type NewToken = {
+  collectionId: string;
+  asset: AssetId;
+  chain: string;
+  name: string | null;
+  image: string | null;
+  rarityRank: number | null;
+  owner: string | null;
+};
+
+/** Lands tokens: what is told overwrites, what is not told stays; and a holder that a chain told outweighs hearsay. */
+export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promise<UpsertCounts> {
+  return upsertRows(tx, tokens, {
+    keyOf: (token) => `${token.collectionId} ${token.asset}`,
+    fold: (earlier, later) => ({
+      ...earlier,
+      name: later.name ?? earlier.name,
+      image: later.image ?? earlier.image,
+      rarityRank: later.rarityRank ?? earlier.rarityRank,
+      owner: later.owner ?? earlier.owner,
+    }),
+    toColumns: (token) => ({
+      collection_id: token.collectionId,
+      asset: token.asset,
+      chain: token.chain,
+      name: token.name,
+      image: token.image,
+      rarity_rank: token.rarityRank,
+      owner: token.owner,
+    }),
+    sql: `landed as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, owner)
+      select * from json_to_recordset($1::json) as told (
+        collection_id text, asset text, chain text, name text, image text, rarity_rank bigint, owner text)
+      on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
+        image = coalesce(excluded.image, stored.image),
+        rarity_rank = coalesce(excluded.rarity_rank, stored.rarity_rank),
+        owner = case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end
+      where (stored.name, stored.image, stored.rarity_rank, stored.owner) is distinct from (
+        coalesce(excluded.name, stored.name), coalesce(excluded.image, stored.image),
+        coalesce(excluded.rarity_rank, stored.rarity_rank),
+        case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end)
+      returning (xmax = 0) as inserted)`,
+  });
+}
+
+/** What a chain tells of a token's holder: null without one, and where several hold it. */
+export type TokenOwner = {
+  collectionId: string;
+  asset: string;
+  chain: string;
+  owner: string | null;
+  burned: boolean;
+  blockNumber: number;
+};
+
+/** Lands holders as a chain tells them: its word overwrites, also with null. */
+export async function upsertTokenOwners(tx: Queryable, owners: readonly TokenOwner[]): Promise<void> {
+  const rows = owners.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
+  await tx.query(
+    `insert into indexer.token as stored (collection_id, asset, chain, owner, burned, owner_block)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])
+     on conflict (collection_id, asset) do update
+       set owner = excluded.owner, burned = excluded.burned, owner_block = excluded.owner_block`,
+    [
+      rows.map((row) => row.collectionId),
+      rows.map((row) => row.asset),
+      rows.map((row) => row.chain),
+      rows.map((row) => row.owner),
+      rows.map((row) => row.burned),
+      rows.map((row) => row.blockNumber),
+    ],
+  );
+}
+
+/** Tokens whose holder a chain told after a block. */
+export async function listTokensMovedAfter(
+  db: Queryable,
+  chain: string,
+  blockNumber: number,
+): Promise<{ collectionId: string; asset: string }[]> {
+  const rows = await db.query<{ collection_id: string; asset: string }>(
+    `select collection_id, asset from indexer.token where chain = $1 and owner_block > $2`,
+    [chain, blockNumber],
+  );
+  return rows.map((row) => ({ collectionId: row.collection_id, asset: row.asset }));
+}
+
+/** Forgets tokens that a chain never minted after all. One that others told something of only loses its holder. */
+export async function deleteUnmintedTokens(
+  tx: Queryable,
+  tokens: readonly { collectionId: string; asset: string }[],
+): Promise<void> {
+  const params = [tokens.map((token) => token.collectionId), tokens.map((token) => token.asset)];
+  await tx.query(
+    `update indexer.token as stored set owner = null, burned = false, owner_block = null
+     from unnest($1::text[], $2::text[]) as told (collection_id, asset)
+     where stored.collection_id = told.collection_id and stored.asset = told.asset`,
+    params,
+  );
+  await tx.query(
+    `delete from indexer.token as stored using unnest($1::text[], $2::text[]) as told (collection_id, asset)
+     where stored.collection_id = told.collection_id and stored.asset = told.asset
+       and name is null and image is null and rarity_rank is null`,
+    params,
+  );
+}

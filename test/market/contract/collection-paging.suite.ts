@@ -1,0 +1,167 @@
+// The pages of the list of collections: part of the suite of GET /v1/collections, on its service.
+
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Subject, TestMarket } from '../../support/market.ts';
+import { DAY_MS, newSubject, range } from '../../support/market.ts';
+
+const SORTS = ['volume', 'floor', 'recent'] as const;
+const inCollections = (subjects: readonly Subject[]) => subjects.map((subject) => subject.collection());
+
+/** Cursors, pages and parameters of the list of collections. */
+export function describeCollectionPaging(market: TestMarket): void {
+  const list = (query = '') => market.walk(`/v1/collections?limit=100${query}`);
+
+  describe('paging', () => {
+    const count = 17;
+    const subjects = range(count).map((n) =>
+      newSubject({
+        chain: 'base',
+        slug: `paged-${n}`,
+        launched: n % 7 === 0,
+        createdAt: new Date(n % 5).toISOString(),
+      }),
+    );
+    before(async () => {
+      await market.load(inCollections(subjects));
+      await market.load(
+        subjects.flatMap((subject, n) => [
+          ...(n % 4 === 0 ? [] : [subject.order('1', 1 + (n % 6))]),
+          ...(n % 3 === 0 ? [] : [subject.analytics({ volume: { allTime: n % 6 } })]),
+        ]),
+      );
+    });
+
+    test('gives the same order page by page as at once, with any limit and sort', async () => {
+      for (const sort of SORTS) {
+        const whole = await list(`&chain=base&sort=${sort}`);
+        assert.equal(whole.filter((row) => row.slug?.startsWith('paged-')).length, count);
+        for (const limit of [1, 7, 16]) {
+          const rows = await market.walk(`/v1/collections?chain=base&sort=${sort}&limit=${limit}`);
+          assert.deepEqual(rows, whole, `${sort} by ${limit}`);
+        }
+      }
+    });
+
+    test('has 25 rows by default, and says on the last page that it is the last', async () => {
+      const first = await market.ok('/v1/collections?chain=base');
+      assert.equal(first.data.length, 25);
+      assert.equal(first.pagination.hasMore, true);
+      const whole = await list('&chain=base');
+      const fitting = await market.ok(`/v1/collections?chain=base&limit=${whole.length}`);
+      assert.deepEqual(fitting.pagination, { nextCursor: null, hasMore: false });
+      assert.equal((await market.ok(`/v1/collections?chain=base&limit=${whole.length - 1}`)).pagination.hasMore, true);
+    });
+
+    test('neither repeats nor loses a row while rows come in between the pages, in any sort', async () => {
+      for (const sort of SORTS) {
+        const before = (await list(`&chain=base&sort=${sort}`)).map((row) => row.id);
+        const seen: string[] = [];
+        for (let cursor = ''; ;) {
+          const page = await market.ok(`/v1/collections?chain=base&sort=${sort}&limit=5${cursor}`);
+          seen.push(...page.data.map((row: any) => row.id));
+          if (!page.pagination.hasMore) break;
+          cursor = `&cursor=${page.pagination.nextCursor}`;
+          // New rows everywhere in the order: before, after and beside the place of the cursor.
+          const fresh = range(3).map((n) =>
+            newSubject({
+              chain: 'base',
+              launched: n === 0,
+              createdAt: market.ago(n * DAY_MS),
+              snapshot: { floorRaw: `${n * 2}` },
+            }),
+          );
+          await market.load([
+            ...inCollections(fresh),
+            ...fresh.map((subject, n) => subject.analytics({ volume: { allTime: n * 2 } })),
+          ]);
+          assert.ok(seen.length < 500, 'the walk ends');
+        }
+        assert.equal(new Set(seen).size, seen.length, `${sort}: no row twice`);
+        assert.deepEqual(
+          seen.filter((id) => before.includes(id)),
+          before,
+          `${sort}: every row of before, in its order`,
+        );
+      }
+    });
+
+    test('goes on after the place of a cursor though its collection has moved away', async () => {
+      const page = await market.ok('/v1/collections?chain=base&sort=recent&limit=10');
+      const last = page.data.at(-1);
+      const next = async () => {
+        const answer = await market.ok(
+          `/v1/collections?chain=base&sort=recent&limit=5&cursor=${page.pagination.nextCursor}`,
+        );
+        return answer.data.map((row: any) => row.id);
+      };
+      const before = await next();
+      const { chain, contractAddress, name } = last;
+      await market.load([{ kind: 'collection', chain, contractAddress, name, createdAt: market.ago(0) }]);
+      assert.deepEqual(await next(), before);
+    });
+  });
+
+  describe('a bad request', () => {
+    const cursorOf = async (query: string) =>
+      (await market.ok(`/v1/collections?${query}`)).pagination.nextCursor as string;
+
+    test('is a cursor of another sort, of another chain, of another list, or one that was changed', async () => {
+      await market.load(inCollections(range(3).map(() => newSubject({ chain: 'base' }))));
+      const subject = newSubject({ chain: 'base' });
+      await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
+      const own = await cursorOf('limit=1&chain=base&sort=recent');
+      const wrong = [
+        `chain=base&sort=volume&cursor=${own}`,
+        `chain=base&cursor=${own}`,
+        `chain=ink&sort=recent&cursor=${own}`,
+        `sort=recent&cursor=${own}`,
+        `chain=base&sort=recent&cursor=${own}&cursor=${own}`,
+        `chain=base&sort=recent&cursor=${own}A`,
+        `chain=base&sort=recent&cursor=${own.slice(0, -2)}`,
+        'chain=base&sort=recent&cursor=',
+        'chain=base&sort=recent&cursor=1',
+        `chain=base&sort=recent&cursor=${Buffer.from('[false,0,""]').toString('base64url')}`,
+        `chain=base&sort=recent&cursor=${(await market.ok(`${subject.path}/listings?limit=1`)).pagination.nextCursor}`,
+        ...range(own.length).map(
+          (at) => `chain=base&sort=recent&cursor=${own.slice(0, at)}${own[at] === 'x' ? 'y' : 'x'}${own.slice(at + 1)}`,
+        ),
+      ];
+      for (const query of wrong) {
+        const answer = await market.get(`/v1/collections?${query}`);
+        assert.equal(answer.status, 400, query);
+        assert.equal(answer.body.error.code, 'bad_request');
+        assert.match(answer.body.error.message, /cursor/);
+      }
+      await market.ok(`/v1/collections?chain=base&sort=recent&cursor=${own}&limit=3`);
+    });
+
+    test('is not a cursor that comes back with the default sort spelt out, or with another limit', async () => {
+      const cursor = await cursorOf('limit=1');
+      await market.ok(`/v1/collections?sort=volume&limit=2&cursor=${cursor}`);
+    });
+
+    test('names a limit or a sort that is repeated, empty, out of range or not of its type', async () => {
+      const wrong: [string, string[]][] = [
+        ['limit', ['0', '101', '-1', '1.5', '1e1', '0x10', '', 'ten', '007', '%2B1', '25&limit=25']],
+        ['sort', ['', 'Volume', 'price', 'floor_asc', 'volume&sort=volume', '__proto__']],
+      ];
+      for (const [name, values] of wrong) {
+        for (const value of values) {
+          const answer = await market.get(`/v1/collections?${name}=${value}`);
+          assert.equal(answer.status, 400, `${name}=${value}`);
+          assert.match(answer.body.error.message, new RegExp(name));
+        }
+      }
+    });
+
+    test('is not what unknown parameters make: they change neither answer nor ETag', async () => {
+      const plain = await market.get('/v1/collections?limit=3');
+      for (const query of ['limit=3&x=1', '_=1&_=2&limit=3', 'limit=3&Limit=0&SORT=x', 'limit=3&offset=-1&page=']) {
+        const answer = await market.get(`/v1/collections?${query}`);
+        assert.deepEqual([answer.status, answer.text], [200, plain.text], query);
+        assert.equal(answer.headers.get('etag'), plain.headers.get('etag'));
+      }
+    });
+  });
+}

@@ -1,0 +1,224 @@
+// GET /v1/collections/{id}: identity, and stats as told or as computed.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toEvmAddress } from '../../../src/sources/sample-chance.ts';
+import type { Subject } from '../../support/market.ts';
+import { HOUR_MS, forEachMarket, newSubject, range } from '../../support/market.ts';
+import { describeComputedStats } from './computed-stats.suite.ts';
+
+const OWNERS = range(5).map((n) => toEvmAddress('owner', `${n}`));
+const UNKNOWN = { allTime: null, sevenDay: null, twentyFourHour: null };
+
+forEachMarket('collection', {}, (market) => {
+  const read = async (subject: Subject) => (await market.ok(subject.path)).data;
+  const statsOf = async (subject: Subject) => (await read(subject)).stats;
+
+  test('has every field of its record and both stats sources', async () => {
+    const subject = newSubject({
+      chain: 'polygon',
+      name: 'Harbour <b>Lights</b> 🌊',
+      image: 'https://example.org/i.png',
+      banner: 'ipfs://b/banner.png',
+      description: 'Line one\n<script>line two</script>',
+      tokenStandard: 'ERC-721',
+      royaltyBps: 750,
+      launched: true,
+    });
+    await market.load([
+      subject.collection(),
+      subject.stats({ owners: 70, listedCount: 12, supply: 100, floorRaw: '9' }),
+      subject.analytics({
+        floorRaw: '1500000000000000000',
+        volume: { allTime: 1234.5, sevenDay: 10.25, twentyFourHour: 0 },
+        sales: { allTime: 900, sevenDay: 8, twentyFourHour: 0 },
+      }),
+    ]);
+    assert.deepEqual(await market.ok(subject.path), {
+      data: {
+        id: subject.id,
+        chain: 'polygon',
+        contractAddress: subject.address,
+        name: 'Harbour <b>Lights</b> 🌊',
+        slug: subject.slug,
+        image: 'https://example.org/i.png',
+        banner: 'ipfs://b/banner.png',
+        description: 'Line one\n<script>line two</script>',
+        tokenStandard: 'ERC-721',
+        royaltyBps: 750,
+        stats: {
+          floor: { raw: '1500000000000000000', decimal: 1.5, currency: 'POL', usd: null },
+          volume: { allTime: 1234.5, sevenDay: 10.25, twentyFourHour: 0 },
+          sales: { allTime: 900, sevenDay: 8, twentyFourHour: 0 },
+          supply: 100,
+          owners: 70,
+          listedCount: 12,
+        },
+        stale: false,
+      },
+    });
+  });
+
+  test('on Solana has its mint as written and its id in lower case', async () => {
+    const subject = newSubject({ chain: 'solana' });
+    await market.load([subject.collection()]);
+    const collection = await read(subject);
+    assert.deepEqual([collection.id, collection.contractAddress], [subject.id, subject.address]);
+    assert.notEqual(subject.id, `solana_${subject.address}`);
+  });
+
+  test('that has only a name has null for all else, and no figure is zero', async () => {
+    await market.load([{ kind: 'collection', slug: 'bare', name: 'Bare' }]);
+    const { data } = await market.ok('/v1/collections/bare');
+    const { listedCount, ...stats } = data.stats;
+    assert.deepEqual(
+      { ...data, stats },
+      {
+        id: 'bare',
+        chain: null,
+        contractAddress: null,
+        name: 'Bare',
+        slug: 'bare',
+        image: null,
+        banner: null,
+        description: null,
+        tokenStandard: null,
+        royaltyBps: null,
+        stats: { floor: null, volume: UNKNOWN, sales: UNKNOWN, supply: null, owners: null },
+        stale: false,
+      },
+    );
+    assert.ok(listedCount === null || listedCount === 0, 'both books were read and hold nothing');
+  });
+
+  test('keeps what a later record does not tell, and shows what it tells in the very next request', async () => {
+    const subject = newSubject({ description: 'First', royaltyBps: 100 });
+    await market.load([subject.collection()]);
+    assert.equal((await read(subject)).description, 'First');
+    await market.load([subject.collection({ description: 'Second', royaltyBps: null })]);
+    const { description, royaltyBps } = await read(subject);
+    assert.deepEqual([description, royaltyBps], ['Second', 100]);
+  });
+
+  test('has a picture only at an address that cannot run anything', async () => {
+    const subject = newSubject();
+    const servable = ['http://a/b', 'HTTPS://a/b', 'ipfs://a', 'ar://a', 'data:image/svg+xml,%3Csvg/%3E'];
+    const others = ['javascript:alert(1)', 'data:text/html,x', 'ftp://a', '//a/b', ' https://a', 'file:///etc', 'x'];
+    for (const image of [...servable, ...others]) {
+      await market.load([subject.collection({ image, banner: image })]);
+      const collection = await read(subject);
+      const expected = servable.includes(image) ? image : null;
+      assert.deepEqual([collection.image, collection.banner], [expected, expected], image);
+    }
+  });
+
+  test('that nobody knows is not found', async () => {
+    const answer = await market.get('/v1/collections/nobody');
+    assert.equal(answer.status, 404);
+    assert.deepEqual(Object.keys(answer.body.error), ['code', 'message']);
+    assert.equal(answer.body.error.code, 'not_found');
+  });
+
+  describeComputedStats(market);
+
+  describe('stats that a record tells', () => {
+    test('win over what the rows say', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.collection(),
+        subject.token('1', { owner: OWNERS[0] }),
+        subject.order('1', 5),
+        subject.sale('1', 10n ** 18n),
+        subject.stats({ owners: 10, supply: 20, listedCount: 30 }),
+        subject.analytics({ volume: { allTime: 5, sevenDay: 4, twentyFourHour: 3 }, sales: { allTime: 50 } }),
+      ]);
+      const { owners, supply, listedCount, volume, sales } = await statsOf(subject);
+      assert.deepEqual([owners, supply, listedCount], [10, 20, 30]);
+      assert.deepEqual(volume, { allTime: 5, sevenDay: 4, twentyFourHour: 3 });
+      assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'what the record leaves open is unknown');
+    });
+
+    test('are those of the newest time, in whatever order the records came, and replace the older whole', async () => {
+      const subject = newSubject();
+      const at = (hours: number) => market.ago(hours * HOUR_MS);
+      await market.load([
+        subject.collection(),
+        subject.stats({ owners: 1, supply: 7, at: at(3) }),
+        subject.stats({ owners: 3, at: at(1) }),
+        subject.stats({ owners: 2, supply: 8, at: at(2) }),
+        subject.analytics({ volume: { allTime: 3 }, at: at(1) }),
+      ]);
+      await market.load([
+        subject.stats({ owners: 4, at: at(4) }),
+        subject.analytics({ volume: { allTime: 2 }, at: at(2) }),
+      ]);
+      const stats = await statsOf(subject);
+      assert.deepEqual([stats.owners, stats.supply, stats.volume.allTime], [3, null, 3]);
+      await market.load([
+        subject.stats({ owners: 5, at: at(0) }),
+        subject.analytics({ volume: { allTime: 9 }, at: at(0) }),
+      ]);
+      const newer = await statsOf(subject);
+      assert.deepEqual([newer.owners, newer.volume.allTime], [5, 9]);
+    });
+
+    test('may be zero where they say so', async () => {
+      const subject = newSubject();
+      const zeros = { allTime: 0, sevenDay: 0, twentyFourHour: 0 };
+      await market.load([
+        subject.collection(),
+        subject.stats({ owners: 0, supply: 0, listedCount: 0 }),
+        subject.analytics({ volume: zeros, sales: zeros }),
+      ]);
+      const { owners, supply, listedCount, volume, sales } = await statsOf(subject);
+      assert.deepEqual([owners, supply, listedCount, volume, sales], [0, 0, 0, zeros, zeros]);
+    });
+
+    test('are computed where the record is of the other source', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.collection(),
+        subject.token('1', { owner: OWNERS[0] }),
+        subject.sale('1', 10n ** 18n),
+        subject.stats({ listedCount: 9 }),
+      ]);
+      const { owners, supply, listedCount, volume } = await statsOf(subject);
+      assert.deepEqual([owners, supply, listedCount, volume.allTime], [1, 1, 9, 1]);
+    });
+  });
+
+  describe('the stored snapshot', () => {
+    const snapshot = { floorRaw: '77', volumeAllTime: 12.5, supply: 100, owners: 40 };
+
+    test('speaks where neither a record nor a row does', async () => {
+      const subject = newSubject({ chain: 'abstract', snapshot });
+      await market.load([subject.collection()]);
+      const { floor, volume, supply, owners } = await statsOf(subject);
+      assert.deepEqual([floor.raw, volume, supply, owners], ['77', { ...UNKNOWN, allTime: 12.5 }, 100, 40]);
+    });
+
+    test('is silent as soon as rows know better', async () => {
+      const subject = newSubject({ snapshot });
+      await market.load([
+        subject.collection(),
+        subject.order('1', 5),
+        subject.sale('1', 10n ** 18n),
+        subject.token('1', { owner: OWNERS[0] }),
+        subject.token('2', { owner: OWNERS[1] }),
+      ]);
+      const { floor, volume, supply, owners } = await statsOf(subject);
+      assert.deepEqual([floor.raw, volume.allTime, supply, owners], ['5', 1, 2, 2]);
+    });
+  });
+
+  test('does not change with query parameters that it does not know', async () => {
+    const subject = newSubject();
+    await market.load([subject.collection()]);
+    const plain = await market.get(subject.path);
+    for (const query of ['limit=0', 'cursor=x', 'chain=nowhere', 'a=1&a=2']) {
+      const answer = await market.get(`${subject.path}?${query}`);
+      assert.deepEqual([answer.status, answer.text], [200, plain.text]);
+      assert.equal(answer.headers.get('etag'), plain.headers.get('etag'));
+    }
+  });
+});

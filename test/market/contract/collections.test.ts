@@ -1,0 +1,324 @@
+// GET /v1/collections.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Subject } from '../../support/market.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  UINT256_MAX,
+  forEachMarket,
+  mintOf,
+  newSubject,
+  range,
+} from '../../support/market.ts';
+import { describeCollectionPaging } from './collection-paging.suite.ts';
+
+const SORTS = ['volume', 'floor', 'recent'] as const;
+const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
+
+/** Those of the listed collections that belong to a test, in the order of the list, by their place in `subjects`. */
+const placesOf = (subjects: readonly Subject[], rows: any[]): number[] =>
+  rows.map((row) => subjects.findIndex((subject) => subject.id === row.id)).filter((place) => place >= 0);
+/** Places by the ids of their subjects. */
+const byId = (subjects: readonly Subject[], places: number[]): number[] =>
+  places.toSorted((a, b) => ((subjects[a]?.id ?? '') < (subjects[b]?.id ?? '') ? -1 : 1));
+const inCollections = (subjects: readonly Subject[]) => subjects.map((subject) => subject.collection());
+
+forEachMarket('collections', { settings }, (market) => {
+  const list = (query = '') => market.walk(`/v1/collections?limit=100${query}`);
+  const rowOf = async (subject: Subject) =>
+    (await list(`&chain=${subject.chain}`)).find((row) => row.id === subject.id);
+
+  describe('a row', () => {
+    test('has every field of its record, and what is known of floor, volume, supply and owners', async () => {
+      const subject = newSubject({
+        chain: 'polygon',
+        name: 'Kites & <i>Comets</i>',
+        image: 'data:image/svg+xml,%3Csvg/%3E',
+        banner: 'https://example.org/b.png',
+        description: 'Words',
+        tokenStandard: 'ERC-1155',
+        royaltyBps: 0,
+      });
+      await market.load([
+        subject.collection(),
+        subject.order('1', '2500000000000000000'),
+        subject.stats({ owners: 7, supply: 9 }),
+        subject.analytics({ volume: { allTime: 12.5, sevenDay: 1, twentyFourHour: 1 } }),
+        { kind: 'rate', symbol: 'POL', usd: 0.4, at: market.ago(0) },
+      ]);
+      assert.deepEqual(await rowOf(subject), {
+        id: subject.id,
+        chain: 'polygon',
+        contractAddress: subject.address,
+        name: 'Kites & <i>Comets</i>',
+        slug: subject.slug,
+        image: 'data:image/svg+xml,%3Csvg/%3E',
+        banner: 'https://example.org/b.png',
+        description: 'Words',
+        tokenStandard: 'ERC-1155',
+        royaltyBps: 0,
+        stats: {
+          floor: { raw: '2500000000000000000', decimal: 2.5, currency: 'POL', usd: 1 },
+          volumeAllTime: 12.5,
+          supply: 9,
+          owners: 7,
+        },
+      });
+    });
+
+    test('without chain, address or anything known has null there, never zero', async () => {
+      await market.load([
+        { kind: 'collection', slug: 'only-a-name', name: 'Only a name' },
+        { kind: 'collection', slug: 'no-slug-but-chain', chain: 'ink', name: 'No address' },
+      ]);
+      const rows = await list();
+      const empty = { floor: null, volumeAllTime: null, supply: null, owners: null };
+      const words = { image: null, banner: null, description: null, tokenStandard: null, royaltyBps: null };
+      assert.deepEqual(
+        rows.find((row) => row.slug === 'only-a-name'),
+        {
+          id: 'only-a-name',
+          chain: null,
+          contractAddress: null,
+          name: 'Only a name',
+          slug: 'only-a-name',
+          ...words,
+          stats: empty,
+        },
+      );
+      assert.equal(rows.find((row) => row.slug === 'no-slug-but-chain').chain, 'ink');
+    });
+
+    test('on Solana has its mint as written, and its id in lower case', async () => {
+      const subject = newSubject({ chain: 'solana' });
+      await market.load([subject.collection(), subject.listing(mintOf('1'), 5)]);
+      const row = await rowOf(subject);
+      assert.deepEqual([row.contractAddress, row.id], [subject.address, subject.id]);
+      assert.deepEqual(row.stats.floor, { raw: '5', decimal: 5e-9, currency: 'SOL', usd: null });
+    });
+
+    test('says the same as the detail of its collection, computed or told', async () => {
+      const subject = newSubject({ snapshot: { floorRaw: '1', volumeAllTime: 2, supply: 3, owners: 4 } });
+      const agree = async () => {
+        const { stats, stale, ...identity } = (await market.ok(subject.path)).data;
+        const { floor, supply, owners } = stats;
+        const row = { ...identity, stats: { floor, volumeAllTime: stats.volume.allTime, supply, owners } };
+        assert.deepEqual(await rowOf(subject), row);
+        assert.equal(stale, false);
+        return [floor.raw, stats.volume.allTime, supply, owners];
+      };
+      await market.load([subject.collection()]);
+      assert.deepEqual(await agree(), ['1', 2, 3, 4]);
+      await market.load([
+        subject.token('1', { owner: `0x${'1'.repeat(40)}` }),
+        subject.order('1', 50),
+        subject.sale('1', 10n ** 18n),
+      ]);
+      assert.deepEqual(await agree(), ['50', 1, 1, 1]);
+      await market.load([
+        subject.stats({ owners: 9, supply: 8 }),
+        subject.analytics({ floorRaw: '6', volume: { allTime: 5 } }),
+      ]);
+      assert.deepEqual(await agree(), ['6', 5, 8, 9]);
+    });
+
+    test('with a picture at an address that could run something has null there', async () => {
+      const subject = newSubject({ image: 'javascript:alert(1)', banner: 'data:text/html,x' });
+      await market.load([subject.collection()]);
+      const { image, banner } = await rowOf(subject);
+      assert.deepEqual([image, banner], [null, null]);
+    });
+  });
+
+  describe('the order', () => {
+    test('by volume is all-time native volume from high to low, ties by id, unknown last', async () => {
+      const volumes = [0, 5, null, 1e21, 5, 0.1, null, 5];
+      const subjects = volumes.map(() => newSubject({ chain: 'base' }));
+      await market.load(inCollections(subjects));
+      await market.load(
+        volumes.flatMap((allTime, n) =>
+          allTime === null ? [] : [subjects[n]?.analytics({ volume: { allTime } }) ?? {}],
+        ),
+      );
+      const expected = [3, ...byId(subjects, [1, 4, 7]), 5, 0, ...byId(subjects, [2, 6])];
+      assert.deepEqual(placesOf(subjects, await list('&sort=volume&chain=base')), expected);
+      assert.deepEqual(placesOf(subjects, await list('&sort=volume')), expected, 'among those of other chains');
+    });
+
+    test('by volume takes record, summed sales and snapshot alike', async () => {
+      const subjects = range(3).map((n) => newSubject({ snapshot: { volumeAllTime: n === 0 ? 2 : 900 } }));
+      const [, summed, recorded] = subjects;
+      await market.load([
+        ...inCollections(subjects),
+        summed?.sale('1', 3n * 10n ** 18n) ?? {},
+        recorded?.analytics({ volume: { allTime: 1 } }) ?? {},
+      ]);
+      assert.deepEqual(placesOf(subjects, await list('&chain=ethereum')), [1, 0, 2]);
+    });
+
+    test('by floor within a chain compares base units as integers, from high to low, unknown last', async () => {
+      const floors = [9n, 10n, null, UINT256_MAX, 10n ** 18n, 10n ** 18n + 1n, UINT256_MAX - 1n, 9n, null];
+      const subjects = floors.map(() => newSubject({ chain: 'ink' }));
+      await market.load(inCollections(subjects));
+      await market.load(floors.flatMap((floor, n) => (floor === null ? [] : [subjects[n]?.order('1', floor) ?? {}])));
+      const expected = [3, 6, 5, 4, 1, ...byId(subjects, [0, 7]), ...byId(subjects, [2, 8])];
+      for (const limit of [100, 1, 4]) {
+        const rows = await market.walk(`/v1/collections?sort=floor&chain=ink&limit=${limit}`);
+        assert.deepEqual(placesOf(subjects, rows), expected, `limit ${limit}`);
+      }
+    });
+
+    test('by floor across chains compares dollars, unknown last', async () => {
+      const rate = (symbol: string, usd: number) => ({ kind: 'rate', symbol, usd, at: market.ago(0) });
+      const chains = ['solana', 'ethereum', 'polygon', 'base', 'apechain', 'monad', 'ethereum'];
+      const subjects = chains.map((chain) => newSubject({ chain }));
+      const [sol, eth, pol, base, ape, mon] = subjects;
+      const native = (amount: number) => (BigInt(Math.round(amount * 1_000)) * 10n ** 15n).toString();
+      await market.load([
+        ...inCollections(subjects),
+        rate('SOL', 100),
+        rate('ETH', 2_000),
+        rate('POL', 0.5),
+        rate('APE', 1),
+        sol?.listing(mintOf('1'), 30n * 10n ** 9n) ?? {},
+        eth?.order('1', native(1)) ?? {},
+        pol?.order('1', native(5_000)) ?? {},
+        base?.order('1', native(0.5)) ?? {},
+        ape?.listing('1', native(1_500)) ?? {},
+        mon?.order('1', native(1_000_000)) ?? {},
+      ]);
+      // Dollars: 3,000; 2,000; 2,500; 1,000; 1,500; no rate; no floor.
+      const rows = await walkUnchecked('/v1/collections?limit=100&sort=floor');
+      assert.deepEqual(placesOf(subjects, rows), [0, 2, 1, 4, 3, ...byId(subjects, [5, 6])]);
+      await market.load([rate('SOL', 1)]);
+      const later = await walkUnchecked('/v1/collections?limit=100&sort=floor');
+      assert.deepEqual(
+        placesOf(subjects, later),
+        [2, 1, 4, 3, 0, ...byId(subjects, [5, 6])],
+        'a new rate counts at once',
+      );
+    });
+
+    /** Rows of a chain that is not in the published enumerations cannot be held against the document. */
+    async function walkUnchecked(path: string): Promise<any[]> {
+      const rows: any[] = [];
+      for (let cursor = ''; ;) {
+        const page: any = await (await fetch(`${market.url}${path}${cursor}`)).json();
+        rows.push(...page.data);
+        if (!page.pagination.hasMore) return rows;
+        cursor = `&cursor=${page.pagination.nextCursor}`;
+      }
+    }
+
+    test('by floor is the order of the floors that are shown, also where an own row hides a cheaper one', async () => {
+      const subjects = range(4).map(() => newSubject({ chain: 'abstract' }));
+      const [hidden, middle, all, plain] = subjects as [Subject, Subject, Subject, Subject];
+      await market.load([
+        ...inCollections(subjects),
+        hidden.listing('1', 5),
+        hidden.order('1', 90),
+        hidden.listing('2', 80),
+        middle.listing('1', 50),
+        all.listing('1', 1),
+        all.listing('2', 2),
+        all.order('1', 300),
+        all.order('2', 200),
+        plain.order('1', 85),
+      ]);
+      const rows = await list('&sort=floor&chain=abstract');
+      const floors = rows.flatMap((row) => (row.stats.floor === null ? [] : [Number(row.stats.floor.raw)]));
+      assert.deepEqual(
+        floors,
+        floors.toSorted((a, b) => b - a),
+      );
+      assert.deepEqual(placesOf(subjects, rows), [2, 3, 0, 1]);
+    });
+
+    test('by recent is the newest record first, ties by id', async () => {
+      const ages = [5, 1, 3, 1, 0, 400];
+      const subjects = ages.map((days) => newSubject({ createdAt: market.ago(days * DAY_MS) }));
+      await market.load(inCollections(subjects));
+      const expected = [4, ...byId(subjects, [1, 3]), 2, 0, 5];
+      assert.deepEqual(placesOf(subjects, await list('&sort=recent&chain=ethereum')), expected);
+    });
+
+    test('by recent takes a record without a date for new when it comes in, and not again later', async () => {
+      const [old, dated] = [newSubject(), newSubject({ createdAt: market.ago(-MINUTE_MS) })];
+      await market.load([old.collection()]);
+      market.advance(HOUR_MS);
+      await market.load([dated.collection(), old.collection({ name: 'Told again' })]);
+      assert.deepEqual(placesOf([old, dated], await list('&sort=recent&chain=ethereum')), [1, 0]);
+    });
+
+    test('puts launched collections first in every sort, in that sort among themselves', async () => {
+      const specs = [
+        { launched: false, volume: 1_000, floor: 1_000, days: 0 },
+        { launched: true, volume: 1, floor: 1, days: 3 },
+        { launched: true, volume: 2, floor: 3, days: 5 },
+        { launched: true, volume: 3, floor: 2, days: 4 },
+        { launched: false, volume: 2_000, floor: 500, days: 1 },
+      ];
+      const subjects = specs.map(({ launched, days }) =>
+        newSubject({ chain: 'apechain', launched, createdAt: market.ago(days * DAY_MS) }),
+      );
+      await market.load(inCollections(subjects));
+      await market.load(
+        specs.flatMap(({ volume, floor }, n) => [
+          subjects[n]?.analytics({ volume: { allTime: volume } }) ?? {},
+          subjects[n]?.order('1', floor) ?? {},
+        ]),
+      );
+      const expected = { volume: [3, 2, 1, 4, 0], floor: [2, 3, 1, 0, 4], recent: [1, 3, 2, 0, 4] };
+      for (const sort of SORTS) {
+        assert.deepEqual(placesOf(subjects, await list(`&sort=${sort}&chain=apechain`)), expected[sort], sort);
+      }
+    });
+
+    test('is by volume when no sort is named, and an import is in it at once', async () => {
+      const subjects = range(3).map(() => newSubject({ chain: 'polygon' }));
+      const [a, b, c] = subjects as [Subject, Subject, Subject];
+      const volume = (subject: Subject, allTime: number, at: number) =>
+        subject.analytics({ volume: { allTime }, at: market.ago(-at) });
+      await market.load([a.collection(), volume(a, 1, 0), b.collection(), volume(b, 2, 0)]);
+      assert.deepEqual(placesOf(subjects, await list('&chain=polygon')), [1, 0]);
+      await market.load([volume(a, 3, 1)]);
+      assert.deepEqual(placesOf(subjects, await list('&chain=polygon')), [0, 1]);
+      await market.load([c.collection({ launched: true })]);
+      assert.deepEqual(placesOf(subjects, await list('&chain=polygon')), [2, 0, 1]);
+      await market.load([b.sale('1', 10n ** 18n), volume(b, 9, 2)]);
+      assert.deepEqual(placesOf(subjects, await list('&chain=polygon')), [2, 1, 0]);
+    });
+  });
+
+  describe('the chain filter', () => {
+    test('keeps the collections of that chain, for all seven and the configured one', async () => {
+      const chains = ['solana', 'ethereum', 'polygon', 'base', 'ink', 'apechain', 'abstract'];
+      await market.load(inCollections(chains.map((chain) => newSubject({ chain }))));
+      const extra = newSubject({ chain: 'monad' });
+      await market.load([extra.collection()]);
+      for (const chain of chains) {
+        const rows = await list(`&chain=${chain}`);
+        assert.ok(rows.length > 0, chain);
+        assert.deepEqual(new Set(rows.map((row) => row.chain)), new Set([chain]));
+      }
+      const response = await fetch(`${market.url}/v1/collections?chain=monad`);
+      const { data } = (await response.json()) as any;
+      assert.ok(data.length > 0);
+      assert.ok(data.every((row: any) => row.chain === 'monad'));
+    });
+
+    test('refuses any other value, in any other case', async () => {
+      for (const chain of ['Ethereum', 'ETH', 'bitcoin', '', '%20ethereum', 'ethereum,base', '__proto__', 'null']) {
+        const answer = await market.get(`/v1/collections?chain=${chain}`);
+        assert.equal(answer.status, 400, chain);
+        assert.equal(answer.body.error.code, 'bad_request');
+        assert.match(answer.body.error.message, /chain/);
+      }
+    });
+  });
+
+  describeCollectionPaging(market);
+});

@@ -1,0 +1,153 @@
+// Stats as they are computed from the rows: part of the suite of GET /v1/collections/{id}, on its service.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toEvmAddress } from '../../../src/sources/sample-chance.ts';
+import type { Subject, TestMarket } from '../../support/market.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, UINT256_MAX, mintOf, newSubject, range } from '../../support/market.ts';
+
+const OWNERS = range(3).map((n) => toEvmAddress('owner', `${n}`));
+
+/** Supply, owners, listings and sales of a collection that no stats record tells of. */
+export function describeComputedStats(market: TestMarket): void {
+  const statsOf = async (subject: Subject) => (await market.ok(subject.path)).data.stats;
+
+  describe('stats that no record tells', () => {
+    test('count tokens and distinct owners', async () => {
+      const subject = newSubject();
+      const tokens = range(9).map((n) => subject.token(`${n}`, n < 7 ? { owner: OWNERS[n % 3] } : {}));
+      await market.load([subject.collection(), ...tokens]);
+      const { supply, owners } = await statsOf(subject);
+      assert.deepEqual([supply, owners], [9, 3]);
+    });
+
+    test('count listed assets over both books, each asset once, and only live rows', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.collection(),
+        subject.order('1', 5),
+        subject.order('1', 6, { createdAt: market.ago(HOUR_MS) }),
+        subject.listing('1', 4),
+        subject.listing('2', 4),
+        subject.listing('2', 5, { source: 'blur' }),
+        subject.order('3', 5),
+        subject.order('4', 5, { status: 'cancelled' }),
+        subject.order('5', 0),
+        subject.listing('6', 5, { status: 'filled' }),
+        subject.listing('7', 5, { expiresAt: market.ago(0) }),
+        subject.order('8', 5, { expiresAt: market.ago(-MINUTE_MS) }),
+      ]);
+      assert.equal((await statsOf(subject)).listedCount, 4);
+      market.advance(MINUTE_MS);
+      assert.equal((await statsOf(subject)).listedCount, 3);
+      assert.equal((await market.ok(`${subject.path}/listings`)).data.length, 3);
+    });
+
+    test('count the listed assets of a Solana collection', async () => {
+      const subject = newSubject({ chain: 'solana' });
+      await market.load([
+        subject.collection(),
+        subject.listing(mintOf('x'), 5, { source: 'tensor' }),
+        subject.listing(mintOf('x'), 5, { source: 'mercat' }),
+        subject.listing(mintOf('y'), 5, { source: 'mercat' }),
+      ]);
+      assert.equal((await statsOf(subject)).listedCount, 2);
+    });
+
+    test('count none where every listing has ended: that is known', async () => {
+      const subject = newSubject();
+      await market.load([subject.collection(), subject.order('1', 5, { status: 'filled' })]);
+      assert.equal((await statsOf(subject)).listedCount, 0);
+    });
+
+    test('sum sales in native units, to the edge of each window', async () => {
+      const subject = newSubject();
+      const eth = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString();
+      const sold = (n: number, msAgo: number) => subject.sale(`${n}`, eth(2 ** n), { timestamp: market.ago(msAgo) });
+      await market.load([
+        subject.collection(),
+        sold(0, 0),
+        sold(1, DAY_MS - 1),
+        sold(2, DAY_MS),
+        sold(3, DAY_MS + 1),
+        sold(4, 7 * DAY_MS - 1),
+        sold(5, 7 * DAY_MS),
+        sold(6, 7 * DAY_MS + 1),
+        sold(7, 400 * DAY_MS),
+        subject.sale('8', 0, { timestamp: market.ago(DAY_MS - 2) }),
+        subject.sale('9', 'unknown', { timestamp: market.ago(DAY_MS - 2) }),
+      ]);
+      const { volume, sales } = await statsOf(subject);
+      assert.deepEqual(volume, { allTime: 25.5, sevenDay: 6.3, twentyFourHour: 0.7 });
+      assert.deepEqual(sales, { allTime: 8, sevenDay: 6, twentyFourHour: 3 });
+    });
+
+    test('leave each window as the clock goes on, to the millisecond', async () => {
+      const subject = newSubject();
+      // Sales all over the part hour at the old end of the window, and the full hours beside it.
+      const ages = [-90, -61, -60, -59, -31, -30, -29, -1, 0, 1, 29, 30, 31, 59, 60, 61, 90].map(
+        (minutes) => DAY_MS + minutes * MINUTE_MS,
+      );
+      await market.load([
+        subject.collection(),
+        ...ages.map((age, n) => subject.sale(`${n}`, 10n ** 18n, { timestamp: market.ago(age) })),
+      ]);
+      const since = market.now();
+      // Every step is longer than an answer is kept.
+      for (const step of [SECOND_MS, 29 * MINUTE_MS, MINUTE_MS, SECOND_MS + 1, 30 * MINUTE_MS, MINUTE_MS]) {
+        market.advance(step);
+        const passed = market.now() - since;
+        const expected = ages.filter((age) => age + passed <= DAY_MS).length;
+        const { sales, volume } = await statsOf(subject);
+        assert.deepEqual([sales.twentyFourHour, volume.twentyFourHour], [expected, expected], `after ${passed} ms`);
+      }
+    });
+
+    test('leave zero and uninterpretable prices out of volume and count', async () => {
+      const subject = newSubject();
+      const prices = ['0', '6.27e+16', '1.5', '-3', (UINT256_MAX + 1n).toString(), '2000000000000000000'];
+      await market.load([
+        subject.collection(),
+        ...prices.map((price, n) => subject.sale(`${n}`, price, { timestamp: market.ago(n * SECOND_MS) })),
+      ]);
+      const { volume, sales } = await statsOf(subject);
+      assert.deepEqual(volume, { allTime: 2, sevenDay: 2, twentyFourHour: 2 });
+      assert.deepEqual(sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
+    });
+
+    test('are the same whether sales come at once, one by one, or twice', async () => {
+      const [whole, parts] = [newSubject(), newSubject()];
+      const sales = (subject: Subject) =>
+        range(12).map((n) => subject.sale(`${n}`, 10n ** 18n, { timestamp: market.ago(n * 5 * HOUR_MS) }));
+      await market.load([whole.collection(), ...sales(whole)]);
+      await market.load([parts.collection()]);
+      for (const sale of sales(parts)) await market.load([sale]);
+      await market.load(sales(parts));
+      const [one, other] = [await statsOf(whole), await statsOf(parts)];
+      assert.deepEqual(one.sales, { allTime: 12, sevenDay: 12, twentyFourHour: 5 });
+      assert.deepEqual(other, one);
+    });
+
+    test('sum exactly before they become a number, also past 2^256', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.collection(),
+        subject.sale('1', UINT256_MAX),
+        subject.sale('2', UINT256_MAX),
+        subject.sale('3', 2),
+      ]);
+      const exact = '231584178474632390847141970017375815706539969331281128078915.168015826259279872';
+      assert.equal((await statsOf(subject)).volume.allTime, Number(exact));
+    });
+
+    test('know a quiet day as zero once a sale is known at all', async () => {
+      const subject = newSubject();
+      await market.load([subject.collection(), subject.sale('1', 10n ** 18n, { timestamp: market.ago(30 * DAY_MS) })]);
+      const { volume, sales } = await statsOf(subject);
+      assert.deepEqual([volume, sales].map(Object.values), [
+        [1, 0, 0],
+        [1, 0, 0],
+      ]);
+    });
+  });
+}

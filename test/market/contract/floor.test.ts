@@ -1,0 +1,242 @@
+// GET /v1/collections/{id}/floor.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Subject } from '../../support/market.ts';
+import {
+  HOUR_MS,
+  MINUTE_MS,
+  SECOND_MS,
+  UINT256_MAX,
+  forEachMarket,
+  mintOf,
+  newSubject,
+  range,
+} from '../../support/market.ts';
+
+/** Not the default, so that the setting is seen to count. */
+const settings = { PLATFORM_FEE_BPS: '250' };
+
+forEachMarket('floor', { settings }, (market) => {
+  const read = async (subject: Subject) => (await market.ok(`${subject.path}/floor`)).data;
+  const rawsOf = async (subject: Subject) => {
+    const { askFloor, buyerFloor } = await read(subject);
+    return [askFloor?.raw ?? null, buyerFloor?.raw ?? null];
+  };
+
+  test('has every field: both floors as prices, aggregated true, the time of the response, stale false', async () => {
+    const subject = newSubject({ chain: 'apechain', royaltyBps: 500 });
+    await market.load([
+      subject.collection(),
+      subject.order('1', 2n * 10n ** 18n),
+      { kind: 'rate', symbol: 'APE', usd: 0.5, at: market.ago(0) },
+    ]);
+    assert.deepEqual(await market.ok(`${subject.path}/floor`), {
+      data: {
+        collectionId: subject.id,
+        askFloor: { raw: '2000000000000000000', decimal: 2, currency: 'APE', usd: 1 },
+        buyerFloor: { raw: '2150000000000000000', decimal: 2.15, currency: 'APE', usd: 1.08 },
+        aggregated: true,
+        updatedAt: new Date(market.now()).toISOString(),
+        stale: false,
+      },
+    });
+  });
+
+  test('is dated anew on each request, while its ETag stays', async () => {
+    const subject = newSubject();
+    await market.load([subject.collection(), subject.order('1', 5)]);
+    const answers = [];
+    for (const ms of [0, 1, 400, SECOND_MS, HOUR_MS]) {
+      market.advance(ms);
+      const answer = await market.get(`${subject.path}/floor`);
+      assert.equal(answer.body.data.updatedAt, new Date(market.now()).toISOString());
+      assert.equal(Number(answer.headers.get('content-length')), Buffer.byteLength(answer.text));
+      answers.push(answer.headers.get('etag'));
+    }
+    assert.equal(new Set(answers).size, 1);
+  });
+
+  test('of a collection that nobody lists or knows a floor of is null twice, and not stale', async () => {
+    const subject = newSubject();
+    await market.load([subject.collection()]);
+    const { askFloor, buyerFloor, stale } = await read(subject);
+    assert.deepEqual([askFloor, buyerFloor, stale], [null, null, false]);
+  });
+
+  test('is not found for an unknown collection and for one without a usable chain', async () => {
+    await market.load([
+      { kind: 'collection', slug: 'chainless', name: 'No chain', snapshot: { floorRaw: '5' } },
+      { kind: 'collection', slug: 'unchained', name: 'No chain', contractAddress: `0x${'fe'.repeat(20)}` },
+      { kind: 'collection', slug: 'addressless', chain: 'base', name: 'No address', snapshot: { floorRaw: '5' } },
+    ]);
+    for (const id of ['nobody', 'chainless', 'unchained', `0x${'FE'.repeat(20)}`]) {
+      const answer = await market.get(`/v1/collections/${id}/floor`);
+      assert.equal(answer.status, 404, id);
+      assert.equal(answer.body.error.code, 'not_found');
+    }
+    const { data } = await market.ok('/v1/collections/addressless/floor');
+    assert.deepEqual([data.askFloor.raw, data.buyerFloor], ['5', null], 'a chain is enough');
+  });
+
+  describe('the ask', () => {
+    test('falls back from the analytics record to the live book to the stats row to the snapshot', async () => {
+      const subject = newSubject({ snapshot: { floorRaw: '44' } });
+      const ask = async () => {
+        const [raw] = await rawsOf(subject);
+        const { data } = await market.ok(subject.path);
+        assert.equal(data.stats.floor.raw, raw, 'the detail says the same');
+        const { data: list } = await market.ok('/v1/collections?limit=100&chain=ethereum');
+        assert.equal(list.find((one: any) => one.id === subject.id).stats.floor.raw, raw, 'the list says the same');
+        return raw;
+      };
+      await market.load([subject.collection()]);
+      assert.equal(await ask(), '44');
+      await market.load([subject.stats({ floorRaw: '33' })]);
+      assert.equal(await ask(), '33');
+      await market.load([subject.listing('1', 22, { expiresAt: market.ago(-HOUR_MS) })]);
+      assert.equal(await ask(), '22');
+      await market.load([subject.analytics({ floorRaw: '11' })]);
+      assert.equal(await ask(), '11');
+      await market.load([subject.analytics({ volume: { allTime: 1 }, at: market.ago(-SECOND_MS) })]);
+      assert.equal(await ask(), '22', 'a record that tells no floor has none');
+      market.advance(HOUR_MS);
+      assert.equal(await ask(), '33', 'the listing has expired');
+    });
+
+    test('is the cheapest row of the merged book, where a dearer own row hides the external one of its asset', async () => {
+      const subject = newSubject();
+      await market.load([subject.collection(), subject.listing('1', 5), subject.listing('2', 50)]);
+      assert.equal((await rawsOf(subject))[0], '5');
+      await market.load([subject.order('1', 90)]);
+      assert.equal((await rawsOf(subject))[0], '50');
+      await market.load([subject.order('2', 80)]);
+      assert.equal((await rawsOf(subject))[0], '80');
+      await market.load([subject.order('3', 7)]);
+      assert.equal((await rawsOf(subject))[0], '7');
+    });
+
+    test('finds the first row that is not hidden, however many are', async () => {
+      const subject = newSubject();
+      const hidden = range(650).flatMap((n) => [subject.listing(`${n}`, 1 + n), subject.order(`${n}`, 10_000 + n)]);
+      await market.load([subject.collection(), ...hidden, subject.listing('9999', 5_000)]);
+      assert.equal((await rawsOf(subject))[0], '5000');
+      assert.equal((await market.ok(`${subject.path}/listings?limit=1`)).data[0].price.raw, '5000');
+    });
+
+    test('is compared as an integer up to 2^256-1', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.collection(),
+        subject.order('1', UINT256_MAX),
+        subject.listing('2', UINT256_MAX - 1n),
+      ]);
+      assert.equal((await rawsOf(subject))[0], (UINT256_MAX - 1n).toString());
+    });
+
+    test('is the first row of the listings', async () => {
+      const subject = newSubject({ chain: 'solana' });
+      await market.load([
+        subject.collection(),
+        subject.listing(mintOf('1'), 10, { source: 'tensor' }),
+        subject.listing(mintOf('2'), 9, { source: 'mercat' }),
+        subject.listing(mintOf('3'), 0),
+        subject.listing(mintOf('4'), 1, { status: 'filled' }),
+        subject.listing(mintOf('5'), 1, { expiresAt: market.ago(0) }),
+      ]);
+      const { data } = await market.ok(`${subject.path}/listings`);
+      assert.deepEqual([(await rawsOf(subject))[0], data[0].price.raw], ['9', '9']);
+    });
+  });
+
+  describe('the buyer floor', () => {
+    test('of an own ask adds platform fee and royalty, each rounded up to the base unit', async () => {
+      const cases: [bigint, number, bigint][] = [
+        [1n, 500, 3n],
+        [1n, 0, 2n],
+        [40n, 0, 41n],
+        [41n, 0, 43n],
+        // 2.5 % of 10,001 are 250.025, 5 % are 500.05: up to 251 and 501.
+        [10_001n, 500, 10_753n],
+        [10n ** 18n, 1_000, 1_125n * 10n ** 15n],
+        [UINT256_MAX, 10_000, UINT256_MAX * 2n + UINT256_MAX / 40n + 1n],
+      ];
+      const subjects = cases.map(([, royaltyBps]) => newSubject({ royaltyBps }));
+      await market.load(subjects.map((subject) => subject.collection()));
+      await market.load(subjects.map((subject, index) => subject.order('1', cases[index]?.[0] ?? 0n)));
+      for (const [index, subject] of subjects.entries()) {
+        const [ask, , total] = cases[index] ?? [];
+        assert.deepEqual(await rawsOf(subject), [`${ask}`, `${total}`]);
+      }
+    });
+
+    test('of a collection without a royalty on record is ask and platform fee', async () => {
+      const subject = newSubject();
+      await market.load([subject.collection(), subject.order('1', 1_000)]);
+      assert.deepEqual(await rawsOf(subject), ['1000', '1025']);
+    });
+
+    test("of an external row is its marketplace's buyer total, or its ask when none is recorded", async () => {
+      const subject = newSubject({ royaltyBps: 500 });
+      await market.load([subject.collection(), subject.listing('1', 1_000, { buyerTotalRaw: '1111' })]);
+      assert.deepEqual(await rawsOf(subject), ['1000', '1111']);
+      await market.load([subject.listing('2', 1_050)]);
+      assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'of another row than the ask');
+    });
+
+    test('is the cheaper of own and external, in all and not by the ask', async () => {
+      const subject = newSubject({ royaltyBps: 500 });
+      await market.load([
+        subject.collection(),
+        subject.order('1', 1_000),
+        subject.listing('2', 900, { buyerTotalRaw: '1076' }),
+      ]);
+      assert.deepEqual(await rawsOf(subject), ['900', '1075']);
+      await market.load([subject.listing('3', 1_200, { buyerTotalRaw: '1074' })]);
+      assert.deepEqual(await rawsOf(subject), ['900', '1074']);
+    });
+
+    test('of an own Solana row adds the fees too, where no buyer total is recorded', async () => {
+      const subject = newSubject({ chain: 'solana', royaltyBps: 500 });
+      const own = { source: 'mercat' };
+      await market.load([subject.collection(), subject.listing(mintOf('1'), 1_000, own)]);
+      assert.deepEqual(await rawsOf(subject), ['1000', '1075']);
+      await market.load([subject.listing(mintOf('2'), 1_060, { source: 'tensor' })]);
+      assert.deepEqual(await rawsOf(subject), ['1000', '1060']);
+      await market.load([subject.listing(mintOf('3'), 1_010, { ...own, buyerTotalRaw: '1050' })]);
+      assert.deepEqual(await rawsOf(subject), ['1000', '1050']);
+      await market.load([subject.listing(mintOf('4'), 900, own)]);
+      assert.deepEqual(await rawsOf(subject), ['900', '968']);
+      await market.load([subject.listing(mintOf('5'), 800, { ...own, expiresAt: market.ago(0) })]);
+      assert.deepEqual(await rawsOf(subject), ['900', '968']);
+    });
+
+    test('looks at live rows alone: none that has ended, expired or costs nothing', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.collection({ snapshot: { floorRaw: '3' } }),
+        subject.order('1', 0),
+        subject.order('2', 1, { status: 'filled' }),
+        subject.order('3', 1, { expiresAt: market.ago(0) }),
+        subject.listing('4', 0, { buyerTotalRaw: '1' }),
+        subject.listing('5', 1, { status: 'cancelled' }),
+        subject.listing('6', 100, { expiresAt: market.ago(-MINUTE_MS) }),
+      ]);
+      assert.deepEqual(await rawsOf(subject), ['100', '100']);
+      market.advance(MINUTE_MS);
+      assert.deepEqual(await rawsOf(subject), ['3', null], 'the snapshot is an ask, not a fill');
+    });
+  });
+
+  test('follows an import in the very next request', async () => {
+    const subject = newSubject({ royaltyBps: 0 });
+    await market.load([subject.collection()]);
+    assert.deepEqual(await rawsOf(subject), [null, null]);
+    await market.load([subject.order('1', 1_000)]);
+    assert.deepEqual(await rawsOf(subject), ['1000', '1025']);
+    await market.load([subject.collection({ royaltyBps: 1_000 })]);
+    assert.deepEqual(await rawsOf(subject), ['1000', '1125']);
+    await market.load([subject.order('1', 1_000, { status: 'filled' })]);
+    assert.deepEqual(await rawsOf(subject), [null, null]);
+  });
+});

@@ -1,0 +1,350 @@
+// What all endpoints of the marketplace interface share: rate limits, caching headers and ETags, methods, and CORS.
+
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { before, beforeEach, describe, test } from 'node:test';
+import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
+import type { TestAnswer } from '../../support/service.ts';
+import { MINUTE_MS, SECOND_MS, forEachMarket, newSubject, range } from '../../support/market.ts';
+
+const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
+const LIST_MAX = 120;
+const SINGLE_MAX = 300;
+
+forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
+  const subject = newSubject();
+  const lists = ['/v1/collections', `${subject.path}/listings`, `${subject.path}/sales`];
+  const singles = [
+    '/v1',
+    '/v1/openapi.json',
+    subject.path,
+    `${subject.path}/floor`,
+    `/v1/tokens/ethereum/${subject.address}/1`,
+  ];
+  const all = [...lists, ...singles];
+
+  before(() => market.load([subject.collection(), subject.order('1', 5), subject.token('1'), subject.sale('1', 5)]));
+  // A new window for every test.
+  beforeEach(() => market.advance(MINUTE_MS));
+
+  const statusesOf = async (path: string, times: number, init: RequestInit = {}) => {
+    const statuses: number[] = [];
+    for (let sent = 0; sent < times; sent += 1) statuses.push((await market.get(path, init)).status);
+    return statuses;
+  };
+  const assertRefused = (answer: TestAnswer, limit: number, resetAt: number) => {
+    assert.equal(answer.status, 429);
+    const seconds = Math.ceil((resetAt - market.now()) / SECOND_MS);
+    assert.deepEqual(
+      RATE_HEADERS.map((name) => answer.headers.get(name)),
+      [String(limit), '0', new Date(resetAt).toISOString(), String(seconds)],
+    );
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+  };
+  /** A request whose target goes out exactly as it is written, from this machine's other addresses if need be. */
+  const raw = (path: string, options: http.RequestOptions = {}) =>
+    new Promise<{ status: number; headers: http.IncomingHttpHeaders; text: string }>((resolve, reject) => {
+      const { hostname, port } = new URL(market.url);
+      const request = http.request({ hostname, port, path, ...options }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+      });
+      request.on('error', reject).end();
+    });
+
+  describe('a rate limit', () => {
+    test('answers 120 list requests a minute over all lists, and the 121st with 429 and the four headers', async () => {
+      const resetAt = market.now() + MINUTE_MS;
+      for (const path of lists) assert.deepEqual(new Set(await statusesOf(path, LIST_MAX / 3)), new Set([200]));
+      market.advance(20_500);
+      const answer = await market.get('/v1/collections?limit=2');
+      assertRefused(answer, LIST_MAX, resetAt);
+      assert.equal(answer.headers.get('retry-after'), '40');
+      assert.equal(answer.body.error.code, 'rate_limited');
+      for (const path of lists) assertRefused(await market.get(path), LIST_MAX, resetAt);
+    });
+
+    test('answers 300 single requests a minute over all other endpoints, and the 301st with 429', async () => {
+      const resetAt = market.now() + MINUTE_MS;
+      for (const path of singles) assert.deepEqual(new Set(await statusesOf(path, SINGLE_MAX / 5)), new Set([200]));
+      for (const path of singles) assertRefused(await market.get(path), SINGLE_MAX, resetAt);
+    });
+
+    test('counts the two buckets apart', async () => {
+      await statusesOf('/v1/collections', LIST_MAX + 1);
+      for (const path of singles) assert.equal((await market.get(path)).status, 200, path);
+      await statusesOf('/v1', SINGLE_MAX);
+      assert.equal((await market.get('/v1')).status, 429);
+      market.advance(MINUTE_MS);
+      await statusesOf('/v1', SINGLE_MAX + 1);
+      for (const path of lists) assert.equal((await market.get(path)).status, 200, path);
+    });
+
+    test('starts anew 60 seconds after the first request of its window, not of the last', async () => {
+      await statusesOf('/v1/collections', 1);
+      market.advance(MINUTE_MS - 1);
+      await statusesOf('/v1/collections', LIST_MAX - 1);
+      const last = await market.get('/v1/collections');
+      assertRefused(last, LIST_MAX, market.now() + 1);
+      assert.equal(last.headers.get('retry-after'), '1');
+      market.advance(1);
+      assert.deepEqual(new Set(await statusesOf('/v1/collections', LIST_MAX)), new Set([200]));
+      assert.equal((await market.get('/v1/collections')).status, 429);
+    });
+
+    test('counts refused requests without prolonging the window', async () => {
+      const resetAt = market.now() + MINUTE_MS;
+      await statusesOf('/v1/collections', LIST_MAX + 200);
+      market.advance(MINUTE_MS - 1);
+      assertRefused(await market.get('/v1/collections'), LIST_MAX, resetAt);
+      market.advance(1);
+      assert.equal((await market.get('/v1/collections')).status, 200);
+    });
+
+    test('counts HEAD, errors, 304 and other methods', async () => {
+      const etag = (await market.get('/v1/collections')).headers.get('etag') ?? '';
+      const kinds: [string, RequestInit, number][] = [
+        ['/v1/collections', { method: 'HEAD' }, 200],
+        ['/v1/collections?limit=0', {}, 400],
+        ['/v1/collections/nobody/listings', {}, 404],
+        ['/v1/collections', { method: 'POST' }, 405],
+        ['/v1/collections', { headers: { 'if-none-match': etag } }, 304],
+      ];
+      let sent = 1;
+      for (const [path, init, status] of kinds) {
+        assert.deepEqual(new Set(await statusesOf(path, 23, init)), new Set([status]));
+        sent += 23;
+      }
+      assert.deepEqual(new Set(await statusesOf('/v1/collections', LIST_MAX - sent)), new Set([200]));
+      assert.equal((await market.get('/v1/collections')).status, 429);
+      const head = await market.get('/v1/collections', { method: 'HEAD' });
+      assert.deepEqual([head.status, head.headers.get('retry-after')], [429, '60']);
+    });
+
+    test('counts a path that cannot be read, and one that is not there, as a single', async () => {
+      await statusesOf('/v1/nothing', SINGLE_MAX - 1);
+      assert.equal((await raw('/v1/collections/%zz')).status, 400);
+      assert.equal((await raw('/v1/collections/%zz')).status, 429);
+    });
+
+    test('does not count preflights, and answers them when the bucket is exhausted', async () => {
+      assert.deepEqual(
+        new Set(await statusesOf('/v1/collections', LIST_MAX + 5, { method: 'OPTIONS' })),
+        new Set([204]),
+      );
+      assert.deepEqual(new Set(await statusesOf('/v1/collections', LIST_MAX)), new Set([200]));
+      assert.equal((await market.get('/v1/collections')).status, 429);
+      assert.equal((await market.get('/v1/collections', { method: 'OPTIONS' })).status, 204);
+    });
+
+    test('cannot be passed by another spelling of the same path', async () => {
+      await statusesOf('/v1/collections', LIST_MAX);
+      const spellings = [
+        '/v1/collections/',
+        '/v1/%63ollections',
+        '/%76%31/collections',
+        `http://elsewhere.example/v1/collections`,
+        '/v1/collections?',
+        `${subject.path}/listings/`,
+        `${subject.path}/%6cistings`,
+        `${subject.path}/sales?limit=1`,
+      ];
+      for (const path of spellings) assert.equal((await raw(path)).status, 429, path);
+    });
+
+    test('is counted by the address of the socket, and X-Forwarded-For changes nothing', async () => {
+      const forwarded = (sent: number) => ({
+        'x-forwarded-for': `203.0.113.${sent}`,
+        forwarded: `for=192.0.2.${sent}`,
+      });
+      for (const sent of range(LIST_MAX)) {
+        const answer = await market.get('/v1/collections', { headers: forwarded(sent) });
+        assert.equal(answer.status, 200);
+      }
+      assert.equal((await market.get('/v1/collections', { headers: forwarded(250) })).status, 429);
+      assert.equal((await raw('/v1/collections', { localAddress: '127.0.0.9' })).status, 200, 'another client');
+    });
+
+    test('puts none of its headers on anything but a 429', async () => {
+      const answers = [
+        ...(await Promise.all(all.map((path) => market.get(path)))),
+        ...(await Promise.all(all.map((path) => market.get(path, { method: 'HEAD' })))),
+        await market.get('/v1/collections?limit=0'),
+        await market.get('/v1/collections/nobody'),
+        await market.get('/v1/collections', { method: 'DELETE' }),
+        await market.get('/v1/collections', { method: 'OPTIONS' }),
+      ];
+      for (const { headers, status } of answers) {
+        assert.notEqual(status, 429);
+        for (const name of RATE_HEADERS) assert.equal(headers.get(name), null);
+      }
+    });
+  });
+
+  describe('caching', () => {
+    const POLICY = /^public, max-age=0, s-maxage=\d+, stale-while-revalidate=\d+$/;
+
+    test('is described by every 200: for shared caches only, with a weak ETag', async () => {
+      for (const path of all) {
+        const { headers } = await market.get(path);
+        assert.match(headers.get('cache-control') ?? '', POLICY, path);
+        assert.match(headers.get('etag') ?? '', /^W\/"[\w-]{16,}"$/, path);
+      }
+    });
+
+    test('gives a caller that holds the same answer a 304 with the same headers and no body', async () => {
+      for (const path of all) {
+        const { headers } = await market.get(path);
+        const etag = headers.get('etag') ?? '';
+        for (const held of [etag, etag.slice(2), '*', `"other", ${etag}`, `W/"x",${etag} `]) {
+          for (const method of ['GET', 'HEAD']) {
+            const again = await market.get(path, { method, headers: { 'if-none-match': held } });
+            assert.equal(again.status, 304, `${method} ${path} with ${held}`);
+            for (const name of ['etag', 'cache-control', 'access-control-allow-origin']) {
+              assert.equal(again.headers.get(name), headers.get(name), name);
+            }
+          }
+        }
+        market.advance(MINUTE_MS);
+      }
+    });
+
+    test('gives the answer to a caller that holds another one, or none', async () => {
+      for (const held of ['"other"', 'W/"other"', '', 'garbage', '"']) {
+        const { status, body } = await market.get(subject.path, { headers: { 'if-none-match': held } });
+        assert.deepEqual([status, body?.data.id], [200, subject.id], held);
+      }
+    });
+
+    test('changes the ETag when an import changes the answer, and only then', async () => {
+      const etags = async (): Promise<Record<string, string | null>> => {
+        const entries = [];
+        for (const path of all) entries.push([path, (await market.get(path)).headers.get('etag')] as const);
+        return Object.fromEntries(entries);
+      };
+      const first = await etags();
+      await market.load([subject.order('1', 5)]);
+      market.advance(2 * SECOND_MS);
+      assert.deepEqual(await etags(), first, 'nothing has changed');
+      await market.load([subject.order('2', 4)]);
+      const second = await etags();
+      const changed = ['/v1/collections', `${subject.path}/listings`, subject.path, `${subject.path}/floor`];
+      assert.deepEqual(
+        all.filter((path) => second[path] !== first[path]),
+        changed,
+      );
+      const held = await market.get(`${subject.path}/listings`, {
+        headers: { 'if-none-match': first[`${subject.path}/listings`] ?? '' },
+      });
+      assert.equal(held.status, 200);
+    });
+
+    test('is forbidden for every error', async () => {
+      const errors = [
+        await market.get('/v1/collections?limit=0'),
+        await market.get('/v1/collections/nobody'),
+        await market.get('/v1/nothing'),
+        await market.get('/v1/tokens/nowhere/a/1'),
+        await market.get('/v1/collections', { method: 'POST' }),
+      ];
+      for (const { headers, status } of errors) {
+        assert.equal(headers.get('cache-control'), 'no-store', String(status));
+        assert.equal(headers.get('etag'), null);
+      }
+    });
+  });
+
+  describe('methods', () => {
+    test('HEAD has the status and headers of GET, and no body', async () => {
+      for (const path of [...all, '/v1/collections?limit=0', '/v1/collections/nobody', '/v1/nothing']) {
+        const [get, head] = [await market.get(path), await market.get(path, { method: 'HEAD' })];
+        assert.equal(head.status, get.status, path);
+        for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'access-control-allow-origin']) {
+          assert.equal(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
+        }
+      }
+    });
+
+    test('any other method on a known path is 405 with Allow, in the envelope', async () => {
+      for (const path of all) {
+        for (const method of METHODS) {
+          const answer = await market.get(path, { method });
+          assert.equal(answer.status, 405, `${method} ${path}`);
+          assert.equal(answer.body.error.code, 'method_not_allowed');
+          assert.deepEqual((answer.headers.get('allow') ?? '').split(', ').sort(), ['GET', 'HEAD', 'OPTIONS']);
+        }
+      }
+      for (const method of ['TRACE', 'PROPFIND', 'SEARCH']) {
+        assert.equal((await raw('/v1/collections', { method })).status, 405, method);
+      }
+    });
+
+    test('any other method on an unknown path is 404', async () => {
+      for (const method of [...METHODS, 'OPTIONS']) {
+        assert.equal((await market.get('/v1/nothing', { method })).status, 404, method);
+      }
+    });
+
+    test('a POST with a body is refused as any other, whatever the body', async () => {
+      for (const body of ['{"a":1}', '{', 'x'.repeat(100_000)]) {
+        const headers = { 'content-type': 'application/json' };
+        assert.equal((await market.get('/v1/collections', { method: 'POST', body, headers })).status, 405);
+      }
+    });
+  });
+
+  describe('CORS', () => {
+    test('every answer, errors too, is open to every origin, and lets scripts read the headers that matter', async () => {
+      const origin = { origin: 'https://app.example.org' };
+      const answers = [
+        ...(await Promise.all(all.map((path) => market.get(path, { headers: origin })))),
+        await market.get('/v1/collections?limit=0', { headers: origin }),
+        await market.get('/v1/collections/nobody', { headers: origin }),
+        await market.get('/v1/nothing', { headers: origin }),
+        await market.get('/v1/collections', { method: 'POST', headers: origin }),
+      ];
+      for (const { headers } of answers) {
+        assert.equal(headers.get('access-control-allow-origin'), '*');
+        assert.equal(headers.get('access-control-allow-credentials'), null);
+        const exposed = (headers.get('access-control-expose-headers') ?? '').toLowerCase().split(/, ?/);
+        for (const name of [...RATE_HEADERS, 'etag']) assert.ok(exposed.includes(name), name);
+      }
+    });
+
+    test('a preflight is 204 and allows GET with any header', async () => {
+      for (const path of all) {
+        const answer = await market.get(path, {
+          method: 'OPTIONS',
+          headers: {
+            origin: 'https://app.example.org',
+            'access-control-request-method': 'GET',
+            'access-control-request-headers': 'x-anything',
+          },
+        });
+        assert.equal(answer.status, 204, path);
+        assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+        assert.match(answer.headers.get('access-control-allow-methods') ?? '', /\bGET\b/);
+        assert.match(answer.headers.get('access-control-allow-headers') ?? '', /\*|x-anything/);
+        assert.match(answer.headers.get('allow') ?? '', /\bGET\b/);
+      }
+    });
+  });
+});
+
+forEachMarket(
+  'limits behind a proxy',
+  { settings: { TRUST_PROXY: 'true' }, limits: { list: 2, single: 1_000 } },
+  (market) => {
+    test('each client that the proxy names has buckets of its own, whatever it says of itself', async () => {
+      const get = async (forwardedFor: string) =>
+        (await market.get('/v1/collections', { headers: { 'x-forwarded-for': forwardedFor } })).status;
+      assert.deepEqual([await get('203.0.113.1'), await get('203.0.113.1'), await get('203.0.113.1')], [200, 200, 429]);
+      assert.equal(await get('198.51.100.200, 203.0.113.1'), 429);
+      assert.equal(await get('203.0.113.2'), 200);
+      assert.deepEqual([await get('2001:db8::1'), await get('2001:db8::2'), await get('2001:db8::3')], [200, 200, 429]);
+    });
+  },
+);

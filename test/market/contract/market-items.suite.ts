@@ -1,0 +1,213 @@
+// MarketItem and Price, as listings show them: part of the suite of that endpoint, on its service.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toLargeTokenId } from '../../../src/sources/sample-chance.ts';
+import type { TestMarket } from '../../support/market.ts';
+import {
+  DAY_MS,
+  MINUTE_MS,
+  SECOND_MS,
+  START,
+  UINT256_MAX,
+  SELLER,
+  SOLANA_SELLER,
+  mintOf,
+  newSubject,
+} from '../../support/market.ts';
+
+const DAY_BEFORE = new Date(START - DAY_MS).toISOString();
+const rawsOf = (rows: any[]) => rows.map((row) => row.price.raw);
+const assetsOf = (rows: any[]) => rows.map((row) => row.tokenId ?? row.mint);
+
+/** Every field of a row of listings, and every field of its price. */
+export function describeMarketItems(market: TestMarket): void {
+  describe('a row', () => {
+    test('of the own EVM book has every field, the upper-case code of the service and the order-book id', async () => {
+      const subject = newSubject({ chain: 'base' });
+      const expiresAt = new Date(START + DAY_MS).toISOString();
+      await market.load([
+        subject.collection(),
+        subject.order('7', '1500000000000000000', { seller: SELLER.toUpperCase().replace('0X', '0x'), expiresAt }),
+      ]);
+      const { data } = await market.ok(`${subject.path}/listings`);
+      assert.deepEqual(data, [
+        {
+          chain: 'base',
+          contractAddress: subject.address,
+          tokenId: '7',
+          mint: null,
+          collectionId: subject.id,
+          price: { raw: '1500000000000000000', decimal: 1.5, currency: 'ETH', usd: null },
+          seller: SELLER,
+          buyer: null,
+          marketplace: 'MERCAT',
+          status: 'active',
+          expiresAt,
+          timestamp: DAY_BEFORE,
+          orderId: `base_${subject.address}_7_${START - DAY_MS}`,
+          tx: null,
+        },
+      ]);
+    });
+
+    test('of an external marketplace on EVM has its source slug and the mirror id, never the order hash', async () => {
+      const subject = newSubject({ chain: 'polygon' });
+      const orderHash = `0x${'ab'.repeat(32)}`;
+      const tx = `0x${'Cd'.repeat(32)}`;
+      const more = { source: 'magic-eden', id: 'me:42/x', orderHash, tx };
+      await market.load([subject.collection(), subject.listing('0', 12, more)]);
+      const { data } = await market.ok(`${subject.path}/listings`);
+      assert.deepEqual(data, [
+        {
+          chain: 'polygon',
+          contractAddress: subject.address,
+          tokenId: '0',
+          mint: null,
+          collectionId: subject.id,
+          price: { raw: '12', decimal: 1.2e-17, currency: 'POL', usd: null },
+          seller: SELLER,
+          buyer: null,
+          marketplace: 'magic-eden',
+          status: 'active',
+          expiresAt: null,
+          timestamp: DAY_BEFORE,
+          orderId: 'me:42/x',
+          tx: tx.toLowerCase(),
+        },
+      ]);
+    });
+
+    test('on Solana has a mint as written, no contract address, and a lower-cased collection id', async () => {
+      const subject = newSubject({ chain: 'solana' });
+      const mint = mintOf('case');
+      await market.load([subject.collection(), subject.listing(mint, 2_500_000_000, { source: 'tensor', id: 'T1' })]);
+      const { data } = await market.ok(`${subject.path}/listings`);
+      assert.notEqual(subject.address, subject.address.toLowerCase());
+      assert.deepEqual(data, [
+        {
+          chain: 'solana',
+          contractAddress: null,
+          tokenId: null,
+          mint,
+          collectionId: `solana_${subject.address.toLowerCase()}`,
+          price: { raw: '2500000000', decimal: 2.5, currency: 'SOL', usd: null },
+          seller: SOLANA_SELLER,
+          buyer: null,
+          marketplace: 'tensor',
+          status: 'active',
+          expiresAt: null,
+          timestamp: DAY_BEFORE,
+          orderId: 'T1',
+          tx: null,
+        },
+      ]);
+    });
+
+    test("of the service's own Solana listings comes through the mirror with the service's code and prefix", async () => {
+      const subject = newSubject({ chain: 'solana' });
+      await market.load([
+        subject.collection(),
+        subject.listing(mintOf('1'), 5, { source: 'mercat', id: 'escrow1' }),
+        subject.listing(mintOf('2'), 6, { source: 'mercat', id: 'mercat_escrow2' }),
+      ]);
+      const { data } = await market.ok(`${subject.path}/listings`);
+      assert.deepEqual(
+        data.map((row: any) => [row.marketplace, row.orderId]),
+        [
+          ['MERCAT', 'mercat_escrow1'],
+          ['MERCAT', 'mercat_escrow2'],
+        ],
+      );
+    });
+
+    test('without a mirror id keeps one and the same order id over imports', async () => {
+      const subject = newSubject();
+      const records = [subject.collection(), subject.listing('1', 5)];
+      await market.load(records);
+      const [first] = (await market.ok(`${subject.path}/listings`)).data;
+      await market.load(records);
+      const [second] = (await market.ok(`${subject.path}/listings`)).data;
+      assert.match(first.orderId, /./);
+      assert.equal(second.orderId, first.orderId);
+    });
+  });
+
+  describe('a price', () => {
+    test('keeps amounts up to 2^256-1 and token ids of 78 digits byte for byte', async () => {
+      const subject = newSubject();
+      const large = toLargeTokenId('one');
+      const raws = [1n, 9_007_199_254_740_993n, 10n ** 18n + 1n, 2n ** 255n, UINT256_MAX - 1n, UINT256_MAX];
+      const ids = [UINT256_MAX.toString(), large, '0', '9007199254740993', '10', '9'];
+      await market.load([
+        subject.collection(),
+        ...raws.map((raw, index) =>
+          index % 2 === 0 ? subject.order(ids[index] ?? '', raw) : subject.listing(ids[index] ?? '', raw),
+        ),
+      ]);
+      const { data } = await market.ok(`${subject.path}/listings`);
+      assert.deepEqual(rawsOf(data), raws.map(String));
+      assert.deepEqual(assetsOf(data), ids);
+      assert.equal(large.length, 78);
+      assert.equal(data.at(-1).price.decimal, 1.157920892373162e59);
+      assert.equal(data[2].price.decimal, 1);
+    });
+
+    test('is sorted as an integer: 9 before 10 before 2^256-1', async () => {
+      const subject = newSubject();
+      const raws = [10n, UINT256_MAX, 9n, 2n ** 64n, 100n, 99n, 2n ** 64n + 1n];
+      await market.load([
+        subject.collection(),
+        ...raws.map((raw, index) => (index % 2 ? subject.order(`${index}`, raw) : subject.listing(`${index}`, raw))),
+      ]);
+      const { data } = await market.ok(`${subject.path}/listings`);
+      const expected = raws.toSorted((a, b) => (a < b ? -1 : 1)).map(String);
+      assert.deepEqual(rawsOf(data), expected);
+    });
+
+    test('has dollars in cents from one dollar up, and six significant digits below', async () => {
+      const subject = newSubject({ chain: 'apechain' });
+      const amounts = [
+        '1000000000000000000',
+        '12345678900000000000',
+        '123456789000000000',
+        '1',
+        '20000000000000000000000',
+      ];
+      await market.load([
+        subject.collection(),
+        ...amounts.map((raw, index) => subject.order(`${index}`, raw)),
+        { kind: 'rate', symbol: 'APE', usd: 1.2345678, at: market.ago(0) },
+      ]);
+      const { data } = await market.ok(`${subject.path}/listings`);
+      assert.deepEqual(
+        data.map((row: any) => [row.price.raw, row.price.usd]),
+        [
+          ['1', 1.23457e-18],
+          ['123456789000000000', 0.152416],
+          ['1000000000000000000', 1.23],
+          ['12345678900000000000', 15.24],
+          ['20000000000000000000000', 24691.36],
+        ],
+      );
+    });
+
+    test('has no dollars once the newest rate is older than 15 minutes, and has them again with a newer one', async () => {
+      const subject = newSubject({ chain: 'ink' });
+      const usd = async () => (await market.ok(`${subject.path}/listings`)).data[0].price.usd;
+      const rate = (dollars: number, at: string) => ({ kind: 'rate', symbol: 'ETH', usd: dollars, at });
+      await market.load([subject.collection(), subject.order('1', 10n ** 18n), rate(2_000, market.ago(0))]);
+      assert.equal(await usd(), 2_000);
+      market.advance(15 * MINUTE_MS);
+      assert.equal(await usd(), 2_000);
+      market.advance(SECOND_MS);
+      assert.equal(await usd(), null);
+      await market.load([rate(3_000, market.ago(0))]);
+      assert.equal(await usd(), 3_000);
+      await market.load([rate(1_000, market.ago(MINUTE_MS))]);
+      assert.equal(await usd(), 3_000, 'the newest rate wins, not the one told last');
+      market.advance(20 * MINUTE_MS);
+      assert.equal(await usd(), null);
+    });
+  });
+}

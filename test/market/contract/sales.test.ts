@@ -1,0 +1,252 @@
+// GET /v1/collections/{id}/sales.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toEvmHash, toSolanaSignature } from '../../../src/sources/sample-chance.ts';
+import {
+  BUYER,
+  DAY_MS,
+  HOUR_MS,
+  SECOND_MS,
+  SELLER,
+  SOLANA_BUYER,
+  SOLANA_SELLER,
+  START,
+  UINT256_MAX,
+  forEachMarket,
+  mintOf,
+  newSubject,
+  range,
+} from '../../support/market.ts';
+
+const at = (ms: number) => new Date(ms).toISOString();
+const rawsOf = (rows: any[]) => rows.map((row) => row.price.raw);
+
+forEachMarket('sales', {}, (market) => {
+  test('a sale on EVM has every field, and names its source and the listing it came from', async () => {
+    const subject = newSubject({ chain: 'abstract' });
+    const tx = toEvmHash('a sale');
+    const more = {
+      seller: SELLER,
+      buyer: BUYER,
+      listingId: 'L-1',
+      tx: tx.toUpperCase().replace('0X', '0x'),
+      logIndex: 3,
+    };
+    await market.load([subject.collection(), subject.sale('7', '250000000000000000', more)]);
+    const { data, pagination } = await market.ok(`${subject.path}/sales`);
+    assert.deepEqual(data, [
+      {
+        chain: 'abstract',
+        contractAddress: subject.address,
+        tokenId: '7',
+        mint: null,
+        collectionId: subject.id,
+        price: { raw: '250000000000000000', decimal: 0.25, currency: 'ETH', usd: null },
+        seller: SELLER,
+        buyer: BUYER,
+        marketplace: 'opensea',
+        status: 'sold',
+        expiresAt: null,
+        timestamp: at(START - DAY_MS),
+        orderId: 'L-1',
+        tx,
+      },
+    ]);
+    assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
+  });
+
+  test('an own sale on Solana has the code of the service and the prefix, and null where nothing was told', async () => {
+    const subject = newSubject({ chain: 'solana' });
+    const mint = mintOf('sold');
+    const tx = toSolanaSignature('a sale');
+    const told = { source: 'mercat', listingId: 'escrow', seller: SOLANA_SELLER, buyer: SOLANA_BUYER, logIndex: 1, tx };
+    await market.load([
+      subject.collection(),
+      subject.sale(mint, 1, told),
+      subject.sale(mint, 2, { source: 'magic-eden', timestamp: market.ago(2 * DAY_MS) }),
+      subject.sale(mint, 3, { source: 'tensor', timestamp: market.ago(3 * DAY_MS), tx }),
+    ]);
+    const { data } = await market.ok(`${subject.path}/sales`);
+    assert.deepEqual(
+      data.map((row: any) => [row.marketplace, row.orderId, row.seller, row.buyer, row.tx]),
+      [
+        ['MERCAT', 'mercat_escrow', SOLANA_SELLER, SOLANA_BUYER, tx],
+        ['magic-eden', null, null, null, null],
+        ['tensor', null, null, null, tx],
+      ],
+    );
+    assert.deepEqual([data[0].contractAddress, data[0].tokenId, data[0].mint], [null, null, mint]);
+    assert.equal(data[0].collectionId, `solana_${subject.address.toLowerCase()}`);
+  });
+
+  test('amounts come back byte for byte up to 2^256-1', async () => {
+    const subject = newSubject();
+    const raws = [UINT256_MAX, UINT256_MAX - 1n, 10n ** 18n + 1n, 9_007_199_254_740_993n, 1n, 0n].map(String);
+    await market.load([
+      subject.collection(),
+      ...raws.map((raw, index) => subject.sale('1', raw, { timestamp: market.ago(index * HOUR_MS) })),
+    ]);
+    assert.deepEqual(rawsOf((await market.ok(`${subject.path}/sales`)).data), raws);
+  });
+
+  test('sales come newest first, whatever the order they were told in', async () => {
+    const subject = newSubject();
+    const hours = [5, 1, 9, 3, 7, 2, 8, 4, 6, 0];
+    await market.load([
+      subject.collection(),
+      ...hours.map((hour) => subject.sale('1', hour + 1, { timestamp: market.ago(hour * HOUR_MS) })),
+    ]);
+    const rows = await market.walk(`${subject.path}/sales?limit=3`);
+    assert.deepEqual(
+      rawsOf(rows),
+      range(10).map((hour) => `${hour + 1}`),
+    );
+  });
+
+  test('many sales of one second are paged without a gap or a repeat, in the order of one page', async () => {
+    const subject = newSubject();
+    const second = at(START - HOUR_MS);
+    const sales = range(90).map((n) =>
+      subject.sale(`${n}`, 1 + n, { timestamp: second, tx: toEvmHash('sweep', `${n % 7}`), logIndex: n }),
+    );
+    const around = [-SECOND_MS, SECOND_MS].map((ms) =>
+      subject.sale('1', 500, { timestamp: at(START - HOUR_MS + ms), source: 'blur' }),
+    );
+    await market.load([subject.collection(), ...sales, ...around]);
+    const whole = (await market.ok(`${subject.path}/sales?limit=100`)).data;
+    assert.equal(new Set(rawsOf(whole.slice(1, -1))).size, 90);
+    for (const limit of [1, 7, 45, 91, 92]) {
+      assert.deepEqual(await market.walk(`${subject.path}/sales?limit=${limit}`), whole, `limit ${limit}`);
+    }
+  });
+
+  test('sales that come in between two pages make no other row repeat or vanish', async () => {
+    const subject = newSubject();
+    const sale = (n: number, more = {}) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS), ...more });
+    await market.load([subject.collection(), ...range(20).map((n) => sale(10 + 2 * n))]);
+    const seen: string[] = [];
+    let cursor = '';
+    for (let page = 0; ; page += 1) {
+      const answer = await market.ok(`${subject.path}/sales?limit=4${cursor}`);
+      seen.push(...rawsOf(answer.data));
+      if (!answer.pagination.hasMore) break;
+      cursor = `&cursor=${answer.pagination.nextCursor}`;
+      // One newer than everything, one between rows already seen, one that is still to come.
+      await market.load([sale(page + 1), sale(11 + 2 * page), sale(13 + 8 * (page + 1))]);
+    }
+    const before = range(20).map((n) => `${10 + 2 * n}`);
+    assert.deepEqual(
+      seen.filter((raw) => before.includes(raw)),
+      before,
+    );
+    assert.equal(new Set(seen).size, seen.length);
+    assert.ok(seen.length > before.length, 'rows that come in ahead of the walk are seen');
+  });
+
+  test('a page is cut first and loses its uninterpretable rows then: short and empty pages with more to come', async () => {
+    const subject = newSubject();
+    const bad = ['6.27e+16', '1.5', '-1', '', 'NaN', '0x10', (UINT256_MAX + 1n).toString(), '1,000', ' 1', 'null'];
+    const prices = range(12).map((n) => (n < 3 || n >= 9 ? `${n + 1}` : (bad[n - 3] ?? 'x')));
+    prices[6] = 'unknown';
+    const sales = prices.map((price, n) => subject.sale(`${n}`, price, { timestamp: market.ago(n * HOUR_MS) }));
+    await market.load([subject.collection(), ...sales]);
+    const lengths: number[] = [];
+    const raws: string[] = [];
+    let cursor = '';
+    for (;;) {
+      const { data, pagination } = await market.ok(`${subject.path}/sales?limit=2${cursor}`);
+      lengths.push(data.length);
+      raws.push(...rawsOf(data));
+      assert.equal(pagination.hasMore, lengths.length < 6);
+      assert.equal(pagination.nextCursor === null, !pagination.hasMore);
+      if (!pagination.hasMore) break;
+      cursor = `&cursor=${pagination.nextCursor}`;
+    }
+    assert.deepEqual(lengths, [2, 1, 0, 0, 1, 2]);
+    assert.deepEqual(raws, ['1', '2', '3', '10', '11', '12']);
+  });
+
+  test('none of the prices that are not integers from 0 to 2^256-1 is served', async () => {
+    const subject = newSubject();
+    const bad = ['6.27e+16', '1.0', '-1', '+1', 'NaN', '0x10', (UINT256_MAX + 1n).toString(), '1,000', ' 1', '1 ', '٣'];
+    const sales = bad.map((price, n) => subject.sale(`${n}`, price, { timestamp: market.ago(n * HOUR_MS) }));
+    await market.load([subject.collection(), ...sales, { ...subject.sale('n', 0), tokenId: '99', price: 6.27e16 }]);
+    const { data, pagination } = await market.ok(`${subject.path}/sales`);
+    assert.deepEqual(rawsOf(data), ['62700000000000000'], 'a JSON number is read by its literal text');
+    assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
+  });
+
+  test('the last full page says that it is the last', async () => {
+    const subject = newSubject();
+    const sales = range(50).map((n) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS) }));
+    await market.load([subject.collection(), ...sales]);
+    const first = await market.ok(`${subject.path}/sales`);
+    assert.equal(first.data.length, 25, 'the default limit');
+    const second = await market.ok(`${subject.path}/sales?cursor=${first.pagination.nextCursor}`);
+    assert.equal(second.data.length, 25);
+    assert.deepEqual(second.pagination, { nextCursor: null, hasMore: false });
+  });
+
+  test('a collection without sales has an empty page', async () => {
+    const subject = newSubject();
+    await market.load([subject.collection()]);
+    assert.deepEqual(await market.ok(`${subject.path}/sales`), {
+      data: [],
+      pagination: { nextCursor: null, hasMore: false },
+    });
+  });
+
+  test('a sale is there in the request after its import, and once however often it is told', async () => {
+    const subject = newSubject();
+    const sale = subject.sale('1', 5, { tx: toEvmHash('told twice'), logIndex: 1 });
+    await market.load([subject.collection()]);
+    assert.equal((await market.ok(`${subject.path}/sales`)).data.length, 0);
+    for (let told = 0; told < 3; told += 1) {
+      await market.load([sale, { ...sale, source: 'blur' }]);
+      assert.equal((await market.ok(`${subject.path}/sales`)).data.length, 1);
+    }
+    await market.load([{ ...sale, logIndex: 2 }]);
+    assert.equal((await market.ok(`${subject.path}/sales`)).data.length, 2, 'another log of the same transaction');
+  });
+
+  test('an unknown collection and one without a contract address are not found', async () => {
+    await market.load([
+      { kind: 'collection', slug: 'no-address', name: 'No address', chain: 'ethereum' },
+      { kind: 'collection', slug: 'no-chain', name: 'Neither' },
+    ]);
+    for (const id of ['nobody', 'no-address', 'ethereum_no-address', 'no-chain']) {
+      const answer = await market.get(`/v1/collections/${id}/sales`);
+      assert.equal(answer.status, 404, id);
+      assert.equal(answer.body.error.code, 'not_found');
+    }
+  });
+
+  test('a bad limit, and a cursor that was not handed out for these sales, are named in a bad_request', async () => {
+    const [one, two] = [newSubject(), newSubject()];
+    const rows = (subject: typeof one) =>
+      range(5).flatMap((n) => [subject.order(`${n}`, 1 + n), subject.sale(`${n}`, 1, { timestamp: market.ago(n) })]);
+    await market.load([one.collection(), two.collection(), ...rows(one), ...rows(two)]);
+    const cursorOf = async (path: string) => (await market.ok(`${path}limit=2`)).pagination.nextCursor as string;
+    const own = await cursorOf(`${one.path}/sales?`);
+    const wrong = [
+      await cursorOf(`${two.path}/sales?`),
+      await cursorOf(`${one.path}/listings?`),
+      await cursorOf('/v1/collections?'),
+    ];
+    const forged = ['', 'x', '2026-01-01', `${own}A`, `${own}==`, own.slice(1), own.toLowerCase()];
+    for (const cursor of [...wrong, ...forged, `${own}&cursor=${own}`]) {
+      const answer = await market.get(`${one.path}/sales?cursor=${cursor}`);
+      assert.equal(answer.status, 400, cursor);
+      assert.equal(answer.body.error.code, 'bad_request');
+      assert.match(answer.body.error.message, /cursor/);
+    }
+    for (const limit of ['0', '101', '1.5', '-1', '', 'all', '1&limit=2']) {
+      const answer = await market.get(`${one.path}/sales?limit=${limit}`);
+      assert.equal(answer.status, 400, limit);
+      assert.match(answer.body.error.message, /limit/);
+    }
+    const byId = await market.ok(`/v1/collections/${one.id}/sales?limit=2&cursor=${own}`);
+    assert.equal(byId.data.length, 2, 'a cursor is of the collection, by whichever name');
+  });
+});

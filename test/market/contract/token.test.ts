@@ -1,0 +1,336 @@
+// GET /v1/tokens/{chain}/{address}/{tokenId}.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toEvmAddress, toLargeTokenId, toSolanaAddress } from '../../../src/sources/sample-chance.ts';
+import type { Subject } from '../../support/market.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  SECOND_MS,
+  SELLER,
+  SOLANA_SELLER,
+  START,
+  UINT256_MAX,
+  forEachMarket,
+  mintOf,
+  newSubject,
+} from '../../support/market.ts';
+
+const HOLDER = toEvmAddress('holder');
+const EVM_VAULT = toEvmAddress('vault');
+const SOLANA_VAULT: string = toSolanaAddress('vault');
+const ORDER_HASH = `0x${'5e'.repeat(32)}`;
+const EXTRA_TOKEN = toEvmAddress('extra');
+
+const settings = {
+  CUSTODY_WALLETS: `${EVM_VAULT.toUpperCase().replace('0X', '0x')}=The vault, ${SOLANA_VAULT}=Solana vault`,
+};
+const pathOf = (subject: Subject, asset: string) => `/v1/tokens/${subject.chain}/${subject.address}/${asset}`;
+
+forEachMarket('tokens', { settings }, (market) => {
+  const read = async (subject: Subject, asset: string) => (await market.ok(pathOf(subject, asset))).data;
+
+  test('an EVM token has every field: subject, words, rarity, owner, own listing and last price', async () => {
+    const subject = newSubject({ chain: 'ink' });
+    await market.load([
+      subject.collection(),
+      subject.token('42', { name: 'Forty-two', image: 'ipfs://x/42.png', rarityRank: 1, owner: HOLDER }),
+      subject.order('42', 10n ** 18n),
+      subject.sale('42', '7'),
+    ]);
+    const orderId = `ink_${subject.address}_42_${START - DAY_MS}`;
+    assert.deepEqual(await read(subject, '42'), {
+      chain: 'ink',
+      contractAddress: subject.address,
+      tokenId: '42',
+      mint: null,
+      collectionId: subject.id,
+      name: 'Forty-two',
+      image: 'ipfs://x/42.png',
+      rarity: { rank: 1 },
+      owner: { address: SELLER, kind: 'wallet', label: null },
+      listing: {
+        chain: 'ink',
+        contractAddress: subject.address,
+        tokenId: '42',
+        mint: null,
+        collectionId: subject.id,
+        price: { raw: '1000000000000000000', decimal: 1, currency: 'ETH', usd: null },
+        seller: SELLER,
+        buyer: null,
+        marketplace: 'MERCAT',
+        status: 'active',
+        expiresAt: null,
+        timestamp: new Date(START - DAY_MS).toISOString(),
+        orderId,
+        tx: null,
+      },
+      lastSale: { price: { raw: '7', decimal: 7e-18, currency: 'ETH', usd: null } },
+    });
+  });
+
+  test('a Solana token is named by its mint, as written, and has no contract address', async () => {
+    const subject = newSubject({ chain: 'solana' });
+    const mint = mintOf('token');
+    await market.load([subject.collection(), subject.token(mint, { name: 'Minted' })]);
+    const token = await read(subject, mint);
+    assert.deepEqual(
+      [token.chain, token.contractAddress, token.tokenId, token.mint, token.collectionId],
+      ['solana', null, null, mint, `solana_${subject.address.toLowerCase()}`],
+    );
+  });
+
+  test('what nobody has told is null, and every field is there', async () => {
+    const subject = newSubject();
+    await market.load([subject.token('1')]);
+    assert.deepEqual(await read(subject, '1'), {
+      chain: 'ethereum',
+      contractAddress: subject.address,
+      tokenId: '1',
+      mint: null,
+      collectionId: subject.id,
+      name: null,
+      image: null,
+      rarity: { rank: null },
+      owner: { address: null, kind: 'unknown', label: null },
+      listing: null,
+      lastSale: null,
+    });
+  });
+
+  test('an EVM address is read in any case and answered in lower case', async () => {
+    const subject = newSubject();
+    await market.load([subject.token('1', { name: 'Cased' })]);
+    const { data } = await market.ok(`/v1/tokens/ethereum/0x${subject.address.slice(2).toUpperCase()}/1`);
+    assert.deepEqual([data.name, data.contractAddress], ['Cased', subject.address]);
+  });
+
+  test('token ids of 78 digits are told apart to the last digit', async () => {
+    const subject = newSubject();
+    const ids = [toLargeTokenId('a'), UINT256_MAX.toString(), (UINT256_MAX - 1n).toString(), '0'];
+    await market.load(ids.map((id) => subject.token(id, { name: `Name of ${id}` })));
+    for (const id of ids) {
+      const token = await read(subject, id);
+      assert.deepEqual([token.tokenId, token.name], [id, `Name of ${id}`]);
+    }
+  });
+
+  describe('the owner', () => {
+    test('is the seller while the token is listed, and the holder again when the listing has expired', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.token('1', { owner: HOLDER }),
+        subject.order('1', 5, { expiresAt: market.ago(-SECOND_MS / 2) }),
+      ]);
+      assert.deepEqual((await read(subject, '1')).owner, { address: SELLER, kind: 'wallet', label: null });
+      // Sooner than a kept answer would be looked at again.
+      market.advance(SECOND_MS / 2);
+      const later = await read(subject, '1');
+      assert.equal(later.listing, null);
+      assert.deepEqual(later.owner, { address: HOLDER, kind: 'wallet', label: null });
+    });
+
+    test('in a custody wallet is its label with the address withheld, on both families', async () => {
+      const evm = newSubject();
+      const solana = newSubject({ chain: 'solana' });
+      await market.load([evm.token('1', { owner: EVM_VAULT }), solana.token(mintOf('v'), { owner: SOLANA_VAULT })]);
+      assert.deepEqual((await read(evm, '1')).owner, { address: null, kind: 'custody', label: 'The vault' });
+      const { text } = await market.get(pathOf(solana, mintOf('v')));
+      assert.deepEqual(JSON.parse(text).data.owner, { address: null, kind: 'custody', label: 'Solana vault' });
+      assert.ok(!text.includes(SOLANA_VAULT));
+    });
+
+    test('of a token in custody that is listed is the seller, never the custody wallet', async () => {
+      const subject = newSubject({ chain: 'solana' });
+      const mint = mintOf('escrowed');
+      await market.load([
+        subject.token(mint, { owner: SOLANA_VAULT }),
+        subject.listing(mint, 5, { source: 'mercat', id: 'escrow-9' }),
+      ]);
+      const token = await read(subject, mint);
+      assert.deepEqual(token.owner, { address: SOLANA_SELLER, kind: 'wallet', label: null });
+      assert.deepEqual([token.listing.marketplace, token.listing.orderId], ['MERCAT', 'mercat_escrow-9']);
+    });
+
+    test('is never the custody wallet, not even where a source takes it for the seller', async () => {
+      const subject = newSubject({ chain: 'solana' });
+      const mint = mintOf('mistaken');
+      await market.load([subject.token(mint), subject.listing(mint, 5, { seller: SOLANA_VAULT })]);
+      assert.deepEqual((await read(subject, mint)).owner, { address: null, kind: 'custody', label: 'Solana vault' });
+    });
+
+    test('is unknown where no owner is on record', async () => {
+      const subject = newSubject();
+      await market.load([subject.sale('1', 5)]);
+      assert.deepEqual((await read(subject, '1')).owner, { address: null, kind: 'unknown', label: null });
+    });
+  });
+
+  describe('the listing', () => {
+    test('from the overlay is the cheapest, and shows the signed-order hash where one is known', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.listing('1', 30, { id: 'a', orderHash: `0x${'11'.repeat(32)}` }),
+        subject.listing('1', 20, { source: 'blur', id: 'b', orderHash: ORDER_HASH.toUpperCase().replace('0X', '0x') }),
+        subject.listing('2', 20, { source: 'blur', id: 'c' }),
+      ]);
+      const { listing } = await read(subject, '1');
+      assert.deepEqual([listing.price.raw, listing.marketplace, listing.orderId], ['20', 'blur', ORDER_HASH]);
+      assert.equal((await read(subject, '2')).listing.orderId, 'c', 'the id of the mirror where there is no hash');
+    });
+
+    test('shows no order hash in the list of listings', async () => {
+      const subject = newSubject();
+      await market.load([subject.collection(), subject.listing('1', 20, { id: 'mirror-1', orderHash: ORDER_HASH })]);
+      const { data } = await market.ok(`${subject.path}/listings`);
+      assert.equal(data[0].orderId, 'mirror-1');
+      assert.equal((await read(subject, '1')).listing.orderId, ORDER_HASH);
+    });
+
+    test('of the own book wins over the overlay, even when it is dearer, with the order-book id', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.listing('1', 10, { orderHash: ORDER_HASH }),
+        subject.order('1', 90),
+        subject.order('1', 80, { createdAt: market.ago(HOUR_MS) }),
+      ]);
+      const { listing } = await read(subject, '1');
+      const orderId = `ethereum_${subject.address}_1_${market.now() - HOUR_MS}`;
+      assert.deepEqual([listing.price.raw, listing.marketplace, listing.orderId], ['80', 'MERCAT', orderId]);
+    });
+
+    test('is null when every one has ended, expired by the clock, or costs nothing', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.order('1', 5, { status: 'cancelled' }),
+        subject.order('1', 5, { createdAt: market.ago(HOUR_MS), expiresAt: market.ago(0) }),
+        subject.order('1', 0, { createdAt: market.ago(2 * HOUR_MS) }),
+        subject.listing('1', 5, { status: 'filled' }),
+        subject.listing('1', 6, { expiresAt: market.ago(SECOND_MS) }),
+        subject.listing('1', 0),
+      ]);
+      assert.equal((await read(subject, '1')).listing, null);
+    });
+
+    test('follows an import in the very next request', async () => {
+      const subject = newSubject();
+      await market.load([subject.token('1', { owner: HOLDER })]);
+      assert.equal((await read(subject, '1')).listing, null);
+      await market.load([subject.order('1', 5)]);
+      assert.equal((await read(subject, '1')).listing.price.raw, '5');
+      await market.load([subject.order('1', 5, { status: 'filled' }), subject.token('1', { owner: EVM_VAULT })]);
+      const sold = await read(subject, '1');
+      assert.deepEqual([sold.listing, sold.owner.kind], [null, 'custody']);
+    });
+  });
+
+  describe('the last sale', () => {
+    test('is the price of the newest one and nothing else', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.sale('1', 5, { timestamp: market.ago(3 * HOUR_MS) }),
+        subject.sale('1', UINT256_MAX, { timestamp: market.ago(HOUR_MS) }),
+        subject.sale('1', 7, { timestamp: market.ago(2 * HOUR_MS) }),
+        subject.sale('2', 9, { timestamp: market.ago(0) }),
+      ]);
+      const { lastSale } = await read(subject, '1');
+      assert.deepEqual(Object.keys(lastSale), ['price']);
+      assert.equal(lastSale.price.raw, UINT256_MAX.toString());
+    });
+
+    test('is null when its recorded price cannot be interpreted, though an older one could be', async () => {
+      const subject = newSubject();
+      await market.load([
+        subject.sale('1', 5, { timestamp: market.ago(2 * HOUR_MS) }),
+        subject.sale('1', '6.27e+16', { timestamp: market.ago(HOUR_MS) }),
+      ]);
+      assert.equal((await read(subject, '1')).lastSale, null);
+    });
+
+    test('of nothing is a price of nothing, not unknown', async () => {
+      const subject = newSubject();
+      await market.load([subject.sale('1', 0)]);
+      assert.equal((await read(subject, '1')).lastSale.price.raw, '0');
+    });
+  });
+
+  test('an image that is not http, https, ipfs, ar or data:image is served as null', async () => {
+    const subject = newSubject();
+    const images: [string, string, boolean][] = [
+      ['1', 'https://example.org/1.png', true],
+      ['2', 'ar://abc', true],
+      ['3', 'data:image/png;base64,AA==', true],
+      ['4', 'javascript:alert(1)', false],
+      ['5', 'data:text/html,<b>', false],
+      ['6', '/relative.png', false],
+    ];
+    await market.load(images.map(([id, image]) => subject.token(id, { image })));
+    for (const [id, image, served] of images) {
+      assert.equal((await read(subject, id)).image, served ? image : null, image);
+    }
+  });
+
+  test('a token that the indexer has never seen is not found, even when the own book lists it', async () => {
+    const subject = newSubject();
+    await market.load([subject.collection(), subject.token('1'), subject.order('2', 5)]);
+    const solana = newSubject({ chain: 'solana' });
+    const paths = [
+      pathOf(subject, '2'),
+      pathOf(subject, '3'),
+      `/v1/tokens/base/${subject.address}/1`,
+      `/v1/tokens/ethereum/${EXTRA_TOKEN}/1`,
+      pathOf(solana, mintOf('none')),
+    ];
+    for (const path of paths) {
+      const answer = await market.get(path);
+      assert.equal(answer.status, 404, path);
+      assert.equal(answer.body.error.code, 'not_found');
+    }
+  });
+
+  test('a token seen only in a listing or a sale is known', async () => {
+    const subject = newSubject();
+    await market.load([subject.listing('1', 5, { status: 'cancelled' }), subject.sale('2', '1.5')]);
+    assert.equal((await read(subject, '1')).tokenId, '1');
+    assert.equal((await read(subject, '2')).tokenId, '2');
+  });
+
+  test('an unknown chain, and an address or token id that is not well formed for its chain, are bad requests', async () => {
+    const evm = toEvmAddress('any');
+    const sol: string = toSolanaAddress('any');
+    const wrong: [string, string, string, RegExp][] = [
+      ['Ethereum', evm, '1', /chain/],
+      ['eth', evm, '1', /chain/],
+      ['monad', evm, '1', /chain/],
+      ['__proto__', evm, '1', /chain/],
+      ['ethereum', evm.slice(0, -1), '1', /address/],
+      ['ethereum', `${evm}0`, '1', /address/],
+      ['ethereum', evm.slice(2), '1', /address/],
+      ['ethereum', `0x${'g'.repeat(40)}`, '1', /address/],
+      ['ethereum', sol, '1', /address/],
+      ['ethereum', evm, '-1', /tokenId/],
+      ['ethereum', evm, '01', /tokenId/],
+      ['ethereum', evm, '1.0', /tokenId/],
+      ['ethereum', evm, '0x1', /tokenId/],
+      ['ethereum', evm, '1e3', /tokenId/],
+      ['ethereum', evm, (UINT256_MAX + 1n).toString(), /tokenId/],
+      ['ethereum', evm, '9'.repeat(500), /tokenId/],
+      ['ethereum', evm, sol, /tokenId/],
+      ['ethereum', evm, '%201', /tokenId/],
+      ['solana', evm, sol, /address/],
+      ['solana', `${sol.slice(0, 31)}0`, sol, /address/],
+      ['solana', sol.slice(0, 20), sol, /address/],
+      ['solana', sol, '7', /tokenId/],
+      ['solana', sol, evm, /tokenId/],
+      ['solana', sol, `${sol}1111111111`, /tokenId/],
+      ['solana', sol, `${sol.slice(0, -1)}l`, /tokenId/],
+    ];
+    for (const [chain, address, id, named] of wrong) {
+      const answer = await market.get(`/v1/tokens/${chain}/${address}/${id}`);
+      assert.equal(answer.status, 400, `${chain} ${address} ${id}`);
+      assert.equal(answer.body.error.code, 'bad_request');
+      assert.match(answer.body.error.message, named);
+    }
+  });
+});
