@@ -2,7 +2,7 @@
 // of the answer, one JSON object a line. The request's body is the file as it is.
 
 import { OperatorError, ServiceError } from '../core/errors.ts';
-import { parseCsvMap } from './csv-map.ts';
+import { parseCsvMap } from './csv/column-map.ts';
 import type { ImportEvent, ImportOptions } from './import.ts';
 import { IMPORT_FORMATS } from './import.ts';
 import type { ImportSummary } from './tally.ts';

@@ -1,7 +1,7 @@
 // What became of the records of one import, counted: in all and by kind.
 
 import type { UpsertCounts } from '../database/upsert.ts';
-import type { RecordKind } from './kinds.ts';
+import type { RecordKind } from './records/kinds.ts';
 
 export type KindCounts = UpsertCounts & { refused: number };
 

@@ -10,9 +10,9 @@ import Fastify from 'fastify';
 import { isServerListening } from '../intake/client.ts';
 import type { Log } from '../core/log.ts';
 import { isUnexpected, toErrorAnswer, toKnownError } from '../http/errors.ts';
-import type { IntakeContext } from '../http/intake/context.ts';
-import { LOCAL_DOOR } from '../http/intake/context.ts';
-import { registerIntake } from '../http/intake/routes.ts';
+import type { IntakeContext } from '../intake/http/context.ts';
+import { LOCAL_DOOR } from '../intake/http/context.ts';
+import { registerIntake } from '../intake/http/routes.ts';
 import type { OperatorCall } from './operator.ts';
 import { registerOperatorRoutes } from './operator.ts';
 

@@ -4,9 +4,9 @@
 import { updateVanishedListings } from '../market/queries/listing-endings.ts';
 import type { ImportContext } from '../intake/import.ts';
 import { announce } from '../intake/import.ts';
-import type { Entry } from '../intake/records.ts';
-import { landBatch } from '../intake/land.ts';
-import { parseRecord } from '../intake/records.ts';
+import type { Entry } from '../intake/records/records.ts';
+import { landBatch } from '../intake/ingest/ingest.ts';
+import { parseRecord } from '../intake/records/records.ts';
 import type { RefusalCount, TaskResult } from './task.ts';
 
 /** A record in the public format (docs/records.md): a plain object with a `kind`. Nothing in it is trusted. */

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createChains } from '../../src/core/chains.ts';
 import { OperatorError } from '../../src/core/errors.ts';
-import { parseCsvMap } from '../../src/intake/csv-map.ts';
-import { readCsvRows } from '../../src/intake/csv.ts';
+import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
+import { readCsvRows } from '../../src/intake/csv/rows.ts';
 import { toChunks } from '../support/intake.ts';
 
 type Read = { line: number; values: unknown; reason?: string };

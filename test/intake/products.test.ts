@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseCsvMap } from '../../src/intake/csv-map.ts';
+import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
 import { product, runImport, toContext, toNdjson } from '../support/intake.ts';
 import type { TestShop } from '../support/shop.ts';
 import { forEachStore } from '../support/shop.ts';

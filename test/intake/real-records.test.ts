@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { parseNativeAmount } from '../../src/core/amount.ts';
-import { parseCsvMap } from '../../src/intake/csv-map.ts';
+import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/intake.ts';
 

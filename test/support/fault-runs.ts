@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { createLog } from '../../src/core/log.ts';
 import { createChains } from '../../src/core/chains.ts';
-import { parseRecord } from '../../src/intake/records.ts';
+import { parseRecord } from '../../src/intake/records/records.ts';
 import type { Harvest, SourceRecord } from '../../src/sources/rows.ts';
 import type { Upstream } from '../../src/sources/upstream.ts';
 import { createUpstream, UpstreamFailure } from '../../src/sources/upstream.ts';

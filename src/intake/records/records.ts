@@ -1,13 +1,13 @@
 // From one raw record to rows as the databases take them: every value checked, canonical, and in its own type, or the
 // record refused. It must never touch a database: whether a record fits what is stored is decided when it is landed.
 
-import { parseJsonText } from '../core/json-text.ts';
+import { parseJsonText } from '../../core/json-text.ts';
 import { isPlainObject, Refusal, required, readWord, show } from './fields.ts';
 import type { RecordKind } from './kinds.ts';
 import { findUnknownField, KIND_FIELDS } from './kinds.ts';
-import { toCollection, toAnalytics, toRate, toStats } from './collection-records.ts';
-import { toListing, toOrder, toSale, toToken } from './item-records.ts';
-import { toProduct } from './product-records.ts';
+import { toCollection, toAnalytics, toRate, toStats } from './collection.ts';
+import { toListing, toOrder, toSale, toToken } from './items.ts';
+import { toProduct } from './product.ts';
 import type { RecordContext } from './subject.ts';
 
 const PARSERS = {

@@ -2,13 +2,13 @@
 // itself only.
 
 import { parse } from 'csv-parse/sync';
-import type { Chains } from '../core/chains.ts';
-import { OperatorError } from '../core/errors.ts';
-import type { CsvMap, RowReader } from './csv-map.ts';
-import { createRowReader } from './csv-map.ts';
-import { Refusal } from './fields.ts';
-import type { Line } from './lines.ts';
-import { splitLines } from './lines.ts';
+import type { Chains } from '../../core/chains.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { CsvMap, RowReader } from './column-map.ts';
+import { createRowReader } from './column-map.ts';
+import { Refusal } from '../records/fields.ts';
+import type { Line } from '../lines.ts';
+import { splitLines } from '../lines.ts';
 
 /** A raw record, or why there is none; `line` is the line of the file that its row begins on. */
 export type CsvRow = { line: number; size: number } & (

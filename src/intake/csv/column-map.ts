@@ -1,12 +1,12 @@
 // The column map of a CSV file: which field comes from which column, or is the same in every row, and how a cell is
 // turned into what the field holds. It must never decide whether a value is good: that is the record's own business.
 
-import { parseAmount, parseNativeAmount } from '../core/amount.ts';
-import type { Chains } from '../core/chains.ts';
-import { OperatorError } from '../core/errors.ts';
-import { isPlainObject, Refusal, show } from './fields.ts';
-import type { FieldType, RecordKind } from './kinds.ts';
-import { findFieldType, RECORD_KINDS } from './kinds.ts';
+import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
+import type { Chains } from '../../core/chains.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { isPlainObject, Refusal, show } from '../records/fields.ts';
+import type { FieldType, RecordKind } from '../records/kinds.ts';
+import { findFieldType, RECORD_KINDS } from '../records/kinds.ts';
 
 export const CONVERSIONS = ['native-amount', 'bytea', 'utc-time', 'number', 'boolean'] as const;
 export type Conversion = (typeof CONVERSIONS)[number];

@@ -6,11 +6,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { describeError, ServiceError } from '../../core/errors.ts';
-import type { ImportContext } from '../../intake/import.ts';
-import { ImportFailure, importRecords } from '../../intake/import.ts';
-import type { RecordSender } from '../../intake/land-products.ts';
-import type { AnswerEvent, RequestOptions } from '../../intake/protocol.ts';
-import { parseRequestQuery, RECORDS_PATH } from '../../intake/protocol.ts';
+import type { ImportContext } from '../import.ts';
+import { ImportFailure, importRecords } from '../import.ts';
+import type { RecordSender } from '../ingest/products.ts';
+import type { AnswerEvent, RequestOptions } from '../protocol.ts';
+import { parseRequestQuery, RECORDS_PATH } from '../protocol.ts';
 import type { IntakeDoor } from './context.ts';
 import { intakeResponses } from './schemas.ts';
 

@@ -1,11 +1,11 @@
 // Records of products: whose they are, and which of the shop's products each one is. What may be in their fields is the rule of
 // the store, and read by it.
 
-import { JsonNumber } from '../core/json-text.ts';
-import type { NewProduct, ProductInput } from '../shop/product.ts';
-import { parseNewProduct, parseProductInput } from '../shop/product.ts';
-import { toSlug } from '../shop/slug.ts';
-import type { ErrorDetail } from '../core/errors.ts';
+import { JsonNumber } from '../../core/json-text.ts';
+import type { NewProduct, ProductInput } from '../../shop/product.ts';
+import { parseNewProduct, parseProductInput } from '../../shop/product.ts';
+import { toSlug } from '../../shop/slug.ts';
+import type { ErrorDetail } from '../../core/errors.ts';
 import type { Fields } from './fields.ts';
 import { readName, Refusal, refuse, required } from './fields.ts';
 import type { RecordContext } from './subject.ts';

@@ -1,22 +1,22 @@
 // Lands one batch of records: what is of the primary database in one transaction there, what is of the indexer in one
 // there, and says what became of each kind. The two are apart, so that either may be landed again.
 
-import type { Database, Queryable } from '../database/port.ts';
-import { listContractAddresses, upsertCollections } from '../market/queries/collections.ts';
-import { updateEndedTwins } from '../market/queries/listing-endings.ts';
-import { upsertListings } from '../market/queries/listings.ts';
-import { listOwnOrderHashes } from '../orders/queries/own-orders.ts';
-import { upsertRates } from '../market/queries/rates.ts';
-import { upsertSales } from '../market/queries/sales.ts';
-import { upsertAnalytics, upsertStats } from '../market/queries/stats.ts';
-import { upsertTokens } from '../market/queries/tokens.ts';
-import type { UpsertCounts } from '../database/upsert.ts';
-import type { RecordKind } from './kinds.ts';
-import { landOrders, verifyOrders } from './land-orders.ts';
-import type { RecordSender } from './land-products.ts';
-import { landProducts } from './land-products.ts';
-import type { Entry, IntakeRecord, LineRefusal, RowOf } from './records.ts';
-import { retireTaken } from '../market/mirrored-twins.ts';
+import type { Database, Queryable } from '../../database/port.ts';
+import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
+import { updateEndedTwins } from '../../market/queries/listing-endings.ts';
+import { upsertListings } from '../../market/queries/listings.ts';
+import { listOwnOrderHashes } from '../../orders/queries/own-orders.ts';
+import { upsertRates } from '../../market/queries/rates.ts';
+import { upsertSales } from '../../market/queries/sales.ts';
+import { upsertAnalytics, upsertStats } from '../../market/queries/stats.ts';
+import { upsertTokens } from '../../market/queries/tokens.ts';
+import type { UpsertCounts } from '../../database/upsert.ts';
+import type { RecordKind } from '../records/kinds.ts';
+import { landOrders, verifyOrders } from './orders.ts';
+import type { RecordSender } from './products.ts';
+import { landProducts } from './products.ts';
+import type { Entry, IntakeRecord, LineRefusal, RowOf } from '../records/records.ts';
+import { retireTaken } from '../../market/mirrored-twins.ts';
 
 export type Databases = { main: Database; indexer: Database };
 

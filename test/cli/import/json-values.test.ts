@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AnswerValue } from '../../src/commands/answer-values.ts';
-import { splitValues, VALUE_SIZE_MAX } from '../../src/commands/answer-values.ts';
-import { OperatorError } from '../../src/core/errors.ts';
-import { toChunks } from '../support/intake.ts';
+import type { AnswerValue } from '../../../src/commands/answer-values.ts';
+import { splitValues, VALUE_SIZE_MAX } from '../../../src/commands/answer-values.ts';
+import { OperatorError } from '../../../src/core/errors.ts';
+import { toChunks } from '../../support/intake.ts';
 
 async function split(content: string | Uint8Array, chunkSize?: number): Promise<AnswerValue[]> {
   const values: AnswerValue[] = [];

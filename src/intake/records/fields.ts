@@ -1,9 +1,9 @@
 // Reads single fields of a raw record: each is of its type and within its bounds, or the record is refused in words that
 // name the field. It must never know which fields a kind of record has.
 
-import { parseAmount } from '../core/amount.ts';
-import { JsonNumber } from '../core/json-text.ts';
-import { parseTime } from '../core/time.ts';
+import { parseAmount } from '../../core/amount.ts';
+import { JsonNumber } from '../../core/json-text.ts';
+import { parseTime } from '../../core/time.ts';
 
 /** Why a record is not taken, in words for the person who sent it. */
 export class Refusal extends Error {

@@ -1,18 +1,18 @@
 // Lands records of the kind `order`: those that carry their signature are what they say only if it verifies, and are judged by
 // what the chain has told so far.
 
-import type { NewOrder } from '../orders/queries/book-orders.ts';
-import { upsertOrders } from '../orders/queries/book-orders.ts';
-import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
-import type { Queryable } from '../database/port.ts';
-import { updateOrderStates } from '../orders/queries/order-states.ts';
-import { listOrderIdsByHash } from '../orders/queries/signed-orders.ts';
-import type { UpsertCounts } from '../database/upsert.ts';
-import { findOperator } from '../orders/seaport/deployments.ts';
-import { normalizeSignature } from '../orders/seaport/signature.ts';
-import { findSigningProtocol } from '../orders/signatures.ts';
-import type { Entry, LineRefusal } from './records.ts';
-import type { OrderClaim } from './signed-order.ts';
+import type { NewOrder } from '../../orders/queries/book-orders.ts';
+import { upsertOrders } from '../../orders/queries/book-orders.ts';
+import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
+import type { Queryable } from '../../database/port.ts';
+import { updateOrderStates } from '../../orders/queries/order-states.ts';
+import { listOrderIdsByHash } from '../../orders/queries/signed-orders.ts';
+import type { UpsertCounts } from '../../database/upsert.ts';
+import { findOperator } from '../../orders/seaport/deployments.ts';
+import { normalizeSignature } from '../../orders/seaport/signature.ts';
+import { findSigningProtocol } from '../../orders/signatures.ts';
+import type { Entry, LineRefusal } from '../records/records.ts';
+import type { OrderClaim } from '../records/signed-order.ts';
 
 /**
  * Verifies the orders among the entries, offline: a contract's signature is not taken here, because its chain may not be asked

@@ -2,8 +2,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import { INTAKE_SCOPES } from '../../shop/scope.ts';
-import { registerOpenApi, toPublishedDocument } from '../openapi.ts';
-import { readJsonBodies } from '../bodies.ts';
+import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
+import { readJsonBodies } from '../../http/bodies.ts';
 import type { IntakeContext, IntakeDoor } from './context.ts';
 import { registerOrderRoutes } from './orders.ts';
 import { registerRecordRoutes } from './records.ts';

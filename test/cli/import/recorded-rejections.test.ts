@@ -7,16 +7,16 @@ import path from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
 import { Writable } from 'node:stream';
 import Fastify from 'fastify';
-import { ANSWER_FORMATS } from '../../src/commands/answer-formats.ts';
-import type { AnswerFormat } from '../../src/commands/answer-formats.ts';
-import { importCommand, runImport } from '../../src/commands/import.ts';
-import type { Database } from '../../src/database/port.ts';
-import { OperatorError } from '../../src/core/errors.ts';
-import { LOCAL_DOOR } from '../../src/http/intake/context.ts';
-import { registerRecordRoutes } from '../../src/http/intake/records.ts';
-import { IntakeErrorSchema } from '../../src/http/intake/schemas.ts';
-import { createSocketConnection } from '../../src/intake/client.ts';
-import type { Options } from '../support/answer-imports.ts';
+import { ANSWER_FORMATS } from '../../../src/commands/answer-formats.ts';
+import type { AnswerFormat } from '../../../src/commands/answer-formats.ts';
+import { importCommand, runImport } from '../../../src/commands/import.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { OperatorError } from '../../../src/core/errors.ts';
+import { LOCAL_DOOR } from '../../../src/intake/http/context.ts';
+import { registerRecordRoutes } from '../../../src/intake/http/records.ts';
+import { IntakeErrorSchema } from '../../../src/intake/http/schemas.ts';
+import { createSocketConnection } from '../../../src/intake/client.ts';
+import type { Options } from '../../support/answer-imports.ts';
 import {
   AT,
   atDegods,
@@ -28,11 +28,11 @@ import {
   range,
   set,
   world,
-} from '../support/answer-imports.ts';
-import { forEachEngine, temporaryDirectory } from '../support/engines.ts';
-import { emptyTables, toContext } from '../support/intake.ts';
-import { assetOf } from '../support/replay-das.ts';
-import { addressOf, DEGODS, listingRow, saleRow } from '../support/replay-magic-eden.ts';
+} from '../../support/answer-imports.ts';
+import { forEachEngine, temporaryDirectory } from '../../support/engines.ts';
+import { emptyTables, toContext } from '../../support/intake.ts';
+import { assetOf } from '../../support/replay-das.ts';
+import { addressOf, DEGODS, listingRow, saleRow } from '../../support/replay-magic-eden.ts';
 
 forEachEngine('rows of recorded answers that do not land', (engine) => {
   let db: Database;
@@ -221,7 +221,7 @@ describe('what the answers are about is told, or asked for, before anything is c
       /--map, --set and --column are for --format csv/,
     ));
   test('each format is in the help and in the document', () => {
-    const text = readFileSync(new URL('../../docs/records.md', import.meta.url), 'utf8');
+    const text = readFileSync(new URL('../../../docs/records.md', import.meta.url), 'utf8');
     for (const format of ANSWER_FORMATS) {
       assert.ok(importCommand.help.includes(format), format);
       assert.ok(text.includes(`--format ${format}`), format);

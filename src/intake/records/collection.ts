@@ -1,12 +1,12 @@
 // Records about whole collections and about currencies: identity and snapshot, the two stats sources, rates.
 
-import type { CollectionChange } from '../market/queries/collections.ts';
-import type { NewAnalytics, NewStats } from '../market/queries/stats.ts';
-import type { Address } from '../core/address.ts';
-import { parseAnyAddress } from '../core/address.ts';
-import type { Chain } from '../core/chains.ts';
-import { parseCollectionId, toRecordedCollectionId } from '../core/collection.ts';
-import type { Rate } from '../core/price.ts';
+import type { CollectionChange } from '../../market/queries/collections.ts';
+import type { NewAnalytics, NewStats } from '../../market/queries/stats.ts';
+import type { Address } from '../../core/address.ts';
+import { parseAnyAddress } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
+import { parseCollectionId, toRecordedCollectionId } from '../../core/collection.ts';
+import type { Rate } from '../../core/price.ts';
 import type { Fields } from './fields.ts';
 import {
   DESCRIPTION_MAX,
@@ -23,7 +23,7 @@ import {
   show,
   URL_MAX,
 } from './fields.ts';
-import type { Observed } from './item-records.ts';
+import type { Observed } from './items.ts';
 import type { RecordContext } from './subject.ts';
 import { readAddress, readChain, readSubject } from './subject.ts';
 

@@ -9,12 +9,12 @@ import { Readable, Writable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { runImport } from '../../src/commands/import.ts';
-import type { Database } from '../../src/database/port.ts';
-import { OperatorError } from '../../src/core/errors.ts';
-import { createLocalConnection } from '../../src/intake/connection.ts';
-import { forEachEngine, temporaryDirectory } from '../support/engines.ts';
-import { emptyTables, EVM, toContext, token, toNdjson } from '../support/intake.ts';
+import { runImport } from '../../../src/commands/import.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { OperatorError } from '../../../src/core/errors.ts';
+import { createLocalConnection } from '../../../src/intake/connection.ts';
+import { forEachEngine, temporaryDirectory } from '../../support/engines.ts';
+import { emptyTables, EVM, toContext, token, toNdjson } from '../../support/intake.ts';
 
 const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i) }));
 const CSV = ['--format', 'csv', '--set', 'kind=token', '--set', 'chain=ethereum', '--set', `contractAddress=${EVM}`];
@@ -222,7 +222,7 @@ forEachEngine('mercat import', (engine) => {
 
   test('as a program it needs no server, and exits by what became of the rows', async () => {
     const settings = await engine.settings();
-    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+    const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const mercat = async (...args: string[]) => {
       const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...settings } });
       child.stdin.end();

@@ -1,13 +1,13 @@
 // Records about single assets: own orders, mirrored listings, sales, tokens.
 
-import type { NewOrder } from '../orders/queries/book-orders.ts';
-import type { NewListing } from '../market/queries/listings.ts';
-import type { NewSale } from '../market/queries/sales.ts';
-import type { NewToken } from '../market/queries/tokens.ts';
-import type { Address } from '../core/address.ts';
-import { parseAmount } from '../core/amount.ts';
-import type { Chain } from '../core/chains.ts';
-import { LISTING_STATUSES, toOrderId } from '../orders/order-id.ts';
+import type { NewOrder } from '../../orders/queries/book-orders.ts';
+import type { NewListing } from '../../market/queries/listings.ts';
+import type { NewSale } from '../../market/queries/sales.ts';
+import type { NewToken } from '../../market/queries/tokens.ts';
+import type { Address } from '../../core/address.ts';
+import { parseAmount } from '../../core/amount.ts';
+import type { Chain } from '../../core/chains.ts';
+import { LISTING_STATUSES, toOrderId } from '../../orders/order-id.ts';
 import type { Fields } from './fields.ts';
 import {
   readAmount,
@@ -20,7 +20,7 @@ import {
   required,
   URL_MAX,
 } from './fields.ts';
-import { toDigest, toSaleKey } from '../market/row-keys.ts';
+import { toDigest, toSaleKey } from '../../market/row-keys.ts';
 import type { OrderClaim } from './signed-order.ts';
 import { readSignedOrder } from './signed-order.ts';
 import type { RecordContext } from './subject.ts';

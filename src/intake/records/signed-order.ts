@@ -1,19 +1,19 @@
 // The signed order within a record of the kind `order`: read, and held against what the record says beside it. Whether the
 // signature verifies is for whoever lands the record.
 
-import type { NewOrder } from '../orders/queries/book-orders.ts';
-import type { Address } from '../core/address.ts';
-import type { Chain } from '../core/chains.ts';
-import { listProtocols } from '../orders/seaport/deployments.ts';
-import type { ListingTerms } from '../orders/seaport/listing.ts';
-import { toListingTerms } from '../orders/seaport/listing.ts';
-import type { Protocol, SeaportOrder } from '../orders/seaport/order.ts';
-import { hashOrder, parseSeaportOrder, toParameters } from '../orders/seaport/order.ts';
-import { isSignatureText } from '../orders/seaport/signature.ts';
-import { findWrappedNative } from '../core/wrapped-native.ts';
+import type { NewOrder } from '../../orders/queries/book-orders.ts';
+import type { Address } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
+import { listProtocols } from '../../orders/seaport/deployments.ts';
+import type { ListingTerms } from '../../orders/seaport/listing.ts';
+import { toListingTerms } from '../../orders/seaport/listing.ts';
+import type { Protocol, SeaportOrder } from '../../orders/seaport/order.ts';
+import { hashOrder, parseSeaportOrder, toParameters } from '../../orders/seaport/order.ts';
+import { isSignatureText } from '../../orders/seaport/signature.ts';
+import { findWrappedNative } from '../../core/wrapped-native.ts';
 import type { Fields } from './fields.ts';
 import { readFields, readJson, readText, refuse, required, URL_MAX } from './fields.ts';
-import type { Claim } from '../orders/signatures.ts';
+import type { Claim } from '../../orders/signatures.ts';
 import type { RecordContext } from './subject.ts';
 
 /** A signature that is still to be verified, and what it would bind. */

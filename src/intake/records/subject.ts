@@ -1,10 +1,10 @@
 // What a record is about: its chain, its collection and its asset, in their canonical form. Shared by all kinds of records.
 
-import type { Address, AssetId } from '../core/address.ts';
-import { parseAddress, parseAssetId } from '../core/address.ts';
-import type { Chain, Chains } from '../core/chains.ts';
-import { toCollectionId } from '../core/collection.ts';
-import type { MoreDeployments } from '../orders/seaport/deployments.ts';
+import type { Address, AssetId } from '../../core/address.ts';
+import { parseAddress, parseAssetId } from '../../core/address.ts';
+import type { Chain, Chains } from '../../core/chains.ts';
+import { toCollectionId } from '../../core/collection.ts';
+import type { MoreDeployments } from '../../orders/seaport/deployments.ts';
 import type { Fields } from './fields.ts';
 import { readName, readText, refuse, required, show } from './fields.ts';
 

@@ -1,15 +1,15 @@
 // Lands records of products: what a shop has is changed by the rules of its own interface, what it does not have is created,
 // each with its event. A record that tells nothing new writes nothing.
 
-import type { Queryable } from '../database/port.ts';
-import type { ProductChange } from '../shop/product-changes.ts';
-import { insertProductWithEvent, updateProductWithEvent } from '../shop/product-changes.ts';
-import { listProductsForUpdate } from '../shop/queries/products.ts';
-import { listShopIds } from '../shop/queries/shops.ts';
-import type { UpsertCounts } from '../database/upsert.ts';
-import type { Product } from '../shop/product.ts';
-import type { ProductRecord } from './product-records.ts';
-import { toReason } from './product-records.ts';
+import type { Queryable } from '../../database/port.ts';
+import type { ProductChange } from '../../shop/product-changes.ts';
+import { insertProductWithEvent, updateProductWithEvent } from '../../shop/product-changes.ts';
+import { listProductsForUpdate } from '../../shop/queries/products.ts';
+import { listShopIds } from '../../shop/queries/shops.ts';
+import type { UpsertCounts } from '../../database/upsert.ts';
+import type { Product } from '../../shop/product.ts';
+import type { ProductRecord } from '../records/product.ts';
+import { toReason } from '../records/product.ts';
 
 /** Who tells the records. With a shop: of its products alone. Without a key: the operator, or what is followed. */
 export type RecordSender = { keyId: string | null; shopId: string | null };

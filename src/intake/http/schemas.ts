@@ -4,9 +4,9 @@ import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
 import { MarketItemSchema, PriceSchema } from '../../market/http/schemas.ts';
 import type { WireMarketItem, WirePrice } from '../../market/http/schemas.ts';
-import { createResponses } from '../keyed-responses.ts';
+import { createResponses } from '../../http/keyed-responses.ts';
 import { dateTime, nullable, ref } from '../../shop/http/schemas.ts';
-import { REFUSAL_CODES } from './refusals.ts';
+import { REFUSAL_CODES } from './rejections.ts';
 
 const closed = { additionalProperties: false };
 const HASH = '^0x[0-9a-f]{64}$';
