@@ -3,9 +3,9 @@
 
 import type { Address } from '../src/core/address.ts';
 import type { ChainEvent, Hex } from '../src/chain-log/chain-event.ts';
-import { decodeLog } from '../src/sources/evm/decode-logs.ts';
-import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../src/sources/evm/event-topics.ts';
-import { readLogs } from '../src/sources/evm/log-answer.ts';
+import { decodeLog } from '../src/chains/rpc/decode-logs.ts';
+import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../src/chains/rpc/event-topics.ts';
+import { readLogs } from '../src/chains/rpc/log-result.ts';
 import { median, say } from './measure.ts';
 
 const ROUNDS = 9;

@@ -10,11 +10,11 @@ import { createChains, parseExtraChain } from './core/chains.ts';
 import { OperatorError } from './core/errors.ts';
 import type { LogLevel } from './core/log.ts';
 import { LOG_LEVELS } from './core/log.ts';
-import type { ChainSettings } from './settings/chains.ts';
-import { CHAIN_SETTINGS } from './settings/chains.ts';
+import type { ChainSettings } from './chains/settings.ts';
+import { CHAIN_SETTINGS } from './chains/settings.ts';
 import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, settingOf } from './core/setting.ts';
-import type { UpstreamSettings } from './settings/upstreams.ts';
-import { UPSTREAM_SETTINGS } from './settings/upstreams.ts';
+import type { UpstreamSettings } from './upstreams/settings.ts';
+import { UPSTREAM_SETTINGS } from './upstreams/settings.ts';
 
 export type Config = ServiceSettings & ChainSettings & UpstreamSettings;
 

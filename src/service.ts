@@ -32,12 +32,12 @@ import type { Operations } from './shop/operations.ts';
 import { createStoreOperations } from './shop/operations.ts';
 import type { Store } from './shop/shop.ts';
 import { createWebhookOperations } from './shop/webhooks/operations.ts';
-import { startPeriodic } from './sync/periodic.ts';
-import { startSync } from './sync/start.ts';
-import type { Sync } from './sync/start.ts';
-import type { StatusProvider } from './sync/status.ts';
-import { createDatabaseStatus, createStatusReader } from './sync/status.ts';
-import type { SyncContext } from './sync/task.ts';
+import { startPeriodic } from './tasks/periodic.ts';
+import { startSync } from './workers/start.ts';
+import type { Sync } from './workers/start.ts';
+import type { StatusProvider } from './tasks/status.ts';
+import { createDatabaseStatus, createStatusReader } from './tasks/status.ts';
+import type { SyncContext } from './tasks/task.ts';
 import { readVersion } from './version.ts';
 import { startWebhooks } from './shop/webhooks/start.ts';
 

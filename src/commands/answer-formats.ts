@@ -7,15 +7,15 @@ import type { Chain, ChainFamily, Chains } from '../core/chains.ts';
 import { JsonNumber } from '../core/json-text.ts';
 import { parseTime } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
-import { harvestDasTokens } from '../sources/das.ts';
-import { harvestMagicEdenAsks, hasMagicEdenAsks, isUnderstoodAsk } from '../sources/magic-eden-evm.ts';
-import { harvestMagicEdenListings, harvestMagicEdenSales } from '../sources/magic-eden-solana.ts';
-import { harvestOpenSeaListings } from '../sources/opensea/listings.ts';
-import { harvestOpenSeaSales } from '../sources/opensea/sales.ts';
-import { toOpenSeaChain } from '../sources/opensea/subject.ts';
-import { harvestOpenSeaTokens } from '../sources/opensea/tokens.ts';
-import { isLeftOut } from '../sources/opensea/walk-rows.ts';
-import type { Harvest } from '../sources/rows.ts';
+import { harvestDasTokens } from '../upstreams/das/assets.ts';
+import { harvestMagicEdenAsks, hasMagicEdenAsks, isUnderstoodAsk } from '../upstreams/magic-eden/evm.ts';
+import { harvestMagicEdenListings, harvestMagicEdenSales } from '../upstreams/magic-eden/solana.ts';
+import { harvestOpenSeaListings } from '../upstreams/opensea/listings.ts';
+import { harvestOpenSeaSales } from '../upstreams/opensea/sales.ts';
+import { toOpenSeaChain } from '../upstreams/opensea/location.ts';
+import { harvestOpenSeaTokens } from '../upstreams/opensea/tokens.ts';
+import { isLeftOut } from '../upstreams/opensea/walk-rows.ts';
+import type { Harvest } from '../upstreams/rows.ts';
 
 export const ANSWER_FORMATS = [
   'opensea-listings',

@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { OperatorError } from '../core/errors.ts';
-import type { AuditReport, ChainAudit, Difference } from '../sync/chain/audit-report.ts';
+import type { AuditReport, ChainAudit, Difference } from '../chains/audit/report.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { reachWorkers } from './reach-workers.ts';

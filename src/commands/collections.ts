@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { OperatorError } from '../core/errors.ts';
-import type { Added } from '../sync/collections.ts';
+import type { Added } from '../workers/collections.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { reachWorkers } from './reach-workers.ts';

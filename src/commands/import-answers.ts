@@ -1,8 +1,8 @@
 // Recorded answers on their way into the intake: their rows become records, one a line, and what is said of a line is said of
 // the row that it came from. Memory is bounded by one answer and by the lines that are under way.
 
-import { parseExactJson } from '../sources/exact-json.ts';
-import type { Harvest } from '../sources/rows.ts';
+import { parseExactJson } from '../upstreams/exact-json.ts';
+import type { Harvest } from '../upstreams/rows.ts';
 import type { AnswerReader } from './answer-formats.ts';
 import { splitValues } from './answer-values.ts';
 

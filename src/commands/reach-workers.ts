@@ -5,7 +5,7 @@ import { systemClock } from '../core/clock.ts';
 import { createChains } from '../core/chains.ts';
 import { startWorkers } from '../service.ts';
 import type { Operations } from '../shop/operations.ts';
-import { createDatabaseStatus, createStatusReader } from '../sync/status.ts';
+import { createDatabaseStatus, createStatusReader } from '../tasks/status.ts';
 import { callServer } from './operator.ts';
 import { reachData } from './reach.ts';
 

@@ -2,8 +2,8 @@
 
 import { parseArgs } from 'node:util';
 import type { SharedWindowsStatus } from '../server/shared-windows.ts';
-import type { ChainStatus } from '../sync/chain/chain-status.ts';
-import type { DatabaseStatus, TaskStatus, UpstreamSummary } from '../sync/status.ts';
+import type { ChainStatus } from '../chains/chain-status.ts';
+import type { DatabaseStatus, TaskStatus, UpstreamSummary } from '../tasks/status.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { reachWorkers } from './reach-workers.ts';

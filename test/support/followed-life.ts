@@ -21,12 +21,12 @@ import type { Address, AssetId } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { findWrappedNative } from '../../src/core/wrapped-native.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createChainReader } from '../../src/sources/evm/chain-reader.ts';
-import { backfillOnce } from '../../src/sync/chain/backfill.ts';
-import { toMarketplace } from '../../src/sync/chain/followed-chains.ts';
-import { followOnce } from '../../src/sync/chain/follower.ts';
-import { projectNext } from '../../src/sync/chain/projection.ts';
-import type { FollowOperations } from '../../src/sync/collections.ts';
+import { createChainReader } from '../../src/chains/rpc/chain-reader.ts';
+import { backfillOnce } from '../../src/chains/backfill.ts';
+import { toMarketplace } from '../../src/chains/followed-chains.ts';
+import { followOnce } from '../../src/chains/follower.ts';
+import { projectNext } from '../../src/chains/projection.ts';
+import type { FollowOperations } from '../../src/workers/collections.ts';
 
 export type FollowedLife = {
   life: Life;

@@ -5,23 +5,27 @@ import type { TestContext } from 'node:test';
 import { parseAddress, parseAssetId } from '../../src/core/address.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
-import { readDasCollection, readDasTokens, walkDasCollection } from '../../src/sources/das.ts';
-import { walkMagicEdenAsks } from '../../src/sources/magic-eden-evm.ts';
+import { readDasCollection, readDasTokens, walkDasCollection } from '../../src/upstreams/das/assets.ts';
+import { walkMagicEdenAsks } from '../../src/upstreams/magic-eden/evm.ts';
 import {
   readMagicEdenStats,
   readMagicEdenToken,
   walkMagicEdenListings,
   walkMagicEdenSales,
-} from '../../src/sources/magic-eden-solana.ts';
-import { findOpenSeaContract, readOpenSeaCollection, readOpenSeaStats } from '../../src/sources/opensea/collection.ts';
-import { walkOpenSeaListings } from '../../src/sources/opensea/listings.ts';
-import { walkOpenSeaSales } from '../../src/sources/opensea/sales.ts';
-import { readOpenSeaToken, walkOpenSeaTokens } from '../../src/sources/opensea/tokens.ts';
-import type { Quotes } from '../../src/sources/prices.ts';
-import { readCoinbasePrices, readCoingeckoPrices } from '../../src/sources/prices.ts';
-import type { Harvest } from '../../src/sources/rows.ts';
-import type { Upstream } from '../../src/sources/upstream.ts';
-import { UpstreamFailure } from '../../src/sources/upstream.ts';
+} from '../../src/upstreams/magic-eden/solana.ts';
+import {
+  findOpenSeaContract,
+  readOpenSeaCollection,
+  readOpenSeaStats,
+} from '../../src/upstreams/opensea/collection.ts';
+import { walkOpenSeaListings } from '../../src/upstreams/opensea/listings.ts';
+import { walkOpenSeaSales } from '../../src/upstreams/opensea/sales.ts';
+import { readOpenSeaToken, walkOpenSeaTokens } from '../../src/upstreams/opensea/tokens.ts';
+import type { Quotes } from '../../src/upstreams/prices/prices.ts';
+import { readCoinbasePrices, readCoingeckoPrices } from '../../src/upstreams/prices/prices.ts';
+import type { Harvest } from '../../src/upstreams/rows.ts';
+import type { Upstream } from '../../src/upstreams/upstream.ts';
+import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
 import type { Outcome } from './fault-runs.ts';
 import { collect } from './fault-runs.ts';
 import type { Vendor } from './recorded.ts';

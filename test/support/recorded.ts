@@ -41,7 +41,7 @@ const example = (path: string, more: Partial<RecordedAnswer> = {}) =>
   answer('magic-eden', path, { origin: 'example', ...more });
 const priceExample = (path: string) => answer('coingecko', path, { origin: 'example' });
 const askedIn = (contract: string) => ({ asked: true, contract });
-const MAGIC_EDEN_TEST = 'test/sources/magic-eden.test.ts';
+const MAGIC_EDEN_TEST = 'test/upstreams/magic-eden/sources.test.ts';
 const SEAPORT_TEST = 'test/orders/seaport/recorded.test.ts';
 
 const WALLET = '/v2/wallets/4wejSnr97csngztZ5SU7A6iZRXJD7B3Y1R1koCQ5NjmD';
@@ -54,7 +54,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   'coinbase/v2_prices_ETH-USD_spot.json': answer(
     'coinbase',
     '/v2/prices/ETH-USD/spot',
-    askedIn('test/sync/prices.test.ts'),
+    askedIn('test/upstreams/prices/tasks.test.ts'),
   ),
   'coingecko/coins_markets.openapi-example.json': priceExample('/api/v3/coins/markets?vs_currency=usd'),
   'coingecko/nfts_id.openapi-example.json': priceExample('/api/v3/nfts/pudgy-penguins'),
@@ -64,13 +64,15 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   'coingecko/simple_price.recorded.txt': answer(
     'coingecko',
     `${SIMPLE_PRICE}?ids=solana`,
-    askedIn('test/sources/recorded-answers.test.ts'),
+    askedIn('test/upstreams/recorded-pages.test.ts'),
   ),
   'coingecko/simple_token_price_id.openapi-example.json': priceExample('/api/v3/simple/token_price/ethereum'),
   'helius/getAssetsByCreator.famous-fox.50.json': answer('helius', '/#getAssetsByCreator', {
-    contract: 'test/sources/das.test.ts',
+    contract: 'test/upstreams/das/assets.test.ts',
   }),
-  'helius/getAssetsByOwner.50.json': answer('helius', '/#getAssetsByOwner', { contract: 'test/sources/das.test.ts' }),
+  'helius/getAssetsByOwner.50.json': answer('helius', '/#getAssetsByOwner', {
+    contract: 'test/upstreams/das/assets.test.ts',
+  }),
   'helius/helius-openapi.json': { what: 'document', vendor: 'helius' },
   'magiceden-evm/magic-eden-evm-openapi.yml': { what: 'document', vendor: 'magic-eden' },
   // The interface before the one that is asked now.
@@ -127,7 +129,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   'opensea/collections_slug_stats.recorded.json': answer(
     'opensea',
     '/api/v2/collections/the-weirdo-ghost-gang/stats',
-    askedIn('test/sources/opensea.test.ts'),
+    askedIn('test/upstreams/opensea/sources.test.ts'),
   ),
   'opensea/openapi.opensea-2026-08.json': { what: 'document', vendor: 'opensea' },
   // The interface of 2023: its rows are in the frame of now in replay-opensea.ts.

@@ -1,0 +1,184 @@
+// Reads of what contracts say of themselves, at a block. A contract may answer anything, so that an answer of another form
+// than asked for is null, not a lie of the endpoint.
+
+import { decodeFunctionResult, encodeFunctionData, hexToString, parseAbi } from 'viem';
+import type { Address, AssetId } from '../../core/address.ts';
+import type { Hex } from '../../chain-log/chain-event.ts';
+import { ZERO_ADDRESS } from '../../chain-log/chain-event.ts';
+import { addressAt, bigintAt, flagAt, Unreadable } from './abi-words.ts';
+import { readBytes, toQuantity } from './results.ts';
+import type { At, ChainReader } from './chain-reads.ts';
+import type { Pool } from './pool.ts';
+import { RpcFailure } from './rpc-failure.ts';
+
+export type ContractReads = Pick<
+  ChainReader,
+  | 'ownerOf'
+  | 'balanceOf'
+  | 'isApprovedForAll'
+  | 'getApproved'
+  | 'getCounter'
+  | 'getOrderStatus'
+  | 'isValidSignature'
+  | 'code'
+  | 'tokenStandard'
+  | 'name'
+  | 'collectionCreatedAt'
+>;
+
+const ABI = parseAbi([
+  'function ownerOf(uint256) view returns (address)',
+  'function balanceOf(address, uint256) view returns (uint256)',
+  'function isApprovedForAll(address, address) view returns (bool)',
+  'function getApproved(uint256) view returns (address)',
+  'function getCounter(address) view returns (uint256)',
+  'function getOrderStatus(bytes32) view returns (bool, bool, uint256, uint256)',
+  'function isValidSignature(bytes32, bytes) view returns (bytes4)',
+  'function supportsInterface(bytes4) view returns (bool)',
+  'function name() view returns (string)',
+]);
+
+const ERC721 = '0x80ac58cd';
+const ERC1155 = '0xd9b67a26';
+/** ERC-165 demands that this one is denied: contracts that say yes to all know nothing. */
+const NO_INTERFACE = '0xffffffff';
+const VALID_SIGNATURE = '0x1626ba7e';
+const NAME_LENGTH_MAX = 200;
+/** Words of 32 bytes: the length of a name, where it is and some of it. */
+const NAME_BYTES_MAX = 4_096;
+
+type Context = { pool: Pool; headNumber: () => Promise<number> };
+
+export function createContractReads({ pool, headNumber }: Context): ContractReads {
+  /** Null where the call reverts, or there is no contract. */
+  const call = async (to: Address, data: Hex, at: At): Promise<Hex | null> => {
+    try {
+      const result = await pool.ask(async (endpoint) => {
+        const [answer] = await endpoint.callAll([{ method: 'eth_call', params: [{ to, data }, toTag(at)] }]);
+        return readBytes(answer, 'the result of a call');
+      });
+      return result === '0x' ? null : result;
+    } catch (error) {
+      if (error instanceof RpcFailure && error.kind === 'reverted') return null;
+      throw error;
+    }
+  };
+
+  const code = async (account: Address, at: At): Promise<Hex> =>
+    pool.ask(async (endpoint) => {
+      const [answer] = await endpoint.callAll([{ method: 'eth_getCode', params: [account, toTag(at)] }]);
+      return readBytes(answer, 'code');
+    });
+
+  const supports = async (contract: Address, id: Hex) => {
+    const data = encodeFunctionData({ abi: ABI, functionName: 'supportsInterface', args: [id] });
+    return orNull(await call(contract, data, 'latest'), (result) => flagAt(result, 0));
+  };
+
+  return {
+    code,
+    ownerOf: async (contract, tokenId, at) => {
+      const data = encodeFunctionData({ abi: ABI, functionName: 'ownerOf', args: [BigInt(tokenId)] });
+      return orNull(await call(contract, data, at), someAddress);
+    },
+    getApproved: async (contract, tokenId, at) => {
+      const data = encodeFunctionData({ abi: ABI, functionName: 'getApproved', args: [BigInt(tokenId)] });
+      return orNull(await call(contract, data, at), someAddress);
+    },
+    balanceOf: async (contract, owner, tokenId: AssetId, at) => {
+      const args = [owner as Hex, BigInt(tokenId)] as const;
+      const data = encodeFunctionData({ abi: ABI, functionName: 'balanceOf', args });
+      return orNull(await call(contract, data, at), (result) => bigintAt(result, 0));
+    },
+    isApprovedForAll: async (contract, owner, operator, at) => {
+      const args = [owner as Hex, operator as Hex] as const;
+      const data = encodeFunctionData({ abi: ABI, functionName: 'isApprovedForAll', args });
+      return orNull(await call(contract, data, at), (result) => flagAt(result, 0));
+    },
+    getCounter: async (protocol, offerer, at) => {
+      const data = encodeFunctionData({ abi: ABI, functionName: 'getCounter', args: [offerer as Hex] });
+      return orNull(await call(protocol, data, at), (result) => bigintAt(result, 0));
+    },
+    getOrderStatus: async (protocol, orderHash, at) => {
+      const data = encodeFunctionData({ abi: ABI, functionName: 'getOrderStatus', args: [orderHash] });
+      return orNull(await call(protocol, data, at), (result) => ({
+        validated: flagAt(result, 0),
+        cancelled: flagAt(result, 1),
+        totalFilled: bigintAt(result, 2),
+        totalSize: bigintAt(result, 3),
+      }));
+    },
+    isValidSignature: async (account, digest, signature, at) => {
+      const data = encodeFunctionData({ abi: ABI, functionName: 'isValidSignature', args: [digest, signature] });
+      const result = await call(account, data, at);
+      // The standard's four bytes at the front, and nothing but zeros after them in their word.
+      return result !== null && result.slice(0, 66) === VALID_SIGNATURE.padEnd(66, '0');
+    },
+    tokenStandard: async (contract) => {
+      const [all, erc721, erc1155] = [
+        await supports(contract, NO_INTERFACE),
+        await supports(contract, ERC721),
+        await supports(contract, ERC1155),
+      ];
+      if (all !== false || erc721 === erc1155) return null;
+      return erc721 ? 'erc721' : erc1155 ? 'erc1155' : null;
+    },
+    name: async (contract) => {
+      const data = encodeFunctionData({ abi: ABI, functionName: 'name' });
+      return orNull(await call(contract, data, 'latest'), readName);
+    },
+    collectionCreatedAt: async (contract) => {
+      const head = await headNumber();
+      try {
+        return await firstBlockWith(head, async (block) => (await code(contract, block)) !== '0x');
+      } catch (error) {
+        if (error instanceof RpcFailure && error.kind === 'no-state') return null;
+        throw error;
+      }
+    },
+  };
+}
+
+const toTag = (at: At) => (at === 'latest' ? at : toQuantity(at));
+
+/** The lowest block in which `has` is true, given that it stays true from then on; null when it is not at `head`. */
+async function firstBlockWith(head: number, has: (block: number) => Promise<boolean>): Promise<number | null> {
+  if (!(await has(head))) return null;
+  let [low, high] = [0, head];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (await has(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function orNull<T>(result: Hex | null, read: (result: Hex) => T | null): T | null {
+  if (result === null) return null;
+  try {
+    return read(result);
+  } catch (error) {
+    if (error instanceof Unreadable) return null;
+    throw error;
+  }
+}
+
+function someAddress(result: Hex): Address | null {
+  const address = addressAt(result, 0);
+  return address === ZERO_ADDRESS ? null : address;
+}
+
+/** A string, or as the oldest contracts have it, 32 bytes. */
+function readName(result: Hex): string | null {
+  if (result.length > 2 + 2 * NAME_BYTES_MAX) return null;
+  const text = result.length === 66 ? hexToString(result) : decodeName(result);
+  return text.replaceAll('\0', '').trim().slice(0, NAME_LENGTH_MAX) || null;
+}
+
+function decodeName(result: Hex): string {
+  try {
+    return decodeFunctionResult({ abi: ABI, functionName: 'name', data: result });
+  } catch (error) {
+    throw new Unreadable('not a text', { cause: error });
+  }
+}

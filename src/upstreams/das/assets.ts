@@ -1,0 +1,221 @@
+// Solana tokens, owners and collections from any endpoint that speaks DAS (JSON-RPC). What is a token is told by supply and
+// decimals, never by `interface`, which says `Custom` of real ones. Prices and rarity are not to be had here.
+
+import { parseAddress } from '../../core/address.ts';
+import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import {
+  harvestRows,
+  optionalFlag,
+  optionalInteger,
+  optionalNumberText,
+  optionalRow,
+  optionalRows,
+  optionalText,
+  refuseRow,
+  requiredAddress,
+  requiredAsset,
+  requiredText,
+  RowRefusal,
+  toRow,
+} from '../rows.ts';
+import type { Upstream } from '../upstream.ts';
+import { UpstreamFailure } from '../upstream.ts';
+import type { WalkEnd } from '../walk.ts';
+import { harvestPages, walkPages } from '../walk.ts';
+
+const PAGE = 1_000;
+const BATCH_MAX = 1_000;
+/** An asset takes 2 to 5 KB, and more with many traits. */
+const PAGE_BYTES_MAX = 32 * 2 ** 20;
+const PAGES_MAX = 200;
+const ASSETS_MAX = 200_000;
+const BASIS_POINTS_MAX = 10_000;
+const ERROR_LENGTH_MAX = 200;
+
+/** The tokens of a collection, a page at a time, the oldest first, so that new ones come at the end. */
+export function walkDasCollection(
+  upstream: Upstream,
+  collection: string,
+  { signal, pageSize = PAGE }: { signal?: AbortSignal; pageSize?: number } = {},
+): AsyncGenerator<Harvest, WalkEnd> {
+  const pages = walkPages(
+    async (cursor) => {
+      const page = Number(cursor ?? '1');
+      const answer = await call(upstream, 'getAssetsByGroup', signal, {
+        groupKey: 'collection',
+        groupValue: collection,
+        page,
+        limit: pageSize,
+        sortBy: { sortBy: 'created', sortDirection: 'asc' },
+      });
+      const { items, limit } = readList(upstream, answer);
+      if (items.length > pageSize) throw malformed(upstream, 'more assets than asked for');
+      // An endpoint may give fewer a page than it was asked for, and says so.
+      return { rows: items, next: items.length < Math.min(pageSize, limit) ? null : String(page + 1) };
+    },
+    { pagesMax: PAGES_MAX, rowsMax: ASSETS_MAX },
+  );
+  return harvestPages(pages, (assets) => harvestDasTokens(assets, collection));
+}
+
+/** Tokens by their mints. What the endpoint does not know is left out. */
+export async function readDasTokens(
+  upstream: Upstream,
+  mints: readonly string[],
+  { collection, signal }: { collection: string; signal?: AbortSignal },
+): Promise<Harvest> {
+  if (mints.length > BATCH_MAX) throw new RangeError(`at most ${BATCH_MAX} mints`);
+  if (mints.length === 0) return { records: [], refused: [], skipped: 0 };
+  const answer = await call(upstream, 'getAssetBatch', signal, { ids: mints });
+  if (!Array.isArray(answer) || answer.length > mints.length) throw malformed(upstream, 'no batch of assets');
+  const wanted = new Set(mints);
+  const known = answer.filter((asset) => asset !== null);
+  return harvestRows(known, (row) => {
+    if (!wanted.has(requiredText(row, 'id'))) refuseRow('id', 'was not asked for');
+    return toTokens(row, collection);
+  });
+}
+
+/** The record of a collection, from the asset that stands for it. */
+export async function readDasCollection(
+  upstream: Upstream,
+  collection: string,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<Harvest> {
+  const answer = await call(upstream, 'getAsset', signal, { id: collection });
+  return harvestRows([answer], (row) => {
+    if (requiredAddress(row, 'id', 'solana') !== collection) refuseRow('id', 'is that of another asset');
+    const { name, image, description } = readContent(row);
+    const royalty = optionalRow(row, 'royalty');
+    const royaltyBps = royalty && optionalInteger(royalty, 'basis_points');
+    if (name === null) return [];
+    return [
+      {
+        kind: 'collection',
+        chain: 'solana',
+        contractAddress: collection,
+        name,
+        ...(image !== null && { image }),
+        ...(description !== null && { description }),
+        ...(royaltyBps !== null && royaltyBps >= 0 && royaltyBps <= BASIS_POINTS_MAX && { royaltyBps }),
+      },
+    ];
+  });
+}
+
+/**
+ * Assets as token records. With `collection` the others are refused, without it each is of the collection that it names, and
+ * one that names none is skipped; fungibles and burnt ones are always skipped.
+ */
+export function harvestDasTokens(assets: readonly unknown[], collection: string | null): Harvest {
+  return harvestRows(assets, (row) => toTokens(row, collection));
+}
+
+function toTokens(row: Row, collection: string | null): SourceRecord[] {
+  const mint = requiredAsset(row, 'id', 'solana');
+  if (optionalFlag(row, 'burnt') === true || !isSingle(row)) return [];
+  const group = readGroup(row);
+  if (collection !== null && group !== collection) refuseRow('grouping', 'is another collection');
+  if (group === null) return [];
+  const { name, image } = readContent(row);
+  // Frozen and delegated tokens stay with their wallet; an escrowed one is told as its custody wallet's.
+  const owner = requiredAddress(toRow(row['ownership'], 'ownership'), 'owner', 'solana');
+  return [
+    {
+      kind: 'token',
+      chain: 'solana',
+      contractAddress: group,
+      mint,
+      ...(name !== null && { name }),
+      ...(image !== null && { image }),
+      owner,
+    },
+  ];
+}
+
+/** One of its kind: of a supply of one without decimals, or of a form that has no token account at all. */
+function isSingle(row: Row): boolean {
+  const token = optionalRow(row, 'token_info');
+  if (token === null) {
+    const model = optionalText(toRow(row['ownership'], 'ownership'), 'ownership_model');
+    return model === 'single';
+  }
+  const decimals = optionalInteger(token, 'decimals') ?? 0;
+  // A supply may be wider than a double: by its text.
+  const supply = optionalNumberText(token, 'supply') ?? '1';
+  return decimals === 0 && supply === '1';
+}
+
+function readGroup(row: Row): string | null {
+  for (const value of optionalRows(row, 'grouping')) {
+    const group = toRow(value, 'grouping');
+    if (group['group_key'] !== 'collection' || group['group_value'] === null) continue;
+    // Anybody may claim to belong to a collection; only the collection can say that it is so.
+    if (optionalFlag(group, 'verified') === false) continue;
+    const address = parseAddress('solana', requiredText(group, 'group_value'));
+    return address ?? refuseRow('grouping.group_value', 'is not an address');
+  }
+  return null;
+}
+
+function readContent(row: Row): { name: string | null; image: string | null; description: string | null } {
+  const content = optionalRow(row, 'content') ?? {};
+  const metadata = optionalRow(content, 'metadata') ?? {};
+  const links = optionalRow(content, 'links') ?? {};
+  return {
+    name: optionalText(metadata, 'name'),
+    image: optionalText(links, 'image') ?? readFirstPicture(content),
+    description: optionalText(metadata, 'description'),
+  };
+}
+
+function readFirstPicture(content: Row): string | null {
+  const [first] = optionalRows(content, 'files');
+  if (first === undefined) return null;
+  const file = toRow(first, 'content.files');
+  const mime = optionalText(file, 'mime');
+  return mime === null || mime.startsWith('image/') ? optionalText(file, 'uri') : null;
+}
+
+async function call(
+  upstream: Upstream,
+  method: string,
+  signal: AbortSignal | undefined,
+  params: Record<string, unknown>,
+): Promise<unknown> {
+  const body = { jsonrpc: '2.0', id: REQUEST_ID, method, params };
+  const answer = await upstream.postJson('', body, { bytesMax: PAGE_BYTES_MAX, ...(signal && { signal }) });
+  const envelope = orMalformed(upstream, () => toRow(answer, 'answer'));
+  const error = orMalformed(upstream, () => optionalRow(envelope, 'error'));
+  if (error) {
+    const message = String(error['message']).slice(0, ERROR_LENGTH_MAX);
+    throw new UpstreamFailure(upstream.name, 'rejected', { cause: new Error(message) });
+  }
+  if (envelope['id'] !== REQUEST_ID) throw malformed(upstream, 'the answer to another question');
+  return envelope['result'];
+}
+
+const REQUEST_ID = 'mercat';
+
+function readList(upstream: Upstream, value: unknown): { items: readonly unknown[]; limit: number } {
+  return orMalformed(upstream, () => {
+    const list = toRow(value, 'result');
+    const limit = optionalInteger(list, 'limit');
+    if (list['items'] === undefined) refuseRow('items', 'is missing');
+    return { items: optionalRows(list, 'items'), limit: limit === null || limit < 1 ? PAGE : limit };
+  });
+}
+
+/** What holds the rows has to be sound: without it there are none to refuse. */
+function orMalformed<T>(upstream: Upstream, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RowRefusal)) throw error;
+    throw malformed(upstream, error.message);
+  }
+}
+
+function malformed(upstream: Upstream, why: string): UpstreamFailure {
+  return new UpstreamFailure(upstream.name, 'malformed', { cause: new Error(why) });
+}

@@ -1,0 +1,78 @@
+// The task that keeps the tokens, owners and words of followed Solana collections fresh through an endpoint that speaks DAS.
+
+import { listCollectionsByIds } from '../../market/queries/collections.ts';
+import type { Follow } from '../../follows/queries/follows.ts';
+import type { AssetId } from '../../core/address.ts';
+import type { Collection } from '../../core/collection.ts';
+import { readDasCollection, readDasTokens, walkDasCollection } from './assets.ts';
+import type { SourceRecord } from '../rows.ts';
+import type { UpstreamPace } from '../upstream.ts';
+import type { Step } from '../followed-task.ts';
+import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import { landHarvest, landPages } from '../ingest-pages.ts';
+import { createShownTokensTask } from '../viewed-tokens.ts';
+import type { SyncContext, SyncTask } from '../../tasks/task.ts';
+
+const PERIOD_MS = 10 * 60_000;
+const DEADLINE_MS = 20 * 60_000;
+const TIMEOUT_MS = 30_000;
+const HOURLY_BUDGET = 3_600;
+/** Who holds a token that somebody looks at is known to the minute: one question tells it of as many as these. */
+const SHOWN_TOKEN_MS = 60_000;
+const SHOWN_TOKENS_MAX = 1_000;
+
+/** No task without an endpoint. */
+export function createDasTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
+  const { config } = context;
+  if (config.dasUrl === null) return [];
+  const upstream = createTaskUpstream(context, {
+    name: 'das',
+    baseUrl: config.dasUrl,
+    ...pace,
+    hourlyBudget: HOURLY_BUDGET,
+  });
+  const isWanted = ({ chain }: Follow) => chain === 'solana';
+  const task = { name: 'das-tokens', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
+  return [
+    createFollowedTask(context, { ...task, work: syncTokens }),
+    createShownTokensTask(context, {
+      name: 'das-shown-tokens',
+      upstream,
+      againMs: SHOWN_TOKEN_MS,
+      tokensMax: SHOWN_TOKENS_MAX,
+      atOnceMax: SHOWN_TOKENS_MAX,
+      isWanted,
+      look: lookAtTokens,
+    }),
+  ];
+}
+
+async function lookAtTokens(_context: SyncContext, step: Step, assets: readonly AssetId[]): Promise<void> {
+  const { upstream, follow, lander, signal } = step;
+  const harvest = await readDasTokens(upstream, assets, { collection: follow.contractAddress, signal });
+  await landHarvest(lander, harvest, signal);
+}
+
+async function syncTokens(context: SyncContext, step: Step): Promise<void> {
+  const { upstream, follow, lander, problems, signal } = step;
+  const { collectionId, contractAddress } = follow;
+  const told = await readDasCollection(upstream, contractAddress, { signal });
+  const [stored] = await listCollectionsByIds(context.main, [collectionId]);
+  await landHarvest(lander, { ...told, records: told.records.map((record) => withoutKnown(record, stored)) }, signal);
+  const end = await landPages(lander, walkDasCollection(upstream, contractAddress, { signal }), signal);
+  if (!end.whole) problems.push(`${collectionId}: tokens not seen whole: ${end.why}`);
+}
+
+/** What the operator said of a collection, or another source before, stays: only what is missing is taken. */
+function withoutKnown(record: SourceRecord, stored: Collection | undefined): SourceRecord {
+  if (!stored) return record;
+  const { image, description, royaltyBps, name, ...rest } = record;
+  return {
+    ...rest,
+    // A collection that was added without a name carries its address.
+    name: stored.name === stored.contractAddress ? name : stored.name,
+    ...(stored.image === null && { image }),
+    ...(stored.description === null && { description }),
+    ...(stored.royaltyBps === null && { royaltyBps }),
+  };
+}

@@ -1,0 +1,73 @@
+// What the tasks have in common that go through the followed collections of one upstream, turn by turn. Which collections
+// those are, and what is done with one, is theirs to say.
+
+import { listFollowTurns, upsertFollowTurn } from '../follows/queries/last-runs.ts';
+import type { Follow } from '../follows/queries/follows.ts';
+import { listFollows } from '../follows/queries/follows.ts';
+import { listShownCollections } from '../market/queries/recent-views.ts';
+import type { Upstream, UpstreamOptions } from './upstream.ts';
+import { createUpstream } from './upstream.ts';
+import { eachFollowed, SHOWN_MS } from './followed-collections.ts';
+import type { Lander } from './ingester.ts';
+import { createLander } from './ingester.ts';
+import { createSharedBudget } from './shared-budget.ts';
+import type { RunWish, SyncContext, SyncTask } from '../tasks/task.ts';
+
+/** One collection's turn in a run. What cannot be done of it, and is no failure of the upstream, is told in `problems`. */
+export type Step = RunWish & {
+  upstream: Upstream;
+  follow: Follow;
+  lander: Lander;
+  problems: string[];
+  signal: AbortSignal;
+};
+
+export type FollowedTaskOptions = {
+  name: string;
+  periodMs: number;
+  deadlineMs: number;
+  upstream: Upstream;
+  /** Whether a followed collection is one of this task's. */
+  isWanted: (follow: Follow) => boolean;
+  work: (context: SyncContext, step: Step) => Promise<void>;
+};
+
+export function createFollowedTask(context: SyncContext, options: FollowedTaskOptions): SyncTask {
+  const { name, periodMs, deadlineMs, upstream, isWanted, work } = options;
+  const { main, clock } = context;
+  return {
+    name,
+    periodMs,
+    deadlineMs,
+    readsFollows: true,
+    upstreams: () => [upstream.status()],
+    run: async (signal, report, { isWhole }) => {
+      const lander = createLander(context);
+      const told: string[] = [];
+      const { problems, soon } = await eachFollowed({
+        follows: (await listFollows(main)).filter(isWanted),
+        shown: await listShownCollections(main, clock() - SHOWN_MS),
+        turns: await listFollowTurns(main, name),
+        isWhole,
+        periodMs,
+        now: clock,
+        signal,
+        report,
+        work: (follow) => work(context, { upstream, follow, lander, problems: told, isWhole, signal }),
+        note: (collectionId, turn) => upsertFollowTurn(main, { task: name, collectionId, ...turn }),
+      });
+      return lander.result({ problems: [...problems, ...told], soon });
+    },
+  };
+}
+
+/** An upstream that tasks share, its budget with it, which is that of every process. */
+export function createTaskUpstream(
+  { main, log, clock, random }: SyncContext,
+  { hourlyBudget, ...options }: TaskUpstreamOptions,
+): Upstream {
+  const budget = createSharedBudget(main, { upstream: options.name, perHour: hourlyBudget, clock });
+  return createUpstream({ ...options, budget, log, clock, random });
+}
+
+type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };

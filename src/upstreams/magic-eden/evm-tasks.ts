@@ -1,0 +1,47 @@
+// The task that mirrors Magic Eden's asks on EVM chains, for collections that are followed under a symbol there. Where the
+// interface no longer answers, that is told, and nothing is concluded.
+
+import type { Follow } from '../../follows/queries/follows.ts';
+import { hasMagicEdenAsks, walkMagicEdenAsks } from './evm.ts';
+import { MAGIC_EDEN } from './solana.ts';
+import type { UpstreamPace } from '../upstream.ts';
+import type { Step } from '../followed-task.ts';
+import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import { landPages } from '../ingest-pages.ts';
+import type { SyncContext, SyncTask } from '../../tasks/task.ts';
+
+const PERIOD_MS = 5 * 60_000;
+const DEADLINE_MS = 10 * 60_000;
+const TIMEOUT_MS = 15_000;
+const HOURLY_BUDGET = 3_600;
+
+export function createMagicEdenEvmTasks(
+  context: SyncContext,
+  pace: UpstreamPace = { timeoutMs: TIMEOUT_MS },
+): SyncTask[] {
+  const { config } = context;
+  const upstream = createTaskUpstream(context, {
+    name: 'magic-eden-evm',
+    baseUrl: config.magicedenEvmUrl,
+    headers: config.magicedenKey === null ? {} : { authorization: `Bearer ${config.magicedenKey}` },
+    ...pace,
+    hourlyBudget: HOURLY_BUDGET,
+  });
+  const isWanted = ({ chain, magicedenSymbol }: Follow) => magicedenSymbol !== null && hasMagicEdenAsks(chain);
+  const task = { name: 'magic-eden-asks', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
+  return [createFollowedTask(context, { ...task, work: syncAsks })];
+}
+
+async function syncAsks({ chains, clock }: SyncContext, step: Step): Promise<void> {
+  const { upstream, follow, lander, problems, signal } = step;
+  const { collectionId, contractAddress } = follow;
+  const chain = chains.get(follow.chain);
+  if (!chain) return;
+  const begunBy = clock();
+  const asks = walkMagicEdenAsks(upstream, { chain, contractAddress, begunBy }, { signal });
+  const end = await landPages(lander, asks, signal);
+  if (!end.whole) problems.push(`${collectionId}: asks not seen whole: ${end.why}`);
+  else if (!(await lander.retireUnseen({ source: MAGIC_EDEN, collectionId }))) {
+    problems.push(`${collectionId}: so many asks are gone at once that it is not believed yet`);
+  }
+}

@@ -1,0 +1,323 @@
+// Magic Eden's v2 API for Solana: stats, listings, sales and tokens of a collection as records. Prices come as floats of SOL,
+// newer rows beside an exact amount: both are read as text. It never guesses: a price that does not fit lamports is refused.
+
+import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
+import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import {
+  harvestRows,
+  optionalAddress,
+  optionalInteger,
+  optionalNumberText,
+  optionalRow,
+  optionalText,
+  refuseRow,
+  requiredAddress,
+  requiredAsset,
+  requiredInteger,
+  requiredText,
+  toRow,
+  toTime,
+} from '../rows.ts';
+import type { Upstream } from '../upstream.ts';
+import { toPath, UpstreamFailure } from '../upstream.ts';
+import type { WalkEnd } from '../walk.ts';
+import { harvestPages, walkPages } from '../walk.ts';
+
+/** A collection under Magic Eden's name for it. The mint is ours: Magic Eden's rows do not tell it. */
+export type MagicEdenCollection = { symbol: string; contractAddress: string };
+
+export const MAGIC_EDEN = 'magic-eden';
+
+const CHAIN = { chain: 'solana' } as const;
+const SOL_DECIMALS = 9;
+const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
+
+/** What the API gives at most. */
+const LISTINGS_PAGE = 100;
+const ACTIVITIES_PAGE = 500;
+/**
+ * Pages are read by offset from a list that moves. They overlap by this much: so many listings may end between two pages
+ * without one of the others being passed over.
+ */
+const OVERLAP = 10;
+const LISTINGS_MAX = 20_000;
+const LISTING_PAGES_MAX = 250;
+const ACTIVITY_PAGES_MAX = 40;
+const ACTIVITIES_MAX = 20_000;
+/** A walk that found fewer listings than this share of what the stats count has missed some. */
+const COUNTED_SHARE_MIN = 0.9;
+/** The clocks of a chain and ours differ by less. */
+const FUTURE_MAX_MS = 24 * 60 * 60_000;
+
+/** Stats of a collection at `now`. A symbol that does not exist is told as one without listings. */
+export async function readMagicEdenStats(
+  upstream: Upstream,
+  collection: MagicEdenCollection,
+  { now, signal }: { now: number; signal?: AbortSignal },
+): Promise<Harvest> {
+  const answer = await upstream.getJson(
+    toPath('v2', 'collections', collection.symbol, 'stats'),
+    {},
+    withSignal(signal),
+  );
+  return harvestRows([answer], (row) => {
+    if (requiredText(row, 'symbol') !== collection.symbol) refuseRow('symbol', 'is that of another collection');
+    const floor = optionalNumberText(row, 'floorPrice');
+    const listedCount = optionalInteger(row, 'listedCount');
+    if (listedCount !== null && listedCount < 0) refuseRow('listedCount', 'is negative');
+    // Other answers of this API carry a symbol too.
+    if (floor === null && listedCount === null) refuseRow('listedCount', 'is missing, and so is floorPrice');
+    // Unlike every other price of this API it is in lamports.
+    const floorRaw = floor === null ? null : parseNativeAmount(floor, 0);
+    if (floor !== null && floorRaw === null) refuseRow('floorPrice', 'is not a whole number of lamports');
+    return [
+      {
+        kind: 'stats',
+        ...CHAIN,
+        contractAddress: collection.contractAddress,
+        ...(floorRaw !== null && floorRaw > 0n && { floorRaw: floorRaw.toString() }),
+        ...(listedCount !== null && { listedCount }),
+        at: new Date(now).toISOString(),
+      },
+    ];
+  });
+}
+
+/**
+ * The listings of a collection, cheapest first, a page at a time, each with what it tells of its token. Listings carry no
+ * time: `timestamp` is `now`. Whole only when no page could have missed a row, and the rows are as many as `counted`.
+ */
+export async function* walkMagicEdenListings(
+  upstream: Upstream,
+  collection: MagicEdenCollection,
+  { now, counted = null, signal }: { now: number; counted?: number | null; signal?: AbortSignal },
+): AsyncGenerator<Harvest, WalkEnd> {
+  const seen = new Set<string>();
+  let gapless = true;
+  const pages = walkPages(
+    async (cursor) => {
+      const offset = Number(cursor ?? '0');
+      const rows = await readArray(upstream, toPath('v2', 'collections', collection.symbol, 'listings'), signal, {
+        offset,
+        limit: LISTINGS_PAGE,
+        sort: 'listPrice',
+        sort_direction: 'asc',
+        listingAggMode: 'false',
+      });
+      const ids = rows.map(identify);
+      if (offset > 0 && rows.length > 0 && !ids.some((id) => seen.has(id))) gapless = false;
+      for (const id of ids) seen.add(id);
+      return { rows, next: rows.length < LISTINGS_PAGE ? null : String(offset + LISTINGS_PAGE - OVERLAP) };
+    },
+    { pagesMax: LISTING_PAGES_MAX, rowsMax: LISTINGS_MAX },
+  );
+  const end = yield* harvestPages(pages, (rows) => harvestMagicEdenListings(rows, collection, { now }));
+  if (!end.whole) return end;
+  if (!gapless) return { ...end, whole: false, why: 'gap between pages' };
+  const isEnough = counted === null || seen.size >= counted * COUNTED_SHARE_MIN;
+  return isEnough ? end : { ...end, whole: false, why: 'fewer than counted' };
+}
+
+/** The sales of a collection since a time, newest first, a page at a time. Whole when it got back to that time. */
+export function walkMagicEdenSales(
+  upstream: Upstream,
+  collection: MagicEdenCollection,
+  { now, since, signal }: { now: number; since: number; signal?: AbortSignal },
+): AsyncGenerator<Harvest, WalkEnd> {
+  const pages = walkPages(
+    async (cursor) => {
+      const offset = Number(cursor ?? '0');
+      const rows = await readArray(upstream, toPath('v2', 'collections', collection.symbol, 'activities'), signal, {
+        offset,
+        limit: ACTIVITIES_PAGE,
+      });
+      // What happens meanwhile moves rows to later pages: they come twice, and none is passed over.
+      const reached = rows.some((row) => readBlockTime(row) < since);
+      return { rows, next: reached || rows.length < ACTIVITIES_PAGE ? null : String(offset + ACTIVITIES_PAGE) };
+    },
+    { pagesMax: ACTIVITY_PAGES_MAX, rowsMax: ACTIVITIES_MAX },
+  );
+  return harvestPages(pages, (rows) => harvestMagicEdenSales(rows, collection, { now, since }));
+}
+
+/** One token; nothing of one that Magic Eden does not know. */
+export async function readMagicEdenToken(
+  upstream: Upstream,
+  collection: MagicEdenCollection,
+  { mint, signal }: { mint: string; signal?: AbortSignal },
+): Promise<Harvest> {
+  try {
+    const answer = await upstream.getJson(toPath('v2', 'tokens', mint), {}, withSignal(signal));
+    return harvestRows([answer], (row) => {
+      if (requiredAsset(row, 'mintAddress', 'solana') !== mint) refuseRow('mintAddress', 'is that of another token');
+      const owner = optionalAddress(row, 'owner', 'solana');
+      return [{ ...toToken(row, collection, mint), ...(owner !== null && { owner }) }];
+    });
+  } catch (error) {
+    if (error instanceof UpstreamFailure && error.reason === 'not-found') {
+      return { records: [], refused: [], skipped: 0 };
+    }
+    throw error;
+  }
+}
+
+/** Rows of listings as listings and tokens, as of `now`. */
+export function harvestMagicEdenListings(
+  rows: readonly unknown[],
+  collection: MagicEdenCollection,
+  { now }: { now: number },
+): Harvest {
+  return harvestRows(rows, (row) => toListings(row, collection, now));
+}
+
+/** The sales among rows of activities since a time. */
+export function harvestMagicEdenSales(
+  rows: readonly unknown[],
+  collection: MagicEdenCollection,
+  times: { now: number; since: number },
+): Harvest {
+  return harvestRows(rows, (row) => toSales(row, collection, times));
+}
+
+function toListings(row: Row, collection: MagicEdenCollection, now: number): SourceRecord[] {
+  const source = optionalText(row, 'listingSource');
+  if (source !== null && !OWN_SOURCES.has(source)) refuseRow('listingSource', 'is another marketplace');
+  const mint = requiredAsset(row, 'tokenMint', 'solana');
+  const size = optionalInteger(row, 'tokenSize') ?? 1;
+  if (size !== 1) refuseRow('tokenSize', 'is not one token');
+  const priceRaw = readLamports(row);
+  if (priceRaw === 0n) refuseRow('price', 'is not positive');
+  const place = requiredAddress(row, 'pdaAddress', 'solana');
+  const expiry = optionalInteger(row, 'expiry') ?? NO_EXPIRY;
+  const listing = {
+    kind: 'listing',
+    source: MAGIC_EDEN,
+    ...CHAIN,
+    contractAddress: collection.contractAddress,
+    mint,
+    // A pool sells many tokens from one place.
+    id: source === POOL ? `${place}:${mint}` : place,
+    priceRaw: priceRaw.toString(),
+    seller: requiredAddress(row, 'seller', 'solana'),
+    timestamp: new Date(now).toISOString(),
+    ...(expiry > 0 && { expiresAt: toTime(expiry, 'expiry') }),
+  };
+  const token = optionalRow(row, 'token');
+  if (token === null) return [listing];
+  checkSymbol(token, 'collection', collection);
+  // `tokenMint` is right where the two disagree: then what is told of the token is of another one of the collection.
+  if (optionalText(token, 'mintAddress') !== mint) return [listing];
+  return [listing, { ...toToken(token, collection, mint), ...readRank(row) }];
+}
+
+const POOL = 'MMM';
+const OWN_SOURCES: ReadonlySet<string> = new Set(['M2', 'M3', POOL]);
+const NO_EXPIRY = -1;
+
+function toSales(row: Row, collection: MagicEdenCollection, { now, since }: { now: number; since: number }) {
+  if (requiredText(row, 'type') !== SALE) return [];
+  checkSymbol(row, 'collectionSymbol', collection);
+  const seconds = requiredInteger(row, 'blockTime');
+  const timestamp = toTime(seconds, 'blockTime');
+  if (seconds * 1_000 < since) return [];
+  if (seconds * 1_000 > now + FUTURE_MAX_MS) refuseRow('blockTime', 'is in the future');
+  const signature = requiredText(row, 'signature');
+  if (!SIGNATURE.test(signature)) refuseRow('signature', 'is not a signature in base58');
+  const seller = optionalAddress(row, 'seller', 'solana');
+  const buyer = optionalAddress(row, 'buyer', 'solana');
+  return [
+    {
+      kind: 'sale',
+      source: MAGIC_EDEN,
+      ...CHAIN,
+      contractAddress: collection.contractAddress,
+      mint: requiredAsset(row, 'tokenMint', 'solana'),
+      price: readLamports(row).toString(),
+      ...(seller !== null && { seller }),
+      ...(buyer !== null && { buyer }),
+      timestamp,
+      tx: signature,
+    },
+  ];
+}
+
+const SALE = 'buyNow';
+/** 64 bytes in base58. */
+const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
+
+function toToken(row: Row, collection: MagicEdenCollection, mint: string): SourceRecord {
+  const name = optionalText(row, 'name');
+  const image = optionalText(row, 'image');
+  return {
+    kind: 'token',
+    ...CHAIN,
+    contractAddress: collection.contractAddress,
+    mint,
+    ...(name !== null && { name }),
+    ...(image !== null && { image }),
+  };
+}
+
+/** Lamports: the exact amount where the row has one, else the decimal text of the float. */
+function readLamports(row: Row): bigint {
+  const info = optionalRow(row, 'priceInfo');
+  const other = info && optionalRow(info, 'splPrice');
+  if (other && optionalText(other, 'address') !== WRAPPED_SOL) refuseRow('priceInfo.splPrice', 'is another currency');
+  const exact = info && optionalRow(info, 'solPrice');
+  if (exact) {
+    const decimals = optionalInteger(exact, 'decimals') ?? SOL_DECIMALS;
+    if (decimals !== SOL_DECIMALS) refuseRow('priceInfo.solPrice.decimals', 'are not those of SOL');
+    return parseAmount(requiredText(exact, 'rawAmount')) ?? refuseRow('priceInfo.solPrice.rawAmount', 'is no amount');
+  }
+  const text = optionalNumberText(row, 'price') ?? refuseRow('price', 'is missing');
+  return parseNativeAmount(text, SOL_DECIMALS) ?? refuseRow('price', 'is not a whole number of lamports');
+}
+
+/** The rank by Magic Eden's own measure, else by one that it repeats. */
+function readRank(row: Row): { rarityRank?: number } {
+  const rarity = optionalRow(row, 'rarity');
+  for (const measure of ['meInstant', 'moonrank', 'howrare']) {
+    const told = rarity && optionalRow(rarity, measure);
+    const rank = told ? optionalInteger(told, 'rank') : null;
+    if (rank !== null && rank > 0) return { rarityRank: rank };
+  }
+  return {};
+}
+
+function checkSymbol(row: Row, field: string, collection: MagicEdenCollection): void {
+  const symbol = optionalText(row, field);
+  if (symbol !== null && symbol !== collection.symbol) refuseRow(field, 'is that of another collection');
+}
+
+async function readArray(
+  upstream: Upstream,
+  path: string,
+  signal: AbortSignal | undefined,
+  query: Record<string, string | number>,
+): Promise<readonly unknown[]> {
+  const answer = await upstream.getJson(path, query, withSignal(signal));
+  if (!Array.isArray(answer))
+    throw new UpstreamFailure(upstream.name, 'malformed', { cause: new Error('not an array') });
+  if (answer.length > Number(query['limit'])) {
+    throw new UpstreamFailure(upstream.name, 'malformed', { cause: new Error('more rows than asked for') });
+  }
+  return answer;
+}
+
+function identify(value: unknown): string {
+  const row = typeof value === 'object' && value !== null ? (value as Row) : {};
+  return JSON.stringify([row['pdaAddress'], row['tokenMint']]);
+}
+
+/** Milliseconds; never before any time where the row tells none. */
+function readBlockTime(value: unknown): number {
+  try {
+    return requiredInteger(toRow(value, 'row'), 'blockTime') * 1_000;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function withSignal(signal: AbortSignal | undefined) {
+  return signal ? { signal } : {};
+}

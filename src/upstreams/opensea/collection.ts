@@ -1,0 +1,199 @@
+// A collection as OpenSea knows it, and its statistics. Those are floats: raw amounts come from their decimal text, and only
+// where that is exact and in the chain's own currency.
+
+import { parseNativeAmount } from '../../core/amount.ts';
+import type { Address } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
+import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import {
+  harvestRows,
+  optionalFlag,
+  optionalInteger,
+  optionalNumberText,
+  optionalRows,
+  optionalText,
+  refuseRow,
+  requiredAddress,
+  requiredText,
+  toRow,
+} from '../rows.ts';
+import type { Upstream } from '../upstream.ts';
+import { toPath, UpstreamFailure } from '../upstream.ts';
+import { readAnswer, toMalformed } from './pages.ts';
+import type { OpenSeaSubject } from './location.ts';
+import { isNativeSymbol, isOpenSeaChain, toOpenSeaChain } from './location.ts';
+
+type Options = { signal?: AbortSignal | undefined };
+
+/** What a contract is called there; null where OpenSea does not know it. */
+export async function findOpenSeaContract(
+  upstream: Upstream,
+  { chain, contractAddress }: { chain: Chain; contractAddress: Address },
+  { signal }: Options = {},
+): Promise<{ slug: string; tokenStandard: string | null } | null> {
+  const name = toOpenSeaChain(chain);
+  if (name === null) return null;
+  try {
+    const row = await readAnswer(upstream, toPath('api', 'v2', 'chain', name, 'contract', contractAddress), { signal });
+    const { collection: slug, address, contract_standard: standard } = row;
+    if (typeof address !== 'string' || address.toLowerCase() !== contractAddress)
+      throw toMalformed(upstream, 'another contract');
+    if (typeof slug !== 'string' || slug === '' || slug.length > SLUG_LENGTH_MAX)
+      throw toMalformed(upstream, 'no slug');
+    return { slug, tokenStandard: STANDARDS.get(standard) ?? null };
+  } catch (error) {
+    if (error instanceof UpstreamFailure && error.reason === 'not-found') return null;
+    throw error;
+  }
+}
+
+const SLUG_LENGTH_MAX = 200;
+/** What it calls the standards, and what records call them. */
+const STANDARDS: ReadonlyMap<unknown, string> = new Map([
+  ['erc721', 'ERC-721'],
+  ['erc1155', 'ERC-1155'],
+]);
+
+/** The collection's record. Refused where the slug is not that of the contract. */
+export async function readOpenSeaCollection(
+  upstream: Upstream,
+  subject: OpenSeaSubject,
+  { signal }: Options = {},
+): Promise<Harvest> {
+  const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', subject.slug), { signal });
+  return harvestRows([row], (told) => [toCollection(told, subject)]);
+}
+
+function toCollection(row: Row, subject: OpenSeaSubject): SourceRecord {
+  if (requiredText(row, 'collection') !== subject.slug) refuseRow('collection', 'is another one');
+  const contracts = optionalRows(row, 'contracts').map((contract) => toRow(contract, 'contracts[]'));
+  if (!contracts.some((contract) => isContract(contract, subject)))
+    refuseRow('contracts', 'are not those that are followed');
+  if (optionalFlag(row, 'is_disabled')) refuseRow('is_disabled', 'is true');
+  // A supply is that of all contracts of the collection.
+  const supply = contracts.length === 1 ? optionalInteger(row, 'total_supply') : null;
+  const royaltyBps = readRoyalty(row);
+  const texts = {
+    slug: subject.slug,
+    image: optionalText(row, 'image_url'),
+    banner: optionalText(row, 'banner_image_url'),
+    description: optionalText(row, 'description'),
+    createdAt: readDate(row),
+  };
+  return {
+    kind: 'collection',
+    chain: subject.chain.id,
+    contractAddress: subject.contractAddress,
+    name: requiredText(row, 'name'),
+    ...Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== null)),
+    ...(royaltyBps !== null && { royaltyBps }),
+    ...(supply !== null && supply > 0 && { snapshot: { supply } }),
+  };
+}
+
+function isContract(row: Row, { chain, contractAddress }: OpenSeaSubject): boolean {
+  return (
+    isOpenSeaChain(requiredText(row, 'chain'), chain) && requiredText(row, 'address').toLowerCase() === contractAddress
+  );
+}
+
+/** Where OpenSea's own fee goes: it is no royalty. */
+const OPENSEA_FEE_RECIPIENTS: ReadonlySet<string> = new Set([
+  '0x0000a26b00c1f0df003000390027140000faa719',
+  '0x8de9c5a032463c561423387a9648c5c7bcc5bc90',
+]);
+const PERCENT_DECIMALS = 2;
+const BASIS_POINTS_MAX = 10_000n;
+
+/** The creators' fees together; null where nothing is told of fees. They come as per cent, such as 2.5. */
+function readRoyalty(row: Row): number | null {
+  if ((row['fees'] ?? null) === null) return null;
+  let sum = 0n;
+  for (const value of optionalRows(row, 'fees')) {
+    const fee = toRow(value, 'fees[]');
+    if (OPENSEA_FEE_RECIPIENTS.has(requiredAddress(fee, 'recipient', 'evm'))) continue;
+    const text = optionalNumberText(fee, 'fee') ?? refuseRow('fees[].fee', 'is missing');
+    sum += parseNativeAmount(text, PERCENT_DECIMALS) ?? refuseRow('fees[].fee', 'is no share in basis points');
+  }
+  return sum <= BASIS_POINTS_MAX ? Number(sum) : refuseRow('fees', 'are more than all');
+}
+
+const DATE = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** A day, or a time that is UTC unless it says otherwise. */
+function readDate(row: Row): string | null {
+  const text = optionalText(row, 'created_date');
+  if (text === null) return null;
+  const [, day, time = '00:00:00', offset = 'Z'] = DATE.exec(text) ?? [];
+  return day === undefined ? refuseRow('created_date', 'is no time') : `${day}T${time}${offset}`;
+}
+
+/** Its statistics as records of both stats sources, as of `at` in ms since the epoch. */
+export async function readOpenSeaStats(
+  upstream: Upstream,
+  subject: OpenSeaSubject,
+  { at, signal }: { at: number } & Options,
+): Promise<Harvest> {
+  const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', subject.slug, 'stats'), { signal });
+  return harvestRows([row], (told) => toStats(told, subject, at));
+}
+
+const INTERVALS: Readonly<Record<string, string>> = { one_day: 'twentyFourHour', seven_day: 'sevenDay' };
+
+function toStats(row: Row, subject: OpenSeaSubject, at: number): SourceRecord[] {
+  const { chain, contractAddress } = subject;
+  const total = toRow(row['total'], 'total');
+  const windows = new Map([['allTime', total]]);
+  for (const value of optionalRows(row, 'intervals')) {
+    const interval = toRow(value, 'intervals[]');
+    const name = INTERVALS[requiredText(interval, 'interval')];
+    if (name !== undefined) windows.set(name, interval);
+  }
+  const floorRaw = readFloor(total, chain);
+  const owners = readCount(total, 'num_owners');
+  const subjectFields = { chain: chain.id, contractAddress, at: new Date(at).toISOString() };
+  const floor = floorRaw === null ? {} : { floorRaw: floorRaw.toString() };
+  return [
+    { kind: 'stats', ...subjectFields, ...floor, ...(owners !== null && { owners }) },
+    {
+      kind: 'analytics',
+      ...subjectFields,
+      ...floor,
+      ...(isVolumeNative(total, chain) && { volume: toWindows(windows, readVolume) }),
+      sales: toWindows(windows, (window) => readCount(window, 'sales')),
+    },
+  ];
+}
+
+function toWindows(windows: ReadonlyMap<string, Row>, read: (window: Row) => number | null): Record<string, number> {
+  const told = [...windows].map(([name, window]) => [name, read(window)] as const);
+  return Object.fromEntries(told.filter((entry): entry is [string, number] => entry[1] !== null));
+}
+
+/** A floor of nothing is none. */
+function readFloor(total: Row, chain: Chain): bigint | null {
+  const text = optionalNumberText(total, 'floor_price');
+  const symbol = optionalText(total, 'floor_price_symbol');
+  if (text === null || symbol === null || !isNativeSymbol(symbol, chain)) return null;
+  if (text.startsWith('-')) refuseRow('total.floor_price', 'is less than nothing');
+  const raw = parseNativeAmount(text, chain.decimals);
+  return raw === 0n ? null : raw;
+}
+
+/** In which currency volume is told is not said: it is that of the floor, and ether where there is no floor. */
+function isVolumeNative(total: Row, chain: Chain): boolean {
+  const symbol = optionalText(total, 'floor_price_symbol');
+  return symbol === null ? chain.symbol === 'ETH' : isNativeSymbol(symbol, chain);
+}
+
+function readVolume(window: Row): number | null {
+  const text = optionalNumberText(window, 'volume');
+  if (text === null) return null;
+  const volume = Number(text);
+  return Number.isFinite(volume) && volume >= 0 ? volume : refuseRow('volume', 'is no amount');
+}
+
+function readCount(row: Row, field: string): number | null {
+  const count = optionalInteger(row, field);
+  return count === null || count >= 0 ? count : refuseRow(field, 'is less than none');
+}

@@ -1,0 +1,102 @@
+// OpenSea's sale events of a collection as records. What was paid in another currency is kept in words that no one can take
+// for a native amount; what names no single token is refused.
+
+import { parseAmount } from '../../core/amount.ts';
+import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import {
+  harvestRows,
+  optionalAddress,
+  optionalText,
+  refuseRow,
+  requiredAddress,
+  requiredAsset,
+  requiredInteger,
+  requiredText,
+  toRow,
+  toTime,
+} from '../rows.ts';
+import type { Upstream } from '../upstream.ts';
+import { toPath } from '../upstream.ts';
+import type { WalkEnd } from '../walk.ts';
+import { pageReader } from './pages.ts';
+import type { OpenSeaSubject } from './location.ts';
+import { isNativeSymbol, isNativeToken, isOpenSeaChain, OPENSEA } from './location.ts';
+import { leaveOut, walkRows } from './walk-rows.ts';
+
+const PAGES_MAX = 500;
+const SALES_MAX = 100_000;
+
+export type SaleWalkOptions = {
+  /** Only what was sold after this, in ms since the epoch; null for all. */
+  since: number | null;
+  pagesMax?: number;
+  signal?: AbortSignal | undefined;
+};
+
+/** The sales of a collection, newest first, a page at a time. */
+export function walkOpenSeaSales(
+  upstream: Upstream,
+  subject: OpenSeaSubject,
+  { since, pagesMax = PAGES_MAX, signal }: SaleWalkOptions,
+): AsyncGenerator<Harvest, WalkEnd> {
+  const readPage = pageReader(upstream, toPath('api', 'v2', 'events', 'collection', subject.slug), {
+    name: 'asset_events',
+    query: { event_type: 'sale', after: since === null ? null : Math.floor(since / 1_000) },
+    signal,
+  });
+  return walkRows(readPage, (rows) => harvestOpenSeaSales(rows, subject), { pagesMax, rowsMax: SALES_MAX });
+}
+
+export function harvestOpenSeaSales(rows: readonly unknown[], subject: OpenSeaSubject): Harvest {
+  return harvestRows(rows, (row) => toSales(row, subject));
+}
+
+const TRANSACTION = /^0x[0-9a-f]{64}$/i;
+
+function toSales(row: Row, subject: OpenSeaSubject): SourceRecord[] {
+  if (requiredText(row, 'event_type') !== 'sale') return [];
+  if (!isOpenSeaChain(requiredText(row, 'chain'), subject.chain)) return [];
+  if ((row['nft'] ?? null) === null) leaveOut('nft', 'is missing: a bundle has no price for a token');
+  const token = toRow(row['nft'], 'nft');
+  if (requiredAddress(token, 'contract', 'evm') !== subject.contractAddress) return [];
+  if (requiredInteger(row, 'quantity') < 1) refuseRow('quantity', 'is nothing');
+  const tx = optionalText(row, 'transaction')?.toLowerCase() ?? null;
+  if (tx !== null && !TRANSACTION.test(tx)) refuseRow('transaction', 'is no hash');
+  const order = optionalText(row, 'order_hash')?.toLowerCase() ?? null;
+  const seller = optionalAddress(row, 'seller', 'evm');
+  const buyer = optionalAddress(row, 'buyer', 'evm');
+  return [
+    {
+      kind: 'sale',
+      source: OPENSEA,
+      chain: subject.chain.id,
+      contractAddress: subject.contractAddress,
+      tokenId: requiredAsset(token, 'identifier', 'evm'),
+      price: readPrice(row, subject),
+      ...(seller !== null && { seller }),
+      ...(buyer !== null && { buyer }),
+      timestamp: toTime(requiredInteger(row, 'event_timestamp'), 'event_timestamp'),
+      ...(order !== null && { listingId: order }),
+      ...(tx !== null && { tx }),
+    },
+  ];
+}
+
+const SYMBOL = /^[\p{L}\p{N}.$_+-]{1,20}$/u;
+
+/** What was paid in all, several units of a token included. */
+function readPrice(row: Row, { chain }: OpenSeaSubject): string {
+  const payment = toRow(row['payment'], 'payment');
+  const raw = parseAmount(requiredText(payment, 'quantity')) ?? refuseRow('payment.quantity', 'is no amount in digits');
+  if (raw === 0n) refuseRow('payment.quantity', 'is no price');
+  const symbol = requiredText(payment, 'symbol');
+  const decimals = requiredInteger(payment, 'decimals');
+  const token = requiredAddress(payment, 'token_address', 'evm');
+  if (isNativeToken(token, chain)) {
+    // A native coin by another name, or of other units, is one that nobody here knows.
+    if (!isNativeSymbol(symbol, chain)) refuseRow('payment.symbol', 'is not that of its token');
+    if (decimals !== chain.decimals) refuseRow('payment.decimals', 'are not those of the chain');
+    return raw.toString();
+  }
+  return `${raw} ${SYMBOL.test(symbol) ? symbol : token}`;
+}

@@ -1,0 +1,103 @@
+// Tokens as OpenSea describes them. An owner is told only of a token that is asked for by itself, and taken only where there is
+// one: what several own has no owner.
+
+import type { AssetId } from '../../core/address.ts';
+import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import {
+  harvestRows,
+  optionalFlag,
+  optionalInteger,
+  optionalRow,
+  optionalRows,
+  optionalText,
+  refuseRow,
+  requiredAddress,
+  requiredAsset,
+  toRow,
+} from '../rows.ts';
+import type { Upstream } from '../upstream.ts';
+import { toPath } from '../upstream.ts';
+import type { WalkEnd } from '../walk.ts';
+import { pageReader, readAnswer } from './pages.ts';
+import type { OpenSeaSubject } from './location.ts';
+import { toOpenSeaChain } from './location.ts';
+import { walkRows } from './walk-rows.ts';
+
+const PAGES_MAX = 500;
+const TOKENS_MAX = 100_000;
+const RANK_MAX = 2 ** 31 - 1;
+
+type Options = { pagesMax?: number; signal?: AbortSignal | undefined };
+
+/** One token with its owner and its rank. */
+export async function readOpenSeaToken(
+  upstream: Upstream,
+  subject: OpenSeaSubject,
+  tokenId: AssetId,
+  { signal }: Options = {},
+): Promise<Harvest> {
+  const row = await readAnswer(upstream, toPath(...toContractPath(subject), 'nfts', tokenId), { signal });
+  return harvestRows([row['nft']], (told) => {
+    if (requiredAsset(told, 'identifier', 'evm') !== tokenId) refuseRow('nft.identifier', 'is another token');
+    return toTokens(told, subject);
+  });
+}
+
+/** The tokens of a contract, a page at a time: names and pictures, which can wait for what changes faster. */
+export function walkOpenSeaTokens(
+  upstream: Upstream,
+  subject: OpenSeaSubject,
+  { pagesMax = PAGES_MAX, signal }: Options = {},
+): AsyncGenerator<Harvest, WalkEnd> {
+  const readPage = pageReader(upstream, toPath(...toContractPath(subject), 'nfts'), {
+    name: 'nfts',
+    isBulk: true,
+    signal,
+  });
+  return walkRows(readPage, (rows) => harvestOpenSeaTokens(rows, subject), { pagesMax, rowsMax: TOKENS_MAX });
+}
+
+export function harvestOpenSeaTokens(rows: readonly unknown[], subject: OpenSeaSubject): Harvest {
+  return harvestRows(rows, (row) => toTokens(row, subject));
+}
+
+function toContractPath({ chain, contractAddress }: OpenSeaSubject): string[] {
+  const name = toOpenSeaChain(chain);
+  if (name === null) throw new TypeError(`OpenSea has no chain ${chain.id}`);
+  return ['api', 'v2', 'chain', name, 'contract', contractAddress];
+}
+
+function toTokens(row: Row, subject: OpenSeaSubject): SourceRecord[] {
+  if (requiredAddress(row, 'contract', 'evm') !== subject.contractAddress) refuseRow('contract', 'is another one');
+  const tokenId = requiredAsset(row, 'identifier', 'evm');
+  if (optionalFlag(row, 'is_disabled')) return [];
+  const name = optionalText(row, 'name');
+  const image = optionalText(row, 'image_url') ?? optionalText(row, 'display_image_url');
+  const rarityRank = readRank(row);
+  const owner = readOwner(row);
+  return [
+    {
+      kind: 'token',
+      chain: subject.chain.id,
+      contractAddress: subject.contractAddress,
+      tokenId,
+      ...(name !== null && { name }),
+      ...(image !== null && { image }),
+      ...(rarityRank !== null && { rarityRank }),
+      ...(owner !== null && { owner }),
+    },
+  ];
+}
+
+function readRank(row: Row): number | null {
+  const rarity = optionalRow(row, 'rarity');
+  const rank = rarity && optionalInteger(rarity, 'rank');
+  if (rank === null) return null;
+  return rank >= 1 && rank <= RANK_MAX ? rank : refuseRow('rarity.rank', 'is no rank');
+}
+
+function readOwner(row: Row): string | null {
+  const owners = optionalRows(row, 'owners');
+  if (owners.length !== 1) return null;
+  return requiredAddress(toRow(owners[0], 'owners[0]'), 'address', 'evm');
+}

@@ -1,0 +1,239 @@
+// What is followed, as the operator decides it: a collection is added with its record, and with an estimate of what reading
+// its past costs; listed with how far it is; and removed. It only notes what is wanted: the tasks do the reading.
+
+import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
+import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
+import { listCollectionsByIds } from '../market/queries/collections.ts';
+import type { Follow, TokenStandard } from '../follows/queries/follows.ts';
+import { deleteFollowTurns } from '../follows/queries/last-runs.ts';
+import { deleteFollow, findFollow, listFollows, upsertFollow } from '../follows/queries/follows.ts';
+import { deleteHoldings } from '../chain-log/queries/holdings.ts';
+import { listSignedOrders, updateOrderStates } from '../orders/queries/order-states.ts';
+import type { Address } from '../core/address.ts';
+import { parseAddress } from '../core/address.ts';
+import type { Chain } from '../core/chains.ts';
+import { toCollectionId } from '../core/collection.ts';
+import { isStorable } from '../core/text.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { ChainReader } from '../chains/rpc/chain-reader.ts';
+import { createLander } from '../upstreams/ingester.ts';
+import type { SyncContext } from '../tasks/task.ts';
+
+export type FollowOperations = SyncContext & {
+  /** The reader of a chain that has endpoints, else null. */
+  readerOf: (chainId: string) => ChainReader | null;
+  protocolsOf: (chainId: string) => readonly Address[];
+  /** Makes those do something soon who go through what is followed. */
+  onFollowed?: () => Promise<void>;
+};
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** What reading the past of a collection will take, extrapolated from a few calls. */
+export type Estimate = { fromBlock: number; toBlock: number; blocks: number; calls: number; minutes: number };
+
+export type Added = {
+  collectionId: string;
+  name: string;
+  standard: TokenStandard | null;
+  /** Null where the chain has no endpoints: then only marketplaces are read. */
+  estimate: Estimate | null;
+  dryRun: boolean;
+};
+
+/** Operations by name: JSON in, JSON out. Mistakes are thrown as OperatorErrors. */
+export function createCollectionOperations(context: FollowOperations) {
+  return {
+    'collections.add': (input: Input) => add(context, input),
+    'collections.list': () => list(context),
+    'collections.remove': (input: Input) => remove(context, input),
+  };
+}
+
+async function add(context: FollowOperations, input: Input): Promise<Added> {
+  const { chain, address } = readSubject(context, input);
+  const collectionId = toCollectionId(chain.id, address);
+  const reader = context.readerOf(chain.id);
+  const facts = reader ? await readFacts(context, reader, address, readBlock(input)) : null;
+  const [stored] = await listCollectionsByIds(context.main, [collectionId]);
+  const name = readTextOrNull(input, 'name') ?? stored?.name ?? facts?.name ?? address;
+  const added = { collectionId, name, standard: facts?.standard ?? null, estimate: facts?.estimate ?? null };
+  if (input['dryRun'] === true) return { ...added, dryRun: true };
+  const lander = createLander(context);
+  await lander.land([
+    {
+      kind: 'collection',
+      chain: chain.id,
+      contractAddress: address,
+      name,
+      ...given('slug', readTextOrNull(input, 'slug')),
+      ...given('tokenStandard', facts?.standard?.toUpperCase().replace('ERC', 'ERC-') ?? null),
+    },
+  ]);
+  const [refusal] = lander.result().refusals ?? [];
+  if (refusal) throw new OperatorError(refusal.example);
+  await context.main.transaction(async (tx) => {
+    await upsertFollow(tx, {
+      collectionId,
+      chain: chain.id,
+      contractAddress: address,
+      standard: added.standard,
+      fromBlock: facts?.fromBlock ?? null,
+      openseaSlug: readTextOrNull(input, 'opensea'),
+      magicedenSymbol: readTextOrNull(input, 'magiceden'),
+      createdAt: context.clock(),
+    });
+    // What was done just now was done under other names.
+    await deleteFollowTurns(tx, collectionId);
+  });
+  await context.onFollowed?.();
+  return { ...added, dryRun: false };
+}
+
+type Facts = { standard: TokenStandard; name: string | null; fromBlock: number; estimate: Estimate };
+
+/** What the chain says of a contract. Throws OperatorError when it is none that can be followed. */
+async function readFacts(
+  context: FollowOperations,
+  reader: ChainReader,
+  address: Address,
+  fromBlock: number | null,
+): Promise<Facts> {
+  const { chain } = reader;
+  if ((await reader.code(address, 'latest')) === '0x') {
+    throw new OperatorError(`there is no contract at ${address} on ${chain.id}`);
+  }
+  const standard = await reader.tokenStandard(address);
+  if (!standard) {
+    throw new OperatorError(`${address} on ${chain.id} says of itself neither that it is ERC-721 nor ERC-1155`);
+  }
+  const from = fromBlock ?? (await reader.collectionCreatedAt(address));
+  if (from === null) {
+    throw new OperatorError(
+      `the endpoints of ${chain.id} keep no old states: say --from-block, the block of its first mint`,
+    );
+  }
+  const cursor = await findChainCursor(context.main, chain.id);
+  const toBlock = cursor?.number ?? (await reader.head()).number;
+  const filter = { protocols: context.protocolsOf(chain.id), contracts: [address] };
+  const estimate = await estimateReading(reader, { from, to: toBlock }, filter);
+  return { standard, name: await reader.name(address), fromBlock: from, estimate };
+}
+
+/** Places in the past at which a call is tried. */
+const SAMPLES = [0.02, 0.5, 0.98];
+const SAMPLE_BLOCKS_MAX = 50_000;
+
+async function estimateReading(
+  reader: ChainReader,
+  { from, to }: { from: number; to: number },
+  filter: Parameters<ChainReader['eventsOfRange']>[2],
+): Promise<Estimate> {
+  const blocks = Math.max(0, to - from + 1);
+  let covered = 0;
+  let spentMs = 0;
+  const starts = new Set(SAMPLES.map((share) => from + Math.floor(share * Math.max(0, blocks - 1))));
+  for (const start of blocks > 0 ? starts : []) {
+    const startedAt = performance.now();
+    const slice = await reader.eventsOfRange(start, Math.min(to, start + SAMPLE_BLOCKS_MAX - 1), filter);
+    spentMs += performance.now() - startedAt;
+    covered += slice.to - start + 1;
+  }
+  const calls = covered === 0 ? 0 : Math.ceil(blocks / (covered / starts.size));
+  const minutes = (calls * (spentMs / starts.size)) / 60_000;
+  return { fromBlock: from, toBlock: to, blocks, calls, minutes: Number(minutes.toPrecision(2)) };
+}
+
+/** A followed collection as it is shown. */
+type Listed = Omit<Follow, 'createdAt' | 'joined' | 'readToBlock' | 'fromBlock'> & {
+  name: string | null;
+  state: 'live' | 'catching up' | 'marketplaces only';
+  /** Of its past, in per cent; null where the chain is not followed. */
+  progress: number | null;
+  createdAt: string;
+};
+
+async function list({ main }: FollowOperations): Promise<Listed[]> {
+  const follows = await listFollows(main);
+  const names = await listCollectionsByIds(
+    main,
+    follows.map((follow) => follow.collectionId),
+  );
+  const nameOf = new Map(names.map(({ id, name }) => [id, name]));
+  const cursors = new Map((await listChainCursors(main)).map(({ chain, number }) => [chain, number]));
+  return follows.map(({ createdAt, joined, readToBlock, fromBlock, ...follow }) => ({
+    ...follow,
+    name: nameOf.get(follow.collectionId) ?? null,
+    state: joined ? 'live' : fromBlock === null ? 'marketplaces only' : 'catching up',
+    progress: toProgress({ joined, readToBlock, fromBlock }, cursors.get(follow.chain) ?? null),
+    createdAt: new Date(createdAt).toISOString(),
+  }));
+}
+
+function toProgress(
+  { joined, readToBlock, fromBlock }: Pick<Follow, 'joined' | 'readToBlock' | 'fromBlock'>,
+  cursor: number | null,
+): number | null {
+  if (joined) return 100;
+  if (fromBlock === null || cursor === null) return null;
+  const total = cursor - fromBlock + 1;
+  const read = (readToBlock ?? fromBlock - 1) - fromBlock + 1;
+  return total <= 0 ? 0 : Math.floor((100 * read) / total);
+}
+
+/** Follows a collection no more. What is known of it is kept and served; its orders stay as they were last judged. */
+async function remove({ main, chains, clock, onChanged }: FollowOperations, input: Input) {
+  const id = readTextOrNull(input, 'id') ?? refuse('id is missing');
+  const follow = (await findFollow(main, id)) ?? (await findByAddress(main, id));
+  if (!follow) throw new OperatorError(`${JSON.stringify(id)} is not followed; see mercat collections list`);
+  const { collectionId, chain, contractAddress } = follow;
+  await main.transaction(async (tx) => {
+    await findChainCursor(tx, chain, 'for update');
+    await deleteFollow(tx, collectionId);
+    if (chains.get(chain)?.family !== 'evm') return;
+    await deleteContractEvents(tx, chain, contractAddress);
+    await deleteHoldings(tx, collectionId);
+    // Nobody knows any more who holds their tokens: none is dormant for what was known last.
+    await updateOrderStates(tx, await listSignedOrders(tx, collectionId), clock());
+    await updateChainRevision(tx, chain);
+  });
+  onChanged?.({ collectionIds: new Set([collectionId]), kinds: new Set(['order']) });
+  return { collectionId, removed: true };
+}
+
+async function findByAddress(main: FollowOperations['main'], text: string): Promise<Follow | null> {
+  const found = (await listFollows(main)).filter(
+    (follow) => follow.contractAddress === text || follow.contractAddress === text.toLowerCase(),
+  );
+  if (found.length > 1) throw new OperatorError(`${text} is followed on several chains: say its id, CHAIN_ADDRESS`);
+  return found[0] ?? null;
+}
+
+function readSubject({ chains }: FollowOperations, input: Input): { chain: Chain; address: Address } {
+  const chainId = readTextOrNull(input, 'chain') ?? refuse('chain is missing');
+  const chain = chains.get(chainId);
+  if (!chain) return refuse(`${JSON.stringify(chainId)} is not a chain; there are ${[...chains.keys()].join(', ')}`);
+  const text = readTextOrNull(input, 'address') ?? refuse('address is missing');
+  const form = chain.family === 'evm' ? 'an EVM address' : 'a collection mint in base58';
+  return { chain, address: parseAddress(chain.family, text) ?? refuse(`${JSON.stringify(text)} is not ${form}`) };
+}
+
+function readBlock(input: Input): number | null {
+  const value = input['fromBlock'] ?? null;
+  if (value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) return value;
+  return refuse('the first block must be an integer from 0');
+}
+
+function readTextOrNull(input: Input, name: string): string | null {
+  const value = input[name] ?? null;
+  if (value === null || (typeof value === 'string' && value !== '' && isStorable(value))) return value;
+  return refuse(`${name} must be text`);
+}
+
+function given(name: string, value: string | null): Record<string, string> {
+  return value === null ? {} : { [name]: value };
+}
+
+function refuse(message: string): never {
+  throw new OperatorError(message, { exitCode: 2 });
+}

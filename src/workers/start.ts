@@ -1,0 +1,105 @@
+// What the service keeps fresh: the tasks of every source, one driver for them, and runs that the operator asks for. A new
+// source joins by one line in `createSyncTasks`; everything else finds it there.
+
+import { updateSyncTasksNudged } from '../tasks/queries/tasks.ts';
+import { OperatorError } from '../core/errors.ts';
+import { createAuditOperations } from '../chains/audit/audit.ts';
+import { createChainStatus } from '../chains/chain-status.ts';
+import type { FollowedChains } from '../chains/followed-chains.ts';
+import { createChainTasks, createFollowedChains } from '../chains/followed-chains.ts';
+import { createCollectionOperations } from './collections.ts';
+import { startDriver } from '../tasks/driver.ts';
+import { createDasTasks } from '../upstreams/das/tasks.ts';
+import { createExpiryTask } from './expiry.ts';
+import { createFeedTasks } from '../upstreams/feed/tasks.ts';
+import { createMagicEdenEvmTasks } from '../upstreams/magic-eden/evm-tasks.ts';
+import { createMagicEdenTasks } from '../upstreams/magic-eden/solana-tasks.ts';
+import { createOpenSeaTasks } from '../upstreams/opensea/tasks.ts';
+import { createPriceTasks } from '../upstreams/prices/tasks.ts';
+import { runTask } from '../tasks/run.ts';
+import type { StatusProvider, TaskStatus } from '../tasks/status.ts';
+import { createTaskStatus, readTaskStatus } from '../tasks/status.ts';
+import type { SyncContext, SyncTask } from '../tasks/task.ts';
+
+/** Every task that the settings ask for. */
+export function createSyncTasks(context: SyncContext, followed: FollowedChains): SyncTask[] {
+  return [
+    ...createChainTasks(context, followed),
+    ...createOpenSeaTasks(context),
+    ...createMagicEdenTasks(context),
+    ...createMagicEdenEvmTasks(context),
+    ...createDasTasks(context),
+    ...createFeedTasks(context),
+    ...createPriceTasks(context),
+    createExpiryTask(context),
+  ];
+}
+
+export type Sync = {
+  tasks: readonly SyncTask[];
+  /** Makes the tasks of a name or a source run soon; without workers here, those of another process see to it in time. */
+  nudge(name: string): void;
+  /** The chains and their readers, for whoever asks a chain something in between. */
+  followed: FollowedChains;
+  status: readonly StatusProvider[];
+  operations: Readonly<Record<string, (input: Readonly<Record<string, unknown>>) => Promise<unknown>>>;
+  stop(): Promise<void>;
+};
+
+/** With `drive` false nothing runs by itself: another process does, and this one only when the operator asks it to. */
+export function startSync(context: SyncContext, { drive }: { drive: boolean }): Sync {
+  const { main, log, random } = context;
+  const followed = createFollowedChains(context);
+  const tasks = createSyncTasks(context, followed);
+  const driver = drive ? startDriver(tasks, { main, log, random }) : null;
+  const stopping = new AbortController();
+  const asked = new Set<Promise<unknown>>();
+  const start = (task: SyncTask) => {
+    const run = runTask(task, { main, log, random, stop: stopping.signal, force: true })
+      .catch((error: unknown) => log.warn('a task could not be claimed', { task: task.name, error }))
+      .finally(() => asked.delete(run));
+    asked.add(run);
+  };
+  // Whichever process runs them; one that has never run is due in any case.
+  const onFollowed = async () => {
+    const names = tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
+    await updateSyncTasksNudged(main, names);
+  };
+  return {
+    tasks,
+    nudge: (name) => {
+      for (const task of tasks) if (isOf(task, name)) driver?.nudge(task.name);
+    },
+    followed,
+    status: [createTaskStatus(main, tasks), createChainStatus(context, followed)],
+    operations: {
+      ...createCollectionOperations({ ...context, ...followed, onFollowed }),
+      ...createAuditOperations({ ...context, ...followed }),
+      'sync.start': async (input) => {
+        const named = findTasks(tasks, input['name']);
+        const before = await readTaskStatus(main, named);
+        for (const task of named) start(task);
+        return before;
+      },
+      'sync.read': ({ name = null }): Promise<TaskStatus[]> =>
+        readTaskStatus(main, name === null ? tasks : findTasks(tasks, name)),
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([driver?.stop(), ...asked]);
+      followed.close();
+    },
+  };
+}
+
+/** The task of a name, or all tasks of a source: `opensea` is `opensea-listings` and the rest. Throws OperatorError. */
+export function findTasks(tasks: readonly SyncTask[], name: unknown): SyncTask[] {
+  const named = tasks.filter((task) => typeof name === 'string' && isOf(task, name));
+  if (named.length > 0) return named;
+  const known = tasks.map((task) => task.name).join(', ');
+  throw new OperatorError(`there is no task ${JSON.stringify(name)}; the settings give ${known}`, { exitCode: 2 });
+}
+
+function isOf(task: SyncTask, name: string): boolean {
+  return task.name === name || task.name.startsWith(`${name}-`);
+}

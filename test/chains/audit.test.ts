@@ -1,0 +1,397 @@
+// The audit against a real chain on which much has happened: it finds nothing where nothing is wrong, and everything that is
+// broken by hand; and the stored log, written anew, comes to the same as what is served.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/database/port.ts';
+import { openDatabases } from '../../src/database/open.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createChainReader } from '../../src/chains/rpc/chain-reader.ts';
+import { createAuditOperations } from '../../src/chains/audit/audit.ts';
+import type { AuditReport } from '../../src/chains/audit/report.ts';
+import { replayLog } from '../../src/chains/audit/replay.ts';
+import { forEachEngine, until } from '../support/engines.ts';
+import type { FollowedLife } from '../support/followed-life.ts';
+import { startFollowedLife } from '../support/followed-life.ts';
+import { startTestService } from '../support/service.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const STEPS = 120;
+const SEED = 11;
+
+forEachEngine('audit', (engine) => {
+  let followed: FollowedLife;
+  let db: Database;
+  before(async () => {
+    followed = await startFollowedLife(engine.open, SEED);
+    db = followed.operations.main;
+    for (let step = 0; step < STEPS; step += 1) {
+      await followed.life.step();
+      if (step % 4 === 0) await followed.settle();
+    }
+    await followed.life.reorganise(7);
+    await followed.settle();
+  });
+  after(() => followed.stop());
+
+  const audit = (input: Record<string, unknown> = { sample: 0 }) =>
+    createAuditOperations(followed.operations).audit(input);
+  const replay = async () => replayLog(followed.operations, { chains: ['ethereum'], into: await engine.open() });
+  const first = async (sql: string, params: readonly unknown[] = []) => {
+    const [row] = await db.query(sql, params);
+    assert.ok(row, `there is none: ${sql}`);
+    return row;
+  };
+
+  test('after a life with reorganisations nothing drifts: every order and token is as the chain has it', async (t) => {
+    const counts = await db.query(
+      `select concat_ws(' ', status, dormant) as state, count(*)::int as count from main.book_order group by 1 order by 1`,
+    );
+    t.diagnostic(counts.map(({ state, count }) => `${count} ${state}`).join(', '));
+    for (const state of ['active', 'filled', 'cancelled', 'expired', 'active no-balance']) {
+      assert.ok(
+        counts.some((row) => row['state'] === state),
+        `life left no order ${state}`,
+      );
+    }
+    const report = await audit();
+    assert.deepEqual(report.differences, []);
+    const { orders, tokens } = await first(
+      `select (select count(*)::int from main.book_order) as orders, (select count(*)::int from indexer.token) as tokens`,
+    );
+    assert.deepEqual([report.drift, report.unreadable, report.orders, report.tokens], [0, 0, orders, tokens]);
+    assert.equal(
+      report.chains[0]?.block,
+      Number((await first(`select block_number from main.chain_cursor`))['block_number']),
+    );
+  });
+
+  /** Breaks rows of a table for as long as `look` looks. */
+  const whileBroken = async <T>(
+    { table, where, changes }: { table: string; where: string; changes: string | null },
+    look: () => Promise<T>,
+  ): Promise<T> => {
+    const copy = await db.query<{ row: string }>(`select to_jsonb(stored)::text as row from ${table} as stored`);
+    const breaking =
+      changes === null ? `delete from ${table} where ${where}` : `update ${table} set ${changes} where ${where}`;
+    const broken = await db.query(`${breaking} returning 1`);
+    assert.ok(broken.length > 0, `nothing to break: ${table} where ${where}`);
+    try {
+      return await look();
+    } finally {
+      await db.query(`delete from ${table}`);
+      await db.query(`insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1)`, [
+        `[${copy.map(({ row }) => row).join(',')}]`,
+      ]);
+    }
+  };
+  const both = async () => [await audit(), await replay()] as const;
+  const findings = ({ differences }: AuditReport) => differences.map(({ subject, field }) => `${subject}, ${field}`);
+
+  test('the same seed draws the same sample, and it is of the size that was asked for', async () => {
+    const order = await first(`select id from main.book_order order by md5('a' || id), id limit 1`);
+    const broken = { table: 'main.book_order', where: `id = '${order['id']}'`, changes: `filled_quantity = 77` };
+    const reports = await whileBroken(broken, async () => [
+      await audit({ sample: 1, seed: 'a' }),
+      await audit({ sample: 1, seed: 'a', chain: 'ethereum' }),
+    ]);
+    for (const report of reports) {
+      assert.deepEqual([report.orders, report.tokens, report.drift, report.seed], [1, 1, 1, 'a']);
+    }
+  });
+
+  type Breakage = Parameters<typeof whileBroken>[0];
+  /** Breaks all of it at once: the audit, and the replay, have to find exactly what each of them should. */
+  const findBroken = ([breakage, ...others]: readonly Breakage[]): ReturnType<typeof both> =>
+    breakage ? whileBroken(breakage, () => findBroken(others)) : both();
+
+  test('orders that are broken by hand are found, and nothing else', async () => {
+    const broken: readonly (readonly [which: string, changes: string, field: string])[] = [
+      [`status = 'active' and dormant is null and quantity = 1`, `status = 'filled'`, 'status'],
+      [`status = 'filled' and quantity = 1`, `status = 'cancelled'`, 'status'],
+      [`status = 'cancelled' and expires_at > now() + interval '1 day'`, `status = 'active'`, 'status'],
+      [`status = 'expired'`, `status = 'cancelled'`, 'status'],
+      [`status = 'active' and quantity > 1`, `filled_quantity = filled_quantity + 1`, 'filled'],
+      [`status = 'active' and dormant is null and quantity = 1`, `dormant = 'not-approved'`, 'dormant'],
+      [`status = 'active' and dormant = 'no-balance'`, `dormant = null`, 'dormant'],
+    ];
+    const breakages: Breakage[] = [];
+    const found: string[] = [];
+    const ids: string[] = [];
+    for (const [which, changes, field] of broken) {
+      const chosen = ids.map((id) => `'${id}'`).join(', ') || 'null';
+      const isFree = `coalesce(id not in (${chosen}), true)`;
+      const { id } = await first(`select id from main.book_order where ${which} and ${isFree} order by id limit 1`);
+      breakages.push({ table: 'main.book_order', where: `id = '${id}'`, changes });
+      ids.push(id as string);
+      found.push(`order ${id}, ${field}`);
+    }
+    const [audited, replayed] = await findBroken(breakages);
+    assert.deepEqual(findings(audited).toSorted(), found.toSorted());
+    assert.ok(audited.differences.every(({ block }) => block === audited.chains[0]?.block));
+    const subjects = found.map((finding) => finding.replace(/, \w+$/, ', replayed'));
+    assert.deepEqual(findings(replayed).toSorted(), subjects.toSorted());
+  });
+
+  const THIEF = `0x${'9'.repeat(40)}`;
+
+  test('owners that are broken by hand are found on each of the two sides, and nothing else', async () => {
+    const tokens = await db.query(
+      `select collection_id as collection, token_id as id, holder from main.holding join main.follow using (collection_id)
+       where standard = 'erc721' order by exists (select from main.book_order as listed
+         where listed.collection_id = holding.collection_id and listed.token_id = holding.token_id), 1, 2 limit 4`,
+    );
+    // Nobody lists the first one: an order would be found with it.
+    const [held, owned, burned, forgotten] = tokens;
+    assert.ok(held && owned && burned && forgotten);
+    const subjectOf = ({ collection, id }: typeof held) => `token ${collection} ${id}`;
+    const served = ({ collection, id }: typeof held) => ({
+      table: 'indexer.token',
+      where: `collection_id = '${collection}' and asset = '${id}'`,
+    });
+    const holding = `collection_id = '${held['collection']}' and token_id = '${held['id']}'`;
+    const [audited, replayed] = await findBroken([
+      { table: 'main.holding', where: holding, changes: `holder = '${THIEF}'` },
+      { ...served(owned), changes: `owner = '${THIEF}'` },
+      { ...served(burned), changes: `owner = null, burned = true` },
+      { ...served(forgotten), changes: null },
+    ]);
+    const expected = [
+      `${subjectOf(held)}, holders`,
+      `${subjectOf(owned)}, served owner`,
+      `${subjectOf(burned)}, served owner`,
+      `${subjectOf(burned)}, burned`,
+      `${subjectOf(forgotten)}, served owner`,
+    ];
+    assert.deepEqual(findings(audited).toSorted(), expected.toSorted());
+    const [finding] = audited.differences.filter(({ field }) => field === 'holders');
+    assert.deepEqual([finding?.ours, finding?.theirs], [THIEF, held['holder']]);
+    const again = [
+      ...[THIEF, held['holder']].map((who) => `holding ${held['collection']} ${held['id']} ${who}, replayed`),
+      ...[owned, burned, forgotten].map((token) => `${subjectOf(token)}, replayed`),
+    ];
+    assert.deepEqual(findings(replayed).toSorted(), again.toSorted());
+  });
+
+  test('units of an edition that are broken by hand are found, also of a holder whom we forgot', async () => {
+    const editions = await db.query(
+      `select holding.* from main.holding join main.follow using (collection_id)
+       where standard = 'erc1155' order by 1, 2, 3 limit 2`,
+    );
+    const [audited, replayed] = await findBroken(
+      editions.map(({ collection_id: collection, token_id: id, holder }, index) => ({
+        table: 'main.holding',
+        where: `collection_id = '${collection}' and token_id = '${id}' and holder = '${holder}'`,
+        changes: index === 0 ? 'quantity = quantity + 1' : null,
+      })),
+    );
+    for (const { collection_id: collection, token_id: id, holder } of editions) {
+      assert.ok(findings(audited).includes(`token ${collection} ${id}, balance of ${holder}`));
+      assert.ok(findings(replayed).includes(`holding ${collection} ${id} ${holder}, replayed`));
+    }
+    assert.equal(replayed.drift, 2);
+  });
+
+  test('an approval and a counter that are broken by hand are found', async () => {
+    const {
+      collection_id: collection,
+      owner,
+      operator,
+    } = await first(
+      `select approval.* from main.operator_approval as approval join main.book_order as listed
+         on listed.collection_id = approval.collection_id and seller = owner and listed.operator = approval.operator
+       order by 1, 2, 3 limit 1`,
+    );
+    const { offerer, protocol } = await first(`select offerer, protocol from main.offerer_counter order by 1 limit 1`);
+    const where = `collection_id = '${collection}' and owner = '${owner}' and operator = '${operator}'`;
+    const [audited, replayed] = await findBroken([
+      { table: 'main.operator_approval', where, changes: null },
+      { table: 'main.offerer_counter', where: `offerer = '${offerer}'`, changes: 'counter = counter + 1' },
+    ]);
+    assert.deepEqual(new Set(audited.differences.map(({ field }) => field)), new Set(['approved', 'counter']));
+    for (const { field, ours, theirs } of audited.differences) {
+      if (field === 'approved') assert.deepEqual([ours, theirs], ['false', 'true']);
+    }
+    assert.deepEqual(findings(replayed), [
+      `operator approval ${collection} ${owner} ${operator}, replayed`,
+      `counter ${protocol} ${offerer}, replayed`,
+    ]);
+  });
+
+  test('an event that we missed with all its consequences is found by the audit, not by the replay', async () => {
+    const missed = await first(
+      `select event.*, follow.collection_id from main.chain_event as event
+       join main.follow on contract = contract_address
+       join main.holding on holding.collection_id = follow.collection_id and holding.token_id = event.token_id
+       where kind = 'transfer' and standard = 'erc721' and account <> '0x${'0'.repeat(40)}' and holder = details ->> 'to'
+         and not exists (select from main.chain_event as later where later.contract = event.contract
+           and later.token_id = event.token_id and later.kind in ('transfer', 'token-approval')
+           and (later.block_number, later.log_index) > (event.block_number, event.log_index))
+         and not exists (select from main.book_order as listed where listed.collection_id = follow.collection_id
+           and listed.token_id = event.token_id and listed.status = 'active')
+       order by block_number, log_index limit 1`,
+    );
+    const { collection_id: collection, token_id: id, account: from, seq } = missed;
+    const token = `collection_id = '${collection}' and token_id = '${id}'`;
+    const served = `collection_id = '${collection}' and asset = '${id}'`;
+    const [audited, replayed] = await whileBroken(
+      { table: 'main.chain_event', where: `seq = ${seq}`, changes: null },
+      () =>
+        whileBroken({ table: 'main.holding', where: token, changes: `holder = '${from}'` }, () =>
+          whileBroken({ table: 'indexer.token', where: served, changes: `owner = '${from}'` }, both),
+        ),
+    );
+    const ofToken = audited.differences.filter(({ subject }) => subject === `token ${collection} ${id}`);
+    assert.deepEqual(
+      ofToken.map(({ field }) => field),
+      ['holders', 'served owner'],
+    );
+    assert.deepEqual(replayed.differences, []);
+  });
+
+  test('a replay of the log comes to what is served, on a database of its own too', async () => {
+    const report = await replay();
+    assert.deepEqual(report.differences, []);
+    assert.deepEqual(
+      [report.drift, report.orders],
+      [0, (await first(`select count(*)::int as count from main.book_order`))['count']],
+    );
+    assert.ok(report.tokens > 0);
+    const alone = await createAuditOperations(followed.operations)['audit.replay']({});
+    assert.deepEqual(alone, report);
+  });
+
+  test('a fill that is gone from the log is found by the replay: the order, the sale, its hour and the sum', async () => {
+    const { id, order_hash: hash } = await first(
+      `select id, order_hash from main.book_order join indexer.sale on listing_id = id
+       where book_order.status = 'filled' and quantity = 1 and sale.price_raw > 0 order by id limit 1`,
+    );
+    const where = `order_hash = '${hash}' and kind = 'order-fulfilled'`;
+    const report = await whileBroken({ table: 'main.chain_event', where, changes: null }, replay);
+    const kinds = new Set(report.differences.map(({ subject }) => subject.replace(/ (ethereum_|[0-9a-f]{8}-).*/, '')));
+    assert.deepEqual([...kinds].toSorted(), ['hour of sales', 'order', 'sale', 'sum of sales']);
+    assert.ok(findings(report).includes(`order ${id}, replayed`));
+  });
+
+  test('while the chain goes on, is reorganised and is followed, the audit still finds nothing', async () => {
+    const audits = new AbortController();
+    const audited = Promise.all([audit(), replay(), audit()]).finally(() => {
+      audits.abort();
+    });
+    const { life, settle } = followed;
+    for (let steps = 0; !audits.signal.aborted && steps < 60; steps += 1) {
+      await (steps % 10 === 5 ? life.reorganise(3) : life.step());
+      await settle();
+    }
+    const reports = await audited;
+    assert.deepEqual(
+      reports.flatMap(({ differences }) => differences),
+      [],
+    );
+    assert.deepEqual(
+      reports.map(({ unreadable }) => unreadable),
+      [0, 0, 0],
+    );
+  });
+
+  test('a block that the chain took back is no ground to judge from: the audit waits for the follower', async () => {
+    const { life, settle } = followed;
+    await settle();
+    await life.reorganise(2);
+    const alone = await audit({ sample: 20 });
+    assert.deepEqual([alone.drift, alone.unreadable, alone.orders, alone.tokens], [0, 40, 0, 0]);
+    await life.reorganise(2);
+    const audited = audit({ sample: 20 });
+    await settle();
+    const report = await audited;
+    assert.deepEqual([report.drift, report.unreadable, report.orders, report.tokens], [0, 0, 20, 20]);
+  });
+
+  test('while the indexer has not been told all that the log holds, its owners are unreadable', async () => {
+    const behind = { table: 'indexer.chain_cursor', where: `chain = 'ethereum'`, changes: 'seq = seq - 1' };
+    const report = await whileBroken(behind, () => audit({ sample: 10 }));
+    assert.deepEqual([report.drift, report.unreadable], [0, 20]);
+  });
+
+  test('a chain that does not answer is unreadable, which is not agreement', async () => {
+    const { operations } = followed;
+    const reader = operations.readerOf('ethereum') ?? assert.fail();
+    const { chain } = reader;
+    const silent = createChainReader({
+      chain,
+      urls: ['http://127.0.0.1:9'],
+      log: operations.log,
+      patienceMs: 100,
+      restMs: 10,
+    });
+    const deaf = createAuditOperations({ ...operations, readerOf: (id) => (id === 'ethereum' ? silent : null) });
+    const report = await deaf.audit({ sample: 10 });
+    silent.close();
+    assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);
+  });
+
+  test('what cannot be audited is refused in words', async () => {
+    await assert.rejects(audit({ chain: 'solana' }), /"solana" is not an EVM chain/);
+    await assert.rejects(audit({ chain: 'base' }), /no chain is read here/);
+    await assert.rejects(audit({ sample: -1 }), /the sample must be/);
+    await assert.rejects(audit({ seed: "' or" }), /the seed must be/);
+    await assert.rejects(replayLog(followed.operations, { chains: ['base'], into: db }), /no log to be replayed/);
+  });
+
+  test('the command says what it looked at and exits with 1 on drift, beside a server and without one', async () => {
+    const settings = { ...(await engine.settings()), RPC_URL_ETHEREUM: followed.life.world.chain.url, PORT: '0' };
+    const mercat = async (...args: string[]) => {
+      const child = spawn(process.execPath, [MAIN, 'audit', ...args], { env: { ...process.env, ...settings } });
+      let printed = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += String(chunk)));
+      const [code] = (await once(child, 'close')) as [number];
+      return { code, printed };
+    };
+    const nothing = await mercat();
+    assert.deepEqual(
+      [nothing.code, nothing.printed.includes('no chain is read here, or none has been yet')],
+      [1, true],
+    );
+    const service = await startTestService({ settings });
+    try {
+      await until(async () => (await mercat('--json')).code === 0, 20_000, 'the chain was not begun');
+      const audited = await mercat('--seed', 'a');
+      assert.match(
+        audited.printed,
+        /^chain +block +orders +tokens +unreadable +drift\nethereum +- +0 +0 +0 +0\n\ndrawn with --seed a\ndrift 0 over 0 orders and 0 tokens on 1 chains\n$/,
+      );
+      const replayed = await mercat('--replay', '--json');
+      assert.equal(JSON.parse(replayed.printed).drift, 0);
+    } finally {
+      await service.close();
+    }
+    const { main, close } = await openDatabases(readConfig(settings), createLog('silent'));
+    try {
+      const [row] = await db.query<{ row: string }>(
+        `select (to_jsonb(stored) - 'seaport')::text as row from main.book_order as stored where status = 'filled' limit 1`,
+      );
+      await main.query(`insert into main.book_order select * from jsonb_populate_record(null::main.book_order, $1)`, [
+        row?.row.replace('"filled"', '"active"'),
+      ]);
+    } finally {
+      await close();
+    }
+    const drifted = await mercat('--chain', 'ethereum');
+    assert.equal(drifted.code, 1);
+    assert.match(drifted.printed, /order ethereum_\S+, status\n {2}we say {5}active\n {2}chain says filled\n/);
+    assert.match(drifted.printed, /\ndrift [12] over 1 orders and 0 tokens on 1 chains\n$/);
+    const wrong = [
+      await mercat('--replay', '--sample', '3'),
+      await mercat('--sample', 'x'),
+      await mercat('--chain', 'x'),
+    ];
+    assert.deepEqual(
+      wrong.map(({ code }) => code),
+      [2, 2, 2],
+    );
+  });
+});

@@ -1,0 +1,221 @@
+// The follower on a real chain with the real Seaport: what happened is known, what was taken back is unknown again, and a
+// collection that is added later knows its past.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { listFollows } from '../../src/follows/queries/follows.ts';
+import { backfillOnce } from '../../src/chains/backfill.ts';
+import { createCollectionOperations } from '../../src/workers/collections.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/database/port.ts';
+import { callOf, mine, readChain, rollBack } from '../../src/devnet/chain.ts';
+import { createChains } from '../../src/core/chains.ts';
+import { createLog } from '../../src/core/log.ts';
+import { startFaultyEndpoint } from '../support/faulty-endpoint.ts';
+import { forEachEngine } from '../support/engines.ts';
+import type { LocalWorld } from '../support/following.ts';
+import { follow, followWorld, insertOrder, startLocalWorld } from '../support/following.ts';
+
+forEachEngine('following a chain', (engine) => {
+  let world: LocalWorld;
+  before(async () => {
+    world = await startLocalWorld();
+  });
+  after(() => world.chain.stop());
+
+  const open = async () => {
+    const db = await engine.open();
+    const following = followWorld({ main: db, indexer: db }, world);
+    await following.settle();
+    await follow(db, world);
+    await following.settle();
+    return { db, settle: following.settle };
+  };
+  const stateOf = async (db: Database, id: string) => {
+    const [row] = await db.query<{ state: string }>(
+      `select concat_ws(' ', status, dormant) as state from main.book_order where id = $1`,
+      [id],
+    );
+    return row?.state;
+  };
+  const ownerOf = async (db: Database, tokenId: bigint) => {
+    const [row] = await db.query<{ owner: string | null; burned: boolean }>(
+      `select owner, burned from indexer.token where asset = $1`,
+      [tokenId.toString()],
+    );
+    return row && (row.burned ? 'burned' : row.owner);
+  };
+  const salesOf = (db: Database) =>
+    db.query<{ asset: string; price: string; seller: string; buyer: string; listing_id: string | null }>(
+      `select asset, price, seller, buyer, listing_id from indexer.sale order by block_number, log_index`,
+    );
+  let nextToken = 0n;
+  const mintTo = async (person: 0 | 1 | 2) => {
+    nextToken += 1n;
+    await world.mint(world.people[person], nextToken);
+    await world.approve(world.people[person]);
+    return nextToken;
+  };
+
+  test('a fill ends the order with its transaction, moves the token and is a sale of our own', async () => {
+    const { db, settle } = await open();
+    const tokenId = await mintTo(0);
+    await settle();
+    const order = await world.sign(0, { tokenId, price: 100n });
+    const id = await insertOrder(db, world, order);
+    assert.equal(await stateOf(db, id), 'active');
+    await world.act(world.fillCall(order, world.people[1]));
+    await settle();
+    assert.equal(await stateOf(db, id), 'filled');
+    assert.equal(await ownerOf(db, tokenId), world.people[1]);
+    const [seller, buyer] = world.people;
+    const sold = (await salesOf(db)).filter((sale) => sale.asset === tokenId.toString());
+    assert.deepEqual(sold, [{ asset: tokenId.toString(), price: '100', seller, buyer, listing_id: id }]);
+  });
+
+  test('a cancel, a raised counter, a transfer and a revoked approval each take the order off the market', async () => {
+    const { db, settle } = await open();
+    const { people, nft, protocol } = world;
+    const ids: string[] = [];
+    const orders = [];
+    for (const person of [0, 0, 2] as const) {
+      const order = await world.sign(person, { tokenId: await mintTo(person), price: 100n });
+      orders.push(order);
+      ids.push(await insertOrder(db, world, order));
+    }
+    await settle();
+    const states = () => Promise.all(ids.map((id) => stateOf(db, id)));
+    assert.deepEqual(await states(), ['active', 'active', 'active']);
+    await world.act(world.cancelCall(orders[0] ?? assert.fail()));
+    await world.act(callOf(people[0], nft, 'transferFrom', [people[0], people[1], nextToken - 1n]));
+    await world.approve(people[2], false);
+    await settle();
+    assert.deepEqual(await states(), ['cancelled', 'active no-balance', 'active not-approved']);
+    await world.act(callOf(people[1], nft, 'transferFrom', [people[1], people[0], nextToken - 1n]));
+    await world.act(callOf(people[2], nft, 'approve', [protocol.seaport.address, nextToken]));
+    await settle();
+    assert.deepEqual(await states(), ['cancelled', 'active', 'active']);
+    await world.act(callOf(people[0], protocol.seaport, 'incrementCounter'));
+    await settle();
+    assert.deepEqual(await states(), ['cancelled', 'cancelled', 'active']);
+  });
+
+  test('a reorganisation takes back the fill, the sale, the owner and the mint, and what replaces them counts', async () => {
+    const { db, settle } = await open();
+    const tokenId = await mintTo(2);
+    const order = await world.sign(2, { tokenId, price: 500n });
+    const id = await insertOrder(db, world, order);
+    await world.act(world.fillCall(order, world.people[1]));
+    await world.mint(world.people[1], 1_000n + tokenId);
+    await settle();
+    assert.equal(await stateOf(db, id), 'filled');
+    assert.equal(await ownerOf(db, 1_000n + tokenId), world.people[1]);
+    const before = (await salesOf(db)).length;
+    await rollBack(world.chain, 2);
+    for (let blocks = 0; blocks < 3; blocks += 1) await mine(world.chain);
+    await settle();
+    assert.equal(await stateOf(db, id), 'active');
+    assert.equal(await ownerOf(db, tokenId), world.people[2]);
+    assert.equal(await ownerOf(db, 1_000n + tokenId), undefined, 'a token that was never minted is unknown');
+    assert.equal((await salesOf(db)).length, before - 1);
+    const [sums] = await db.query<{ volume: string; sales: string; summed: string; counted: string }>(
+      `select (select sum(volume_raw) from indexer.sale_total) as volume, (select sum(sales) from indexer.sale_total) as sales,
+         (select sum(price_raw) from indexer.sale) as summed, (select count(*) from indexer.sale) as counted`,
+    );
+    assert.deepEqual([sums?.volume, sums?.sales], [sums?.summed, sums?.counted]);
+    await world.act(world.cancelCall(order));
+    await settle();
+    assert.equal(await stateOf(db, id), 'cancelled');
+  });
+
+  test('catching up is cut off at any slice and goes on where it stood, never from the start', async () => {
+    const narrow = await startFaultyEndpoint(world.chain.url, { rangeMax: 4 });
+    const db = await engine.open();
+    const databases = { main: db, indexer: db };
+    const starts: number[] = [];
+    const restart = () => {
+      const following = followWorld(databases, world, { urls: [narrow.url] });
+      const { eventsOfRange } = following.reader;
+      following.context.reader = {
+        ...following.reader,
+        eventsOfRange: (from, to, filter) => {
+          if (filter.contracts.length > 0) starts.push(from);
+          return eventsOfRange(from, to, filter);
+        },
+      };
+      return following;
+    };
+    await restart().settle();
+    await follow(db, world);
+    for (let slices = 0; slices < 3; slices += 1) {
+      await backfillOnce(restart().context);
+      const [row] = await listFollows(db);
+      assert.ok(row?.readToBlock !== null && row?.joined === false, 'a part is read');
+    }
+    const last = restart();
+    await last.settle();
+    assert.deepEqual(
+      starts,
+      starts.toSorted((a, b) => a - b),
+      'no block is read again',
+    );
+    const whole = await open();
+    const holdings = (from: Database) => from.query(`select * from main.holding order by 1, 2, 3`);
+    assert.deepEqual(await holdings(db), await holdings(whole.db));
+    await narrow.close();
+  });
+
+  test('a collection that is added late knows its holders, approvals and sales as if it had been followed all along', async () => {
+    const early = await open();
+    const tokenId = await mintTo(0);
+    const counter = await counterOf(world, 0);
+    await world.act(world.fillCall(await world.sign(0, { tokenId, price: 9n, counter }), world.people[2]));
+    await world.act(callOf(world.people[2], world.nft, 'burn', [tokenId]));
+    await early.settle();
+    const late = await open();
+    const dump = (db: Database) =>
+      Promise.all([
+        db.query(`select * from main.holding order by 1, 2, 3`),
+        db.query(`select * from main.operator_approval order by 1, 2, 3`),
+        db.query(`select asset, owner, burned from indexer.token order by 1`),
+        db.query(`select asset, price, seller, buyer, tx, log_index from indexer.sale order by tx, log_index`),
+      ]);
+    assert.deepEqual(await dump(late.db), await dump(early.db));
+    assert.equal(await ownerOf(late.db, tokenId), 'burned');
+    assert.deepEqual(
+      (await listFollows(late.db)).map(({ joined }) => joined),
+      [true],
+    );
+  });
+
+  test('followed no more, an order is judged by what is left: dormant for nobody’s knowledge it is not', async () => {
+    const { db, settle } = await open();
+    const tokenId = await mintTo(2);
+    await settle();
+    const id = await insertOrder(db, world, await world.sign(2, { tokenId, price: 7n }));
+    await world.act(callOf(world.people[2], world.nft, 'transferFrom', [world.people[2], world.people[1], tokenId]));
+    await settle();
+    assert.equal(await stateOf(db, id), 'active no-balance');
+    const told: string[] = [];
+    const operations = createCollectionOperations({
+      ...followWorld({ main: db, indexer: db }, world).projection,
+      chains: createChains(),
+      config: readConfig({}),
+      log: createLog('silent'),
+      random: () => 0,
+      readerOf: () => null,
+      protocolsOf: () => [],
+      onChanged: ({ collectionIds }) => void told.push(...collectionIds),
+    });
+    const collectionId = `ethereum_${world.nft.address}`;
+    await operations['collections.remove']({ id: collectionId });
+    assert.deepEqual([await stateOf(db, id), told], ['active', [collectionId]]);
+    await follow(db, world);
+    await settle();
+    assert.equal(await stateOf(db, id), 'active no-balance', 'followed again, all of it is known again');
+  });
+});
+
+async function counterOf({ protocol, people, chain }: LocalWorld, person: 0 | 1 | 2): Promise<bigint> {
+  return (await readChain(chain, protocol.seaport, 'getCounter', [people[person]])) as bigint;
+}

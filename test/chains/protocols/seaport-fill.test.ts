@@ -1,0 +1,121 @@
+// What fills say about sales: asks, bids, sweeps, bundles, mirrored pairs, and currencies.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Address } from '../../../src/core/address.ts';
+import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../../src/chain-log/chain-event.ts';
+import { ITEM_TYPE, ZERO_ADDRESS } from '../../../src/chain-log/chain-event.ts';
+import { toSales } from '../../../src/chains/protocols/seaport-fill.ts';
+
+const address = (digit: string) => `0x${digit.repeat(40)}` as Address;
+const [SELLER, BUYER, FEES, NFT, OTHER_NFT, WRAPPED, DOLLARS] = ['a', 'b', 'c', 'd', 'e', 'f', '9'].map(address) as [
+  Address,
+  ...Address[],
+] as [Address, Address, Address, Address, Address, Address, Address];
+
+const nft = (identifier = 1n, token = NFT, amount = 1n): SpentItem => ({
+  itemType: ITEM_TYPE.erc721,
+  token,
+  identifier,
+  amount,
+});
+const native = (amount: bigint): SpentItem => ({
+  itemType: ITEM_TYPE.native,
+  token: ZERO_ADDRESS,
+  identifier: 0n,
+  amount,
+});
+const coin = (token: Address, amount: bigint): SpentItem => ({
+  itemType: ITEM_TYPE.erc20,
+  token,
+  identifier: 0n,
+  amount,
+});
+const to = (item: SpentItem, recipient: Address): ReceivedItem => ({ ...item, recipient });
+
+function fill(offerer: Address, recipient: Address, offer: SpentItem[], consideration: ReceivedItem[]): OrderFulfilled {
+  const place = { blockNumber: 1, blockTime: 1_000, tx: '0x01' as const, logIndex: 0, part: 0 };
+  const order = { kind: 'order-fulfilled' as const, protocol: address('1'), orderHash: '0x02' as const };
+  return { ...place, ...order, offerer, zone: ZERO_ADDRESS, recipient, offer, consideration };
+}
+
+const shown = (fills: OrderFulfilled[], matched: ReadonlySet<string> = new Set()) =>
+  toSales(fills, { matched, wrappedNative: WRAPPED }).map(({ contract, tokenId, priceRaw, price, seller, buyer }) => ({
+    contract,
+    tokenId,
+    price: priceRaw ?? price,
+    seller,
+    buyer,
+  }));
+
+test('a listing that is bought: the price is the sum of the payments, fees included', () => {
+  const sale = fill(SELLER, BUYER, [nft(7n)], [to(native(90n), SELLER), to(native(10n), FEES)]);
+  assert.deepEqual(shown([sale]), [{ contract: NFT, tokenId: 7n, price: 100n, seller: SELLER, buyer: BUYER }]);
+});
+
+test('a bid that is accepted: the offerer buys, whoever fulfils sells, and the price is what the bid offered', () => {
+  const sale = fill(BUYER, SELLER, [coin(WRAPPED, 77n)], [to(nft(7n), BUYER), to(coin(WRAPPED, 7n), FEES)]);
+  assert.deepEqual(shown([sale]), [{ contract: NFT, tokenId: 7n, price: 77n, seller: SELLER, buyer: BUYER }]);
+});
+
+test('a mirrored pair of matchOrders is one sale, from the ask to the bidder', () => {
+  const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(coin(WRAPPED, 90n), SELLER), to(coin(WRAPPED, 10n), FEES)]);
+  const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 100n)], [to(nft(7n), BUYER)]);
+  const expected = [{ contract: NFT, tokenId: 7n, price: 100n, seller: SELLER, buyer: BUYER }];
+  assert.deepEqual(shown([ask, bid]), expected);
+  assert.deepEqual(shown([bid, ask]), expected);
+});
+
+test("orders that were matched are paired whoever matched them, and are none of the matcher's sales", () => {
+  const matcher = address('3');
+  const ask = fill(SELLER, matcher, [nft(7n)], [to(native(5n), SELLER)]);
+  const bid = fill(BUYER, matcher, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
+  const expected = { contract: NFT, tokenId: 7n, price: 5n, seller: SELLER, buyer: BUYER };
+  assert.deepEqual(shown([ask, bid], new Set([ask.orderHash])), [expected]);
+  assert.deepEqual(shown([ask], new Set([ask.orderHash])), [{ ...expected, buyer: null }]);
+  assert.equal(shown([ask, bid]).length, 2, 'two fills that were not matched are two sales');
+});
+
+test('pairs are matched one to one: two of the same token are two sales, and a bid alone is one with an unknown seller', () => {
+  const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(native(5n), SELLER)]);
+  const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
+  assert.equal(shown([ask, bid, ask, bid]).length, 2);
+  assert.deepEqual(shown([bid]), [{ contract: NFT, tokenId: 7n, price: 5n, seller: null, buyer: BUYER }]);
+});
+
+test('a bundle has one price for several tokens: one sale without a token', () => {
+  const sale = fill(SELLER, BUYER, [nft(1n), nft(2n)], [to(native(100n), SELLER)]);
+  assert.deepEqual(shown([sale]), [{ contract: NFT, tokenId: null, price: 100n, seller: SELLER, buyer: BUYER }]);
+});
+
+test('a price for tokens of several contracts is the price of none of them', () => {
+  const sales = shown([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
+  assert.deepEqual(
+    sales.map(({ contract, tokenId, price }) => [contract, tokenId, typeof price]),
+    [
+      [NFT, null, 'string'],
+      [OTHER_NFT, null, 'string'],
+    ],
+  );
+});
+
+test('wrapped native counts as native, another currency never does, and a mix of them is no amount', () => {
+  const sold = (...payments: SpentItem[]) =>
+    shown([
+      fill(
+        SELLER,
+        BUYER,
+        [nft()],
+        payments.map((item) => to(item, SELLER)),
+      ),
+    ])[0]?.price;
+  assert.equal(sold(native(1n), coin(WRAPPED, 2n)), 3n);
+  assert.equal(sold(coin(DOLLARS, 5n)), `5 of ${DOLLARS}`);
+  assert.equal(sold(coin(DOLLARS, 5n), native(1n)), `5 of ${DOLLARS} and 1 native`);
+});
+
+test('tokens for tokens, gifts and payments alone are no sales', () => {
+  assert.deepEqual(shown([fill(SELLER, BUYER, [nft(1n)], [to(nft(2n), SELLER)])]), []);
+  assert.deepEqual(shown([fill(SELLER, BUYER, [nft(1n)], [])]), []);
+  assert.deepEqual(shown([fill(SELLER, BUYER, [coin(WRAPPED, 1n)], [to(native(1n), SELLER)])]), []);
+});

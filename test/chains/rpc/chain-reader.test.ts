@@ -1,0 +1,308 @@
+// Reading a real local chain with real Seaport through an endpoint that does nothing wrong.
+
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import type { Abi, Hex as ViemHex } from 'viem';
+import { hashTypedData, parseEventLogs } from 'viem';
+import type { ChainEvent, Hex } from '../../../src/chain-log/chain-event.ts';
+import type { Address, AssetId } from '../../../src/core/address.ts';
+import { createLog } from '../../../src/core/log.ts';
+import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
+import type { ChainReader, EventFilter } from '../../../src/chains/rpc/chain-reader.ts';
+import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
+import { readBlock, rollBack, mine, callOf, transact } from '../../../src/devnet/chain.ts';
+import { startEvmScene } from '../../support/evm-scene.ts';
+import type { EvmScene } from '../../support/evm-scene.ts';
+import { startFaultyEndpoint } from '../../support/faulty-endpoint.ts';
+
+const log = createLog('silent');
+const asset = (id: bigint) => id.toString() as AssetId;
+
+suite('a chain is read through an endpoint', () => {
+  let scene: EvmScene;
+  let reader: ChainReader;
+  let filter: EventFilter;
+  before(async () => {
+    scene = await startEvmScene();
+    const { seaport, collection, editions } = scene.addresses;
+    filter = { protocols: [seaport], contracts: [collection, editions] };
+    reader = createChainReader({ chain: scene.chain, urls: [scene.local.url], log });
+  });
+  after(async () => {
+    reader.close();
+    await scene.close();
+  });
+
+  test('every event of a range is what viem decodes from the same logs', async () => {
+    const { events, to } = await reader.eventsOfRange(0, scene.to, filter);
+    assert.equal(to, scene.to);
+    assert.deepEqual(events, await decodedByViem(scene, filter));
+    const kinds = new Set(events.map(({ kind }) => kind));
+    assert.equal(kinds.size, 8, 'the history has every kind');
+  });
+
+  test('every block by its hash tells the same as the range, with the time of the block', async () => {
+    const { events } = await reader.eventsOfRange(scene.from, scene.to, filter);
+    const each: ChainEvent[] = [];
+    for (let number = scene.from; number <= scene.to; number += 1) {
+      const header = await reader.header(number);
+      assert.ok(header);
+      const ofBlock = await reader.eventsOfBlock(header, filter);
+      assert.ok(ofBlock.every(({ blockTime }) => blockTime === header.time));
+      each.push(...ofBlock);
+    }
+    assert.deepEqual(each, events);
+    assert.equal(new Set(each.map(({ blockTime }) => blockTime)).size > 5, true, 'blocks have times of their own');
+  });
+
+  test('a fill tells who sold what to whom for what', async () => {
+    const { events } = await reader.eventsOfRange(scene.from, scene.to, filter);
+    const fill = events.find((event) => event.kind === 'order-fulfilled');
+    const { seller, buyer, collection } = scene.addresses;
+    assert.equal(fill?.kind === 'order-fulfilled' && fill.orderHash, scene.sold.hash);
+    assert.ok(fill?.kind === 'order-fulfilled');
+    assert.deepEqual([fill.offerer, fill.recipient], [seller, buyer]);
+    assert.deepEqual(fill.offer, [{ itemType: 2, token: collection, identifier: 1n, amount: 1n }]);
+    assert.equal(
+      fill.consideration.reduce((sum, { amount }) => sum + amount, 0n),
+      10n ** 18n,
+    );
+    assert.equal(fill.consideration[0]?.recipient, seller);
+  });
+
+  test('transfers and approvals of ERC-20, which share their topics, are not taken for tokens', async () => {
+    const wrapped = { protocols: [], contracts: [scene.addresses.wrapped] };
+    const { events } = await reader.eventsOfRange(scene.from, scene.to, wrapped);
+    assert.deepEqual(events, []);
+    assert.equal(reader.skippedLogs().size, 0);
+  });
+
+  test('without anything wanted nothing is told, and a single kind of contract is enough', async () => {
+    assert.deepEqual((await reader.eventsOfRange(0, scene.to, { protocols: [], contracts: [] })).events, []);
+    const { events } = await reader.eventsOfRange(0, scene.to, { protocols: [scene.addresses.seaport], contracts: [] });
+    assert.ok(events.length > 0 && events.every((event) => 'protocol' in event));
+  });
+
+  test('more contracts than one question takes are asked for in several, joined in the order of the chain', async () => {
+    const strangers = Array.from(
+      { length: 450 },
+      (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')}` as Address,
+    );
+    const [first, ...rest] = filter.contracts;
+    const many = { ...filter, contracts: [...(first ? [first] : []), ...strangers, ...rest] };
+    const { events } = await reader.eventsOfRange(0, scene.to, many);
+    assert.deepEqual(events, (await reader.eventsOfRange(0, scene.to, filter)).events);
+    const header = await reader.header(scene.to);
+    assert.ok(header);
+    assert.equal((await reader.eventsOfBlock(header, many)).length, 1);
+  });
+
+  test('head, header and finality are those of the chain; a block that is not there yet is null', async () => {
+    const head = await reader.head();
+    const block = await readBlock(scene.local, 'latest');
+    assert.deepEqual(head, {
+      number: Number(block.number),
+      hash: block.hash,
+      parentHash: block.parentHash,
+      time: Number(block.timestamp) * 1000,
+    });
+    assert.deepEqual(await reader.header(head.number), head);
+    assert.equal(await reader.header(head.number + 1), null);
+    const finalized = await reader.finalizedNumber();
+    assert.ok(finalized !== null && finalized < head.number);
+  });
+
+  test('the last four bytes of calldata are told; a transaction that nobody knows is left out', async () => {
+    const { events } = await reader.eventsOfRange(scene.from, scene.to, filter);
+    const fill = events.find(({ kind }) => kind === 'order-fulfilled');
+    assert.ok(fill);
+    const unknown: Hex = `0x${'12'.repeat(32)}`;
+    const tails = await reader.callDataTails([fill.tx, fill.tx, unknown]);
+    const { input } = await scene.local.rpc.call<{ input: string }>('eth_getTransactionByHash', fill.tx);
+    assert.deepEqual([...tails], [[fill.tx, `0x${input.slice(-8)}`]]);
+  });
+
+  test('contracts are read at the block asked for', async () => {
+    const { collection, editions, seaport, seller, buyer } = scene.addresses;
+    const { events } = await reader.eventsOfRange(scene.from, scene.to, filter);
+    const soldAt = events.find(({ kind }) => kind === 'order-fulfilled')?.blockNumber ?? 0;
+    assert.equal(await reader.ownerOf(collection, asset(1n), soldAt - 1), seller);
+    assert.equal(await reader.ownerOf(collection, asset(1n), soldAt), buyer);
+    assert.equal(await reader.ownerOf(collection, asset(1n), 'latest'), null, 'burnt');
+    assert.equal(await reader.balanceOf(editions, seller, asset(7n), 'latest'), 10n);
+    assert.equal(await reader.isApprovedForAll(collection, seller, seaport, 'latest'), true);
+    assert.equal(await reader.isApprovedForAll(collection, buyer, seaport, 'latest'), false);
+    assert.equal(await reader.getApproved(collection, asset(5n), 'latest'), null);
+    assert.equal(await reader.getCounter(seaport, seller, soldAt), 0n);
+    assert.ok(((await reader.getCounter(seaport, seller, 'latest')) ?? 0n) > 2n ** 64n, 'counters jump');
+    assert.deepEqual(await reader.getOrderStatus(seaport, scene.cancelled.hash, 'latest'), {
+      validated: false,
+      cancelled: true,
+      totalFilled: 0n,
+      totalSize: 0n,
+    });
+    assert.equal(await reader.ownerOf(seller, asset(1n), 'latest'), null, 'not a contract');
+    assert.equal(await reader.isValidSignature(seller, `0x${'11'.repeat(32)}`, '0x1234', 'latest'), false);
+    assert.equal(await reader.isValidSignature(collection, `0x${'11'.repeat(32)}`, '0x1234', 'latest'), false);
+    assert.equal(await reader.code(seller, 'latest'), '0x');
+    assert.ok((await reader.code(collection, 'latest')).length > 100);
+  });
+
+  test('a contract says its standard and its name, and the chain when it came about', async () => {
+    const { collection, editions, seaport, seller } = scene.addresses;
+    assert.equal(await reader.tokenStandard(collection), 'erc721');
+    assert.equal(await reader.tokenStandard(editions), 'erc1155');
+    assert.equal(await reader.tokenStandard(seaport), null);
+    assert.equal(await reader.tokenStandard(seller), null);
+    assert.equal(await reader.name(collection), 'Moons');
+    assert.equal(await reader.name(seller), null);
+    const created = await reader.collectionCreatedAt(collection);
+    assert.ok(created !== null && created > 0);
+    assert.equal(await reader.code(collection, created - 1), '0x');
+    assert.notEqual(await reader.code(collection, created), '0x');
+    assert.equal(await reader.collectionCreatedAt(seller), null);
+  });
+
+  test('a contract wallet judges a signature by ERC-1271', async () => {
+    const { seller } = scene.addresses;
+    const digest = hashTypedData({ types: { A: [{ name: 'a', type: 'uint8' }] }, primaryType: 'A', message: { a: 1 } });
+    // Code that answers ERC-1271's four bytes to whatever it is asked: PUSH4 magic, PUSH1 224, SHL, MSTORE, RETURN.
+    const wallet = '0x00000000000000000000000000000000000a11e7' as Address;
+    await scene.local.rpc.call('anvil_setCode', wallet, '0x631626ba7e60e01b60005260206000f3');
+    assert.equal(await reader.isValidSignature(wallet, digest, '0x12', 'latest'), true);
+    assert.equal(await reader.isValidSignature(seller, digest, '0x12', 'latest'), false);
+  });
+
+  test('without old states the birth of a contract is unknown, without the tag finality is', async () => {
+    const endpoint = await startFaultyEndpoint(scene.local.url, { withoutHistory: true, withoutFinality: true });
+    const poor = createChainReader({ chain: scene.chain, urls: [endpoint.url], log });
+    try {
+      assert.equal(await poor.collectionCreatedAt(scene.addresses.collection), null);
+      assert.equal(await poor.finalizedNumber(), null);
+      assert.equal(poor.endpoints()[0]?.failures, 0, 'what an endpoint does not keep is no failure');
+    } finally {
+      poor.close();
+      await endpoint.close();
+    }
+  });
+
+  test('an odd log of a followed contract is counted and left out, one of Seaport is fatal', async () => {
+    const { local, collection } = scene;
+    const odd = '0x00000000000000000000000000000000000a10dd' as Address;
+    const emit = async (topic: string) => {
+      // A log of that kind without its members: PUSH32 topic, PUSH1 0, PUSH1 0, LOG1.
+      await local.rpc.call('anvil_setCode', odd, `0x7f${topic.slice(2)}60006000a1`);
+      const { seller } = scene.addresses;
+      const mint = callOf(seller as ViemHex, collection, 'mint', [seller, BigInt(topic)]);
+      await transact(local, [{ from: seller as ViemHex, to: odd as ViemHex, data: '0x' }, mint]);
+      return reader.head();
+    };
+    const strange = await emit(TOKEN_TOPICS.transferSingle);
+    const contracts = [odd, scene.addresses.collection];
+    const events = await reader.eventsOfBlock(strange, { protocols: [], contracts });
+    assert.deepEqual(
+      events.map((event) => event.kind === 'transfer' && event.contract),
+      [scene.addresses.collection],
+    );
+    assert.deepEqual([...reader.skippedLogs()], [[odd, 1]]);
+    const foreignKind = await emit(SEAPORT_TOPICS.orderCancelled);
+    assert.equal((await reader.eventsOfBlock(foreignKind, { protocols: [], contracts })).length, 1, 'not its to say');
+    const picky = createChainReader({ chain: scene.chain, urls: [local.url], log, restMs: 10 });
+    const error = await picky.eventsOfBlock(foreignKind, { protocols: [odd], contracts: [] }).catch((thrown) => thrown);
+    picky.close();
+    assert.ok(error instanceof ChainUnavailable);
+    assert.equal(error.failures.get(0)?.kind, 'undecodable');
+  });
+
+  test('a block that was taken back has no events: its hash is unknown', async () => {
+    const { local, collection, addresses } = scene;
+    const burn = callOf(addresses.buyer as ViemHex, collection, 'burn', [3n]);
+    await transact(local, [burn]);
+    const orphan = await reader.head();
+    assert.equal((await reader.eventsOfBlock(orphan, filter)).length, 1);
+    await rollBack(local, 1);
+    await mine(local);
+    const head = await reader.head();
+    assert.equal(head.number, orphan.number);
+    assert.notEqual(head.hash, orphan.hash);
+    await assert.rejects(reader.eventsOfBlock(orphan, filter), { name: 'RpcFailure', kind: 'absent' });
+    assert.deepEqual(await reader.eventsOfBlock(head, filter), []);
+  });
+});
+
+/** The same history by an independent path: receipts, and viem's own decoder over whole interfaces. */
+async function decodedByViem({ local, protocol, collection, editions }: EvmScene, filter: EventFilter) {
+  const logs = await local.rpc.call<any[]>('eth_getLogs', {
+    fromBlock: '0x0',
+    toBlock: 'latest',
+    address: [...filter.protocols, ...filter.contracts],
+  });
+  const abi = [...protocol.seaport.abi, ...collection.abi, ...editions.abi].filter(
+    (item) => item.type === 'event',
+  ) as Abi;
+  const decoded = logs.flatMap((one) => parseEventLogs({ abi, logs: [one], strict: true }).slice(0, 1)) as any[];
+  return decoded.flatMap((one) => {
+    const { eventName, args, address } = one;
+    const place = {
+      blockNumber: Number(one.blockNumber),
+      blockTime: Number(one.blockTimestamp) * 1000,
+      tx: one.transactionHash,
+      logIndex: Number(one.logIndex),
+      part: 0,
+    };
+    const lower = (text: string) => text.toLowerCase();
+    const item = ({ itemType, token, identifier, amount, recipient }: any) => ({
+      itemType,
+      token: lower(token),
+      identifier,
+      amount,
+      ...(recipient && { recipient: lower(recipient) }),
+    });
+    const move = (tokenId: bigint, quantity: bigint, part = 0) => ({
+      ...place,
+      part,
+      kind: 'transfer',
+      contract: address,
+      tokenId: tokenId.toString(),
+      from: lower(args.from),
+      to: lower(args.to),
+      quantity,
+    });
+    const order = { ...place, protocol: address, orderHash: args.orderHash };
+    switch (eventName) {
+      case 'Transfer':
+        return [move(args.tokenId, 1n)];
+      case 'TransferSingle':
+        return [move(args.id, args.value)];
+      case 'TransferBatch':
+        return args.ids.map((id: bigint, part: number) => move(id, args.values[part], part));
+      case 'ApprovalForAll': {
+        const { approved } = args;
+        const [owner, operator] = [args.owner ?? args.account, args.operator].map(lower);
+        return [{ ...place, kind: 'approval-for-all', contract: address, owner, operator, approved }];
+      }
+      case 'Approval': {
+        const operator = /^0x0+$/.test(args.approved) ? null : lower(args.approved);
+        const [owner, tokenId] = [lower(args.owner), args.tokenId.toString()];
+        return [{ ...place, kind: 'token-approval', contract: address, tokenId, owner, operator }];
+      }
+      case 'OrderFulfilled': {
+        const [offerer, zone, recipient] = [args.offerer, args.zone, args.recipient].map(lower);
+        const [offer, consideration] = [args.offer.map(item), args.consideration.map(item)];
+        return [{ ...order, kind: 'order-fulfilled', offerer, zone, recipient, offer, consideration }];
+      }
+      case 'OrderCancelled':
+        return [{ ...order, kind: 'order-cancelled', offerer: lower(args.offerer) }];
+      case 'OrderValidated':
+        return [{ ...order, kind: 'order-validated' }];
+      case 'OrdersMatched':
+        return [{ ...place, kind: 'orders-matched', protocol: address, orderHashes: args.orderHashes }];
+      case 'CounterIncremented': {
+        const { newCounter: counter } = args;
+        return [{ ...place, kind: 'counter-incremented', protocol: address, offerer: lower(args.offerer), counter }];
+      }
+      default:
+        throw new Error(`an event that nobody reads: ${eventName}`);
+    }
+  });
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { encodeAbiParameters, encodeEventTopics, parseAbi, toEventSelector } from 'viem';
+import type { Abi } from 'viem';
+import type { Address } from '../../../src/core/address.ts';
+import type { ChainEvent, Hex } from '../../../src/chain-log/chain-event.ts';
+import { Unreadable } from '../../../src/chains/rpc/abi-words.ts';
+import { decodeLog } from '../../../src/chains/rpc/decode-logs.ts';
+import type { CheckedLog, LogRole } from '../../../src/chains/rpc/decode-logs.ts';
+import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
+
+const SPENT = '(uint8 itemType, address token, uint256 identifier, uint256 amount)[]';
+const RECEIVED = '(uint8 itemType, address token, uint256 identifier, uint256 amount, address recipient)[]';
+const OFFERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e)[]';
+const WANTED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e, address f)[]';
+const PARAMETERS = `(address a, address b, ${OFFERED} c, ${WANTED} d, uint8 e, uint256 f, uint256 g, bytes32 h, uint256 i, bytes32 j, uint256 k)`;
+/** https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol; `first` is that of Seaport 1.1. */
+const SIGNATURES = {
+  orderFulfilled: `event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, ${SPENT} offer, ${RECEIVED} consideration)`,
+  orderCancelled: 'event OrderCancelled(bytes32 orderHash, address indexed offerer, address indexed zone)',
+  orderValidatedFirst: 'event OrderValidated(bytes32 orderHash, address indexed offerer, address indexed zone)',
+  orderValidated: `event OrderValidated(bytes32 orderHash, ${PARAMETERS} orderParameters)`,
+  ordersMatched: 'event OrdersMatched(bytes32[] orderHashes)',
+  counterIncremented: 'event CounterIncremented(uint256 newCounter, address indexed offerer)',
+  transfer: 'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
+  transferSingle:
+    'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
+  transferBatch:
+    'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
+  approvalForAll: 'event ApprovalForAll(address indexed owner, address indexed operator, bool approved)',
+  approval: 'event Approval(address indexed owner, address indexed approved, uint256 indexed tokenId)',
+};
+const EMITTER = '0x00000000000000000000000000000000000e0117' as Address;
+
+test('every topic is the hash of its signature', () => {
+  const topics: Record<string, string> = { ...SEAPORT_TOPICS, ...TOKEN_TOPICS };
+  assert.deepEqual(Object.keys(topics).sort(), Object.keys(SIGNATURES).sort());
+  for (const [name, signature] of Object.entries(SIGNATURES))
+    assert.equal(topics[name], toEventSelector(signature), name);
+});
+
+test('what viem encodes is read back, whatever the members', () => {
+  const address = fc.bigInt(1n, 2n ** 160n - 1n).map((value) => `0x${value.toString(16).padStart(40, '0')}` as const);
+  const hash = fc.bigInt(0n, 2n ** 256n - 1n).map((value) => `0x${value.toString(16).padStart(64, '0')}` as const);
+  const uint = fc.oneof(fc.bigInt(0n, 2n ** 53n), fc.bigInt(0n, 2n ** 256n - 1n));
+  const item = { token: address, identifier: uint, amount: uint };
+  const spent = fc.record({ itemType: fc.integer({ min: 0, max: 5 }), ...item }, PLAIN);
+  const received = fc.record({ itemType: fc.constant(1), ...item, recipient: address }, PLAIN);
+  const members = {
+    orderHash: hash,
+    offerer: address,
+    zone: address,
+    recipient: address,
+    offer: fc.array(spent, { maxLength: 6 }),
+    consideration: fc.array(received, { maxLength: 6 }),
+  };
+  const fill = fc.record(members, PLAIN);
+  fc.assert(
+    fc.property(fill, (args) => {
+      const [event] = decode('orderFulfilled', args);
+      assert.deepEqual(event, { ...PLACE, kind: 'order-fulfilled', protocol: EMITTER, ...args });
+    }),
+  );
+  const moves = fc.array(fc.tuple(uint, uint), { maxLength: 8 });
+  fc.assert(
+    fc.property(address, address, moves, (from, to, list) => {
+      const [ids, values] = [list.map(([id]) => id), list.map(([, value]) => value)];
+      const events = decode('transferBatch', { operator: from, from, to, ids, values });
+      const expected = list.map(([id, quantity], part) => ({
+        ...PLACE,
+        part,
+        kind: 'transfer',
+        contract: EMITTER,
+        tokenId: id.toString(),
+        from,
+        to,
+        quantity,
+      }));
+      assert.deepEqual(events, expected);
+    }),
+  );
+});
+
+test('both forms of OrderValidated tell the order', () => {
+  const orderHash = `0x${'7a'.repeat(32)}` as const;
+  const [offerer, zone] = [EMITTER, EMITTER];
+  const first = decode('orderValidatedFirst', { orderHash, offerer, zone });
+  const data: Hex = `${orderHash}${'0'.repeat(63)}0`;
+  const events: ChainEvent[] = [];
+  decodeLog(toLog([SEAPORT_TOPICS.orderValidated], data), 'protocol', 0, events);
+  for (const [event] of [first, events]) assert.equal(event?.kind === 'order-validated' && event.orderHash, orderHash);
+});
+
+test('data that was tampered with is unreadable or reads otherwise; nothing else is thrown and no memory taken', () => {
+  const hex = fc
+    .array(fc.nat(15), { maxLength: 700 })
+    .map((digits) => digits.map((digit) => digit.toString(16)).join(''));
+  const topics: Record<LogRole, Hex[]> = {
+    protocol: Object.values(SEAPORT_TOPICS),
+    token: Object.values(TOKEN_TOPICS),
+  };
+  const role = fc.constantFrom<LogRole>('protocol', 'token');
+  fc.assert(
+    fc.property(role, fc.nat(5), fc.nat(3), hex, fc.boolean(), (role, kind, indexed, digits, sparse) => {
+      const word = digits.slice(0, 24).padStart(64, '0');
+      const all = [
+        topics[role][kind] ?? TOKEN_TOPICS.transfer,
+        ...Array.from({ length: indexed }, (): Hex => `0x${word}`),
+      ];
+      // Random words are never offsets: half of the time most digits are zero.
+      const data = sparse ? digits.replaceAll(/[^0248]/g, '0') : digits;
+      const events: ChainEvent[] = [];
+      try {
+        decodeLog(toLog(all, `0x${data}`), role, 0, events);
+      } catch (error) {
+        assert.ok(error instanceof Unreadable);
+        assert.deepEqual(events, []);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  const huge: Hex = `0x${'40'.padStart(64, '0')}${'40'.padStart(64, '0')}${'fffffffffffff'.padStart(64, '0')}`;
+  assert.throws(() => decodeLog(toLog([TOKEN_TOPICS.transferBatch], huge), 'token', 0, []), Unreadable);
+});
+
+test('ERC-20 is left alone, and so is an event in the mouth of the wrong contract', () => {
+  const word: Hex = `0x${'1'.padStart(64, '0')}`;
+  const cases: [LogRole, Hex[]][] = [
+    ['token', [TOKEN_TOPICS.transfer, word, word]],
+    ['token', [TOKEN_TOPICS.approval, word, word]],
+    ['token', [SEAPORT_TOPICS.orderCancelled, word, word]],
+    ['protocol', [TOKEN_TOPICS.transfer, word, word, word]],
+    ['token', [word]],
+    ['token', []],
+  ];
+  for (const [role, topics] of cases) {
+    const events: ChainEvent[] = [];
+    decodeLog(toLog(topics, word), role, 0, events);
+    assert.deepEqual(events, []);
+  }
+});
+
+const PLAIN = { noNullPrototype: true };
+const PLACE = { blockNumber: 7, blockTime: 5_000, tx: `0x${'0a'.repeat(32)}` as const, logIndex: 3, part: 0 };
+
+function toLog(topics: readonly Hex[], data: Hex): CheckedLog {
+  const { blockNumber, tx, logIndex } = PLACE;
+  return { address: EMITTER, topics, data, blockNumber, blockHash: tx, tx, logIndex, time: null };
+}
+
+function decode(name: keyof typeof SIGNATURES, args: Record<string, unknown>): ChainEvent[] {
+  const abi: Abi = parseAbi([SIGNATURES[name]]);
+  const [event] = abi;
+  assert.ok(event?.type === 'event');
+  const topics = encodeEventTopics({ abi, args }) as Hex[];
+  const inData = event.inputs.filter((input) => !input.indexed);
+  const data = encodeAbiParameters(
+    inData,
+    inData.map((input) => args[input.name ?? '']),
+  );
+  const events: ChainEvent[] = [];
+  decodeLog(toLog(topics, data), name in TOKEN_TOPICS ? 'token' : 'protocol', PLACE.blockTime, events);
+  return events;
+}

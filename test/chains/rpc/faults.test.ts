@@ -1,0 +1,283 @@
+// Reading through endpoints that lie, stall, limit and fail, in front of a real chain: either the truth or an error.
+
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
+import { createLog } from '../../../src/core/log.ts';
+import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
+import type { ChainReaderOptions, EventFilter } from '../../../src/chains/rpc/chain-reader.ts';
+import { startEvmScene } from '../../support/evm-scene.ts';
+import type { EvmScene } from '../../support/evm-scene.ts';
+import { RANGE_WORDINGS } from '../../support/faulty-answers.ts';
+import { FAULTS, startFaultyEndpoint } from '../../support/faulty-endpoint.ts';
+import type { FaultyEndpoint, FaultyOptions } from '../../support/faulty-endpoint.ts';
+
+const log = createLog('silent');
+const CONNECTION_FAULTS: ReadonlySet<string> = new Set(FAULTS.slice(0, FAULTS.indexOf('lagging')));
+
+suite('a chain is read through endpoints that cannot be trusted', () => {
+  let scene: EvmScene;
+  let filter: EventFilter;
+  let truth: ChainEvent[];
+  before(async () => {
+    scene = await startEvmScene();
+    const { seaport, collection, editions } = scene.addresses;
+    filter = { protocols: [seaport], contracts: [collection, editions] };
+    const reader = createChainReader({ chain: scene.chain, urls: [scene.local.url], log });
+    truth = (await reader.eventsOfRange(scene.from, scene.to, filter)).events;
+    reader.close();
+  });
+  after(() => scene.close());
+
+  const faulty = async (t: TestContext, options: FaultyOptions): Promise<FaultyEndpoint> => {
+    const endpoint = await startFaultyEndpoint(scene.local.url, options);
+    t.after(() => endpoint.close());
+    return endpoint;
+  };
+  const readerOf = (t: TestContext, urls: string[], options: Partial<ChainReaderOptions> = {}) => {
+    const reader = createChainReader({ chain: scene.chain, urls, log, timeoutMs: 400, restMs: 20, ...options });
+    t.after(() => reader.close());
+    return reader;
+  };
+  const readAll = async (reader: ReturnType<typeof readerOf>, from = scene.from) => {
+    const events: ChainEvent[] = [];
+    for (let next = from; next <= scene.to;) {
+      const answer = await reader.eventsOfRange(next, scene.to, filter);
+      assert.ok(answer.to >= next && answer.to <= scene.to);
+      events.push(...answer.events);
+      next = answer.to + 1;
+    }
+    return events;
+  };
+  const readBlocks = async (reader: ReturnType<typeof readerOf>) => {
+    const events: ChainEvent[] = [];
+    for (let number = scene.from; number <= scene.to; number += 1) {
+      const header = await reader.header(number);
+      assert.ok(header, `block ${number}`);
+      events.push(...(await reader.eventsOfBlock(header, filter)));
+    }
+    return events;
+  };
+
+  for (const fault of FAULTS) {
+    test(`an endpoint that always does «${fault}» hands over to the next, and no lie gets through`, async (t) => {
+      const liar = await faulty(t, { faults: [fault], faultShare: 1 });
+      const reader = readerOf(t, [liar.url, scene.local.url]);
+      assert.ok((await reader.head()).number >= (fault === 'lagging' ? scene.to - 3 : scene.to));
+      assert.deepEqual(await readBlocks(reader), truth);
+      assert.deepEqual(await readAll(reader), truth);
+      assert.ok((liar.counts[fault] ?? 0) > 0, 'the fault was done');
+      if (!CONNECTION_FAULTS.has(fault)) return;
+      const [first, second] = reader.endpoints();
+      assert.ok(fault === 'no-batch' || fault === 'range-limit' || (first?.failures ?? 0) > 0);
+      assert.equal(second?.failures, 0);
+    });
+  }
+
+  for (const seed of [1, 2, 3]) {
+    test(`a lone endpoint that does any of it now and then is read in the end (seed ${seed})`, async (t) => {
+      // One that says that it serves another chain is let alone for a minute, which would be waited for.
+      const faults = FAULTS.filter((fault) => fault !== 'lagging' && fault !== 'wrong-chain');
+      const endpoint = await faulty(t, { seed, faults, faultShare: 0.3, retryAfterS: 0 });
+      const reader = readerOf(t, [endpoint.url]);
+      assert.deepEqual(await untilRead(() => readBlocks(reader)), truth);
+      assert.deepEqual(await untilRead(() => readAll(reader)), truth);
+    });
+  }
+
+  test('what the only endpoint that answers does not have is absent, though another one is down', async (t) => {
+    const down = await faulty(t, { faults: ['reset'], faultShare: 1 });
+    const reader = readerOf(t, [down.url, scene.local.url], { restMs: 60_000 });
+    const orphan = await reader.head();
+    const unknown = { ...orphan, hash: `0x${'12'.repeat(32)}` } as const;
+    await assert.rejects(reader.eventsOfBlock(unknown, filter), { name: 'RpcFailure', kind: 'absent' });
+    assert.equal((await reader.callDataTails([unknown.hash])).size, 0);
+  });
+
+  test('an endpoint of another chain is not used, and said so', async (t) => {
+    const stranger = await faulty(t, { chainId: 1337 });
+    const alone = readerOf(t, [stranger.url]);
+    await assert.rejects(alone.head(), ChainUnavailable);
+    assert.equal(alone.endpoints()[0]?.state, 'wrong-chain');
+    assert.deepEqual(Object.keys(stranger.asked), ['eth_chainId']);
+    const reader = readerOf(t, [stranger.url, scene.local.url]);
+    assert.deepEqual(await readAll(reader), truth);
+    assert.deepEqual(
+      reader.endpoints().map(({ state }) => state),
+      ['wrong-chain', 'ready'],
+    );
+    assert.match(reader.endpoints()[0]?.lastFailure ?? '', /1337/);
+  });
+
+  for (const rangeWording of RANGE_WORDINGS) {
+    test(`the range is halved down to what the endpoint takes: «${rangeWording}»`, async (t) => {
+      const endpoint = await faulty(t, { rangeMax: 3, rangeWording });
+      const reader = readerOf(t, [endpoint.url]);
+      assert.deepEqual(await untilRead(() => readAll(reader, 0)), truth);
+      const asked = endpoint.asked['eth_getLogs'] ?? 0;
+      assert.ok((reader.endpoints()[0]?.rangeBlocks ?? 0) <= 4);
+      assert.deepEqual(await readAll(reader), truth);
+      const again = (endpoint.asked['eth_getLogs'] ?? 0) - asked;
+      assert.ok(again <= 10, `the size is remembered: asked ${again} times for ${scene.to - scene.from + 1} blocks`);
+    });
+  }
+
+  test('an endpoint that takes small batches or none is asked in those, and remembered', async (t) => {
+    for (const batchMax of [1, 2]) {
+      const endpoint = await faulty(t, { batchMax, withoutTimestamps: true });
+      const reader = readerOf(t, [endpoint.url]);
+      assert.deepEqual(await readAll(reader), truth);
+      const [status] = reader.endpoints();
+      assert.ok(status && status.batchSize <= batchMax);
+      assert.equal(status.failures, 0);
+    }
+  });
+
+  test('block times come from headers where logs do not have them', async (t) => {
+    const endpoint = await faulty(t, { withoutTimestamps: true });
+    const reader = readerOf(t, [endpoint.url]);
+    assert.deepEqual(await readAll(reader), truth);
+    assert.ok((endpoint.asked['eth_getBlockByNumber'] ?? 0) > 1);
+  });
+
+  test('blooms that are all zero hide nothing and accuse nobody', async (t) => {
+    const endpoint = await faulty(t, { zeroBlooms: true });
+    const reader = readerOf(t, [endpoint.url]);
+    assert.deepEqual(await readBlocks(reader), truth);
+    assert.equal(endpoint.asked['eth_getLogs'], scene.to - scene.from + 1);
+  });
+
+  test('logs that the bloom shows and an answer leaves out are asked for again, at the same endpoint if it is alone', async (t) => {
+    const liar = await faulty(t, { faults: ['omitted-logs'], faultShare: 1 });
+    const alone = readerOf(t, [liar.url]);
+    assert.deepEqual(await readBlocks(alone), truth);
+    assert.ok((liar.counts['omitted-logs'] ?? 0) > 5);
+  });
+
+  test('an endpoint that lags does not answer for blocks that it does not have', async (t) => {
+    const late = await faulty(t, { lag: 4 });
+    const alone = readerOf(t, [late.url]);
+    await assert.rejects(alone.eventsOfRange(scene.from, scene.to, filter), { name: 'RpcFailure', kind: 'absent' });
+    assert.equal((await alone.head()).number, scene.to - 4);
+    const reader = readerOf(t, [late.url, scene.local.url]);
+    assert.deepEqual(await readAll(reader), truth);
+    assert.equal((await reader.head()).number >= scene.to - 4, true);
+    assert.equal(reader.endpoints()[0]?.lag, 4);
+  });
+
+  test('an endpoint that stands still is asked after those that move on', async (t) => {
+    const stuck = await faulty(t, { lag: scene.to - 1 });
+    const reader = readerOf(t, [stuck.url, scene.local.url]);
+    assert.equal((await reader.head()).number, scene.to);
+    const before = stuck.requests;
+    assert.deepEqual(await readAll(reader), truth);
+    assert.equal(stuck.requests, before);
+  });
+
+  test('an endpoint that stands still is better than none', async (t) => {
+    const stuck = await faulty(t, { lag: scene.to - 1 });
+    const other = await faulty(t, {});
+    const reader = readerOf(t, [stuck.url, other.url]);
+    await reader.head();
+    other.set({ faults: ['reset'], faultShare: 1 });
+    assert.equal((await reader.header(1))?.number, 1);
+  });
+
+  test('a head that jumps absurdly is not believed where another endpoint knows better', async (t) => {
+    const liar = await faulty(t, {});
+    const reader = readerOf(t, [liar.url, scene.local.url]);
+    assert.equal((await reader.head()).number, scene.to);
+    liar.set({ ahead: 1_000_000 });
+    assert.equal((await reader.head()).number, scene.to);
+    assert.match(reader.endpoints()[0]?.lastFailure ?? '', /not plausible/);
+    const alone = readerOf(t, [liar.url]);
+    assert.equal((await alone.head()).number, scene.to + 1_000_000, 'nobody knows better');
+  });
+
+  test('a lone endpoint that is set back is believed after a minute, not before', async (t) => {
+    const endpoint = await faulty(t, {});
+    let now = Date.now();
+    const reader = readerOf(t, [endpoint.url], { clock: () => now, patienceMs: 1 });
+    await scene.local.rpc.call('anvil_mine', '0x64');
+    const ahead = (await reader.head()).number;
+    endpoint.set({ lag: 99 });
+    await assert.rejects(reader.head(), ChainUnavailable);
+    now += 61_000;
+    assert.equal((await reader.head()).number, ahead - 99);
+    await scene.local.rpc.call('anvil_rollback', 100);
+  });
+
+  test('Retry-After is heeded, a rest ends, and the endpoint is used again', async (t) => {
+    const endpoint = await faulty(t, { faults: ['limited'], faultShare: 1, retryAfterS: 3 });
+    let now = Date.now();
+    const reader = readerOf(t, [endpoint.url, scene.local.url], { clock: () => now });
+    await reader.header(scene.to);
+    assert.equal(reader.endpoints()[0]?.state, 'resting');
+    const { requests } = endpoint;
+    now += 2_900;
+    await reader.header(scene.to);
+    assert.equal(endpoint.requests, requests, 'left alone for as long as it asked');
+    endpoint.set({ faultShare: 0 });
+    now += 200;
+    await reader.header(scene.to);
+    assert.ok(endpoint.requests > requests);
+    assert.equal(reader.endpoints()[0]?.state, 'ready');
+  });
+
+  test('a read ends within its patience, and at once when the reader is closed', async (t) => {
+    const endpoint = await faulty(t, { faults: ['stall'], faultShare: 1 });
+    const impatient = readerOf(t, [endpoint.url], { timeoutMs: 150, patienceMs: 300 });
+    const start = performance.now();
+    await assert.rejects(impatient.head(), ChainUnavailable);
+    assert.ok(performance.now() - start < 2_000);
+    const closing = readerOf(t, [endpoint.url], { timeoutMs: 60_000 });
+    const pending = assert.rejects(closing.head(), { name: 'RpcFailure', kind: 'closed' });
+    closing.close();
+    await pending;
+    await assert.rejects(closing.head(), { name: 'RpcFailure', kind: 'closed' });
+  });
+
+  test('neither status nor errors nor logs show the URL beyond its host', async (t) => {
+    const endpoint = await faulty(t, { faults: ['error'], faultShare: 1 });
+    const secret = endpoint.url.replace('//', '//user:hush-hush-1@') + '/v2/hush-hush-2?key=hush-hush-3';
+    const lines: string[] = [];
+    const spied = createLog('debug', (line) => lines.push(line));
+    const reader = readerOf(t, [secret], { log: spied, patienceMs: 1 });
+    const error = await reader.head().catch((failure: unknown) => failure);
+    assert.ok(error instanceof ChainUnavailable);
+    const shown = JSON.stringify([reader.endpoints(), error.message, lines]);
+    assert.equal(reader.endpoints()[0]?.host, new URL(endpoint.url).host);
+    assert.ok(lines.length > 0);
+    assert.doesNotMatch(shown, /hush/);
+    endpoint.set({ faultShare: 0, rangeMax: 0, rangeWording: 'range too large for /v2/hush-hush-2 of hush-hush-1' });
+    const told = await untilFailed(() => reader.eventsOfRange(scene.to, scene.to, filter));
+    assert.match(told.message, /range too large for \/v2\/…/);
+    assert.doesNotMatch(JSON.stringify([reader.endpoints(), told.message, lines]), /hush/, 'even when it is told');
+    assert.equal((await untilRead(() => reader.head())).number, scene.to, 'and the credentials are sent all the same');
+  });
+});
+
+async function untilFailed(read: () => Promise<unknown>): Promise<Error> {
+  const end = performance.now() + 10_000;
+  for (;;) {
+    const error = await read().then(
+      () => null,
+      (thrown: Error) => thrown,
+    );
+    if (error instanceof ChainUnavailable && error.failures.size > 0) return error;
+    if (!error || performance.now() > end) throw error ?? new Error('it did not fail');
+  }
+}
+
+/** An error is no lie: what the follower does is to come again. */
+async function untilRead<T>(read: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
+  const end = performance.now() + deadlineMs;
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable) || performance.now() > end) throw error;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keccak256 } from 'viem';
+import type { Hex } from '../../../src/chain-log/chain-event.ts';
+import { TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
+import { readLogs } from '../../../src/chains/rpc/log-result.ts';
+import { bloomShows, isBloomTooFull } from '../../../src/chains/rpc/log-bloom.ts';
+
+const hashOf = (digit: string): Hex => `0x${digit.repeat(64)}`;
+const CONTRACT = '0x00000000000000000000000000000000000c0117';
+const QUESTION = {
+  addresses: new Set([CONTRACT]),
+  topics: new Set<string>([TOKEN_TOPICS.transfer]),
+  from: 10,
+  to: 12,
+  hashes: new Map([[12, hashOf('c')]]),
+};
+const LOG = {
+  address: CONTRACT,
+  topics: [TOKEN_TOPICS.transfer, hashOf('0'), hashOf('0'), hashOf('0')],
+  data: '0x',
+  blockNumber: '0xa',
+  blockHash: hashOf('a'),
+  blockTimestamp: '0x64',
+  transactionHash: hashOf('1'),
+  logIndex: '0x2',
+  removed: false,
+};
+const LATER = { ...LOG, blockNumber: '0xc', blockHash: hashOf('c'), blockTimestamp: '0x70', logIndex: '0x0' };
+
+test('a true answer is read, upper case and absent members that some endpoints leave out included', () => {
+  const { removed: _removed, blockTimestamp: _time, ...sparse } = LOG;
+  const shouted = { ...sparse, address: CONTRACT.toUpperCase().replace('X', 'x'), blockHash: hashOf('A') };
+  const [first, second] = readLogs([shouted, LATER], QUESTION);
+  assert.equal(first?.address, CONTRACT);
+  assert.equal(first?.blockHash, hashOf('a'));
+  assert.deepEqual([first?.time, second?.time], [null, 112_000]);
+  assert.deepEqual(readLogs([], QUESTION), []);
+});
+
+const LIES: Record<string, unknown> = {
+  'no list': { logs: [] },
+  null: null,
+  'a log that is none': [null],
+  'another contract': [{ ...LOG, address: CONTRACT.replace('c', 'd') }],
+  'another topic': [{ ...LOG, topics: [TOKEN_TOPICS.approval] }],
+  'no topics': [{ ...LOG, topics: [] }],
+  'too many topics': [{ ...LOG, topics: [TOKEN_TOPICS.transfer, ...Array.from({ length: 4 }, () => hashOf('0'))] }],
+  'a short topic': [{ ...LOG, topics: [TOKEN_TOPICS.transfer, '0x00'] }],
+  'before the range': [{ ...LOG, blockNumber: '0x9' }],
+  'after the range': [{ ...LATER, blockNumber: '0xd', blockHash: hashOf('d') }],
+  'taken back': [{ ...LOG, removed: true }],
+  twice: [LOG, LOG],
+  'the other way round': [LATER, LOG],
+  'two hashes for one block': [LOG, { ...LOG, logIndex: '0x3', blockHash: hashOf('b') }],
+  'another hash than the header': [{ ...LATER, blockHash: hashOf('d') }],
+  'time that runs backwards': [LOG, { ...LATER, blockTimestamp: '0x1' }],
+  'odd digits': [{ ...LOG, data: '0x123' }],
+  'no digits': [{ ...LOG, data: '0xzz' }],
+  'data that is a number': [{ ...LOG, data: 12 }],
+  'no transaction': [{ ...LOG, transactionHash: null }],
+  'no index': [{ ...LOG, logIndex: null }],
+  'an index beyond numbers': [{ ...LOG, logIndex: '0xffffffffffffffff' }],
+  'a pending log': [{ ...LOG, blockNumber: null, blockHash: null }],
+};
+
+for (const [name, answer] of Object.entries(LIES))
+  test(`an answer with ${name} is refused whole`, () => {
+    assert.throws(() => readLogs(answer, QUESTION), { name: 'RpcFailure', kind: 'lie' });
+  });
+
+test('a log of the system without a transaction, which zkSync-style chains have, is passed over', () => {
+  const system = { ...LOG, address: '0x0000000000000000000000000000000000008008', transactionHash: hashOf('0') };
+  assert.equal(readLogs([system, LATER], QUESTION).length, 1);
+});
+
+test('a bloom shows what was put in, and is no evidence when it is too full', () => {
+  const entry: Hex = CONTRACT;
+  const hash = keccak256(entry);
+  let bloom = 0n;
+  for (const from of [2, 6, 10]) bloom |= 1n << BigInt(Number.parseInt(hash.slice(from, from + 4), 16) % 2048);
+  const toHex = (bits: bigint): Hex => `0x${bits.toString(16).padStart(512, '0')}`;
+  assert.equal(bloomShows(toHex(bloom), entry), true);
+  for (const from of [2, 6, 10]) {
+    const missing = 1n << BigInt(Number.parseInt(hash.slice(from, from + 4), 16) % 2048);
+    assert.equal(bloomShows(toHex(bloom & ~missing), entry), false);
+  }
+  assert.equal(bloomShows(toHex(0n), entry), false);
+  const half = BigInt(`0b${'10'.repeat(1024)}`);
+  assert.equal(isBloomTooFull(toHex(half), 1), false, 'an eighth');
+  assert.equal(isBloomTooFull(toHex(half), 6), true, 'more than half');
+  assert.equal(isBloomTooFull(toHex(2n ** 2048n - 1n), 1), true);
+});

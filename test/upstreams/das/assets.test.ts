@@ -1,0 +1,205 @@
+// DAS: recorded assets become tokens with their owners, fungibles and burnt ones do not, and no fault makes a bad row.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import {
+  harvestDasTokens,
+  readDasCollection,
+  readDasTokens,
+  walkDasCollection,
+} from '../../../src/upstreams/das/assets.ts';
+import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import { parseExactJson } from '../../../src/upstreams/exact-json.ts';
+import { assertSound, collect, createTestUpstream, underEveryFault } from '../../support/fault-runs.ts';
+import {
+  assetOf,
+  collectionAssetOf,
+  createDasStore,
+  dasRoutes,
+  FAMOUS_FOX,
+  readRecordedAssets,
+} from '../../support/replay-das.ts';
+import { addressOf } from '../../support/replay-magic-eden.ts';
+import { startReplay } from '../../support/replay.ts';
+
+const recorded = readRecordedAssets();
+const NOT_AT_HAND = 'the recorded assets are not at hand: nothing was tested';
+
+const COLLECTION = addressOf('co', 1);
+const WALLET = addressOf('wa', 1);
+
+async function start(t: Parameters<typeof startReplay>[0], assets: Record<string, any>[] = []) {
+  const store = createDasStore(assets);
+  const replay = await startReplay(t, dasRoutes(store));
+  return { store, replay, upstream: createTestUpstream(`${replay.url}/?api-key=secret`) };
+}
+
+/** As an answer that came over the wire. */
+const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(assets))) as unknown[];
+
+test('50 recorded assets are 50 tokens, whatever their interface; frozen and delegated ones stay with their wallet', async (t) => {
+  if (!recorded) return t.diagnostic(NOT_AT_HAND);
+  const { upstream, replay } = await start(t, recorded.foxes);
+  const { records, refused, end } = await collect(walkDasCollection(upstream, FAMOUS_FOX));
+  assertSound(records);
+  assert.deepEqual(refused, []);
+  assert.deepEqual(end, { whole: true, why: null, pages: 1, rows: 50 });
+  assert.deepEqual(
+    records,
+    recorded.foxes.map(({ id, content, ownership }) => ({
+      kind: 'token',
+      chain: 'solana',
+      contractAddress: FAMOUS_FOX,
+      mint: id,
+      name: content.metadata.name,
+      image: content.links.image,
+      owner: ownership.owner,
+    })),
+  );
+  assert.equal(recorded.foxes.filter(({ ownership }) => ownership.frozen).length, 38);
+  assert.deepEqual(replay.requests, ['POST /?api-key=secret'], 'the key of the endpoint goes along');
+});
+
+test('of a recorded wallet the 33 fungibles are left out, by supply and decimals and not by their interface', (t) => {
+  if (!recorded) return t.diagnostic(NOT_AT_HAND);
+  const { records, refused, skipped } = harvestDasTokens(received(recorded.wallet), null);
+  assertSound(records);
+  assert.deepEqual(refused, []);
+  // 17 are single, and of these 12 say which collection they belong to.
+  const single = recorded.wallet.filter(({ token_info }) => token_info.supply === 1 && token_info.decimals === 0);
+  assert.equal(single.length, 17);
+  const grouped = single.filter(({ grouping }) => grouping.length > 0);
+  assert.deepEqual([records.length, skipped], [grouped.length, 50 - grouped.length]);
+  const disguised = recorded.wallet.map((asset) => ({ ...asset, interface: 'ProgrammableNFT' }));
+  assert.deepEqual(harvestDasTokens(received(disguised), null).records, records);
+});
+
+test('burnt tokens, wide supplies and parts are left out; compressed and core assets without a mint account are not', () => {
+  const mint = (number: number) => addressOf('mt', number);
+  const assets = [
+    assetOf(mint(1), COLLECTION, { burnt: true }),
+    assetOf(mint(2), COLLECTION, { token_info: { supply: 0, decimals: 0 } }),
+    assetOf(mint(3), COLLECTION, { token_info: { supply: 18446744073709551615n.toString(), decimals: 0 } }),
+    assetOf(mint(4), COLLECTION, { token_info: { supply: 1, decimals: 6 } }),
+    assetOf(mint(5), COLLECTION, { token_info: null, compression: { compressed: true } }),
+    assetOf(mint(6), COLLECTION, { token_info: undefined, interface: 'MplCoreAsset' }),
+    assetOf(mint(7), COLLECTION, {
+      grouping: [{ group_key: 'collection', group_value: COLLECTION, verified: false }],
+    }),
+    assetOf(mint(8), WALLET),
+    assetOf('not-a-mint', COLLECTION),
+    assetOf(mint(9), COLLECTION, { ownership: { owner: null, ownership_model: 'single' } }),
+  ];
+  const { records, refused, skipped } = harvestDasTokens(received(assets), COLLECTION);
+  assert.deepEqual(
+    records.map((record) => record['mint']),
+    [mint(5), mint(6)],
+  );
+  assert.equal(skipped, 3);
+  assert.deepEqual(refused, [
+    'supply: must be a number, not a string',
+    'grouping: is another collection',
+    'grouping: is another collection',
+    'id: is no asset of the family solana',
+    'owner: is missing',
+  ]);
+});
+
+test('a supply wider than a double is read as it is written', () => {
+  const text = JSON.stringify([assetOf(addressOf('mt', 1), COLLECTION)]).replace(
+    '"supply":1',
+    '"supply":1.0000000000000000001',
+  );
+  assert.deepEqual(harvestDasTokens(parseExactJson(Buffer.from(text)) as unknown[], COLLECTION).records, []);
+});
+
+test('a collection of 2,525 real mints is read whole, page by page, with the case of every mint kept', async (t) => {
+  const file = new URL('../../../../shared/data/solana/frantic-bullyz-mints.json', import.meta.url);
+  if (!existsSync(file)) return t.diagnostic('the mints are not at hand: nothing was tested');
+  const mints = JSON.parse(readFileSync(file, 'utf8')) as string[];
+  const { upstream, replay, store } = await start(
+    t,
+    mints.map((mint) => assetOf(mint, COLLECTION)),
+  );
+  const { records, end } = await collect(walkDasCollection(upstream, COLLECTION));
+  assert.deepEqual(end, { whole: true, why: null, pages: 3, rows: 2_525 });
+  assert.deepEqual(
+    records.map((record) => record['mint']),
+    mints,
+  );
+  assert.equal(replay.count(), 3);
+  store.pageMax = 500;
+  assert.deepEqual(
+    (await collect(walkDasCollection(upstream, COLLECTION))).end?.rows,
+    2_525,
+    'an endpoint may give less',
+  );
+});
+
+test('tokens are read by their mints; what is not known is left out, what was not asked for is refused', async (t) => {
+  const [one, two, three] = [1, 2, 3].map((number) => addressOf('mt', number));
+  if (!one || !two || !three) return assert.fail();
+  const { upstream, store } = await start(t, [assetOf(one, COLLECTION), assetOf(two, COLLECTION)]);
+  const { records } = await readDasTokens(upstream, [one, three], { collection: COLLECTION });
+  assert.deepEqual(
+    records.map((record) => record['mint']),
+    [one],
+  );
+  store.spoil = () => [assetOf(two, COLLECTION)];
+  assert.deepEqual((await readDasTokens(upstream, [one], { collection: COLLECTION })).refused, [
+    'id: was not asked for',
+  ]);
+  assert.deepEqual((await readDasTokens(upstream, [], { collection: COLLECTION })).records, []);
+});
+
+test('a collection has the words of the asset that stands for it; an error of the endpoint is a failure with its reason', async (t) => {
+  if (!recorded) return t.diagnostic(NOT_AT_HAND);
+  const [fox] = recorded.foxes;
+  const { upstream } = await start(t, fox ? [collectionAssetOf(fox)] : []);
+  const { records } = await readDasCollection(upstream, FAMOUS_FOX);
+  assert.deepEqual(records, [
+    {
+      kind: 'collection',
+      chain: 'solana',
+      contractAddress: FAMOUS_FOX,
+      name: 'Famous Fox Federation',
+      image: 'https://arweave.net/mgvMZbiis8AE_Kkj1Om5clxpseOiZB-2Q4QFUVavD10',
+      description:
+        'The Famous Fox Federation, an independent organization of the most fabulously famous foxes on the Blockchain.',
+      royaltyBps: 420,
+    },
+  ]);
+  assertSound(records);
+  await assert.rejects(readDasCollection(upstream, COLLECTION), (error) => {
+    assert.ok(error instanceof UpstreamFailure);
+    assert.equal(error.reason, 'rejected');
+    assert.match(String(error.cause), /Asset Not Found/);
+    return true;
+  });
+});
+
+test('an endpoint that gives one page for ever, pages that are too large, or no list at all ends the walk', async (t) => {
+  const assets = Array.from({ length: 3_000 }, (_, index) => assetOf(addressOf('mt', index), COLLECTION));
+  const { upstream, store, replay } = await start(t, assets);
+  let first: unknown;
+  store.spoil = (result) => (first ??= result);
+  const { end } = await collect(walkDasCollection(upstream, COLLECTION));
+  assert.deepEqual(end, { whole: false, why: 'repeated page', pages: 2, rows: 1_000 });
+  assert.equal(replay.count(), 2);
+  store.spoil = (result) => ({ ...result, items: assets });
+  assert.equal((await collect(walkDasCollection(upstream, COLLECTION))).failure, 'malformed');
+  for (const list of [null, [], 'none', {}, { items: 7 }, { items: [1], limit: 'x' }]) {
+    store.spoil = () => list;
+    const { failure, records } = await collect(walkDasCollection(upstream, COLLECTION));
+    assert.equal(failure, 'malformed', JSON.stringify(list));
+    assert.deepEqual(records, []);
+  }
+});
+
+test('no fault at any request makes a bad token, or a whole walk that is not', async (t) => {
+  const assets = Array.from({ length: 250 }, (_, index) => assetOf(addressOf('mt', index), COLLECTION));
+  const { upstream, replay } = await start(t, assets);
+  const run = () => collect(walkDasCollection(upstream, COLLECTION, { pageSize: 100 }));
+  await underEveryFault(replay, run, { good: await run() });
+});

@@ -1,0 +1,236 @@
+// The operator's own feed: lines become records, a snapshot is one only when its last line came, an unchanged feed costs one
+// small answer, and no fault makes a bad row or fills memory.
+
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createFeed } from '../../../src/upstreams/feed/feed.ts';
+import type { FeedEnd } from '../../../src/upstreams/feed/feed.ts';
+import type { SourceRecord } from '../../../src/upstreams/rows.ts';
+import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import { assertSound } from '../../support/fault-runs.ts';
+import { createFeedStore, feedRoutes } from '../../support/replay-feed.ts';
+import { watchLiveMemory } from '../../support/live-memory.ts';
+import { addressOf } from '../../support/replay-magic-eden.ts';
+import { FAULTS, startReplay } from '../../support/replay.ts';
+
+const COLLECTION = addressOf('co', 1);
+const OPENING = { kind: 'feed', snapshot: ['listing'] };
+const ENDING = { kind: 'feed', end: true };
+/** Shorter than the landing of a page takes here. */
+const STALL_MS = 200;
+const GROWTH_MAX = 160 * 2 ** 20;
+const HELD_MAX = 64 * 2 ** 20;
+
+const listing = (number: number) => ({
+  kind: 'listing',
+  source: 'mercat',
+  chain: 'solana',
+  contractAddress: COLLECTION,
+  mint: addressOf('mt', number),
+  id: `own-${number}`,
+  priceRaw: String(1_000_000_000 + number),
+  seller: addressOf('se', 1),
+  timestamp: '2026-05-01T00:00:00Z',
+});
+
+async function start(t: TestContext, lines: (object | string)[]) {
+  const store = createFeedStore(lines);
+  const replay = await startReplay(t, feedRoutes(store));
+  const create = (token: string | null = null) =>
+    createFeed({ url: `${replay.url}/feed`, token, clock: Date.now, timeoutMs: 400 });
+  return { store, replay, create, feed: create() };
+}
+
+type Read = { records: SourceRecord[]; refused: string[]; end: FeedEnd | null; failure: string | null };
+
+async function read(feed: ReturnType<typeof createFeed>, etag: string | null = null): Promise<Read> {
+  const outcome: Read = { records: [], refused: [], end: null, failure: null };
+  try {
+    const pages = feed.read({ etag });
+    for (;;) {
+      const page = await pages.next();
+      if (page.done) return { ...outcome, end: page.value };
+      outcome.records.push(...page.value.records);
+      outcome.refused.push(...page.value.refused);
+    }
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    return { ...outcome, failure: error.reason };
+  }
+}
+
+test('every line is a record as it is written; a price that is a number keeps its digits', async (t) => {
+  const sale = '{"kind":"sale","price":12345678901234567890,"tx":"a"}';
+  const { feed } = await start(t, [listing(1), '', sale, '  ', listing(2)]);
+  const { records, refused, end } = await read(feed);
+  assert.deepEqual(records, [listing(1), { kind: 'sale', price: '12345678901234567890', tx: 'a' }, listing(2)]);
+  assert.deepEqual(refused, []);
+  assert.deepEqual([end?.changed, end?.snapshot, end?.problem], [true, null, null]);
+});
+
+test('a feed is a snapshot when its first line says so and its last line came', async (t) => {
+  const { feed, store } = await start(t, [OPENING, listing(1), ENDING]);
+  const whole = await read(feed);
+  assert.deepEqual(whole.records, [listing(1)]);
+  assert.deepEqual(whole.end?.snapshot, { source: null });
+  store.lines = [{ ...OPENING, source: 'partner' }, ENDING];
+  assert.deepEqual((await read(feed)).end?.snapshot, { source: 'partner' });
+  for (const [lines, problem] of [
+    [[OPENING, listing(1)], 'the feed is a snapshot without its last line: it was cut off'],
+    [[OPENING, ENDING, listing(1)], 'the feed is a snapshot without its last line: it was cut off'],
+    [[listing(1), ENDING], null],
+    [[listing(1), OPENING, ENDING], null],
+    [[], null],
+  ] as const) {
+    store.lines = [...lines];
+    const { end } = await read(feed);
+    assert.deepEqual([end?.snapshot, end?.problem], [null, problem], JSON.stringify(lines));
+  }
+});
+
+test('lines that make no sense are refused with a reason and the others are kept', async (t) => {
+  const long = `{"kind":"token","name":"${'x'.repeat(300_000)}"}`;
+  const { feed } = await start(t, [
+    OPENING,
+    '{"kind":',
+    '[1]',
+    'null',
+    long,
+    { kind: 'feed', snapshot: ['sale'] },
+    { kind: 'feed', snapshot: ['listing'], sauce: 'x' },
+    { ...OPENING, source: 7 },
+    listing(1),
+    ENDING,
+  ]);
+  const { records, refused, end } = await read(feed);
+  assert.deepEqual(records, [listing(1)]);
+  assert.deepEqual(refused, [
+    'a line is not JSON',
+    'a line is not a JSON object',
+    'a line is not a JSON object',
+    'a line is longer than 262144 bytes',
+    'a feed line says neither a snapshot of listings nor the end',
+    'a feed line has a field that is not known',
+    'the source of a feed is no text',
+  ]);
+  assert.deepEqual(end?.snapshot, { source: null });
+});
+
+test('bytes that are not UTF-8 spoil one line, and a character that a chunk cuts in two spoils none', async (t) => {
+  const name = 'Mönk 🦊';
+  const good = Buffer.from(`${JSON.stringify({ kind: 'token', name })}\n`);
+  const server = http.createServer((_request, response) => {
+    response.write(Buffer.from([0x7b, 0xff, 0x7d, 0x0a]));
+    for (const byte of good) response.write(Buffer.from([byte]));
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.closeAllConnections());
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { records, refused } = await read(createFeed({ url, token: null, clock: Date.now }));
+  assert.deepEqual([records, refused], [[{ kind: 'token', name }], ['a line is not UTF-8']]);
+});
+
+test('an unchanged feed costs one answer without a body; without the token nothing is told', async (t) => {
+  const { store, create } = await start(t, [listing(1)]);
+  store.token = 'secret';
+  const feed = create('secret');
+  const first = await read(feed);
+  const again = await read(feed, first.end?.etag ?? null);
+  assert.deepEqual(again, { records: [], refused: [], failure: null, end: { ...first.end, changed: false } });
+  assert.equal(store.unchanged, 1);
+  store.lines = [listing(2)];
+  assert.deepEqual((await read(feed, first.end?.etag ?? null)).records, [listing(2)]);
+  const stranger = create();
+  assert.equal((await read(stranger)).failure, 'unauthorized');
+  assert.equal(stranger.status().lastFailure, 'unauthorized');
+  assert.doesNotMatch(JSON.stringify(stranger.status()) + JSON.stringify(feed.status()), /secret|127\.0/);
+});
+
+test('a 304 that was not asked for is no answer', async (t) => {
+  const server = http.createServer((_request, response) => response.writeHead(304).end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.closeAllConnections());
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  assert.equal((await read(createFeed({ url, token: null, clock: Date.now }))).failure, 'rejected');
+});
+
+test('no fault makes a bad row, a snapshot that is none, or memory that grows', async (t) => {
+  const rows = Array.from({ length: 3_000 }, (_, index) => listing(index));
+  const { feed, replay } = await start(t, [OPENING, ...rows, ENDING]);
+  const good = await read(feed);
+  assertSound(good.records);
+  assert.equal(good.records.length, 3_000);
+  const memory = watchLiveMemory(t, GROWTH_MAX);
+  for (const fault of FAULTS) {
+    replay.fail(fault);
+    const { records, end } = await read(feed);
+    for (const [index, record] of records.entries()) assert.deepEqual(record, rows[index], fault);
+    if (end?.snapshot) assert.equal(records.length, 3_000, `${fault}: a part calls itself a snapshot`);
+    replay.heal();
+    assert.deepEqual(await read(feed), good, `after ${fault}`);
+  }
+  const growth = memory.growth();
+  assert.ok(growth < GROWTH_MAX, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
+});
+
+test('what unfolds to a quarter of a gigabyte is read to its end, and never held', async (t) => {
+  const { replay } = await start(t, []);
+  const feed = createFeed({ url: `${replay.url}/feed`, token: null, clock: Date.now, timeoutMs: 60_000 });
+  replay.fail('gzip-bomb');
+  const memory = watchLiveMemory(t, HELD_MAX);
+  const { failure, refused } = await read(feed);
+  assert.deepEqual([failure, refused], [null, ['a line is longer than 262144 bytes']]);
+  const growth = memory.growth();
+  assert.ok(growth < HELD_MAX, `${Math.round(growth / 2 ** 20)} MiB were held`);
+});
+
+test('a reader that stops early lets go of the connection', async (t) => {
+  const { feed, replay } = await start(
+    t,
+    Array.from({ length: 3_000 }, (_, index) => listing(index)),
+  );
+  for await (const page of feed.read({ etag: null })) {
+    assert.equal(page.records.length, 500);
+    break;
+  }
+  const stop = new AbortController();
+  replay.fail('hang');
+  const reading = feed.read({ etag: null, signal: stop.signal }).next();
+  stop.abort();
+  await assert.rejects(reading, (error) => error instanceof UpstreamFailure && error.reason === 'aborted');
+  assert.equal(feed.status().failures, 0, 'what was given up says nothing of the feed');
+});
+
+test('a feed that falls silent is given up soon; one that is long, or slowly landed, is not', async (t) => {
+  const { replay } = await start(
+    t,
+    Array.from({ length: 3_000 }, (_, index) => listing(index)),
+  );
+  const feed = createFeed({
+    url: `${replay.url}/feed`,
+    token: null,
+    clock: Date.now,
+    timeoutMs: 60_000,
+    stallMs: STALL_MS,
+  });
+  for (const fault of ['hang', 'hang-in-body'] as const) {
+    replay.fail(fault);
+    const begun = performance.now();
+    assert.equal((await read(feed)).failure, 'timeout', fault);
+    assert.ok(performance.now() - begun < 10_000, fault);
+  }
+  replay.heal();
+  let landed = 0;
+  for await (const { records } of feed.read({ etag: null })) {
+    landed += records.length;
+    await delay(STALL_MS);
+  }
+  assert.equal(landed, 3_000);
+});

@@ -1,0 +1,91 @@
+// The turns of followed collections while these are added again and removed.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/database/port.ts';
+import { listFollowTurns, upsertFollowTurn } from '../../src/follows/queries/last-runs.ts';
+import { deleteFollow, listFollows, updateFollowOpenSeaSlug } from '../../src/follows/queries/follows.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createCollectionOperations } from '../../src/workers/collections.ts';
+import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
+import { runTask } from '../../src/tasks/run.ts';
+import { forEachEngine, until } from '../support/engines.ts';
+import { emptyTables, NOW, toContext } from '../support/intake.ts';
+import { APES, makeCollection, openseaRoutes } from '../support/replay-opensea.ts';
+import { startReplay } from '../support/replay.ts';
+
+const ID = `apechain_${APES.contract}`;
+const TASK = 'opensea-tokens';
+const LIMIT_MS = 10_000;
+
+forEachEngine('turns', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    await emptyTables(db);
+    for (const table of ['main.follow', 'main.sync_task']) await db.query(`delete from ${table}`);
+  });
+
+  const toSyncContext = (url: string) => {
+    const settings = { OPENSEA_API_KEY: 'a-key', OPENSEA_URL: url, OPENSEA_HOURLY_BUDGET: '1000000' };
+    const log = createLog('silent');
+    return { ...toContext(db), config: readConfig(settings), log, random: () => 0.5 };
+  };
+  const operationsOf = (context: ReturnType<typeof toSyncContext>) =>
+    createCollectionOperations({ ...context, readerOf: () => null, protocolsOf: () => [] });
+  const add = (context: ReturnType<typeof toSyncContext>, opensea?: string) =>
+    operationsOf(context)['collections.add']({ chain: 'apechain', address: APES.contract, opensea });
+
+  test('a collection that is added again under another name is read at once, whatever was done just now', async (t) => {
+    const market = makeCollection({ tokens: ['1', '2'], chain: 'elsewhere' });
+    const replay = await startReplay(t, openseaRoutes([market]));
+    const context = toSyncContext(replay.url);
+    const task = createOpenSeaTasks(context).find(({ name }) => name === TASK) ?? assert.fail();
+    const run = async () => {
+      replay.reset();
+      const options = { main: db, log: context.log, stop: AbortSignal.timeout(LIMIT_MS), force: true, isWhole: false };
+      assert.equal((await runTask(task, options)).kind, 'done');
+      return replay.count();
+    };
+    await add(context);
+    assert.deepEqual([await run(), await run()], [1, 0], 'it is not there by its contract, and that is that for a day');
+    market.chain = 'ape_chain';
+    await add(context, APES.slug);
+    assert.equal(await run(), 1);
+    const [row] = await db.query('select count(*)::int as count from indexer.token');
+    assert.equal(row?.['count'], 2);
+  });
+
+  test('a collection that is removed at the end of its turn fails nothing, and stays removed', async () => {
+    const context = toSyncContext('http://127.0.0.1:1');
+    for (const isFirst of [true, false]) {
+      await add(context);
+      const note = () => upsertFollowTurn(db, { task: TASK, collectionId: ID, at: NOW, isDone: true });
+      if (!isFirst) await note();
+      const rest: Promise<void>[] = [];
+      const end = () => rest.push(note(), updateFollowOpenSeaSlug(db, ID, 'another'));
+      await db.transaction(async (tx) => {
+        await deleteFollow(tx, ID);
+        // The embedded engine has one connection: there nothing comes in between.
+        if (engine.name === 'embedded') return;
+        end();
+        await until(async () => (await countWaiting()) === rest.length, LIMIT_MS, 'nobody waits for the removal');
+      });
+      if (engine.name === 'embedded') end();
+      await Promise.all(rest);
+      assert.equal((await listFollowTurns(db, TASK)).size, 0);
+      assert.equal((await listFollows(db)).length, 0);
+    }
+  });
+
+  const countWaiting = async () => {
+    const [row] = await db.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return row?.count ?? 0;
+  };
+});

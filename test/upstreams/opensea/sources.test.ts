@@ -1,0 +1,718 @@
+// OpenSea v2 against recorded answers, and against answers made by its document where nothing was recorded.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parseAddress, parseAssetId } from '../../../src/core/address.ts';
+import type { Address, AssetId } from '../../../src/core/address.ts';
+import type { Chain } from '../../../src/core/chains.ts';
+import { createChains } from '../../../src/core/chains.ts';
+import { parseRecord } from '../../../src/intake/records/records.ts';
+import { createLog } from '../../../src/core/log.ts';
+import { parseExactJson } from '../../../src/upstreams/exact-json.ts';
+import {
+  findOpenSeaContract,
+  readOpenSeaCollection,
+  readOpenSeaStats,
+} from '../../../src/upstreams/opensea/collection.ts';
+import {
+  harvestOpenSeaListings,
+  walkOpenSeaCheapest,
+  walkOpenSeaListings,
+} from '../../../src/upstreams/opensea/listings.ts';
+import { harvestOpenSeaSales, walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
+import type { OpenSeaSubject } from '../../../src/upstreams/opensea/location.ts';
+import { isOpenSeaChain, toOpenSeaChain } from '../../../src/upstreams/opensea/location.ts';
+import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
+import type { Harvest, SourceRecord } from '../../../src/upstreams/rows.ts';
+import type { Budget } from '../../../src/upstreams/budget.ts';
+import { createBudget } from '../../../src/upstreams/budget.ts';
+import { createUpstream, UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import type { WalkEnd } from '../../../src/upstreams/walk.ts';
+import { watchLiveMemory } from '../../support/live-memory.ts';
+import type { MadeCollection, MadeListing } from '../../support/replay-opensea.ts';
+import {
+  APES,
+  GHOSTS,
+  makeAddress,
+  makeCollection,
+  makeHash,
+  openseaRoutes,
+  readRecordedOrders,
+} from '../../support/replay-opensea.ts';
+import type { Fault } from '../../support/replay.ts';
+import { FAULTS, readPayload, startReplay } from '../../support/replay.ts';
+
+const CHAINS = createChains();
+const AT = Date.parse('2026-09-01T00:00:00Z');
+const TIMEOUT_MS = 200;
+const WETH_ON_POLYGON = '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619';
+const WAPE = '0x48b62137edfa95a428d35c09e44256a739f6b557';
+const USDC = { token: `0x${'dc'.repeat(20)}`, symbol: 'USDC', decimals: 6 };
+
+function chainOf(id: string): Chain {
+  return CHAINS.get(id) ?? assert.fail(id);
+}
+
+function addressOf(text: string): Address {
+  return parseAddress('evm', text) ?? assert.fail(text);
+}
+
+function assetOf(text: string): AssetId {
+  return parseAssetId('evm', text) ?? assert.fail(text);
+}
+
+const apes: OpenSeaSubject = { slug: APES.slug, chain: chainOf('apechain'), contractAddress: addressOf(APES.contract) };
+const ghosts: OpenSeaSubject = {
+  slug: GHOSTS.slug,
+  chain: chainOf('ethereum'),
+  contractAddress: addressOf(GHOSTS.contract),
+};
+
+async function start(t: TestContext, collections: readonly MadeCollection[] = []) {
+  const routes = openseaRoutes(collections);
+  const replay = await startReplay(t, routes);
+  const connect = (timeoutMs = 5_000, budget: Budget | null = null) =>
+    createUpstream({
+      budget,
+      name: 'opensea',
+      baseUrl: replay.url,
+      headers: { 'x-api-key': 'none' },
+      timeoutMs,
+      log: createLog('silent'),
+      clock: Date.now,
+      retryMs: 1,
+      restMs: 0,
+    });
+  return { replay, routes, connect, upstream: connect() };
+}
+
+type Walked = { records: SourceRecord[]; refused: string[]; skipped: number; end: WalkEnd };
+
+async function walk(pages: AsyncGenerator<Harvest, WalkEnd>): Promise<Walked> {
+  const all: Omit<Walked, 'end'> = { records: [], refused: [], skipped: 0 };
+  for (;;) {
+    const page = await pages.next();
+    if (page.done) return { ...all, end: page.value };
+    all.records.push(...page.value.records);
+    all.refused.push(...page.value.refused);
+    all.skipped += page.value.skipped;
+  }
+}
+
+/** Every record is one that an import would take. */
+function assertTaken(records: readonly SourceRecord[]): void {
+  const context = { chains: CHAINS, serviceName: 'mercat', now: () => AT };
+  for (const record of records) {
+    const parsed = parseRecord(context, record);
+    assert.ok(parsed.record, `${JSON.stringify(record)}: ${parsed.record ? '' : parsed.reason}`);
+  }
+}
+
+const listing = (number: number, part: Partial<MadeListing> = {}): MadeListing => ({
+  tokenId: String(number),
+  seller: makeAddress(number % 7),
+  total: 10n ** 18n + BigInt((number * 7_919) % 1_000),
+  hash: makeHash(number + 1),
+  ...part,
+});
+
+function makeMarket(part: Partial<MadeCollection> = {}): MadeCollection {
+  return makeCollection({
+    tokens: Array.from({ length: 450 }, (_, index) => String(index)),
+    listings: Array.from({ length: 450 }, (_, index) => listing(index)),
+    sales: Array.from({ length: 250 }, (_, index) => ({
+      tokenId: String(index),
+      raw: 10n ** 18n,
+      tx: makeHash(90_000 + index),
+      soldAt: 1_770_000_000 + index,
+    })),
+    ...part,
+  });
+}
+
+test('the answers that were made are those of the vendor’s document', async (t) => {
+  const text = readPayload('opensea/openapi.opensea-2026-08.json');
+  if (text === null) return t.diagnostic('the document is not at hand: nothing was tested');
+  const document = JSON.parse(text) as object;
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    formats: { double: true, float: true, int32: true, int64: true },
+  });
+  addFormats.default(ajv);
+  ajv.addSchema(document, 'opensea');
+  const { replay } = await start(t, [makeMarket()]);
+  const contract = `/api/v2/chain/ape_chain/contract/${APES.contract}`;
+  for (const [path, schema] of [
+    [contract, 'ContractResponse'],
+    [`/api/v2/collections/${APES.slug}`, 'CollectionDetailedResponse'],
+    [`/api/v2/collections/${APES.slug}/stats`, 'CollectionStatsResponse'],
+    [`/api/v2/collections/${GHOSTS.slug}/stats`, 'CollectionStatsResponse'],
+    [`/api/v2/listings/collection/${APES.slug}/all?limit=200`, 'ListingsResponse'],
+    [`/api/v2/listings/collection/${APES.slug}/best`, 'ListingsResponse'],
+    [`${contract}/nfts`, 'NftListResponse'],
+    [`${contract}/nfts/7`, 'NftResponse'],
+  ] as const) {
+    const answer: unknown = await (await fetch(replay.url + path)).json();
+    const check = ajv.compile({ $ref: `opensea#/components/schemas/${schema}` });
+    assert.ok(check(answer), `${path}: ${ajv.errorsText(check.errors)}`);
+  }
+  // The three kinds of events overlap in the document: a sale fits its own schema.
+  const events = (await (await fetch(`${replay.url}/api/v2/events/collection/${APES.slug}`)).json()) as Record<
+    string,
+    unknown[]
+  >;
+  const check = ajv.compile({ type: 'array', minItems: 20, items: { $ref: 'opensea#/components/schemas/SaleEvent' } });
+  assert.ok(check(events['asset_events']), ajv.errorsText(check.errors));
+});
+
+test('every chain has the name that OpenSea gives it', () => {
+  assert.equal(toOpenSeaChain(chainOf('apechain')), 'ape_chain');
+  for (const id of ['ethereum', 'polygon', 'base', 'ink', 'abstract']) assert.equal(toOpenSeaChain(chainOf(id)), id);
+  assert.equal(toOpenSeaChain(chainOf('solana')), null);
+  assert.ok(isOpenSeaChain('matic', chainOf('polygon')));
+  assert.ok(!isOpenSeaChain('apechain', chainOf('apechain')) && !isOpenSeaChain('ethereum', chainOf('base')));
+});
+
+test('recorded statistics become exact amounts', async (t) => {
+  const { upstream } = await start(t);
+  if (readRecordedOrders() === null) return t.diagnostic('the recordings are not at hand: nothing was tested');
+  const { records, refused } = await readOpenSeaStats(upstream, ghosts, { at: AT });
+  const subject = { chain: 'ethereum', contractAddress: GHOSTS.contract, at: '2026-09-01T00:00:00.000Z' };
+  assert.deepEqual(refused, []);
+  assert.deepEqual(records, [
+    { kind: 'stats', ...subject, floorRaw: '15690000000000000', owners: 2_907 },
+    {
+      kind: 'analytics',
+      ...subject,
+      floorRaw: '15690000000000000',
+      volume: { allTime: 46.07304008849007, twentyFourHour: 0.1258, sevenDay: 0.21618999999999997 },
+      sales: { allTime: 2_791, twentyFourHour: 9, sevenDay: 17 },
+    },
+  ]);
+  assertTaken(records);
+});
+
+test('recorded orders become listings, in the frame of today as in that of their time', async (t) => {
+  const { upstream } = await start(t);
+  const text = readRecordedOrders();
+  if (text === null) return t.diagnostic('the recordings are not at hand: nothing was tested');
+  const framed = await walk(walkOpenSeaListings(upstream, ghosts));
+  const { orders } = parseExactJson(Buffer.from(text)) as { orders: unknown[] };
+  const old = harvestOpenSeaListings(orders, ghosts);
+  assert.deepEqual([framed.refused, old.refused], [[], []]);
+  assert.deepEqual(framed.records, old.records);
+  assert.deepEqual(framed.end, { whole: true, why: null, pages: 1, rows: 4 });
+  assert.deepEqual(old.records[0], {
+    kind: 'listing',
+    source: 'opensea',
+    chain: 'ethereum',
+    contractAddress: GHOSTS.contract,
+    tokenId: '5333',
+    id: '0xe5abef0267b3c4f14aac409cc98a1afff8786055123e0f08273b17592ac97c17',
+    orderHash: '0xe5abef0267b3c4f14aac409cc98a1afff8786055123e0f08273b17592ac97c17',
+    priceRaw: '489955000000000000',
+    buyerTotalRaw: '489955000000000000',
+    seller: '0x0097b9cfe64455eed479292671a1121f502bc954',
+    status: 'active',
+    timestamp: '2023-11-22T08:24:31.000Z',
+    expiresAt: '2023-11-23T08:24:31.000Z',
+  });
+  assert.equal(new Set(old.records.map((record) => record['id'])).size, 4);
+  assertTaken(old.records);
+});
+
+test('a contract leads to its slug, and a slug to its collection', async (t) => {
+  const market = makeMarket();
+  const { upstream } = await start(t, [market]);
+  assert.deepEqual(await findOpenSeaContract(upstream, apes), { slug: APES.slug, tokenStandard: 'ERC-721' });
+  assert.equal(await findOpenSeaContract(upstream, ghosts), null, 'not known there');
+  assert.equal(await findOpenSeaContract(upstream, { ...apes, chain: chainOf('solana') }), null);
+  const { records, refused } = await readOpenSeaCollection(upstream, apes);
+  assert.deepEqual(refused, []);
+  assert.deepEqual(records, [
+    {
+      kind: 'collection',
+      chain: 'apechain',
+      contractAddress: APES.contract,
+      name: 'Ape Things',
+      slug: APES.slug,
+      image: 'https://pictures.example/things.png',
+      banner: 'https://pictures.example/banner.png',
+      description: 'Things of apes, and “quotes”.',
+      createdAt: '2024-10-20T08:00:00.123456+00:00',
+      royaltyBps: 475,
+      snapshot: { supply: 450 },
+    },
+  ]);
+  assertTaken(records);
+  market.createdText = '2024-10-20';
+  assert.equal((await readOpenSeaCollection(upstream, apes)).records[0]?.['createdAt'], '2024-10-20T00:00:00Z');
+  const other = await readOpenSeaCollection(upstream, { ...apes, contractAddress: addressOf(makeAddress(9)) });
+  assert.deepEqual(other.refused, ['contracts: are not those that are followed']);
+});
+
+test('a floor is exact, in the chain’s own currency, or unknown', async (t) => {
+  const market = makeMarket();
+  const { upstream } = await start(t, [market]);
+  const floorOf = async (floorText: string, symbol = 'APE') => {
+    Object.assign(market, { floorText, symbol });
+    const { records } = await readOpenSeaStats(upstream, apes, { at: AT });
+    return records.map((record) => record['floorRaw']);
+  };
+  assert.deepEqual(await floorOf('12345678901.234567890123456789'), Array(2).fill('12345678901234567890123456789'));
+  assert.deepEqual(await floorOf('1.5e-05', 'WAPE'), Array(2).fill('15000000000000'));
+  for (const [text, symbol] of [
+    ['0', 'APE'],
+    ['0.0000000000000000001', 'APE'],
+    ['1.5', 'ETH'],
+    ['1.5', 'USDC'],
+  ] as const) {
+    assert.deepEqual(await floorOf(text, symbol), [undefined, undefined], `${text} ${symbol}`);
+  }
+});
+
+test('a token comes with its rank and its owner, and the tokens of a contract with names and pictures', async (t) => {
+  const { upstream } = await start(t, [makeMarket()]);
+  const { records } = await readOpenSeaToken(upstream, apes, assetOf('7'));
+  assert.deepEqual(records, [
+    {
+      kind: 'token',
+      chain: 'apechain',
+      contractAddress: APES.contract,
+      tokenId: '7',
+      name: 'Thing #7',
+      image: 'https://pictures.example/7.png',
+      rarityRank: 12,
+      owner: makeAddress(3),
+    },
+  ]);
+  const all = await walk(walkOpenSeaTokens(upstream, apes));
+  assert.deepEqual(all.end, { whole: true, why: null, pages: 3, rows: 450 });
+  assert.deepEqual(new Set(all.records.map((record) => record['tokenId'])).size, 450);
+  assertTaken([...records, ...all.records]);
+  await assert.rejects(readOpenSeaToken(upstream, apes, assetOf('999999')), { reason: 'not-found' });
+});
+
+test('the walk over all tokens leaves half of what may be asked at once to the others', async (t) => {
+  const { connect, replay } = await start(t, [makeMarket()]);
+  const upstream = connect(5_000, createBudget({ perHour: 40, clock: () => 0 }));
+  const tokens = walkOpenSeaTokens(upstream, apes, { signal: AbortSignal.timeout(300) });
+  await assert.rejects(walk(tokens), { reason: 'aborted' });
+  assert.equal(replay.count(), 2, 'of four at once');
+  const book = walkOpenSeaListings(upstream, apes, { signal: AbortSignal.timeout(300) });
+  await assert.rejects(walk(book), { reason: 'over-budget' });
+  assert.equal(replay.count(/listings/), 2);
+});
+
+test('a book is walked page by page, and known to be whole', async (t) => {
+  const market = makeMarket();
+  const { upstream, replay } = await start(t, [market]);
+  const { records, refused, end } = await walk(walkOpenSeaListings(upstream, apes));
+  assert.deepEqual([refused, end], [[], { whole: true, why: null, pages: 3, rows: 450 }]);
+  assert.deepEqual(
+    records.map((record) => [record['id'], record['priceRaw'], record['seller']]),
+    market.listings.map(({ hash, total, seller }) => [hash, total.toString(), seller]),
+  );
+  assertTaken(records);
+  assert.equal(replay.count(/limit=200/), 3);
+  market.listings = [];
+  assert.deepEqual((await walk(walkOpenSeaListings(upstream, apes))).end, {
+    whole: true,
+    why: null,
+    pages: 1,
+    rows: 0,
+  });
+});
+
+test('the cheapest part of a book is known to be so up to its last price; the end of the book is seen, disorder too', async (t) => {
+  const market = makeMarket();
+  const { upstream, replay } = await start(t, [market]);
+  const sorted = market.listings.map(({ total }) => total).toSorted((a, b) => (a < b ? -1 : 1));
+  const part = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
+  assert.deepEqual(part.end, { whole: true, why: null, pages: 2, rows: 400, below: sorted[399] });
+  assert.deepEqual(
+    part.records.map((record) => BigInt(String(record['priceRaw']))),
+    sorted.slice(0, 400),
+  );
+  const all = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 3 }));
+  assert.deepEqual(all.end, { whole: true, why: null, pages: 3, rows: 450, below: null });
+  replay.fail('wrong-types', { skip: 1 });
+  await assert.rejects(walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 })), { name: 'UpstreamFailure' });
+  replay.heal();
+  // Several units whose price is that of all of them: dearer in the list than a unit of them is, or too dear to be in it.
+  market.standard = 'erc1155';
+  const unit = listing(2, { total: 2n * 10n ** 18n, quantity: 4 });
+  market.listings = [listing(1, { total: 10n ** 18n }), unit];
+  const units = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
+  assert.deepEqual(
+    units.end,
+    { whole: true, why: null, pages: 1, rows: 2, below: null },
+    'the whole book, in any order',
+  );
+  market.listings = [...Array.from({ length: 400 }, (_, n) => listing(n + 10, { total: 10n ** 18n })), unit];
+  const many = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
+  assert.deepEqual(
+    many.end,
+    { whole: true, why: null, pages: 2, rows: 400, below: 0n },
+    'nothing has to be among them',
+  );
+  market.standard = 'erc721';
+  const disorder = [listing(1, { total: 2n }), listing(2, { total: 1n })];
+  disorder.toSorted = () => disorder;
+  market.listings = disorder;
+  const { end } = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
+  assert.deepEqual([end.whole, end.why], [false, 'out of order']);
+});
+
+test('an order that has not begun is left to a later look', async (t) => {
+  const market = makeMarket();
+  const begins = 1_790_000_000;
+  market.listings = [listing(1, { listedAt: begins }), listing(2, { listedAt: begins + 1 })];
+  const { upstream } = await start(t, [market]);
+  const { records, refused, end } = await walk(walkOpenSeaListings(upstream, apes, { begunBy: begins * 1_000 }));
+  assert.deepEqual([records.map((record) => record['tokenId']), refused, end.whole], [['1'], [], true]);
+  assert.equal(
+    (await walk(walkOpenSeaListings(upstream, apes, { begunBy: begins * 1_000 + 1_000 }))).records.length,
+    2,
+  );
+});
+
+test('a price of twenty digits and more keeps every one, and several units have the price of one, rounded up', async (t) => {
+  const market = makeMarket({ standard: 'erc1155' });
+  market.listings = [
+    listing(1, { total: 12_345_678_901_234_567_890_123n }),
+    listing(2, { total: 10n ** 18n + 1n, quantity: 3 }),
+    listing(3, { currency: { token: WAPE, symbol: 'WAPE', decimals: 18 } }),
+    listing(4, { tokenId: (2n ** 256n - 1n).toString() }),
+  ];
+  const { upstream } = await start(t, [market]);
+  const { records, refused } = await walk(walkOpenSeaListings(upstream, apes));
+  assert.deepEqual(refused, []);
+  assert.deepEqual(
+    records.slice(0, 2).map((record) => record['priceRaw']),
+    ['12345678901234567890123', '333333333333333334'],
+  );
+  assert.equal(records[3]?.['tokenId'], (2n ** 256n - 1n).toString());
+  assertTaken(records);
+});
+
+test('another currency is left out and counted, and leaves the book whole', async (t) => {
+  const weth = { token: WETH_ON_POLYGON, symbol: 'WETH', decimals: 18 };
+  const listings = Array.from({ length: 20 }, (_, index) => listing(index, index % 2 === 0 ? { currency: weth } : {}));
+  const { upstream } = await start(t, [makeMarket({ chain: 'matic', symbol: 'POL', listings })]);
+  const { records, refused, end } = await walk(walkOpenSeaListings(upstream, { ...apes, chain: chainOf('polygon') }));
+  assert.equal(records.length, 10);
+  assert.deepEqual(refused, Array(10).fill('left out: consideration is in another currency'));
+  assert.equal(end.whole, true);
+});
+
+type Json = { [name: string]: Json } & Json[] & string & number & boolean;
+
+/** A sound row of the given market, changed. */
+async function changeRow(
+  path: string,
+  name: string,
+  change: (row: Json) => unknown,
+  t: TestContext,
+): Promise<unknown[]> {
+  const { replay } = await start(t, [makeMarket()]);
+  const answer = (await (await fetch(replay.url + path)).json()) as Record<string, Json[]>;
+  const row = answer[name]?.[0] ?? assert.fail('no row');
+  change(row);
+  return [(parseExactJson(Buffer.from(JSON.stringify([row]))) as unknown[])[0]];
+}
+
+const orderOf = (row: Json) => row['protocol_data']?.['parameters'] ?? assert.fail('no order');
+const set = (target: unknown, fields: object) => Object.assign(target as object, fields);
+
+const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
+  ['no order behind it', (row) => delete row['protocol_data'], /^protocol_data: must be an object/],
+  ['no offerer', (row) => set(orderOf(row), { offerer: null }), /^offerer: is missing/],
+  ['an offerer that is none', (row) => set(orderOf(row), { offerer: '0x12' }), /^offerer: is not an address/],
+  ['nothing offered', (row) => set(orderOf(row), { offer: [] }), /^offer: is of nothing/],
+  [
+    'a bundle',
+    (row) => set(orderOf(row), { offer: [orderOf(row)['offer']?.[0], orderOf(row)['offer']?.[0]] }),
+    /^left out: offer is a bundle/,
+  ],
+  ['a criteria offer', (row) => set(orderOf(row)['offer']?.[0], { itemType: 4 }), /^left out: offer\[0\]\.itemType/],
+  ['a payment offered', (row) => set(orderOf(row)['offer']?.[0], { itemType: 1 }), /^left out: offer\[0\]\.itemType/],
+  [
+    'two of one',
+    (row) => set(orderOf(row)['offer']?.[0], { startAmount: '2', endAmount: '2' }),
+    /^offer\[0\]\.startAmount: is not 1/,
+  ],
+  ['none of one', (row) => set(orderOf(row)['offer']?.[0], { startAmount: '0', endAmount: '0' }), /is no fixed amount/],
+  [
+    'a token id that is a number',
+    (row) => set(orderOf(row)['offer']?.[0], { identifierOrCriteria: 7 }),
+    /must be a string/,
+  ],
+  ['another asset than offered', (row) => set(row['asset'], { identifier: '8' }), /^asset\.identifier/],
+  ['another contract than offered', (row) => set(row['asset'], { contract: makeAddress(5) }), /^asset\.contract/],
+  [
+    'a swap',
+    (row) => set(orderOf(row)['consideration']?.[0], { itemType: 2 }),
+    /^left out: consideration asks for a token/,
+  ],
+  ['nothing asked', (row) => set(orderOf(row), { consideration: [] }), /^consideration: asks for nothing/],
+  [
+    'a price of nothing',
+    (row) => set(row['price']?.['current'], { value: '0' }),
+    /^price\.current\.value: is no price/,
+  ],
+  ['a negative price', (row) => set(row['price']?.['current'], { value: '-1' }), /^value: is no amount/],
+  ['a float', (row) => set(row['price']?.['current'], { value: 1e18 }), /^value: must be a string/],
+  [
+    'a price that the order does not ask',
+    (row) => set(row['price']?.['current'], { value: '1' }),
+    /^price\.current\.value: is not what/,
+  ],
+  ['other decimals', (row) => set(row['price']?.['current'], { decimals: 6 }), /^price\.current\.decimals/],
+  [
+    'another name of the currency',
+    (row) => set(row['price']?.['current'], { currency: 'USDC' }),
+    /^left out: price\.current\.currency/,
+  ],
+  ['a hash that is none', (row) => set(row, { order_hash: '0x12' }), /^order_hash: is no hash/],
+  ['nothing left', (row) => set(row, { remaining_quantity: 0 }), /^remaining_quantity/],
+  ['more left than offered', (row) => set(row, { remaining_quantity: 9 }), /^remaining_quantity/],
+  ['a status that nobody knows', (row) => set(row, { status: 'MAYBE' }), /^status: is none/],
+  ['an auction', (row) => set(row, { type: 'english' }), /^left out: type is an auction/],
+  ['an end that is no time', (row) => set(orderOf(row), { endTime: 'never' }), /^endTime: is no time/],
+  [
+    'a time in milliseconds',
+    (row) => set(row, { order_created_at: 1_763_000_000_000 }),
+    /^order_created_at: is no time/,
+  ],
+];
+
+test('a listing that makes no sense is refused with its reason', async (t) => {
+  for (const [what, change, reason] of BAD_LISTINGS) {
+    const rows = await changeRow(`/api/v2/listings/collection/${APES.slug}/all`, 'listings', change, t);
+    const { records, refused } = harvestOpenSeaListings(rows, apes);
+    assert.deepEqual(records, [], what);
+    assert.match(refused[0] ?? '', reason, what);
+  }
+  for (const row of [null, 7, 'row', [], true]) assert.equal(harvestOpenSeaListings([row], apes).refused.length, 1);
+});
+
+test('a listing without signature is a listing, one that nobody can fill is none, and another contract’s is another’s', async (t) => {
+  const path = `/api/v2/listings/collection/${APES.slug}/all`;
+  const harvest = async (change: (row: Json) => unknown) =>
+    harvestOpenSeaListings(await changeRow(path, 'listings', change, t), apes);
+  const unsigned = await harvest((row) => set(row['protocol_data'], { signature: null }));
+  assert.equal(unsigned.records.length, 1);
+  const endless = await harvest((row) => set(orderOf(row), { endTime: (2n ** 256n - 1n).toString() }));
+  assert.equal(endless.records[0]?.['expiresAt'], undefined);
+  const upper = await harvest((row) =>
+    set(orderOf(row), { offerer: makeAddress(3).toUpperCase().replace('0X', '0x') }),
+  );
+  assert.equal(upper.records[0]?.['seller'], makeAddress(3));
+  for (const change of [
+    (row: Json) => set(row, { status: 'INACTIVE' }),
+    (row: Json) => set(row, { chain: 'ethereum' }),
+    (row: Json) => {
+      set(row['asset'], { contract: makeAddress(5) });
+      set(orderOf(row)['offer']?.[0], { token: makeAddress(5) });
+    },
+  ]) {
+    assert.deepEqual(await harvest(change), { records: [], refused: [], skipped: 1 });
+  }
+  const falling = await harvest((row) => {
+    set(orderOf(row)['consideration']?.[0], { endAmount: '1000' });
+    set(row['price']?.['current'], { value: '500000000000000000' });
+  });
+  assert.equal(falling.records[0]?.['priceRaw'], '500000000000000000');
+});
+
+test('sales come since a time, newest first, and what was paid in another currency is words', async (t) => {
+  const market = makeMarket();
+  const [first, second] = market.sales;
+  set(first, { currency: USDC, raw: 1_500_000n });
+  set(second, { currency: { token: WAPE, symbol: 'WAPE', decimals: 18 } });
+  const { upstream, replay } = await start(t, [market]);
+  const { records, refused, end } = await walk(walkOpenSeaSales(upstream, apes, { since: null }));
+  assert.deepEqual([refused, end], [[], { whole: true, why: null, pages: 2, rows: 250 }]);
+  assert.equal(records.at(-1)?.['price'], '1500000 USDC');
+  assert.deepEqual(records.at(-2), {
+    kind: 'sale',
+    source: 'opensea',
+    chain: 'apechain',
+    contractAddress: APES.contract,
+    tokenId: '1',
+    price: '1000000000000000000',
+    seller: makeAddress(1),
+    buyer: makeAddress(2),
+    timestamp: '2026-02-02T02:40:01.000Z',
+    listingId: makeHash(1_770_000_001),
+    tx: makeHash(90_001),
+  });
+  assertTaken(records);
+  const later = await walk(walkOpenSeaSales(upstream, apes, { since: 1_770_000_199_999 }));
+  assert.equal(later.records.length, 50);
+  assert.equal(replay.count(/event_type=sale&after=1770000199&limit=200/), 1);
+});
+
+const BAD_SALES: [string, (row: Json) => unknown, RegExp][] = [
+  ['a bundle', (row) => delete row['nft'], /^left out: nft is missing/],
+  ['no payment', (row) => delete row['payment'], /^payment: must be an object/],
+  ['a payment of nothing', (row) => set(row['payment'], { quantity: '0' }), /^payment\.quantity: is no price/],
+  ['a payment in a float', (row) => set(row['payment'], { quantity: 1.5 }), /^quantity: must be a string/],
+  ['a payment with a point', (row) => set(row['payment'], { quantity: '1.5' }), /^payment\.quantity: is no amount/],
+  ['a coin by another name', (row) => set(row['payment'], { symbol: 'ETH' }), /^payment\.symbol/],
+  ['a coin in other units', (row) => set(row['payment'], { decimals: 9 }), /^payment\.decimals/],
+  ['a transaction that is none', (row) => set(row, { transaction: 'abc' }), /^transaction: is no hash/],
+  ['no quantity', (row) => set(row, { quantity: 0 }), /^quantity: is nothing/],
+  ['no time', (row) => set(row, { event_timestamp: -1 }), /^event_timestamp: is no time/],
+  ['a buyer that is none', (row) => set(row, { buyer: 'bob.eth' }), /^buyer: is not an address/],
+];
+
+test('a sale that makes no sense is refused with its reason, and what is no sale is none', async (t) => {
+  const path = `/api/v2/events/collection/${APES.slug}`;
+  for (const [what, change, reason] of BAD_SALES) {
+    const { records, refused } = harvestOpenSeaSales(await changeRow(path, 'asset_events', change, t), apes);
+    assert.deepEqual(records, [], what);
+    assert.match(refused[0] ?? '', reason, what);
+  }
+  const transfer = await changeRow(path, 'asset_events', (row) => set(row, { event_type: 'transfer' }), t);
+  assert.deepEqual(harvestOpenSeaSales(transfer, apes), { records: [], refused: [], skipped: 1 });
+  // A currency whose name could be mistaken for anything is told by its contract.
+  const odd = await changeRow(
+    path,
+    'asset_events',
+    (row) => set(row['payment'], { symbol: '', token_address: USDC.token }),
+    t,
+  );
+  assert.match(harvestOpenSeaSales(odd, apes).refused[0] ?? '', /^symbol: is missing/);
+});
+
+/** All that a sync asks of OpenSea, in its order. What fails is left, as the tasks of a sync leave each other. */
+async function readAll(upstream: ReturnType<typeof createUpstream>) {
+  const records: SourceRecord[] = [];
+  const ends: WalkEnd[] = [];
+  const failures: string[] = [];
+  const attempt = async (work: () => Promise<Harvest | Walked>) => {
+    try {
+      const told = await work();
+      records.push(...told.records);
+      if ('end' in told) ends.push(told.end);
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      failures.push(error.reason);
+    }
+  };
+  await attempt(async () => {
+    await findOpenSeaContract(upstream, apes);
+    return readOpenSeaCollection(upstream, apes);
+  });
+  await attempt(() => readOpenSeaStats(upstream, apes, { at: AT }));
+  await attempt(() => walk(walkOpenSeaListings(upstream, apes)));
+  await attempt(() => walk(walkOpenSeaSales(upstream, apes, { since: null })));
+  await attempt(() => walk(walkOpenSeaTokens(upstream, apes)));
+  await attempt(() => readOpenSeaToken(upstream, apes, assetOf('7')));
+  return { records, ends, failures };
+}
+
+const REQUESTS = 12;
+
+/** Faults whose cost is waiting: these are tried side by side. */
+const WAITING: ReadonlySet<Fault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
+const GROWTH_MAX = 200 * 2 ** 20;
+
+test('every fault at every request ends in time, gives no row that is not true, and is over when it is over', async (t) => {
+  const { replay, connect } = await start(t, [makeMarket()]);
+  const truth = await readAll(connect());
+  assert.equal(replay.count(), REQUESTS);
+  assert.deepEqual([truth.failures, truth.ends.map((end) => end.whole)], [[], [true, true, true]]);
+  const identity = ({ kind, ...rest }: SourceRecord) =>
+    JSON.stringify([kind, rest['id'] ?? rest['tx'] ?? rest['tokenId']]);
+  const whole = new Map(truth.records.map((record) => [identity(record), record]));
+  // A token of a list has no owner and no rank; where a field is not told it is left out, never made up.
+  const assertTrue = (record: SourceRecord, where: string) => {
+    const known = whole.get(identity(record));
+    for (const [field, value] of Object.entries(record)) assert.deepEqual(value, known?.[field], `${where}: ${field}`);
+  };
+  const tryFault = async (fault: Fault) => {
+    const broken = await start(t, [makeMarket()]);
+    // Once at each place, and once for good from the first on.
+    for (let skip = 0; skip <= REQUESTS; skip += 1) {
+      const where = `${fault} at ${skip}`;
+      broken.replay.fail(fault, { ms: 50, ...(skip < REQUESTS && { skip, times: 1 }) });
+      const begun = performance.now();
+      const { records, ends } = await readAll(broken.connect(TIMEOUT_MS));
+      assert.ok(performance.now() - begun < 20 * TIMEOUT_MS, `${where} took ${performance.now() - begun} ms`);
+      for (const record of records) assertTrue(record, where);
+      for (const end of ends) if (end.whole) assert.ok([250, 450].includes(end.rows), where);
+    }
+    broken.replay.heal();
+    const after = await readAll(broken.connect());
+    assert.deepEqual(after.records, truth.records, `after ${fault}`);
+  };
+  const memory = watchLiveMemory(t, GROWTH_MAX);
+  await Promise.all([...WAITING].map(tryFault));
+  for (const fault of FAULTS) if (!WAITING.has(fault)) await tryFault(fault);
+  assert.ok(memory.growth() < GROWTH_MAX, `memory grew by ${Math.round(memory.growth() / 2 ** 20)} MiB`);
+});
+
+test('a cursor that loops and a page that repeats end the walk, which was not whole', async (t) => {
+  const { replay, upstream } = await start(t, [makeMarket()]);
+  for (const [fault, skip, why] of [
+    ['repeated-page', 0, 'repeated page'],
+    ['repeated-page', 1, 'repeated page'],
+    ['looping-cursor', 0, 'repeated page'],
+    ['looping-cursor', 2, 'repeated page'],
+  ] as const) {
+    replay.reset();
+    replay.fail(fault, { skip });
+    const { end } = await walk(walkOpenSeaListings(upstream, apes));
+    assert.equal(end.whole, false, `${fault} ${why}`);
+    assert.ok(replay.count() <= 5, `${replay.count()} requests`);
+  }
+});
+
+test('a page of more rows than were asked for, or a cursor that is none, is no page', async (t) => {
+  const { upstream } = await start(t, [makeMarket({ slug: 'other' })]);
+  const answers = [
+    { listings: Array.from({ length: 201 }, () => ({})) },
+    { listings: [], next: 7 },
+    { listings: [], next: 'x'.repeat(5_000) },
+    {},
+    [],
+  ];
+  for (const answer of answers) {
+    const broken = await startReplay(t, [{ path: /.*/, origin: 'schema', answer: () => answer }]);
+    const there = createUpstream({
+      name: 'opensea',
+      baseUrl: broken.url,
+      timeoutMs: 5_000,
+      log: createLog('silent'),
+      clock: Date.now,
+    });
+    await assert.rejects(walk(walkOpenSeaListings(there, apes)), { reason: 'malformed' });
+  }
+  await assert.rejects(walk(walkOpenSeaListings(upstream, apes)), { reason: 'not-found' });
+});
+
+test('a book of which much is not understood was not seen whole', async (t) => {
+  const market = makeMarket();
+  market.listings = market.listings.slice(0, 20).map((one, index) => (index < 4 ? { ...one, status: 'NEW' } : one));
+  const { upstream } = await start(t, [market]);
+  const { records, end } = await walk(walkOpenSeaListings(upstream, apes));
+  assert.equal(records.length, 16);
+  assert.deepEqual([end.whole, end.why], [false, 'too many refused']);
+});
+
+test('a book whose last page is not understood was not seen whole, however short that page is', async (t) => {
+  const market = makeMarket();
+  market.listings = market.listings.slice(0, 202);
+  const { upstream, replay } = await start(t, [market]);
+  replay.fail('wrong-types', { skip: 1 });
+  const { records, end } = await walk(walkOpenSeaListings(upstream, apes));
+  assert.equal(records.length, 200);
+  assert.deepEqual([end.whole, end.why], [false, 'too many refused']);
+});

@@ -1,0 +1,347 @@
+// OpenSea into the databases: what is followed is filled, kept fresh, and left alone while OpenSea is broken.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
+import { readConfig } from '../../../src/config.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { findFollow, upsertFollow } from '../../../src/follows/queries/follows.ts';
+import type { Address } from '../../../src/core/address.ts';
+import { createLog } from '../../../src/core/log.ts';
+import { toBudgetRule, toNeeded } from '../../../src/upstreams/budget.ts';
+import { createOpenSeaTasks } from '../../../src/upstreams/opensea/tasks.ts';
+import { runTask } from '../../../src/tasks/run.ts';
+import type { TaskResult } from '../../../src/tasks/task.ts';
+import { forEachEngine } from '../../support/engines.ts';
+import { emptySyncTables, runImport, toContext, toNdjson } from '../../support/intake.ts';
+import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay-opensea.ts';
+import type { MadeCollection } from '../../support/replay-opensea.ts';
+import { FAULTS, startReplay } from '../../support/replay.ts';
+
+const ID = `apechain_${APES.contract}`;
+const LIMIT_MS = 30_000;
+const PACE = { timeoutMs: 400, retryMs: 1, restMs: 0 };
+/** Listings of the made market were listed before this. */
+const NOW = Date.UTC(2026, 8, 1);
+/** A run that comes by itself. */
+const DUE = { isWhole: false };
+const LISTED_AT = NOW / 1_000 - 86_400;
+
+function makeMarket(count: number): MadeCollection {
+  const range = Array.from({ length: count }, (_, index) => index);
+  return makeCollection({
+    tokens: range.map(String),
+    listings: range.map((n) => ({
+      tokenId: String(n),
+      seller: makeAddress(n % 5),
+      total: 10n ** 18n + BigInt(n),
+      hash: makeHash(n + 1),
+      listedAt: LISTED_AT,
+    })),
+    sales: range.slice(0, 30).map((n) => ({
+      tokenId: String(n),
+      raw: 2n * 10n ** 18n,
+      tx: makeHash(70_000 + n),
+      soldAt: LISTED_AT + n,
+    })),
+  });
+}
+
+forEachEngine('OpenSea', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    await emptySyncTables(db);
+  });
+
+  const start = async (t: TestContext, market: MadeCollection, settings: Record<string, string> = {}) => {
+    const replay = await startReplay(t, openseaRoutes([market]));
+    const log = createLog('silent');
+    const config = readConfig({
+      OPENSEA_API_KEY: 'a-key',
+      OPENSEA_URL: replay.url,
+      OPENSEA_HOURLY_BUDGET: '1000000',
+      ...settings,
+    });
+    let now = NOW;
+    const context = { ...toContext(db, { clock: () => now }), config, log, random: () => 0.5 };
+    const tasks = createOpenSeaTasks(context, PACE);
+    const run = async (name: string, { isWhole = true } = {}) => {
+      const task = tasks.find((one) => one.name === `opensea-${name}`) ?? assert.fail(name);
+      return runTask(task, { main: db, log, stop: AbortSignal.timeout(LIMIT_MS), force: true, isWhole });
+    };
+    const done = async (name: string, wish: { isWhole?: boolean } = {}): Promise<TaskResult> => {
+      const end = await run(name, wish);
+      return end.kind === 'done' ? end.result : assert.fail(JSON.stringify(end));
+    };
+    return { replay, run, done, tasks, pass: (ms: number) => (now += ms) };
+  };
+  const follow = (more: { openseaSlug?: string; fromBlock?: number } = {}) =>
+    db.transaction((tx) =>
+      upsertFollow(tx, {
+        collectionId: ID,
+        chain: 'apechain',
+        contractAddress: APES.contract as Address,
+        standard: null,
+        fromBlock: null,
+        openseaSlug: null,
+        magicedenSymbol: null,
+        createdAt: NOW,
+        ...more,
+      }),
+    );
+  const collect = (name: string) =>
+    runImport(
+      toContext(db),
+      toNdjson([{ kind: 'collection', chain: 'apechain', contractAddress: APES.contract, name, royaltyBps: 300 }]),
+    );
+  const listed = async () => {
+    const rows = await db.query(
+      `select id, asset, price_raw, buyer_total_raw, seller, status from indexer.listing order by price_raw, id`,
+    );
+    return rows.map((row) => [
+      row['id'],
+      row['asset'],
+      row['price_raw'],
+      row['buyer_total_raw'],
+      row['seller'],
+      row['status'],
+    ]);
+  };
+  const expected = ({ listings }: MadeCollection) =>
+    listings
+      .toSorted((a, b) => (a.total < b.total ? -1 : 1))
+      .map(({ hash, tokenId, total, seller }) => [hash, tokenId, `${total}`, `${total}`, seller, 'active']);
+
+  test('a followed contract finds its slug and is filled: words, figures, book, sales and tokens', async (t) => {
+    const market = makeMarket(450);
+    const { done, replay } = await start(t, market);
+    await collect(APES.contract);
+    await follow();
+    for (const name of ['collections', 'listings', 'sales', 'tokens']) {
+      const { refused, problems } = await done(name);
+      assert.deepEqual([refused, problems], [0, []], name);
+    }
+    assert.equal((await findFollow(db, ID))?.openseaSlug, APES.slug);
+    const [row] = await db.query(`select name, slug, image, royalty_bps, snapshot_supply from main.collection`);
+    assert.deepEqual(
+      [row?.['name'], row?.['slug'], row?.['royalty_bps'], Number(row?.['snapshot_supply'])],
+      ['Ape Things', APES.slug, 300, 450],
+      'what was known stays, what was not is filled in',
+    );
+    assert.deepEqual(await listed(), expected(market));
+    const [sales] = await db.query(`select count(*)::int as count, sum(price_raw)::text as sum from indexer.sale`);
+    assert.deepEqual([sales?.['count'], sales?.['sum']], [30, `${60n * 10n ** 18n}`]);
+    const [tokens] = await db.query(`select count(*)::int as count from indexer.token where name is not null`);
+    assert.equal(tokens?.['count'], 450);
+    const [stats] = await db.query(
+      `select owners::int as owners, supply::int as supply, floor_raw from indexer.collection_stats`,
+    );
+    assert.deepEqual(
+      [stats?.['owners'], stats?.['supply'], stats?.['floor_raw']],
+      [5, 450, null],
+      'the floor is read from the book',
+    );
+    assert.equal(replay.count(/contract\/0xa9[^/]*$/), 1, 'the slug is asked for once');
+    for (const name of ['collections', 'listings', 'sales', 'tokens'])
+      assert.equal((await done(name)).changed, 0, name);
+  });
+
+  test('the name that the operator gave, and a slug that is another’s, stay', async (t) => {
+    const { done } = await start(t, makeMarket(3));
+    await collect('My Apes');
+    const taken = {
+      kind: 'collection',
+      chain: 'base',
+      contractAddress: makeAddress(1),
+      slug: APES.slug,
+      name: 'First',
+    };
+    await runImport(toContext(db), toNdjson([taken]));
+    await follow();
+    assert.equal((await done('collections')).refused, 0);
+    const rows = await db.query(`select name, slug, image from main.collection order by name`);
+    assert.deepEqual(
+      rows.map((row) => [row['name'], row['slug'], row['image'] !== null]),
+      [
+        ['First', APES.slug, false],
+        ['My Apes', null, true],
+      ],
+    );
+  });
+
+  test('what vanishes is retired after a whole look, and what comes back is active again', async (t) => {
+    const market = makeMarket(250);
+    const { run, done, replay } = await start(t, market);
+    await follow({ openseaSlug: APES.slug });
+    await done('listings');
+    const all = market.listings;
+    market.listings = all.slice(10);
+    replay.fail('server-error', { skip: 1 });
+    assert.equal((await run('listings')).kind, 'failed');
+    replay.heal();
+    assert.equal((await listed()).filter((row) => row[5] === 'active').length, 250, 'half a look retires nothing');
+    assert.equal((await done('listings')).retired, 10);
+    assert.deepEqual(
+      (await listed()).filter((row) => row[5] === 'active'),
+      expected(market),
+    );
+    market.listings = all;
+    await done('listings');
+    assert.deepEqual(await listed(), expected(market));
+    market.listings = [];
+    const short = await done('listings');
+    assert.deepEqual([short.retired, short.problems?.length], [0, 1], 'an empty book is not believed at once');
+  });
+
+  test('a large book is seen whole once an hour, and in between up to where its window reaches', async (t) => {
+    const market = makeMarket(900);
+    const { done, replay, pass } = await start(t, market);
+    await follow({ openseaSlug: APES.slug });
+    assert.deepEqual([(await done('listings', DUE)).changed, replay.count()], [900, 5]);
+    const statusOf = async (n: number) =>
+      (await db.query(`select status from indexer.listing where asset = $1 order by status`, [String(n)])).map(
+        (row) => row['status'],
+      );
+    // One is bought from the cheapest, one from the rest; one comes in front, and one behind.
+    const bought = new Set([3, 700]);
+    const relist = (n: number, total: bigint) => ({ ...(all[n] ?? assert.fail()), hash: makeHash(60_000 + n), total });
+    const all = market.listings;
+    market.listings = [...all.filter((_, n) => !bought.has(n)), relist(3, 5n), relist(700, 3n * 10n ** 18n)];
+    pass(5 * 60_000);
+    replay.reset();
+    const { changed, retired } = await done('listings', DUE);
+    assert.deepEqual([changed, retired, replay.count(/best/), replay.count(/all/)], [1, 1, 2, 0]);
+    assert.deepEqual([await statusOf(3), await statusOf(700)], [['active', 'cancelled'], ['active']]);
+    pass(55 * 60_000);
+    replay.reset();
+    assert.deepEqual([(await done('listings', DUE)).retired, replay.count(/all/)], [1, 5]);
+    assert.deepEqual(
+      (await listed()).filter((row) => row[5] === 'active'),
+      expected(market),
+    );
+    // What cannot be believed of a part is looked at as a whole.
+    market.listings = market.listings.slice(500);
+    pass(5 * 60_000);
+    replay.reset();
+    const doubted = await done('listings', DUE);
+    assert.deepEqual([doubted.retired, doubted.problems?.length, replay.count(/best/)], [0, 1, 2]);
+    pass(5 * 60_000);
+    await done('listings', DUE);
+    assert.equal(replay.count(/all/), 2);
+  });
+
+  test('the operator sees a large book whole, and another process knows when it was seen so', async (t) => {
+    const market = makeMarket(900);
+    const { done, replay } = await start(t, market);
+    await follow({ openseaSlug: APES.slug });
+    await done('listings', DUE);
+    replay.reset();
+    await done('listings');
+    assert.equal(replay.count(/all/), 5);
+    const other = await start(t, market);
+    other.pass(5 * 60_000);
+    await other.done('listings', DUE);
+    assert.deepEqual([other.replay.count(/best/), other.replay.count(/all/)], [2, 0]);
+    other.pass(60 * 60_000);
+    await other.done('listings', DUE);
+    assert.equal(other.replay.count(/all/), 5);
+    const late = await start(t, market);
+    late.pass(-24 * 60 * 60_000);
+    await late.done('listings', DUE);
+    assert.equal(late.replay.count(/all/), 5, 'a clock that was set back does not make a book fresh for a day');
+  });
+
+  test('of tokens of which there are several, the cheapest part ends nothing', async (t) => {
+    const market = makeMarket(900);
+    market.standard = 'erc1155';
+    const [first = assert.fail()] = market.listings;
+    // The cheapest unit of all, in an order that asks for more in all than the others.
+    market.listings.push({ ...first, hash: makeHash(80_000), tokenId: '0', quantity: 10, total: 9n * 10n ** 18n });
+    const { done, replay, pass } = await start(t, market);
+    await follow({ openseaSlug: APES.slug });
+    assert.equal((await done('listings', DUE)).changed, 901);
+    pass(5 * 60_000);
+    replay.reset();
+    const { problems, retired } = await done('listings', DUE);
+    assert.deepEqual([problems, retired, replay.count(/best/)], [[], 0, 2]);
+    const rows = await db.query(`select price_raw, status from indexer.listing where id = $1`, [makeHash(80_000)]);
+    assert.deepEqual(rows, [{ price_raw: `${9n * 10n ** 17n}`, status: 'active' }]);
+    // Nor is it doubted for an order by the price of all.
+    market.listings.push({ ...first, hash: makeHash(80_001), tokenId: '0', quantity: 2, total: 10n ** 18n + 7n });
+    pass(5 * 60_000);
+    assert.deepEqual((await done('listings', DUE)).problems, []);
+    market.listings = market.listings.slice(5);
+    pass(60 * 60_000);
+    assert.equal((await done('listings', DUE)).retired, 5, 'the whole book says what is gone');
+  });
+
+  test('the longest list of tokens is read to its end within the deadline, however little of the budget is left', () => {
+    const config = readConfig({ OPENSEA_API_KEY: 'a-key' });
+    const context = { ...toContext(db), config, log: createLog('silent'), random: () => 0.5 };
+    const { deadlineMs } = createOpenSeaTasks(context).find(({ name }) => name === 'opensea-tokens') ?? assert.fail();
+    for (const perHour of [100, 600, 6_000]) {
+      const rule = toBudgetRule(perHour);
+      const pageMs = toNeeded(rule, { patienceMs: 0, isBulk: true }) / rule.perMs;
+      assert.ok(500 * pageMs < deadlineMs, `${perHour} an hour`);
+    }
+  });
+
+  test('later looks at sales ask only for what is new', async (t) => {
+    const market = makeMarket(40);
+    const { done, replay } = await start(t, market);
+    await follow({ openseaSlug: APES.slug });
+    assert.equal((await done('sales')).changed, 30);
+    market.sales.push({ tokenId: '7', raw: 5n, tx: makeHash(99_999), soldAt: LISTED_AT + 90 });
+    replay.reset();
+    assert.equal((await done('sales')).changed, 1);
+    assert.equal(replay.count(new RegExp(`after=${LISTED_AT + 29 - 15 * 60}&`)), 1);
+  });
+
+  test('where the chain itself is read, its sales and figures are not told a second time', async (t) => {
+    const { done, replay } = await start(t, makeMarket(5), { RPC_URL_APECHAIN: 'http://127.0.0.1:1' });
+    await follow({ openseaSlug: APES.slug, fromBlock: 1 });
+    await done('sales');
+    await done('collections');
+    assert.equal(replay.count(/events|stats/), 0);
+    await done('listings');
+    assert.equal((await listed()).length, 5);
+  });
+
+  test('without a key nothing is asked, and no task is there', async (t) => {
+    const { tasks } = await start(t, makeMarket(1), { OPENSEA_API_KEY: '' });
+    assert.deepEqual(tasks, []);
+  });
+
+  test('under every fault the book that is known stays, and it is fresh once the fault is gone', async (t) => {
+    const market = makeMarket(250);
+    const { run, done, replay, pass } = await start(t, market);
+    await follow({ openseaSlug: APES.slug });
+    await done('listings');
+    for (const fault of FAULTS) {
+      for (const skip of [0, 1]) {
+        replay.fail(fault, { skip, ms: 50 });
+        await run('listings');
+        assert.deepEqual(await listed(), expected(market), `${fault} at ${skip}`);
+      }
+      replay.heal();
+      pass(60_000);
+      const [first] = market.listings.splice(0, 1);
+      market.listings.push({ ...(first ?? assert.fail()), hash: makeHash(50_000 + market.listings.length), total: 7n });
+      await db.query(`delete from indexer.listing where status <> 'active'`);
+      await done('listings');
+      assert.deepEqual(
+        (await listed()).filter((row) => row[5] === 'active').length,
+        market.listings.length,
+        `after ${fault}`,
+      );
+      // Back to the book of before.
+      market.listings.pop();
+      market.listings.unshift(first ?? assert.fail());
+      await done('listings');
+      await db.query(`delete from indexer.listing where status <> 'active'`);
+    }
+  });
+});

@@ -1,0 +1,176 @@
+// Sources that die for an hour and come back, at the periods and pauses that the service really has: time is moved on, in the
+// process and in the schedule alike, and what is asked meanwhile is counted where it arrives.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/database/port.ts';
+import { listSyncTasks, listTaskSchedules } from '../../src/tasks/queries/tasks.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
+import { createFeedTasks } from '../../src/upstreams/feed/tasks.ts';
+import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
+import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
+import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
+import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
+import { runTask } from '../../src/tasks/run.ts';
+import type { SyncContext } from '../../src/tasks/task.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { emptySyncTables, toContext } from '../support/intake.ts';
+import type { Fault } from '../support/replay.ts';
+import type { Server } from '../support/source-world.ts';
+import { SERVERS, startSourceWorld } from '../support/source-world.ts';
+
+const MINUTE_MS = 60_000;
+const LIMIT_MS = 60_000;
+/** By then every breaker is open: three calls with their retries have failed. */
+const SETTLING_MINUTES = 2;
+/** What is remembered of an outage grows no more after some minutes; the hour is run out where it is cheaper. */
+const OUTAGE_MINUTES = { embedded: 6, postgresql: 60 };
+/** What is due within this is begun together. */
+const STEP_MS = 2_000;
+/** Requests in any minute of an outage: one a rest of 14 seconds and more. Two upstreams are at one server. */
+const ASKED_A_MINUTE_MAX: Record<Server, number> = {
+  opensea: 5,
+  magicEden: 10,
+  das: 5,
+  feed: 5,
+  coinbase: 5,
+  coingecko: 5,
+};
+
+forEachEngine('dead sources', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    await emptySyncTables(db);
+  });
+
+  const start = async (t: TestContext) => {
+    let passed = 0;
+    const clock = () => Date.now() + passed;
+    const world = await startSourceWorld(t, { now: clock, rows: 40 });
+    await world.follow(db);
+    await world.show(db);
+    const log = createLog('silent');
+    const random = createRandom(engine.name === 'embedded' ? 1 : 2);
+    const config = readConfig(world.settings());
+    const context: SyncContext = { ...toContext(db, { clock }), config, log, random };
+    const creators = [
+      createOpenSeaTasks,
+      createMagicEdenTasks,
+      createMagicEdenEvmTasks,
+      createDasTasks,
+      createFeedTasks,
+      createPriceTasks,
+    ];
+    const tasks = creators.flatMap((create) => create(context));
+    const names = tasks.map(({ name }) => name);
+    const asked = () => Object.fromEntries(SERVERS.map((server) => [server, world.replays[server].count()]));
+
+    const pass = async (ms: number) => {
+      passed += ms;
+      await db.query(`update main.sync_task set due_at = due_at - $1 * interval '1 ms'`, [ms]);
+      await db.query(`update main.request_budget set at = at - $1 * interval '1 ms'`, [ms]);
+    };
+    /** Runs what is due when it is due, for so long; returns the requests of each minute. */
+    const live = async (ms: number) => {
+      const begun = clock();
+      const minutes: Record<string, number>[] = [];
+      for (;;) {
+        const dueIn = new Map((await listTaskSchedules(db, names)).map(({ name, dueInMs }) => [name, dueInMs]));
+        const nextMs = Math.min(...names.map((name) => dueIn.get(name) ?? 0)) + STEP_MS;
+        const leftMs = begun + ms - clock();
+        await pass(Math.min(nextMs, leftMs));
+        if (nextMs >= leftMs) return minutes;
+        const minute = Math.floor((clock() - begun) / MINUTE_MS);
+        const sent = asked();
+        const due = tasks.filter(({ name }) => (dueIn.get(name) ?? 0) <= nextMs);
+        await Promise.all(
+          due.map((task) => runTask(task, { main: db, log, random, stop: AbortSignal.timeout(LIMIT_MS) })),
+        );
+        const now = asked();
+        const before = minutes[minute] ?? {};
+        minutes[minute] = Object.fromEntries(
+          SERVERS.map((server) => [server, (before[server] ?? 0) + (now[server] ?? 0) - (sent[server] ?? 0)]),
+        );
+      }
+    };
+    /** As if all periods were over by chance at once. */
+    const allDue = async () => {
+      await db.query(`update main.sync_task set due_at = clock_timestamp()`);
+      await db.query(`update main.follow_turn set done_at = done_at - interval '1 day'`);
+      await db.query(`update main.shown set looked_at = null`);
+    };
+    const setFault = (fault: Fault | null) => {
+      for (const server of SERVERS) {
+        if (fault) world.replays[server].fail(fault);
+        else world.replays[server].heal();
+      }
+    };
+    const sum = (minutes: readonly Record<string, number>[], server: Server) =>
+      minutes.reduce((total, minute) => total + (minute?.[server] ?? 0), 0);
+    return { world, live, allDue, setFault, sum, names };
+  };
+
+  test('what was dead for an hour was asked little, and all of it is fresh within a minute of its return, without a storm', async (t) => {
+    const { world, live, allDue, setFault, sum, names } = await start(t);
+    await live(MINUTE_MS);
+    assert.deepEqual(await world.missing(db), []);
+    await allDue();
+    const ordinary = await live(MINUTE_MS);
+
+    setFault(engine.name === 'embedded' ? 'reset' : 'server-error');
+    await allDue();
+    const outage = await live(OUTAGE_MINUTES[engine.name] * MINUTE_MS);
+    for (const [minute, counts] of outage.entries()) {
+      for (const server of minute < SETTLING_MINUTES ? [] : SERVERS) {
+        const count = counts?.[server] ?? 0;
+        assert.ok(count <= ASKED_A_MINUTE_MAX[server], `${server}: ${count} requests in minute ${minute}`);
+      }
+    }
+    const failing = (await listSyncTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name);
+    // A token about which there was an answer, if a bad one, is asked about later.
+    const usual = names.filter((name) => !name.endsWith('-shown-tokens'));
+    assert.deepEqual(
+      failing.filter((name) => usual.includes(name)).toSorted(),
+      usual.toSorted(),
+      'all of them had to do with it',
+    );
+
+    // The return meets the rests and pauses at another moment each time.
+    for (const deadMs of [0, 111_000, 97_000]) {
+      if (deadMs > 0) {
+        setFault('not-json');
+        await allDue();
+        await live(deadMs);
+      }
+      world.makeNews();
+      setFault(null);
+      const back = await live(MINUTE_MS);
+      assert.deepEqual(await world.missing(db), [], 'within a minute');
+      assert.deepEqual(
+        (await listSyncTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name),
+        [],
+      );
+      for (const server of SERVERS) {
+        const [count, usual] = [sum(back, server), sum(ordinary, server)];
+        assert.ok(count <= usual, `${server}: ${count} requests in the minute of its return, ${usual} when all is due`);
+      }
+    }
+  });
+});
+
+/** A generator of numbers from 0 to 1 that gives the same ones for the same seed (mulberry32). */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,38 @@
+// From quotes to one price, or to none.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decidePrice, LEAP_MS } from '../../../src/upstreams/prices/quotes.ts';
+
+const NOW = 1_000_000_000;
+const quote = (usd: number, source = 'a') => ({ source, usd });
+const known = (usd: number, ageMs = 0) => ({ symbol: 'ETH', usd, at: NOW - ageMs });
+const decide = (...args: [Parameters<typeof decidePrice>[0], Parameters<typeof decidePrice>[1]?]) =>
+  decidePrice(args[0], args[1] ?? null, NOW);
+
+test('the first source decides where the others agree, up to 5 %', () => {
+  assert.deepEqual(decide([quote(100), quote(105, 'b')]), { usd: 100 });
+  assert.deepEqual(decide([quote(105), quote(100, 'b')]), { usd: 105 });
+});
+
+test('two that are further apart than 5 % give no price, whichever is the higher', () => {
+  assert.deepEqual(decide([quote(100), quote(105.01, 'b')]), { usd: null, why: 'disagreement' });
+  assert.deepEqual(decide([quote(105.01), quote(100, 'b')]), { usd: null, why: 'disagreement' });
+  assert.deepEqual(decide([quote(1), quote(1, 'b'), quote(2, 'c')]), { usd: null, why: 'disagreement' });
+});
+
+test('no quote is no price; absurd ones are none, and do not keep a sane one from counting', () => {
+  assert.deepEqual(decide([]), { usd: null, why: 'unknown' });
+  for (const usd of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e-12, 1e9]) {
+    assert.deepEqual(decide([quote(usd)]), { usd: null, why: 'absurd' }, String(usd));
+    assert.deepEqual(decide([quote(usd), quote(2, 'b')]), { usd: 2 }, String(usd));
+  }
+});
+
+test('a lone source that leaps from the known rate is not believed until that is old; two that agree are', () => {
+  assert.deepEqual(decide([quote(201)], known(100)), { usd: null, why: 'absurd' });
+  assert.deepEqual(decide([quote(49)], known(100)), { usd: null, why: 'absurd' });
+  assert.deepEqual(decide([quote(200)], known(100)), { usd: 200 });
+  assert.deepEqual(decide([quote(201)], known(100, LEAP_MS)), { usd: 201 });
+  assert.deepEqual(decide([quote(201), quote(202, 'b')], known(100)), { usd: 201 });
+});

@@ -1,0 +1,194 @@
+// Dollar prices from local servers that answer as Coinbase and CoinGecko do, and break as they might.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
+import { readConfig } from '../../../src/config.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { createChains, parseExtraChain } from '../../../src/core/chains.ts';
+import { createLog } from '../../../src/core/log.ts';
+import { createPriceTasks } from '../../../src/upstreams/prices/tasks.ts';
+import { runTask } from '../../../src/tasks/run.ts';
+import type { TaskResult } from '../../../src/tasks/task.ts';
+import { forEachEngine } from '../../support/engines.ts';
+import { NOW, toContext } from '../../support/intake.ts';
+import type { Fault } from '../../support/replay.ts';
+import { FAULTS, startReplay } from '../../support/replay.ts';
+import { coinbaseRoutes, coingeckoRoutes, readRecordedSpot } from '../../support/replay-prices.ts';
+import type { PriceTable } from '../../support/replay-prices.ts';
+
+const PRICES: PriceTable = { ETH: '2723.905', SOL: '84.95', POL: '0.2174', APE: '0.61' };
+const MINUTE_MS = 60_000;
+const LIMIT_MS = 30_000;
+
+forEachEngine('prices', (engine) => {
+  let db: Database;
+  let now = NOW;
+  let logged: string[] = [];
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    now = NOW;
+    logged = [];
+    await db.query('delete from main.rate');
+    await db.query('delete from main.sync_task');
+  });
+
+  const rates = async (): Promise<Record<string, number>> => {
+    const rows = await db.query(`select symbol, usd from main.rate order by symbol`);
+    return Object.fromEntries(rows.map((row) => [row['symbol'], row['usd']]));
+  };
+
+  const start = async (t: TestContext, options: { settings?: Record<string, string>; extra?: string } = {}) => {
+    const tables = { coinbase: { ...PRICES }, coingecko: { ...PRICES } };
+    const updated = { at: NOW / 1_000 };
+    const misdirected = new Map<string, string>();
+    const coinbase = await startReplay(
+      t,
+      coinbaseRoutes(tables.coinbase, (symbol) => misdirected.get(symbol) ?? symbol),
+    );
+    const coingecko = await startReplay(
+      t,
+      coingeckoRoutes(tables.coingecko, () => updated.at),
+    );
+    const config = readConfig({ COINBASE_URL: coinbase.url, COINGECKO_URL: coingecko.url, ...options.settings });
+    const log = createLog('info', (line) => logged.push(line));
+    const chains = createChains(options.extra === undefined ? null : parseExtraChain(options.extra));
+    const context = { ...toContext(db, { clock: () => now, chains }), config, log, random: () => 0.5 };
+    const [task] = createPriceTasks(context, { timeoutMs: 300 });
+    const run = async () => {
+      if (!task) throw new Error('there is no task');
+      const stop = AbortSignal.timeout(LIMIT_MS);
+      return runTask(task, { main: db, log, stop, force: true });
+    };
+    const done = async (): Promise<TaskResult> => {
+      const end = await run();
+      return end.kind === 'done' ? end.result : assert.fail(JSON.stringify(end));
+    };
+    return { tables, misdirected, updated, coinbase, coingecko, run, done, task };
+  };
+
+  test('every native currency gets its price, by one request each and one for all', async (t) => {
+    const { coinbase, coingecko, done } = await start(t);
+    const { problems, changed, refused } = await done();
+    assert.deepEqual([problems, changed, refused], [[], 4, 0]);
+    assert.deepEqual(await rates(), { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 });
+    assert.deepEqual([coinbase.count(), coingecko.count()], [4, 1]);
+    const ids = 'solana%2Cethereum%2Cpolygon-ecosystem-token%2Capecoin';
+    assert.deepEqual(coingecko.requests, [
+      `GET /api/v3/simple/price?ids=${ids}&vs_currencies=usd&include_last_updated_at=true&precision=full`,
+    ]);
+    const spot = readRecordedSpot();
+    if (spot) assert.deepEqual(spot, { data: { amount: PRICES['ETH'], base: 'ETH', currency: 'USD' } });
+    else t.diagnostic('the recorded answers are not here');
+  });
+
+  test('a configured chain has a price where a source knows its currency, and none without a word where none does', async (t) => {
+    const { tables, done } = await start(t, { extra: 'monad:evm:MON:18:143' });
+    assert.deepEqual((await done()).problems, []);
+    assert.equal((await rates())['MON'], undefined);
+    tables.coinbase['MON'] = '0.031';
+    await done();
+    assert.equal((await rates())['MON'], 0.031);
+  });
+
+  test('two that disagree by more than 5 % give no price and one warning, the others go on', async (t) => {
+    const { tables, done } = await start(t);
+    await done();
+    tables.coingecko['ETH'] = '2900';
+    tables.coinbase['SOL'] = '86';
+    now += MINUTE_MS;
+    const { problems } = await done();
+    assert.deepEqual(problems, ['ETH: coinbase and coingecko disagree by more than 5 %']);
+    await done();
+    assert.equal(logged.filter((line) => line.includes('disagree')).length, 1);
+    const [eth] = await db.query<{ at: Date }>(`select at from main.rate where symbol = 'ETH'`);
+    assert.equal(eth?.at.getTime(), NOW, 'the old rate grows old by itself');
+    assert.equal((await rates())['SOL'], 86);
+  });
+
+  test('one that cannot be asked leaves the other, by name; when none can the task fails and the rates stay', async (t) => {
+    const { coinbase, coingecko, run, done } = await start(t);
+    coinbase.fail('reset');
+    const { problems = [] } = await done();
+    assert.deepEqual([problems.length, await rates()], [1, { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 }]);
+    assert.match(problems[0] ?? '', /^coinbase: unreachable/);
+    coingecko.fail('server-error');
+    const end = await run();
+    assert.equal(end.kind, 'failed');
+    assert.doesNotMatch(JSON.stringify(end), /127\.0\.0\.1|http/);
+    assert.equal((await rates())['ETH'], 2723.905);
+  });
+
+  test('without a way out there is one warning, then silence, then word when prices are back', async (t) => {
+    const { coinbase, coingecko, run, done } = await start(t);
+    coinbase.fail('reset');
+    coingecko.fail('reset');
+    for (let turn = 0; turn < 6; turn += 1) {
+      assert.equal((await run()).kind, 'failed');
+      now += MINUTE_MS;
+    }
+    const levels = logged.map((line) => JSON.parse(line)).map(({ level, message }) => `${level} ${message}`);
+    assert.deepEqual(levels, ['warn a task failed']);
+    assert.ok(coinbase.count() < 6 * 4 * 3, 'no storm');
+    coinbase.heal();
+    coingecko.heal();
+    now += MINUTE_MS;
+    assert.deepEqual((await done()).problems, []);
+    assert.equal(logged.length, 2);
+  });
+
+  test('absurd, misdirected and old prices are refused and never stored', async (t) => {
+    const { tables, misdirected, updated, coinbase, done } = await start(t);
+    misdirected.set('ETH', 'SOL');
+    assert.equal((await done()).refused, 1, 'the price of another currency');
+    misdirected.clear();
+    Object.assign(tables.coinbase, { ETH: '-5', SOL: '1e400', POL: '0', APE: 'NaN' });
+    assert.equal((await done()).refused, 4);
+    assert.deepEqual(
+      await rates(),
+      { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 },
+      'the second source has them',
+    );
+    coinbase.fail('not-found');
+    Object.assign(tables.coingecko, { ETH: '2723905000000', SOL: '-1', POL: '"0.2"', APE: '12' });
+    const { problems } = await done();
+    assert.deepEqual(problems, ['ETH: the price makes no sense', 'APE: the price makes no sense']);
+    Object.assign(tables.coingecko, PRICES);
+    now += 20 * MINUTE_MS;
+    assert.equal((await done()).changed, 0, 'the source has not looked for twenty minutes');
+    updated.at = now / 1_000;
+    assert.equal((await done()).changed, 4);
+  });
+
+  test('whatever breaks at whatever request, what is stored is right, and fresh when it is over', async (t) => {
+    const { coinbase, coingecko, updated, run, done } = await start(t);
+    const sane = { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 };
+    // These change nothing in an answer that has no rows, no pages and no signatures.
+    const harmless = new Set<Fault>(['slow', 'huge-page', 'repeated-page', 'looping-cursor', 'null-signatures']);
+    for (const fault of FAULTS.filter((one) => !harmless.has(one))) {
+      coinbase.fail(fault, { skip: 1, times: 1, ms: 20 });
+      coingecko.fail(fault, { times: 1, ms: 20 });
+      await run();
+      for (const [symbol, usd] of Object.entries(await rates())) assert.equal(usd, sane[symbol as 'ETH'], fault);
+      coinbase.heal();
+      coingecko.heal();
+      // Past every rest and pause.
+      now += MINUTE_MS;
+    }
+    updated.at = now / 1_000;
+    await db.query('delete from main.rate');
+    assert.deepEqual((await done()).problems, []);
+    assert.deepEqual(await rates(), sane);
+  });
+
+  test('fixed prices need nobody, and without sources there is no task', async (t) => {
+    const fixed = await start(t, { settings: { PRICE_SOURCES: 'fixed', FIXED_PRICES: 'ETH=2500,SOL=80.5' } });
+    await fixed.done();
+    assert.deepEqual(await rates(), { ETH: 2500, SOL: 80.5 });
+    assert.deepEqual([fixed.coinbase.count(), fixed.coingecko.count()], [0, 0]);
+    const { task } = await start(t, { settings: { PRICE_SOURCES: 'none' } });
+    assert.equal(task, undefined);
+  });
+});

@@ -1,0 +1,154 @@
+// Recorded answers of operations that nothing here asks, in place of every answer that is asked for, through the tasks to the
+// tables: what is stored stays as it was, to the last row. And what is right in them lands as it was told.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/database/port.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
+import { createLander } from '../../src/upstreams/ingester.ts';
+import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
+import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
+import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
+import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
+import { runTask } from '../../src/tasks/run.ts';
+import type { SyncContext } from '../../src/tasks/task.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { createTestUpstream } from '../support/fault-runs.ts';
+import { dumpTables, emptySyncTables, NOW, runImport, toContext, toNdjson } from '../support/intake.ts';
+import { SOURCES, startMisrouted } from '../support/misrouted.ts';
+import { RECORDED } from '../support/recorded.ts';
+import { readPayload } from '../support/replay.ts';
+import { startSourceWorld } from '../support/source-world.ts';
+
+const LIMIT_MS = 30_000;
+const NOT_AT_HAND = 'the recorded answers are not at hand: nothing was tested';
+/** Past every rest and pause of what has no pace of its own here. */
+const PAUSE_MS = 60_000;
+const PACE = { timeoutMs: 800, retryMs: 1, restMs: 0, restMaxMs: 0 };
+const ROWS = 30;
+const LISTINGS = 'magiceden-solana/v2_tokens_token_mint_listings.json';
+const ACTIVITIES = 'magiceden-solana/v2_wallets_owner_activities.json';
+const MESSAGE = 'reservoir/ws_sale_payload-before-empty.json';
+
+forEachEngine('recorded answers of other operations', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    await emptySyncTables(db);
+  });
+
+  test('change nothing that is stored, whoever is given them', async (t) => {
+    if (readPayload(LISTINGS) === null) return t.diagnostic(NOT_AT_HAND);
+    let passed = 0;
+    const clock = () => NOW + passed;
+    const world = await startSourceWorld(t, { now: clock, rows: ROWS });
+    await world.follow(db);
+    const wrong = await startMisrouted(t);
+    const { url } = wrong;
+    const everywhere = { opensea: url, magicEden: url, das: url, coinbase: url, coingecko: url };
+    const log = createLog('silent');
+    const createTasks = (settings: Record<string, string>) => {
+      const config = readConfig({ ...settings, OPENSEA_HOURLY_BUDGET: '1000000' });
+      const context: SyncContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
+      const tasks = [
+        createOpenSeaTasks,
+        createMagicEdenTasks,
+        createMagicEdenEvmTasks,
+        createDasTasks,
+        createPriceTasks,
+      ];
+      return tasks.flatMap((create) => create(context, PACE));
+    };
+    const run = (tasks: ReturnType<typeof createTasks>) => {
+      const stop = AbortSignal.timeout(LIMIT_MS);
+      return Promise.all(tasks.map((task) => runTask(task, { main: db, log, stop, force: true })));
+    };
+    const ends = await run(createTasks(world.settings()));
+    assert.ok(ends.every((end) => end.kind === 'done' && end.result.problems?.length === 0));
+    assert.deepEqual(await world.missing(db), ['feed']);
+    const truth = await dumpTables(db);
+    const tasks = createTasks(world.settings(everywhere));
+    const silent: string[] = [];
+    for (const [file, recorded] of Object.entries(RECORDED)) {
+      if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;
+      const text = readPayload(file) ?? assert.fail(file);
+      for (const given of recorded.vendor === 'helius' ? [text, toOurs(text)] : [text]) {
+        wrong.give(given);
+        passed += PAUSE_MS;
+        for (const task of tasks) {
+          wrong.reset();
+          const [end] = await run([task]);
+          // One that had nothing to ask was told nothing.
+          if (end?.kind !== 'done' || wrong.count() === 0) continue;
+          const { problems = [], refused } = end.result;
+          if (problems.length + refused === 0) silent.push(`${file} ${task.name}`);
+        }
+        assert.deepEqual(await dumpTables(db), truth, file);
+      }
+    }
+    // Rows of activities that are no sales.
+    assert.deepEqual(silent, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
+  });
+
+  test('land as they were told where their rows are right', async (t) => {
+    if (readPayload(LISTINGS) === null) return t.diagnostic(NOT_AT_HAND);
+    const wrong = await startMisrouted(t);
+    const lander = createLander(toContext(db));
+    for (const [file, source, symbol] of [
+      [LISTINGS, 'listings', 'devnet_zoolana'],
+      [ACTIVITIES, 'sales', 'runcible'],
+    ] as const) {
+      wrong.give(readPayload(file) ?? '');
+      const read = SOURCES['magic-eden'][source] ?? assert.fail(source);
+      await lander.land((await read(createTestUpstream(wrong.url), symbol)).records);
+    }
+    const { read, changed, refused } = lander.result();
+    assert.deepEqual([read, changed, refused], [2, 2, 0]);
+    assert.deepEqual(await db.query('select asset, price_raw::text as price, status from indexer.listing'), [
+      { asset: '6XkPLDtV2w17UUsyzah39PTBjZ9xTY8HokqRdWcmDhBa', price: '1120000000', status: 'active' },
+    ]);
+    assert.deepEqual(await db.query('select asset, price_raw::text as raw, price from indexer.sale'), [
+      { asset: '4DbHsohxbkSJRZUNeVPPdxgYKJwEtXVge1ibQivi9x3T', raw: '45000000', price: '45000000' },
+    ]);
+  });
+
+  test('a price in hexadecimal is kept as it was received, is none, and counts in no volume', async (t) => {
+    const text = readPayload(MESSAGE);
+    if (text === null) return t.diagnostic(NOT_AT_HAND);
+    const { after } = JSON.parse(text);
+    assert.equal(after.price, '0x00b1a2bc2ec50000');
+    const record = {
+      kind: 'sale',
+      source: 'reservoir',
+      chain: 'ethereum',
+      contractAddress: after.contract,
+      tokenId: after.token_id,
+      price: after.price,
+      // A bid was taken.
+      seller: after.taker,
+      buyer: after.maker,
+      timestamp: new Date(after.timestamp * 1_000).toISOString(),
+      tx: after.tx_hash,
+    };
+    const { summary, refused } = await runImport(toContext(db), toNdjson([record]));
+    assert.deepEqual([summary.inserted, refused], [1, []]);
+    assert.deepEqual(await db.query('select price, price_raw, buyer from indexer.sale'), [
+      { price: '0x00b1a2bc2ec50000', price_raw: null, buyer: after.maker },
+    ]);
+    assert.deepEqual(await db.query('select from indexer.sale_total'), []);
+    // What the same message tells in digits is a price.
+    await runImport(toContext(db), toNdjson([{ ...record, price: after.currency_price, tx: after.block_hash }]));
+    assert.deepEqual(await db.query('select volume_raw::text as volume, sales::int as sales from indexer.sale_total'), [
+      { volume: '50000000000000000', sales: 1 },
+    ]);
+  });
+});
+
+/** As the answer to the question that was asked. */
+function toOurs(text: string): string {
+  return JSON.stringify({ ...JSON.parse(text), id: 'mercat' });
+}

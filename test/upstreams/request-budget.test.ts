@@ -1,0 +1,244 @@
+// The hourly budget of an upstream, shared by all processes through the database: what they send together, counted where it
+// arrives, while time is moved on as the database sees it.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/database/port.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createBudget } from '../../src/upstreams/budget.ts';
+import type { CallOptions, Upstream } from '../../src/upstreams/upstream.ts';
+import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
+import { createTaskUpstream } from '../../src/upstreams/followed-task.ts';
+import { createSharedBudget } from '../../src/upstreams/shared-budget.ts';
+import type { SyncContext } from '../../src/tasks/task.ts';
+import { forEachEngine, until } from '../support/engines.ts';
+import { toContext } from '../support/intake.ts';
+import { startReplay } from '../support/replay.ts';
+
+const HOUR_MS = 3_600_000;
+const LIMIT_MS = 10_000;
+const NAME = 'things';
+/** What real time may pass between two statements on a busy machine. */
+const SLACK_MS = 20_000;
+const STEP_MS = 30_000;
+/** Steps between two restarts, and between two quiet halves of an hour. */
+const RESTART_STEPS = 25;
+const QUIET_STEPS = 70;
+
+type Crowd = { count: number; perHour: number };
+
+forEachEngine('a budget of requests', (engine) => {
+  let db: Database;
+  let passed = 0;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    passed = 0;
+    await db.query('delete from main.request_budget');
+  });
+
+  const clock = () => Date.now() + passed;
+  const pass = async (ms: number) => {
+    passed += ms;
+    await db.query(`update main.request_budget set at = at - $1 * interval '1 ms'`, [ms]);
+  };
+  /** As if the database's clock were set back by so much. */
+  const setBack = (ms: number) => db.query(`update main.request_budget set at = at + $1 * interval '1 ms'`, [ms]);
+
+  const start = async (t: TestContext, hourlyBudget: number) => {
+    const sent: number[] = [];
+    const logged: string[] = [];
+    const route = { path: /.*/, origin: 'schema' as const, answer: () => ({ n: sent.push(clock()) }) };
+    const replay = await startReplay(t, [route]);
+    const log = createLog('warn', (line) => logged.push(line));
+    /** The upstream as another process makes it, whose clock may be wrong. */
+    const join = (wrongMs = 0): Upstream => {
+      const own = toContext(db, { clock: () => clock() + wrongMs });
+      const context: SyncContext = { ...own, config: readConfig({}), log, random: () => 0.5 };
+      return createTaskUpstream(context, { name: NAME, baseUrl: replay.url, timeoutMs: LIMIT_MS, hourlyBudget });
+    };
+    return { join, sent, logged };
+  };
+  const budgetOf = (perHour: number) => createSharedBudget(db, { upstream: NAME, perHour, clock });
+
+  /**
+   * For so long, everyone asks as often as may be, and one after the other is replaced by a new process; returns how many
+   * requests one process with a budget of its own would have sent.
+   */
+  const live = async (join: (index: number) => Upstream, ms: number, { count, perHour }: Crowd) => {
+    const alone = createBudget({ perHour, clock });
+    const processes = Array.from({ length: count }, (_, index) => join(index));
+    let sentAlone = 0;
+    const end = clock() + ms;
+    for (let step = 1; clock() < end; step += 1) {
+      const index = Math.floor(step / RESTART_STEPS) % count;
+      if (step % RESTART_STEPS === 0) processes[index] = join(index);
+      await Promise.all(processes.map((upstream) => ask(upstream, { patienceMs: 0 })));
+      for (let n = 0; n < count; n += 1) if ((await alone.take({ patienceMs: 0 })) === 0) sentAlone += 1;
+      // Quiet for a while now and then, so that the burst comes back.
+      await pass(step % QUIET_STEPS === 0 ? HOUR_MS / 2 : STEP_MS);
+    }
+    return sentAlone;
+  };
+  const assertWithin = (sent: readonly number[], perHour: number) => {
+    for (const [index, at] of sent.entries()) {
+      const inHour = sent.slice(index).filter((later) => later < at + HOUR_MS).length;
+      assert.ok(inHour <= perHour, `${inHour} requests in the hour from request ${index}`);
+    }
+  };
+
+  test('processes together send no more in any hour than one may, and no less than one would', async (t) => {
+    const { join, sent } = await start(t, 60);
+    const alone = await live(() => join(), 4 * HOUR_MS, { count: 2, perHour: 60 });
+    assertWithin(sent, 60);
+    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} in all, ${alone} alone`);
+  });
+
+  test('clocks that are wrong give nothing to anybody', async (t) => {
+    const { join, sent } = await start(t, 60);
+    const wrongMs = [0, -HOUR_MS, 5_000, HOUR_MS];
+    const alone = await live((index) => join(wrongMs[index]), 3 * HOUR_MS, { count: wrongMs.length, perHour: 60 });
+    assertWithin(sent, 60);
+    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} in all, ${alone} alone`);
+  });
+
+  test('a new process has what the others left, and says so once it has asked', async (t) => {
+    const { join, sent } = await start(t, 20);
+    assert.deepEqual([await ask(join()), await ask(join())], ['sent', 'sent']);
+    const late = join();
+    assert.equal(await ask(late, { patienceMs: 0 }), 'over-budget');
+    assert.deepEqual(late.status().budget, { perHour: 20, left: 0 });
+    assert.equal(sent.length, 2);
+    await pass(HOUR_MS / 17);
+    assert.equal(late.status().budget?.left, 1, 'what the last answer left, and what came since');
+    assert.equal(await ask(late, { patienceMs: 0 }), 'sent');
+  });
+
+  test('a request beyond the budget waits its turn, or is refused when that is too long', async (t) => {
+    const { join, sent } = await start(t, 20);
+    const [one, other] = [join(), join()];
+    for (const upstream of [one, other]) await ask(upstream);
+    const failure = await one.getJson('').catch((error: unknown) => error);
+    assert.ok(failure instanceof UpstreamFailure && failure.reason === 'over-budget', String(failure));
+    const waitMs = failure.retryAfterMs ?? 0;
+    assert.ok(waitMs <= HOUR_MS / 17 && waitMs > HOUR_MS / 17 - SLACK_MS, `${waitMs}`);
+    assert.equal(sent.length, 2);
+
+    await pass(waitMs - 100);
+    const begun = performance.now();
+    assert.equal(await ask(other, { patienceMs: LIMIT_MS }), 'sent');
+    assert.ok(performance.now() - begun < SLACK_MS);
+    assert.equal(sent.length, 3);
+
+    const patient = { patienceMs: 2 * HOUR_MS };
+    const waits = [await budgetOf(20).take({ patienceMs: HOUR_MS }), await budgetOf(20).take({ patienceMs: HOUR_MS })];
+    const apartMs = (waits[1] ?? 0) - (waits[0] ?? 0);
+    assert.ok(apartMs <= HOUR_MS / 17 + 1 && apartMs > HOUR_MS / 17 - SLACK_MS, 'one behind the other');
+    for (const upstream of [one, other])
+      assert.equal(await ask(upstream, { ...patient, signal: AbortSignal.timeout(50) }), 'aborted');
+    const left = async () => Number((await db.query('select tokens from main.request_budget'))[0]?.['tokens']);
+    await until(async () => (await left()) > -2.01, LIMIT_MS, 'what was given up was not given back');
+    assert.equal(sent.length, 3);
+  });
+
+  test('bulk leaves half of the burst to others, comes in between them, and never makes the hour longer', async () => {
+    const budget = budgetOf(600);
+    const takeWhile = async (isBulk: boolean) => {
+      for (let count = 0; ; count += 1) if ((await budget.take({ patienceMs: 0, isBulk })) > 0) return count;
+    };
+    assert.equal(await takeWhile(true), 30);
+    assert.equal(await takeWhile(false), 30, 'the rest is there for who is in a hurry');
+    const sent: number[] = [];
+    let waiting: number | null = null;
+    let bulkSent = 0;
+    const end = clock() + 2 * HOUR_MS;
+    while (clock() < end) {
+      if (waiting !== null && clock() >= waiting) {
+        sent.push(waiting);
+        bulkSent += 1;
+        waiting = null;
+      }
+      const asked = clock();
+      waiting ??= asked + (await budget.take({ patienceMs: HOUR_MS, isBulk: true }));
+      while ((await budget.take({ patienceMs: 0 })) === 0) sent.push(asked);
+      await pass(20_000);
+    }
+    const bulk = (2 * HOUR_MS) / (210_000 + 20_000);
+    assert.ok(sent.length > 2 * 500, `${sent.length} in two hours`);
+    for (const start of sent) {
+      const inHour = sent.filter((at) => at >= start && at < start + HOUR_MS).length;
+      assert.ok(inHour <= 600, `${inHour} in an hour`);
+    }
+    assert.ok(bulkSent >= bulk - 2, `${bulkSent} of ${bulk} expected, however busy the others are`);
+  });
+
+  test('takes at the same moment never take the same request', async () => {
+    const takeAll = async (count: number, patienceMs: number) => {
+      const budgets = Array.from({ length: 8 }, () => budgetOf(100));
+      const takes = budgets.flatMap((budget) => Array.from({ length: count / 8 }, () => budget.take({ patienceMs })));
+      const waits = await Promise.all(takes);
+      return waits.filter((waitMs) => waitMs <= patienceMs).toSorted((a, b) => a - b);
+    };
+    assert.equal((await takeAll(200, 0)).length, 10, 'a tenth at once, also where nobody has asked before');
+    const waits = await takeAll(200, HOUR_MS);
+    assert.ok(waits.length >= 89 && waits.length <= 90, `${waits.length} in the hour that follows`);
+    for (const [n, waitMs] of waits.entries())
+      assert.ok(waitMs > ((n + 1) * HOUR_MS) / 89 - SLACK_MS, `number ${n + 1} waits ${waitMs} ms`);
+  });
+
+  test('a database whose clock was set back gives nothing for it, and no one has to wait for its old time', async (t) => {
+    const { join } = await start(t, 20);
+    const upstream = join();
+    for (const ms of [HOUR_MS, 365 * 24 * HOUR_MS, 30_000]) {
+      await pass(HOUR_MS);
+      const asked = [];
+      for (let n = 0; n < 3; n += 1) asked.push(await ask(upstream, { patienceMs: 0 }));
+      assert.deepEqual(asked, ['sent', 'sent', 'over-budget']);
+      await setBack(ms);
+      assert.equal(await ask(upstream, { patienceMs: 0 }), 'over-budget', `back by ${ms}`);
+      await pass(HOUR_MS / 17);
+      // A little may as well be the order of two statements: then what was filled already is not filled again.
+      assert.equal(await ask(upstream, { patienceMs: 0 }), ms < 60_000 ? 'over-budget' : 'sent', `back by ${ms}`);
+    }
+    await pass(30_000);
+    assert.equal(await ask(upstream, { patienceMs: 0 }), 'sent');
+  });
+
+  test('where the database fails nothing is sent, and no failure of the call is hidden by it', async (t) => {
+    const { join, sent, logged } = await start(t, 20);
+    const upstream = join();
+    for (const expected of ['sent', 'sent']) assert.equal(await ask(upstream), expected);
+    const stop = new AbortController();
+    t.after(() => stop.abort());
+    const waiting = ask(upstream, { patienceMs: HOUR_MS, signal: stop.signal });
+    const isTaken = async () => Number((await db.query('select tokens from main.request_budget'))[0]?.['tokens']) < 0;
+    await until(isTaken, LIMIT_MS, 'nothing waits');
+    await db.query('alter table main.request_budget rename to request_budget_away');
+    try {
+      stop.abort();
+      assert.equal(await waiting, 'aborted');
+      await until(() => logged.length > 0, LIMIT_MS, 'nobody was told');
+      assert.match(logged[0] ?? '', /could not be given back/);
+      await assert.rejects(upstream.getJson(''), /request_budget/);
+    } finally {
+      await db.query('alter table main.request_budget_away rename to request_budget');
+    }
+    assert.equal(sent.length, 2);
+    await pass(HOUR_MS / 8);
+    assert.equal(await ask(upstream, { patienceMs: 0 }), 'sent');
+  });
+});
+
+/** What became of a call. */
+async function ask(upstream: Upstream, options: CallOptions = {}): Promise<string> {
+  try {
+    await upstream.getJson('', {}, options);
+    return 'sent';
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return error.reason;
+    throw error;
+  }
+}

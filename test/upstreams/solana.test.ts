@@ -1,0 +1,308 @@
+// The tasks that fill the mirror for Solana, against local servers that answer as Magic Eden, a DAS endpoint and an operator's
+// own feed do: what comes, what goes, what is believed, and what an unchanged hour costs.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/database/port.ts';
+import { upsertFollow } from '../../src/follows/queries/follows.ts';
+import type { Address } from '../../src/core/address.ts';
+import { toCollectionId } from '../../src/core/collection.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
+import { createFeedTasks } from '../../src/upstreams/feed/tasks.ts';
+import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
+import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
+import type { SyncContext, SyncTask, TaskResult } from '../../src/tasks/task.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { emptySyncTables, NOW, toContext } from '../support/intake.ts';
+import { assetOf, createDasStore, dasRoutes } from '../support/replay-das.ts';
+import { createFeedStore, feedRoutes } from '../support/replay-feed.ts';
+import {
+  addressOf,
+  askRow,
+  createMagicEdenBook,
+  DEGODS,
+  listingRow,
+  magicEdenRoutes,
+  saleRow,
+} from '../support/replay-magic-eden.ts';
+import { startReplay } from '../support/replay.ts';
+
+const MINUTE_MS = 60_000;
+const ID = toCollectionId('solana', DEGODS as Address);
+const EVM_CONTRACT = '0x8132176f60e9db5288d84feeefae455c8caa3f95';
+const OPENING = { kind: 'feed', snapshot: ['listing'] };
+const ENDING = { kind: 'feed', end: true };
+
+const rows = (count: number, from = 0) => Array.from({ length: count }, (_, index) => listingRow(from + index));
+
+forEachEngine('the mirror of Solana', (engine) => {
+  let db: Database;
+  let now = NOW;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    now = NOW;
+    await emptySyncTables(db);
+  });
+
+  const follow = (chain: string, contractAddress: string, magicedenSymbol: string | null) =>
+    upsertFollow(db, {
+      collectionId: toCollectionId(chain, contractAddress as Address),
+      chain,
+      contractAddress: contractAddress as Address,
+      standard: null,
+      fromBlock: null,
+      openseaSlug: null,
+      magicedenSymbol,
+      createdAt: NOW,
+    });
+  const toSyncContext = (settings: Record<string, string>): SyncContext => ({
+    ...toContext(db, { clock: () => now }),
+    config: readConfig(settings),
+    log: createLog('error', () => undefined),
+    random: () => 0.5,
+  });
+  const run = (task: SyncTask | undefined): Promise<TaskResult> =>
+    task?.run(AbortSignal.timeout(60_000), () => undefined, { isWhole: true }) ?? assert.fail('there is no task');
+  const statuses = async () => {
+    const found = await db.query(`select status, count(*)::int as count from indexer.listing group by status`);
+    return Object.fromEntries(found.map((row) => [row['status'], row['count']]));
+  };
+
+  const startMagicEden = async (t: TestContext) => {
+    const book = createMagicEdenBook();
+    const replay = await startReplay(t, magicEdenRoutes(book));
+    await follow('solana', DEGODS, 'degods');
+    const context = toSyncContext({ MAGICEDEN_URL: replay.url, MAGICEDEN_EVM_URL: replay.url });
+    const [listings, sales] = createMagicEdenTasks(context);
+    const [asks] = createMagicEdenEvmTasks(context);
+    return {
+      book,
+      replay,
+      setListings: (all: Record<string, unknown>[]) => {
+        book.listings.set('degods', all);
+        book.stats.set('degods', { symbol: 'degods', listedCount: all.length, floorPrice: 1_000_000_000 });
+      },
+      listings: () => run(listings),
+      sales: () => run(sales),
+      asks: () => run(asks),
+    };
+  };
+
+  test('listings keep the time at which their terms were first seen, so that an unchanged book changes nothing', async (t) => {
+    const { setListings, listings } = await startMagicEden(t);
+    setListings(rows(150));
+    const first = await listings();
+    // Overlapping pages tell some rows twice.
+    assert.equal(first.changed, 150 + 150);
+    now += 5 * MINUTE_MS;
+    assert.deepEqual(await listings().then(({ changed, retired, problems }) => [changed, retired, problems]), [
+      0,
+      0,
+      [],
+    ]);
+    const [time] = await db.query(`select min(listed_at) as oldest, max(listed_at) as newest from indexer.listing`);
+    assert.deepEqual([time?.['oldest'], time?.['newest']], [new Date(NOW), new Date(NOW)]);
+    assert.deepEqual(
+      await db.query('select from indexer.collection_stats'),
+      [],
+      'floor and count are read from all books',
+    );
+    setListings([listingRow(0, { price: 0.9, priceInfo: undefined }), ...rows(149, 1)]);
+    assert.equal((await listings()).changed, 1);
+    const [cheaper] = await db.query(`select price_raw, listed_at from indexer.listing order by price_raw limit 1`);
+    assert.deepEqual(cheaper, { price_raw: '900000000', listed_at: new Date(now) });
+  });
+
+  test('what is gone from a whole snapshot is retired, and active again under its own place when it is listed again', async (t) => {
+    const { setListings, listings, replay } = await startMagicEden(t);
+    setListings(rows(150));
+    await listings();
+    now += 5 * MINUTE_MS;
+    setListings(rows(140));
+    assert.equal((await listings()).retired, 10);
+    assert.deepEqual(await statuses(), { active: 140, cancelled: 10 });
+    setListings(rows(150));
+    assert.equal((await listings()).retired, 0);
+    assert.deepEqual(await statuses(), { active: 150 });
+    now += 5 * MINUTE_MS;
+    setListings(rows(100));
+    replay.fail('server-error', { path: /listings$/, skip: 1 });
+    await assert.rejects(listings());
+    replay.heal();
+    replay.fail('wrong-types', { path: /listings$/, skip: 1 });
+    assert.match(String((await listings()).problems), /not seen whole: too many refused/);
+    assert.deepEqual(await statuses(), { active: 150 }, 'nothing is concluded from a part');
+    replay.heal();
+    await listings();
+    assert.deepEqual(await statuses(), { active: 100, cancelled: 50 });
+  });
+
+  test('a walk that finds fewer than the marketplace counts, or a book that all but vanished, ends nothing at once', async (t) => {
+    const { book, setListings, listings } = await startMagicEden(t);
+    setListings(rows(80));
+    await listings();
+    now += 5 * MINUTE_MS;
+    book.listings.set('degods', rows(60));
+    assert.match(String((await listings()).problems), /fewer than counted/);
+    setListings(rows(3));
+    assert.match(String((await listings()).problems), /not believed yet/);
+    assert.deepEqual(await statuses(), { active: 80 });
+  });
+
+  test('sales go on from the newest that is known; a walk that breaks off lands none, so that no gap is left', async (t) => {
+    const { book, sales, replay } = await startMagicEden(t);
+    const newest = NOW / 1_000 - 3_600;
+    const all = Array.from({ length: 1_300 }, (_, index) => saleRow(index, newest - index));
+    book.activities.set('degods', all.slice(1_000));
+    assert.deepEqual(await sales().then(({ changed, problems }) => [changed, problems]), [300, []]);
+    book.activities.set('degods', all);
+    replay.fail('server-error', { skip: 1, path: /activities$/ });
+    await assert.rejects(sales(), /server-error/);
+    const count = async () => (await db.query(`select count(*)::int as count from indexer.sale`))[0]?.['count'];
+    assert.equal(await count(), 300);
+    replay.heal();
+    replay.reset();
+    assert.equal((await sales()).changed, 1_000);
+    assert.equal(await count(), 1_300);
+    replay.reset();
+    assert.equal((await sales()).changed, 0);
+    assert.equal(replay.count(), 2, 'back to a quarter of an hour before the newest, and no further');
+  });
+
+  test('one collection that cannot be read leaves the others; when none can be read the task fails', async (t) => {
+    const { book, replay, setListings, listings } = await startMagicEden(t);
+    const other = addressOf('other', 1).replaceAll('o', 'q');
+    await follow('solana', other, 'other');
+    setListings(rows(5));
+    book.listings.set('other', [listingRow(900, { token: undefined })]);
+    replay.fail('not-found', { path: /degods/ });
+    const { problems } = await listings();
+    assert.deepEqual(problems, [`${ID}: magic-eden: not-found (404)`]);
+    assert.deepEqual(await statuses(), { active: 1 });
+    replay.fail('not-found');
+    await assert.rejects(listings(), /not-found/);
+  });
+
+  test('asks of the EVM side are mirrored for collections that are followed there, with their order hashes', async (t) => {
+    const { book, asks } = await startMagicEden(t);
+    await follow('ethereum', EVM_CONTRACT, 'some-symbol');
+    await follow('ethereum', `0x${'9'.repeat(40)}`, null);
+    const all = Array.from({ length: 130 }, (_, index) => askRow(index, EVM_CONTRACT));
+    book.asks.set(EVM_CONTRACT, all);
+    assert.deepEqual(await asks().then(({ changed, problems }) => [changed, problems]), [130, []]);
+    assert.equal((await asks()).changed, 0);
+    now += 5 * MINUTE_MS;
+    book.asks.set(EVM_CONTRACT, all.slice(1));
+    assert.equal((await asks()).retired, 1);
+    const [found] = await db.query(`select order_hash, source from indexer.listing where asset = '7'`);
+    assert.deepEqual(found, { order_hash: `0x${'7'.padStart(64, '0')}`, source: 'magic-eden' });
+  });
+
+  test('2,525 real mints come in through DAS: their collection id is lower case, they are not', async (t) => {
+    const file = new URL('../../../shared/data/solana/frantic-bullyz-mints.json', import.meta.url);
+    if (!existsSync(file)) return t.diagnostic('the mints are not at hand: nothing was tested');
+    const mints = JSON.parse(readFileSync(file, 'utf8')) as string[];
+    const collection = assetOf(DEGODS, DEGODS, { grouping: [], content: { metadata: { name: 'DeGods' }, links: {} } });
+    const store = createDasStore([...mints.map((mint) => assetOf(mint, DEGODS)), collection]);
+    const replay = await startReplay(t, dasRoutes(store));
+    await follow('solana', DEGODS, null);
+    const [task] = createDasTasks(toSyncContext({ DAS_URL: replay.url }));
+    assert.deepEqual(await run(task).then(({ changed, refused, problems }) => [changed, refused, problems]), [
+      2_526,
+      0,
+      [],
+    ]);
+    const found = await db.query(`select asset, collection_id from indexer.token`);
+    assert.deepEqual(new Set(found.map((row) => row['asset'])), new Set(mints));
+    assert.deepEqual([...new Set(found.map((row) => row['collection_id']))], [ID]);
+    assert.equal(ID, ID.toLowerCase());
+    assert.equal((await run(task)).changed, 0, 'a second look changes nothing');
+    await db.query(`update main.collection set name = 'As the operator said'`);
+    await run(task);
+    const [named] = await db.query(`select name, contract_address from main.collection`);
+    assert.deepEqual(named, { name: 'As the operator said', contract_address: DEGODS });
+  });
+
+  const ownListing = (number: number, more: object = {}) => ({
+    kind: 'listing',
+    source: 'mercat',
+    chain: 'solana',
+    contractAddress: DEGODS,
+    mint: addressOf('mint', number),
+    id: `place-${number}`,
+    priceRaw: String(1_000_000_000 + number),
+    seller: addressOf('se', 1),
+    timestamp: new Date(NOW - 60 * MINUTE_MS).toISOString(),
+    ...more,
+  });
+  const startFeed = async (t: TestContext) => {
+    const store = createFeedStore();
+    store.token = 'secret';
+    const replay = await startReplay(t, feedRoutes(store));
+    const [task] = createFeedTasks(toSyncContext({ FEED_URL: `${replay.url}/feed`, FEED_TOKEN: 'secret' }));
+    const own = (count: number) => Array.from({ length: count }, (_, index) => ownListing(index));
+    return { store, replay, own, feed: () => run(task) };
+  };
+
+  test('own Solana listings come in by the feed under the prefix of the service; an unchanged feed is not read again', async (t) => {
+    const { store, own, feed } = await startFeed(t);
+    store.lines = own(40);
+    assert.equal((await feed()).changed, 40);
+    const [found] = await db.query(`select id, source from indexer.listing order by price_raw limit 1`);
+    assert.deepEqual(found, { id: 'mercat_place-0', source: 'mercat' });
+    assert.deepEqual(await feed().then(({ read, changed }) => [read, changed]), [0, 0]);
+    assert.equal(store.unchanged, 1);
+    now += 61 * MINUTE_MS;
+    assert.deepEqual(await feed().then(({ read, changed }) => [read, changed]), [40, 0], 'once an hour it is');
+    assert.equal(store.unchanged, 1);
+  });
+
+  test('a feed that is no snapshot ends nothing; a whole one ends what it no longer has; one that was cut off does not', async (t) => {
+    const { store, own, feed } = await startFeed(t);
+    store.lines = own(40);
+    await feed();
+    store.lines = own(30);
+    await feed();
+    assert.deepEqual(await statuses(), { active: 40 });
+    store.lines = [OPENING, ...own(30)];
+    assert.match(String((await feed()).problems), /cut off/);
+    assert.deepEqual(await statuses(), { active: 40 });
+    store.lines = [OPENING, ...own(30), ENDING];
+    assert.equal((await feed()).retired, 10);
+    assert.deepEqual(await statuses(), { active: 30, cancelled: 10 });
+    store.lines = [OPENING, ...own(30).map((row) => ({ ...row, priceRaw: 'much' })), ENDING];
+    assert.match(String((await feed()).problems), /refused/);
+    assert.deepEqual(await statuses(), { active: 30, cancelled: 10 });
+  });
+
+  test('a snapshot that all but vanished is read again until it is believed, though the feed says it is unchanged', async (t) => {
+    const { store, own, feed } = await startFeed(t);
+    store.lines = [OPENING, ...own(40), ENDING];
+    await feed();
+    store.lines = [OPENING, ENDING];
+    for (let turns = 0; turns < 3; turns += 1) {
+      assert.deepEqual(await statuses(), { active: 40 });
+      now += 3 * MINUTE_MS;
+      await feed();
+    }
+    assert.deepEqual(await statuses(), { cancelled: 40 });
+    assert.equal(store.unchanged, 0);
+    assert.deepEqual(await feed().then(({ read }) => read), 0);
+    assert.equal(store.unchanged, 1);
+  });
+
+  test('a feed that cannot be read fails its task and changes nothing', async (t) => {
+    const { store, own, feed } = await startFeed(t);
+    store.lines = [OPENING, ...own(40), ENDING];
+    await feed();
+    store.token = 'another';
+    await assert.rejects(feed(), /unauthorized/);
+    assert.deepEqual(await statuses(), { active: 40 });
+  });
+});

@@ -1,0 +1,339 @@
+// The port to HTTP upstreams, against a server that breaks on demand.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { JsonNumber } from '../../src/core/json-text.ts';
+import { createLog } from '../../src/core/log.ts';
+import type { Budget } from '../../src/upstreams/budget.ts';
+import { createBudget } from '../../src/upstreams/budget.ts';
+import { parseExactJson } from '../../src/upstreams/exact-json.ts';
+import type { Upstream, UpstreamOptions } from '../../src/upstreams/upstream.ts';
+import { createUpstream, toPath, UpstreamFailure } from '../../src/upstreams/upstream.ts';
+import type { Fault } from '../support/replay.ts';
+import { FAULTS, startReplay } from '../support/replay.ts';
+
+const HOUR_MS = 3_600_000;
+const TIMEOUT_MS = 300;
+const SECRET = 'key-7f3a';
+
+type StartOptions = Partial<UpstreamOptions> & { hourlyBudget?: number };
+
+async function start(t: TestContext, { hourlyBudget, ...options }: StartOptions = {}) {
+  let now = Date.parse('2026-09-01T00:00:00Z');
+  const replay = await startReplay(t, [
+    {
+      path: /\/v1\/things\/(?<name>[^/]+)/,
+      origin: 'schema',
+      answer: ({ groups }) => ({ name: groups['name'], list: [1] }),
+    },
+    {
+      path: /\/v1\/amounts/,
+      origin: 'schema',
+      answer: () => '{"raw":12345678901234567890,"price":0.21618999999999997}',
+    },
+    {
+      path: /\/v1\/query/,
+      origin: 'schema',
+      answer: ({ query, headers }) => ({ query: query.toString(), key: headers['x-api-key'] }),
+    },
+    {
+      method: 'POST',
+      path: /\/rpc/,
+      origin: 'schema',
+      answer: ({ body, query }) => ({ body: JSON.parse(body) as unknown, query: query.toString() }),
+    },
+  ]);
+  const upstream = createUpstream({
+    name: 'things',
+    baseUrl: replay.url,
+    headers: { 'x-api-key': SECRET },
+    timeoutMs: TIMEOUT_MS,
+    log: createLog('silent'),
+    clock: () => now,
+    random: () => 0.5,
+    retryMs: 1,
+    ...(hourlyBudget !== undefined && { budget: createBudget({ perHour: hourlyBudget, clock: () => now }) }),
+    ...options,
+  });
+  return { replay, upstream, pass: (ms: number) => (now += ms), now: () => now };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<UpstreamFailure> {
+  const error = await promise.then(
+    () => assert.fail('it was answered'),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof UpstreamFailure, String(error));
+  return error;
+}
+
+const things = (upstream: Upstream, options = {}) => upstream.getJson('/v1/things/one', {}, options);
+
+test('numbers keep every digit that was sent', async (t) => {
+  const { upstream } = await start(t);
+  const answer = (await upstream.getJson('/v1/amounts')) as Record<string, JsonNumber>;
+  assert.equal(answer['raw']?.text, '12345678901234567890');
+  assert.equal(answer['price']?.text, '0.21618999999999997');
+});
+
+test('queries and keys arrive, repeated values and those of the address itself included', async (t) => {
+  const { upstream, replay } = await start(t);
+  const answer = (await upstream.getJson('/v1/query', {
+    'a[]': ['x y', 'z'],
+    n: 7,
+    none: null,
+    un: undefined,
+  })) as object;
+  assert.deepEqual({ ...answer }, { query: 'a%5B%5D=x+y&a%5B%5D=z&n=7', key: SECRET });
+  const withKey = createUpstream({
+    name: 'rpc',
+    baseUrl: `${replay.url}/rpc?api-key=${SECRET}`,
+    timeoutMs: TIMEOUT_MS,
+    log: createLog('silent'),
+    clock: Date.now,
+  });
+  const posted = (await withKey.postJson('', { method: 'getAsset' })) as Record<string, unknown>;
+  assert.deepEqual({ ...posted }, { body: { method: 'getAsset' }, query: `api-key=${SECRET}` });
+});
+
+test('a path segment is never more than a segment', () => {
+  assert.equal(toPath('v1', 'a/b', 'ü?#'), '/v1/a%2Fb/%C3%BC%3F%23');
+  for (const segment of ['', '.', '..']) assert.throws(() => toPath('v1', segment));
+});
+
+test('a server error and a broken connection are tried again a few times, within the call', async (t) => {
+  const { upstream, replay } = await start(t);
+  for (const fault of ['server-error', 'reset', 'truncated'] as const) {
+    replay.reset();
+    replay.fail(fault, { times: 2 });
+    assert.equal(((await things(upstream)) as Record<string, unknown>)['name'], 'one', fault);
+    assert.equal(replay.count(), 3, fault);
+  }
+  assert.equal(upstream.status().retries, 6);
+  replay.reset();
+  replay.fail('server-error');
+  assert.equal((await failureOf(things(upstream))).reason, 'server-error');
+  assert.equal(replay.count(), 3, 'bounded');
+});
+
+test('what is wrong with the question is never asked again, and is no reason to rest', async (t) => {
+  const { upstream, replay } = await start(t);
+  replay.fail('not-found');
+  for (let call = 0; call < 5; call += 1) {
+    const failure = await failureOf(things(upstream));
+    assert.deepEqual([failure.reason, failure.status], ['not-found', 404]);
+  }
+  assert.equal(replay.count(), 5);
+  assert.equal(upstream.status().breaker, 'closed');
+});
+
+test('Retry-After is waited for, for as long as the caller has patience, by every call', async (t) => {
+  const live = await start(t, { clock: Date.now });
+  live.replay.fail('too-many-requests', { times: 1, retryAfter: '1' });
+  const begun = performance.now();
+  await things(live.upstream);
+  assert.ok(performance.now() - begun >= 990);
+  const { upstream, replay, now } = await start(t);
+  replay.fail('too-many-requests', { times: 1, retryAfter: '86400' });
+  const failure = await failureOf(things(upstream));
+  assert.deepEqual([failure.reason, failure.retryAfterMs], ['rate-limited', 15 * 60_000], 'not believed without bound');
+  assert.equal((await failureOf(things(upstream))).reason, 'rate-limited');
+  assert.equal(replay.count(), 1, 'the second call was not sent');
+  assert.equal(upstream.status().breaker, 'closed', 'it answered');
+  assert.equal(upstream.status().lastFailureAt, now());
+  assert.equal(upstream.status().refused, 1);
+});
+
+test('a date in Retry-After is understood', async (t) => {
+  const { upstream, replay, now, pass } = await start(t);
+  const date = new Date(now() + 5 * 60_000).toUTCString();
+  replay.fail('too-many-requests', { times: 1, retryAfter: date });
+  assert.equal((await failureOf(things(upstream))).retryAfterMs, 5 * 60_000);
+  pass(5 * 60_000);
+  await things(upstream);
+});
+
+const REASONS: Partial<Record<Fault, string>> = {
+  hang: 'timeout',
+  'hang-in-body': 'timeout',
+  drip: 'timeout',
+  reset: 'unreachable',
+  truncated: 'unreachable',
+  redirect: 'redirected',
+  'too-many-requests': 'rate-limited',
+  'server-error': 'server-error',
+  'not-found': 'not-found',
+  'not-json': 'malformed',
+  'not-utf8': 'malformed',
+  empty: 'malformed',
+  deep: 'malformed',
+  'gzip-bomb': 'too-large',
+};
+
+test('every fault ends in time with its reason, without the address or the key', async (t) => {
+  const { upstream, replay } = await start(t, { restMs: 0 });
+  for (const fault of FAULTS) {
+    replay.fail(fault, { ms: 100 });
+    const begun = performance.now();
+    const reason = REASONS[fault];
+    if (reason === undefined) await things(upstream);
+    else {
+      const failure = await failureOf(things(upstream));
+      assert.equal(failure.reason, reason, fault);
+      assert.doesNotMatch(failure.message, /127|key|http/);
+    }
+    assert.ok(performance.now() - begun < 3 * TIMEOUT_MS, fault);
+  }
+  replay.heal();
+  await things(upstream);
+  assert.equal(upstream.status().breaker, 'closed');
+});
+
+test('what unfolds to a quarter of a gigabyte is let go at the limit', async (t) => {
+  const { upstream, replay } = await start(t, { timeoutMs: 10_000 });
+  replay.fail('gzip-bomb');
+  await failureOf(things(upstream));
+  const before = process.memoryUsage.rss();
+  let peak = 0;
+  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 2);
+  await failureOf(things(upstream));
+  clearInterval(watch);
+  assert.ok(peak - before < 64 * 2 ** 20, `${Math.round((peak - before) / 2 ** 20)} MiB`);
+});
+
+test('after three failed calls it rests: nothing is sent, and then one trial of many', async (t) => {
+  const { upstream, replay, pass, now } = await start(t, { restMs: 5_000, restMaxMs: 30_000 });
+  replay.fail('not-json');
+  for (let call = 0; call < 3; call += 1) await failureOf(things(upstream));
+  assert.deepEqual([upstream.status().breaker, upstream.status().failures], ['open', 3]);
+  const sent = replay.count();
+  const resting = await failureOf(things(upstream));
+  assert.equal(resting.reason, 'resting');
+  assert.ok((resting.retryAfterMs ?? 0) > 0 && (resting.retryAfterMs ?? 0) <= 5_000);
+  assert.equal(upstream.status().restsUntil, now() + (resting.retryAfterMs ?? 0));
+  assert.equal(replay.count(), sent);
+
+  pass(5_000);
+  replay.fail('server-error');
+  const reasons = await Promise.all([1, 2, 3].map(async () => (await failureOf(things(upstream))).reason));
+  assert.deepEqual(reasons.toSorted(), ['resting', 'resting', 'server-error']);
+  assert.equal(replay.count(), sent + 1, 'a trial is not tried again');
+  pass(5_000);
+  assert.equal((await failureOf(things(upstream))).reason, 'resting', 'the second rest is longer');
+
+  replay.heal();
+  pass(25_000);
+  await things(upstream);
+  assert.deepEqual([upstream.status().breaker, upstream.status().failures], ['closed', 0]);
+  assert.equal(upstream.status().lastSuccessAt, now());
+});
+
+test('an outage of an hour is asked about four times a minute, and its end is seen within one', async (t) => {
+  const { upstream, replay, pass } = await start(t);
+  replay.fail('not-json');
+  for (let second = 0; second < 3_600; second += 1) {
+    await failureOf(things(upstream));
+    pass(1_000);
+  }
+  assert.ok(replay.count() < 260, `${replay.count()} requests`);
+  replay.heal();
+  let waited = 0;
+  while (upstream.status().breaker !== 'closed') {
+    await things(upstream).catch(() => pass(1_000));
+    waited += 1;
+  }
+  assert.ok(waited <= 60, `${waited} s`);
+});
+
+test('a call that is given up ends at once and says nothing of the upstream', async (t) => {
+  const { upstream, replay } = await start(t, { timeoutMs: 60_000 });
+  replay.fail('hang');
+  for (let call = 0; call < 4; call += 1) {
+    const failure = await failureOf(things(upstream, { signal: AbortSignal.timeout(20) }));
+    assert.equal(failure.reason, 'aborted');
+  }
+  assert.equal(upstream.status().breaker, 'closed');
+});
+
+test('no hour sees more requests than its budget, however they are asked for', async () => {
+  let now = 0;
+  const budget = createBudget({ perHour: 600, clock: () => now });
+  const sent: number[] = [];
+  for (; now < 5 * HOUR_MS; now += 500)
+    if (now % HOUR_MS < HOUR_MS / 2 && (await budget.take({ patienceMs: 0 })) === 0) sent.push(now);
+  for (const start of sent) {
+    const inHour = sent.filter((at) => at >= start && at < start + HOUR_MS).length;
+    assert.ok(inHour <= 600, `${inHour} in the hour from ${start}`);
+  }
+  assert.ok(sent.length > 5 * 300, `${sent.length} in all`);
+});
+
+test('a request beyond the budget waits its turn, or is refused when that is too long', async (t) => {
+  const { upstream, replay, pass } = await start(t, { hourlyBudget: 20 });
+  assert.deepEqual(upstream.status().budget, { perHour: 20, left: 2 });
+  await things(upstream);
+  await things(upstream);
+  assert.deepEqual(upstream.status().budget, { perHour: 20, left: 0 });
+  const failure = await failureOf(things(upstream));
+  assert.deepEqual([failure.reason, failure.retryAfterMs], ['over-budget', Math.ceil(HOUR_MS / 17)]);
+  assert.equal(replay.count(), 2);
+  pass(HOUR_MS / 17 - 30);
+  await things(upstream);
+  assert.equal(replay.count(), 3);
+  const waiting = failureOf(things(upstream, { patienceMs: HOUR_MS, signal: AbortSignal.timeout(10) }));
+  assert.equal((await waiting).reason, 'aborted');
+  pass(HOUR_MS / 17);
+  await things(upstream);
+});
+
+test('retries count against the budget', async (t) => {
+  const { upstream, replay } = await start(t, { hourlyBudget: 30 });
+  replay.fail('server-error');
+  await failureOf(things(upstream));
+  assert.equal(replay.count(), 3);
+  assert.equal(upstream.status().budget?.left, 0);
+});
+
+test('nothing is sent that the budget does not give, and what was not sent goes back to it', async (t) => {
+  const taken: string[] = [];
+  let take: () => Promise<number> = () => Promise.reject(new Error('the budget is out of reach'));
+  let giveBack: () => Promise<void> = () => Promise.resolve();
+  const budget: Budget = {
+    perHour: 20,
+    take: () => take(),
+    giveBack: () => {
+      taken.push('back');
+      return giveBack();
+    },
+    left: () => 0,
+  };
+  const { upstream, replay } = await start(t, { budget });
+  await assert.rejects(things(upstream), /the budget is out of reach/);
+  assert.deepEqual([replay.count(), taken.length, upstream.status().breaker], [0, 0, 'closed']);
+
+  take = () => Promise.resolve(5_000);
+  for (const back of [
+    () => Promise.reject(new Error('out of reach again')),
+    () => new Promise<void>(() => undefined),
+  ]) {
+    giveBack = back;
+    assert.equal((await failureOf(things(upstream, { signal: AbortSignal.timeout(10) }))).reason, 'aborted');
+  }
+  const stop = new AbortController();
+  take = async () => {
+    stop.abort();
+    return 0;
+  };
+  assert.equal((await failureOf(things(upstream, { signal: stop.signal }))).reason, 'aborted', 'while it was asked');
+  assert.deepEqual([replay.count(), taken.length], [0, 3]);
+});
+
+test('what is nested deeper than any answer is refused before it is parsed', () => {
+  const nested = (depth: number) => Buffer.from('{"a":'.repeat(depth) + '1' + '}'.repeat(depth));
+  assert.doesNotThrow(() => parseExactJson(nested(32)));
+  assert.throws(() => parseExactJson(nested(33)), /deep/);
+  assert.throws(() => parseExactJson(nested(200_000)), /deep/);
+  assert.doesNotThrow(() => parseExactJson(Buffer.from(JSON.stringify('[{'.repeat(100) + '\\"'))));
+  assert.ok(parseExactJson(Buffer.from('1e400')) instanceof JsonNumber);
+});

@@ -1,0 +1,227 @@
+// How mirrored listings end without a word: missing from a snapshot, or ended by another marketplace. And what is counted.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import type { Lander } from '../../src/upstreams/ingester.ts';
+import { createLander, SHOWN_AFTER_MS } from '../../src/upstreams/ingester.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { emptySyncTables, EVM, listing, NOW, order, toContext, token } from '../support/intake.ts';
+import { range } from '../support/market.ts';
+
+const COLLECTION_ID = `ethereum_${EVM}`;
+const MINUTE_MS = 60_000;
+const HASH = `0x${'ab'.repeat(32)}`;
+
+forEachEngine('mirrored listings', (engine) => {
+  let db: Database;
+  let now = NOW;
+  let changed: string[] = [];
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    now = NOW;
+    changed = [];
+    await emptySyncTables(db);
+  });
+
+  const lander = (): Lander =>
+    createLander(
+      toContext(db, {
+        clock: () => now,
+        onChanged: ({ collectionIds, kinds }) => changed.push([...kinds, ...collectionIds].join(' ')),
+      }),
+    );
+  const row = (n: number, more: object = {}) => listing({ id: `L${n}`, tokenId: String(n), ...more });
+  /** Lands a snapshot of one marketplace, whole or up to a price, and retires what is not in it. */
+  const snapshot = async (
+    rows: readonly Record<string, unknown>[],
+    { source = 'opensea', below = null }: { source?: string; below?: bigint | null } = {},
+  ) => {
+    const one = lander();
+    await one.land(rows);
+    const believed = await one.retireUnseen({ source, collectionId: COLLECTION_ID, below });
+    return { believed, ...one.result() };
+  };
+  const statuses = async (): Promise<Record<string, string>> => {
+    const rows = await db.query(`select id, status from indexer.listing order by id`);
+    return Object.fromEntries(rows.map((found) => [found['id'], found['status']]));
+  };
+  const countActive = async () => Object.values(await statuses()).filter((status) => status === 'active').length;
+
+  test('what is missing from a snapshot is retired, told of, and active again when it is told again', async () => {
+    await snapshot(range(4).map((n) => row(n)));
+    changed = [];
+    const { believed, retired } = await snapshot([row(0), row(1), row(2)]);
+    assert.deepEqual([believed, retired], [true, 1]);
+    assert.deepEqual(await statuses(), { L0: 'active', L1: 'active', L2: 'active', L3: 'cancelled' });
+    assert.deepEqual(changed, [`listing ${COLLECTION_ID}`]);
+    assert.equal((await snapshot([row(0), row(1), row(2)])).retired, 0, 'a second look finds nothing');
+    const again = await snapshot(range(4).map((n) => row(n)));
+    assert.deepEqual([again.changed, again.retired, await countActive()], [1, 0, 4]);
+    assert.equal((await snapshot(range(4).map((n) => row(n)))).changed, 0);
+  });
+
+  test('what its marketplace ended stays ended, even after it was retired', async () => {
+    await snapshot([row(0), row(1)]);
+    await snapshot([row(0)]);
+    await lander().land([row(1, { status: 'filled', tx: '0x01' })]);
+    assert.deepEqual(await statuses(), { L0: 'active', L1: 'filled' });
+    assert.equal((await snapshot([row(0), row(1)])).changed, 0);
+    assert.deepEqual(await statuses(), { L0: 'active', L1: 'filled' });
+  });
+
+  test('a snapshot retires nothing of other sources and collections, nor what was listed while it was taken', async () => {
+    const fresh = { timestamp: new Date(NOW - SHOWN_AFTER_MS).toISOString() };
+    await lander().land([
+      row(0),
+      row(1, { source: 'magic-eden' }),
+      row(2, { contractAddress: EVM.replace(/aa$/, 'ab') }),
+      row(3, fresh),
+    ]);
+    assert.equal((await snapshot([])).retired, 1);
+    assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active', L2: 'active', L3: 'active' });
+    now += 1;
+    assert.equal((await snapshot([])).retired, 1, 'later its absence says what it says');
+    assert.equal((await statuses())['L3'], 'cancelled');
+  });
+
+  test('a listing whose time is yet to come is retired like any other', async () => {
+    const wrong = { timestamp: new Date(NOW + 24 * 60 * MINUTE_MS).toISOString() };
+    await lander().land([row(0), row(1, wrong)]);
+    assert.equal((await snapshot([row(0)])).retired, 1);
+    assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled' });
+  });
+
+  test('a snapshot that lost more than half of a book is believed the third time, five minutes on', async () => {
+    const book = range(40).map((n) => row(n));
+    await snapshot(book);
+    const short = book.slice(0, 19);
+    for (const minutes of [0, 2, 4]) {
+      now = NOW + minutes * MINUTE_MS;
+      const { believed, retired } = await snapshot(short);
+      assert.deepEqual([believed, retired, await countActive()], [false, 0, 40], `after ${minutes} minutes`);
+    }
+    now = NOW + 5 * MINUTE_MS;
+    const { believed, retired } = await snapshot(short);
+    assert.deepEqual([believed, retired, await countActive()], [true, 21, 19]);
+  });
+
+  test('often in a row alone, or long alone, does not make a short snapshot believed', async () => {
+    const book = range(40).map((n) => row(n));
+    await snapshot(book);
+    for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).believed, false);
+    await snapshot(book);
+    assert.equal((await snapshot([])).believed, false);
+    now += 60 * MINUTE_MS;
+    assert.equal((await snapshot([])).believed, false, 'the second time');
+    assert.equal((await snapshot([])).believed, true);
+    assert.equal(await countActive(), 0);
+  });
+
+  test('a small book may empty at once, and a large one may lose half', async () => {
+    await snapshot(range(20).map((n) => row(n)));
+    assert.equal((await snapshot([])).retired, 20);
+    const book = range(40).map((n) => row(n + 100));
+    await snapshot(book);
+    assert.equal((await snapshot(book.slice(0, 20))).retired, 20);
+  });
+
+  test('a snapshot of what is cheaper than a price ends nothing from that price on, and is doubted by itself', async () => {
+    const priced = (n: number) => row(n, { priceRaw: String(1_000 + n) });
+    const book = range(100).map(priced);
+    await snapshot(book);
+    const cheapest = book.slice(0, 60).filter((_, n) => n !== 7 && n !== 59);
+    const { believed, retired } = await snapshot(cheapest, { below: 1_059n });
+    assert.deepEqual([believed, retired], [true, 1]);
+    const { L7, L59, L60 } = await statuses();
+    assert.deepEqual([L7, L59, L60], ['cancelled', 'active', 'active']);
+    assert.equal((await snapshot(book.slice(0, 20), { below: 1_059n })).believed, false, 'of 58, 38 are gone');
+    assert.equal((await snapshot([])).believed, false);
+    now += 5 * MINUTE_MS;
+    for (const isThird of [false, true]) {
+      assert.equal((await snapshot(cheapest, { below: 1_059n })).believed, true);
+      assert.equal((await snapshot([])).believed, isThird, 'a part that is whole does not take the doubts back');
+    }
+  });
+
+  test('what such a snapshot has to have is what it costs the buyer in all', async () => {
+    await lander().land([row(0, { priceRaw: '900', buyerTotalRaw: '1000' }), row(1, { priceRaw: '900' })]);
+    assert.equal((await snapshot([row(2, { priceRaw: '950' })], { below: 950n })).retired, 1);
+    assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
+  });
+
+  test('an order that one marketplace told to be filled or cancelled is ended at all, in either order of telling', async () => {
+    const twins = (hash: string, n: number) => [
+      row(n, { orderHash: hash, tokenId: '7' }),
+      row(n + 1, { orderHash: hash, tokenId: '7', source: 'magic-eden' }),
+    ];
+    const [a, b] = [HASH, HASH.replace('ab', 'cd')];
+    await lander().land([...twins(a, 0), row(9, { orderHash: a, chain: 'base' })]);
+    await lander().land([row(0, { orderHash: a, tokenId: '7', status: 'filled', tx: '0x0f' })]);
+    const { 0: first, 1: second } = twins(b, 2);
+    await lander().land([{ ...first, status: 'cancelled' }]);
+    await lander().land([second ?? {}]);
+    assert.deepEqual(await statuses(), {
+      L0: 'filled',
+      L1: 'filled',
+      L2: 'cancelled',
+      L3: 'cancelled',
+      L9: 'active',
+    });
+    const again = lander();
+    await again.land(twins(a, 0));
+    assert.deepEqual([again.result().changed, (await statuses())['L1']], [0, 'filled']);
+  });
+
+  test('that a marketplace no longer shows an order does not end it at another', async () => {
+    await lander().land([row(0, { orderHash: HASH }), row(1, { orderHash: HASH, source: 'magic-eden', tokenId: '0' })]);
+    await snapshot([]);
+    await lander().land([row(1, { orderHash: HASH, source: 'magic-eden', tokenId: '0', priceRaw: '99' })]);
+    assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active' });
+  });
+
+  test('an order of the own book is no mirrored listing, and one that became its own is retired', async () => {
+    await snapshot([row(0, { orderHash: HASH })]);
+    await lander().land([order()]);
+    await db.query(`update main.book_order set order_hash = $1, status = 'cancelled'`, [HASH]);
+    const {
+      read,
+      changed: rows,
+      refused,
+      retired,
+    } = await snapshot([
+      row(0, { orderHash: HASH }),
+      row(1),
+      row(2, { orderHash: HASH.toUpperCase().replace('0X', '0x') }),
+      row(3, { orderHash: HASH, chain: 'base' }),
+    ]);
+    assert.deepEqual([read, rows, refused, retired], [4, 2, 0, 1]);
+    assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active', L3: 'active' });
+  });
+
+  test('everything is counted, refusals by reason with one of each, however many there are', async () => {
+    const one = lander();
+    await one.land([
+      ...range(700).map((n) => token({ tokenId: String(n) })),
+      token({ tokenId: 'x1' }),
+      token({ tokenId: 'x2' }),
+      listing({ seller: null }),
+      { kind: 'nonsense' },
+    ]);
+    one.refuse('price: is negative');
+    const { read, changed: rows, refused, refusals = [] } = one.result({ problems: ['a page'] });
+    assert.deepEqual([read, rows, refused], [705, 700, 5]);
+    assert.deepEqual(
+      refusals.map(({ count }) => count),
+      [2, 1, 1, 1],
+    );
+    assert.ok(refusals[0]?.reason.startsWith('token: tokenId'));
+    assert.ok(!refusals[0]?.reason.includes('x1') && refusals[0]?.example.includes('x1'));
+    const many = lander();
+    for (const n of range(1_000)) many.refuse(`field${n} ${'!'.repeat(1_000)}: is wrong`, 'x'.repeat(10_000));
+    assert.ok(JSON.stringify(many.result()).length < 64 * 1024, 'the sample is bounded');
+    assert.equal(many.result().refused, 1_000);
+  });
+});

@@ -1,0 +1,276 @@
+// What readers look at: noted for what is followed, forgotten later, and looked at again at the marketplaces, within a share of
+// what these allow.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/database/port.ts';
+import { upsertFollow } from '../../src/follows/queries/follows.ts';
+import { listShownCollections, updateShownTokensLooked, upsertShown } from '../../src/market/queries/recent-views.ts';
+import type { Address, AssetId } from '../../src/core/address.ts';
+import { createChains } from '../../src/core/chains.ts';
+import { createLog } from '../../src/core/log.ts';
+import { readCollectionDetail } from '../../src/market/collection.ts';
+import { createMarket } from '../../src/market/market.ts';
+import { createShownBook } from '../../src/market/recent-views.ts';
+import { readToken } from '../../src/market/token.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
+import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
+import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
+import { runTask } from '../../src/tasks/run.ts';
+import type { SyncTask } from '../../src/tasks/task.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { emptySyncTables, runImport, toContext, toNdjson } from '../support/intake.ts';
+import { addressOf, createMagicEdenBook, magicEdenRoutes } from '../support/replay-magic-eden.ts';
+import { APES, makeCollection, openseaRoutes } from '../support/replay-opensea.ts';
+import type { Replay, Route } from '../support/replay.ts';
+import { startReplay } from '../support/replay.ts';
+
+const APES_ID = `apechain_${APES.contract}`;
+const MINT = addressOf('fox', 1);
+const NOW = Date.UTC(2026, 8, 1);
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+forEachEngine('what is looked at', (engine) => {
+  let db: Database;
+  let now = NOW;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    now = NOW;
+    await emptySyncTables(db);
+  });
+
+  const follow = (collectionId: string, more: { openseaSlug?: string; magicedenSymbol?: string } = {}) => {
+    const [chain = '', contractAddress = ''] = collectionId.split('_');
+    const nothing = { standard: null, fromBlock: null, openseaSlug: null, magicedenSymbol: null };
+    return db.transaction((tx) =>
+      upsertFollow(tx, {
+        ...nothing,
+        collectionId,
+        chain,
+        contractAddress: contractAddress as Address,
+        createdAt: NOW,
+        ...more,
+      }),
+    );
+  };
+  const book = () => createShownBook({ main: db, clock: () => now });
+  const show = async (collectionId: string, assets: readonly string[]) => {
+    const shown = book();
+    for (const asset of assets) shown.note(collectionId, asset as AssetId);
+    await shown.flush();
+  };
+  const start = async (t: TestContext, routes: Route[], settings: (url: string) => Record<string, string>) => {
+    const replay = await startReplay(t, routes);
+    const log = createLog('silent');
+    const config = readConfig(settings(replay.url));
+    const context = { ...toContext(db, { clock: () => now }), config, log, random: () => 0.5 };
+    const run = async (task: SyncTask | undefined) => {
+      const options = { main: db, log, stop: AbortSignal.timeout(30_000), force: true };
+      return runTask(task ?? assert.fail('there is no such task'), options);
+    };
+    return { replay, context, run };
+  };
+  const startOpenSea = async (t: TestContext, budget = '6000') => {
+    const market = makeCollection({ tokens: Array.from({ length: 50 }, (_, n) => String(n)) });
+    const { replay, context, run } = await start(t, openseaRoutes([market]), (url) => ({
+      OPENSEA_API_KEY: 'a-key',
+      OPENSEA_URL: url,
+      OPENSEA_HOURLY_BUDGET: budget,
+    }));
+    const task = createOpenSeaTasks(context, { timeoutMs: 1_000, retryMs: 1, restMs: 0 }).find(
+      ({ name }) => name === 'opensea-shown-tokens',
+    );
+    await follow(APES_ID, { openseaSlug: APES.slug });
+    return { replay, task, run: () => run(task) };
+  };
+  const askedOf = (replay: Replay) => {
+    const asked = replay.requests.map((request) => request.split('/').at(-1) ?? '');
+    replay.reset();
+    return asked;
+  };
+
+  test('what is followed is noted once a minute, the rest not at all; it is forgotten after a day', async () => {
+    await follow(APES_ID);
+    const shown = book();
+    shown.note(APES_ID);
+    shown.note(APES_ID, '7' as AssetId);
+    shown.note('base_0x00', '7' as AssetId);
+    await shown.flush();
+    const read = () => db.query(`select collection_id, asset, shown_at from main.shown order by asset`);
+    assert.deepEqual(await read(), [
+      { collection_id: APES_ID, asset: '', shown_at: new Date(NOW) },
+      { collection_id: APES_ID, asset: '7', shown_at: new Date(NOW) },
+    ]);
+    now += MINUTE_MS - 1;
+    shown.note(APES_ID);
+    await shown.flush();
+    assert.deepEqual((await read())[0]?.['shown_at'], new Date(NOW));
+    now += 1;
+    shown.note(APES_ID);
+    await shown.flush();
+    assert.deepEqual((await read())[0]?.['shown_at'], new Date(now));
+    assert.deepEqual([...(await listShownCollections(db, NOW))], [APES_ID]);
+    assert.deepEqual([...(await listShownCollections(db, now))], []);
+    await sweepExpired(db, db, () => NOW + 24 * HOUR_MS + 1);
+    assert.deepEqual(
+      (await read()).map((row) => row['asset']),
+      [''],
+    );
+  });
+
+  test('whoever asks for a collection, or for a token that is known, notes it', async () => {
+    const evm = { kind: 'token', chain: 'apechain', contractAddress: APES.contract };
+    const collection = { ...evm, kind: 'collection', name: 'Apes', slug: 'apes' };
+    await runImport(toContext(db), toNdjson([collection, { ...evm, tokenId: '7' }]));
+    await follow(APES_ID);
+    const chains = createChains();
+    const settings = { serviceName: 'mercat', platformFeeBps: 200, custodyWallets: new Map(), sourceTimeoutMs: 5_000 };
+    const log = createLog('silent');
+    const market = createMarket({ ...settings, main: db, indexer: db, chains, clock: () => now, log });
+    const noted = async () => {
+      await market.shown.flush();
+      return (await db.query(`select asset from main.shown order by asset`)).map((row) => row['asset']);
+    };
+    await readCollectionDetail(market, 'apes');
+    assert.deepEqual(await noted(), ['']);
+    const chain = chains.get('apechain') ?? assert.fail();
+    const subject = { chain, contractAddress: APES.contract as Address };
+    await readToken(market, { ...subject, asset: '7' as AssetId });
+    await assert.rejects(readToken(market, { ...subject, asset: '8' as AssetId }), { code: 'not_found' });
+    assert.deepEqual(await noted(), ['', '7']);
+    await market.close();
+  });
+
+  test('noting is bounded, and what could not be written is written the next time', async () => {
+    await follow(APES_ID);
+    const shown = book();
+    for (let n = 0; n < 5_000; n += 1) shown.note(APES_ID, String(n) as AssetId);
+    await db.query('alter table main.shown rename to away');
+    await assert.rejects(shown.flush(), /main.shown/);
+    await db.query('alter table main.away rename to shown');
+    await shown.flush();
+    const count = async () => (await db.query(`select count(*)::int as count from main.shown`))[0]?.['count'];
+    assert.equal(await count(), 1_000);
+    for (let n = 0; n < 5_000; n += 1) shown.note(APES_ID, String(n) as AssetId);
+    await shown.flush();
+    assert.equal(await count(), 2_000, 'the next ones, which had no room before');
+  });
+
+  test('a token that is shown gets its rank, picture and owner, and is looked at again after an hour', async (t) => {
+    const { replay, run } = await startOpenSea(t);
+    await show(APES_ID, ['7', '8']);
+    assert.equal((await run()).kind, 'done');
+    assert.deepEqual(askedOf(replay).toSorted(), ['7', '8']);
+    const [row] = await db.query(`select name, rarity_rank, owner is not null as owned from indexer.token`);
+    assert.deepEqual([row?.['name'] !== null, Number(row?.['rarity_rank']), row?.['owned']], [true, 12, true]);
+    now += HOUR_MS - 1;
+    await show(APES_ID, ['7']);
+    await run();
+    assert.deepEqual(askedOf(replay), []);
+    now += 2;
+    await run();
+    assert.deepEqual(askedOf(replay), ['7'], 'nobody asks for the other one any more');
+  });
+
+  test('looks take a fifth of the budget, the newest first, and none of a collection that is followed no more', async (t) => {
+    const { replay, run } = await startOpenSea(t, '600');
+    for (const asset of ['1', '2', '3', '4', '5']) {
+      now += 1_000;
+      await show(APES_ID, [asset]);
+    }
+    await run();
+    assert.deepEqual(askedOf(replay), ['5', '4'], '120 of 600 an hour, two a minute');
+    await db.query(`delete from main.follow`);
+    await run();
+    assert.deepEqual(askedOf(replay), []);
+  });
+
+  test('a small budget gives its fifth to looks too, and not more', async (t) => {
+    const { task } = await startOpenSea(t, '100');
+    const { task: usual } = await startOpenSea(t, '600');
+    assert.deepEqual([task?.periodMs, usual?.periodMs], [3 * MINUTE_MS, MINUTE_MS], 'one look each');
+  });
+
+  test('a look that a clock which was wrong put into times to come does not count', async (t) => {
+    const { replay, run } = await startOpenSea(t);
+    now += 24 * HOUR_MS;
+    await show(APES_ID, ['7']);
+    await run();
+    now -= 24 * HOUR_MS;
+    await show(APES_ID, ['7']);
+    askedOf(replay);
+    await run();
+    assert.deepEqual(askedOf(replay), ['7']);
+  });
+
+  test('notes and looks at the same tokens never wait for each other in a circle', async () => {
+    await follow(APES_ID);
+    const assets = Array.from({ length: 600 }, (_, n) => String(n * 7_919));
+    // Rows in another order than that of their names.
+    for (let start = 0; start < 600; start += 50) await show(APES_ID, assets.slice(start, start + 50).toReversed());
+    const both = Array.from({ length: 15 }, async () => {
+      await Promise.all([
+        upsertShown(
+          db,
+          assets.map((asset) => ({ collectionId: APES_ID, asset: asset as AssetId, at: now })),
+        ),
+        updateShownTokensLooked(db, { collectionId: APES_ID, assets: assets as AssetId[], at: now }),
+      ]);
+    });
+    await Promise.all(both);
+  });
+
+  test('a token that cannot be told does not keep the others waiting; a source that is away is asked no more', async (t) => {
+    const { replay, run } = await startOpenSea(t);
+    await show(APES_ID, ['7', '999', '8']);
+    const end = await run();
+    assert.deepEqual(end.kind === 'done' && end.result.problems, [`${APES_ID}: opensea: not-found (404)`]);
+    assert.deepEqual(askedOf(replay).toSorted(), ['7', '8', '999']);
+    await run();
+    assert.deepEqual(askedOf(replay), []);
+    await show(APES_ID, ['20', '21']);
+    replay.fail('hang');
+    assert.equal((await run()).kind, 'failed');
+    assert.equal(askedOf(replay).length, 1);
+    replay.heal();
+    await show(APES_ID, ['22']);
+    replay.fail('hang', { skip: 1 });
+    assert.equal((await run()).kind, 'done', 'one of three was told');
+    assert.equal(askedOf(replay).length, 2);
+    replay.heal();
+    await run();
+    assert.equal(askedOf(replay).length, 2);
+  });
+
+  test('Magic Eden tells of single tokens where no DAS endpoint does', async (t) => {
+    const magic = createMagicEdenBook();
+    magic.tokens.set(MINT, { mintAddress: MINT, name: 'A fox', owner: addressOf('an', 1), collection: 'foxes' });
+    const { replay, context, run } = await start(t, magicEdenRoutes(magic), (url) => ({ MAGICEDEN_URL: url }));
+    const collection = addressOf('ce', 1);
+    await db.transaction((tx) =>
+      upsertFollow(tx, {
+        collectionId: `solana_${collection.toLowerCase()}`,
+        chain: 'solana',
+        contractAddress: collection as Address,
+        standard: null,
+        fromBlock: null,
+        openseaSlug: null,
+        magicedenSymbol: 'foxes',
+        createdAt: NOW,
+      }),
+    );
+    await show(`solana_${collection.toLowerCase()}`, [MINT]);
+    const named = (tasks: SyncTask[]) => tasks.find(({ name }) => name === 'magic-eden-shown-tokens');
+    await run(named(createMagicEdenTasks(context)));
+    assert.deepEqual(askedOf(replay), [MINT]);
+    const [row] = await db.query(`select asset, name, owner from indexer.token`);
+    assert.deepEqual([row?.['asset'], row?.['name'], row?.['owner']], [MINT, 'A fox', addressOf('an', 1)]);
+    const config = { ...context.config, dasUrl: 'http://127.0.0.1:1' };
+    assert.equal(named(createMagicEdenTasks({ ...context, config })), undefined);
+  });
+});

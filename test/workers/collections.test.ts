@@ -1,0 +1,212 @@
+// A turn over what is followed when the upstream goes away in the middle of it.
+
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import type { FollowTurn } from '../../src/follows/queries/last-runs.ts';
+import type { Follow } from '../../src/follows/queries/follows.ts';
+import type { Address } from '../../src/core/address.ts';
+import { createLog } from '../../src/core/log.ts';
+import type { UpstreamReason } from '../../src/upstreams/upstream.ts';
+import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
+import { eachFollowed } from '../../src/upstreams/followed-collections.ts';
+import { runTask } from '../../src/tasks/run.ts';
+import { NOTHING } from '../../src/tasks/task.ts';
+import { forEachEngine } from '../support/engines.ts';
+
+const toFollow = (name: string): Follow => ({
+  collectionId: name,
+  chain: 'solana',
+  contractAddress: name as Address,
+  standard: null,
+  fromBlock: null,
+  openseaSlug: null,
+  magicedenSymbol: null,
+  joined: false,
+  readToBlock: null,
+  createdAt: 0,
+});
+
+/** Turns over a, b and c, at which those named fail for their reason. Each takes a second. */
+function startTurns({ periodMs = 60_000, shown = '' } = {}) {
+  const turns = new Map<string, FollowTurn>();
+  let now = 0;
+  return async (
+    failing: Readonly<Record<string, UpstreamReason>> = {},
+    { afterMs = 0, isWhole = false, cutAt = '' }: { afterMs?: number; isWhole?: boolean; cutAt?: string } = {},
+  ) => {
+    const asked: string[] = [];
+    const cut = new AbortController();
+    now += afterMs;
+    const end = await eachFollowed({
+      follows: ['a', 'b', 'c'].map(toFollow),
+      shown: new Set(shown),
+      turns,
+      isWhole,
+      periodMs,
+      now: () => now,
+      signal: AbortSignal.any([cut.signal, AbortSignal.timeout(10_000)]),
+      report: () => undefined,
+      work: async ({ collectionId }) => {
+        asked.push(collectionId);
+        now += 1_000;
+        if (collectionId === cutAt) cut.abort(new Error('cut'));
+        cut.signal.throwIfAborted();
+        const reason = failing[collectionId];
+        if (reason) throw new UpstreamFailure('test', reason);
+      },
+      note: async (collectionId, { at, isDone }) => {
+        turns.set(collectionId, { triedAt: at, doneAt: isDone ? at : (turns.get(collectionId)?.doneAt ?? null) });
+      },
+    }).catch((error: unknown) => (error as Error).message);
+    return { asked: asked.join(''), end: typeof end === 'string' ? end : end.soon };
+  };
+}
+
+/** One turn over as many collections, none of which can be done. */
+function startTurnsThatFail(reasons: readonly UpstreamReason[]) {
+  const left = [...reasons];
+  return eachFollowed({
+    follows: reasons.map((_, index) => toFollow(String(index))),
+    shown: new Set(),
+    turns: new Map(),
+    isWhole: true,
+    periodMs: 60_000,
+    now: () => 0,
+    signal: AbortSignal.timeout(10_000),
+    report: () => undefined,
+    work: async () => {
+      throw new UpstreamFailure('test', left.shift() ?? 'aborted');
+    },
+    note: async () => undefined,
+  });
+}
+
+test('a turn that is cut off goes on soon, with what is left of it and nothing else', async () => {
+  const turn = startTurns();
+  assert.deepEqual(await turn({ b: 'unreachable' }), { asked: 'ab', end: true });
+  assert.deepEqual(await turn({ b: 'resting' }), { asked: 'cb', end: true });
+  assert.deepEqual(await turn(), { asked: 'b', end: false });
+  assert.deepEqual(await turn(), { asked: '', end: false });
+  assert.deepEqual((await turn({}, { afterMs: 60_000 })).asked, 'acb', 'then all have their period again');
+});
+
+test('what was done just now has its turn only when the operator wants all of it', async () => {
+  const turn = startTurns();
+  await turn();
+  assert.equal((await turn({}, { afterMs: 20_000 })).asked, '');
+  assert.equal((await turn({}, { isWhole: true })).asked, 'abc');
+  assert.equal((await turn({}, { afterMs: 29_000 })).asked, 'ab', 'half a period after they were done');
+});
+
+test('an outage of an hour ends with a turn for all', async () => {
+  const turn = startTurns();
+  assert.deepEqual(await turn({ b: 'timeout' }), { asked: 'ab', end: true });
+  assert.match(String((await turn({ b: 'resting', c: 'resting' })).end), /^c: test: resting; 1 more/);
+  assert.deepEqual((await turn({}, { afterMs: 3_600_000 })).asked, 'abc');
+});
+
+test('one collection that fails alone, or a key that is wrong, is no reason to come back soon', async () => {
+  for (const reason of ['server-error', 'not-found', 'malformed', 'unauthorized', 'over-budget'] as const) {
+    assert.equal((await startTurns()({ b: reason })).end, false, reason);
+  }
+});
+
+test('what the operator wants whole is not cut off after a period', async () => {
+  assert.deepEqual(await startTurns({ periodMs: 2_000 })({}, { isWhole: true }), { asked: 'abc', end: false });
+});
+
+test('one that cannot be told is no reason to come back soon where the others had their turn just now', async () => {
+  for (const reason of ['not-found', 'rejected', 'malformed', 'too-large'] as const) {
+    const turn = startTurns();
+    await turn({ b: reason });
+    assert.deepEqual(await turn({ b: reason }), { asked: 'b', end: false }, reason);
+  }
+  const turn = startTurns();
+  await turn({ b: 'server-error' });
+  assert.match(
+    String((await turn({ b: 'server-error' })).end),
+    /server-error/,
+    'which may be an outage that began with it',
+  );
+  assert.match(String((await startTurns()({ a: 'not-found', b: 'not-found', c: 'not-found' })).end), /not-found/);
+});
+
+test('one in the middle of which a run is ended does not keep the others waiting in the next one', async () => {
+  const turn = startTurns();
+  assert.deepEqual(await turn({}, { cutAt: 'a' }), { asked: 'a', end: 'cut' });
+  assert.deepEqual(await turn({}, { cutAt: 'c' }), { asked: 'bc', end: 'cut' });
+  assert.deepEqual(await turn(), { asked: 'ac', end: false });
+});
+
+test('a turn of a time that is yet to come, of a clock that was wrong, counts for nothing', async () => {
+  const turn = startTurns();
+  await turn({}, { afterMs: 86_400_000 });
+  assert.equal((await turn({}, { afterMs: -86_400_000 })).asked, 'abc');
+  assert.equal((await turn({}, { afterMs: 30_000 })).asked, 'abc', 'and not for longer than once');
+});
+
+test('what readers look at goes first, and comes four times as often where there is no time for all', async () => {
+  assert.equal((await startTurns({ shown: 'c' })()).asked, 'cab', 'of what was never read');
+  const turn = startTurns({ periodMs: 1_000, shown: 'c' });
+  let asked = '';
+  for (let turns = 0; turns < 60; turns += 1) asked += (await turn()).asked;
+  assert.equal(asked.length, 60, 'one at a time');
+  const times = (name: string) => asked.split(name).length - 1;
+  assert.ok(times('c') >= 25 && times('c') <= 45, asked);
+  assert.ok(Math.min(times('a'), times('b')) >= 8, `nobody is left out: ${asked}`);
+});
+
+test('a turn that takes longer than its period goes on soon, with whoever waited longest by then', async () => {
+  const turn = startTurns({ periodMs: 2_000 });
+  assert.deepEqual(await turn(), { asked: 'ab', end: true });
+  assert.deepEqual(await turn(), { asked: 'ca', end: false }, 'b was done just now');
+  assert.deepEqual(await turn({}, { afterMs: 2_000 }), { asked: 'bc', end: true });
+});
+
+forEachEngine('a task that was cut off', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+
+  test('is due again after a moment, one that was done after its period', async () => {
+    const dueInS = async (soon: boolean) => {
+      const task = {
+        name: 'one',
+        periodMs: 86_400_000,
+        deadlineMs: 10_000,
+        run: () => Promise.resolve({ ...NOTHING, soon }),
+      };
+      const stop = AbortSignal.timeout(10_000);
+      await runTask(task, { main: db, log: createLog('silent'), stop, force: true, random: () => 0.5 });
+      const [row] = await db.query(`select extract(epoch from due_at - last_ended)::int as s from main.sync_task`);
+      return row?.['s'];
+    };
+    assert.deepEqual([await dueInS(true), await dueInS(false)], [20, 86_400]);
+  });
+
+  test('that was told that nothing of it exists is due after a quarter of an hour, or its period; any other failure soon', async () => {
+    const dueInS = async (reasons: readonly UpstreamReason[], periodMs: number) => {
+      const task = {
+        name: 'one',
+        periodMs,
+        deadlineMs: 10_000,
+        run: async () => {
+          const end = await startTurnsThatFail(reasons);
+          return { ...NOTHING, ...end };
+        },
+      };
+      const stop = AbortSignal.timeout(10_000);
+      const run = await runTask(task, { main: db, log: createLog('silent'), stop, force: true, random: () => 0.5 });
+      assert.equal(run.kind, 'failed');
+      const [row] = await db.query(`select extract(epoch from due_at - last_ended)::int as s from main.sync_task`);
+      return row?.['s'];
+    };
+    const dayMs = 86_400_000;
+    assert.equal(await dueInS(['not-found', 'rejected'], dayMs), 900);
+    assert.equal(await dueInS(['not-found'], 120_000), 120);
+    for (const reason of ['malformed', 'too-large', 'server-error', 'unauthorized', 'timeout'] as const)
+      assert.equal(await dueInS(['not-found', reason], dayMs), 20, reason);
+  });
+});

@@ -1,0 +1,52 @@
+// The sweep of what the clock has ended.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
+import { forEachEngine } from '../support/engines.ts';
+import { emptyTables, land, listing, order } from '../support/intake.ts';
+
+const AT = Date.UTC(2026, 5, 1);
+const at = (ms: number) => new Date(AT + ms).toISOString();
+
+forEachEngine('the expiry sweep', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  const statuses = async () => {
+    const orders = await db.query(`select token_id || ' ' || status as row from main.book_order order by token_id`);
+    const listings = await db.query(`select id || ' ' || status as row from indexer.listing order by id`);
+    return [...orders, ...listings].map((found) => found['row']);
+  };
+
+  test('records as expired what has reached its time, and leaves the rest and what has ended otherwise', async () => {
+    const order1 = (tokenId: string, more: object) => order({ tokenId, ...more });
+    await land(
+      db,
+      order1('1', { expiresAt: at(0) }),
+      order1('2', { expiresAt: at(1) }),
+      order1('3', {}),
+      order1('4', { expiresAt: at(-1), status: 'filled' }),
+      listing({ id: 'a', expiresAt: at(-1) }),
+      listing({ id: 'b', expiresAt: at(1) }),
+      listing({ id: 'c' }),
+      listing({ id: 'd', expiresAt: at(-1), status: 'cancelled' }),
+    );
+    const sweep = (now: number) => sweepExpired(db, db, () => now);
+    assert.equal(await sweep(AT), 2);
+    const swept = ['1 expired', '2 active', '3 active', '4 filled', 'a expired', 'b active', 'c active', 'd cancelled'];
+    assert.deepEqual(await statuses(), swept);
+    assert.equal(await sweep(AT), 0, 'a second sweep finds nothing');
+    assert.equal(await sweep(AT + 1), 2);
+  });
+
+  test('records any number of rows, more than one statement does', async () => {
+    const expiresAt = at(-1);
+    await land(db, ...Array.from({ length: 1_203 }, (_, n) => listing({ id: `x${n}`, tokenId: `${n}`, expiresAt })));
+    assert.equal(await sweepExpired(db, db, () => AT), 1_203);
+  });
+});
