@@ -1,22 +1,22 @@
 // The program: a command and its arguments in, an exit code out. The first SIGINT or SIGTERM asks the command to end in
 // good order, the second ends the process.
 
-import { auditCommand } from './commands/audit.ts';
-import { backupCommand } from './commands/backup.ts';
-import { collectionsCommand } from './commands/collections.ts';
-import type { Command, CommandIo, ExitCode } from './commands/command.ts';
-import { devnetCommand } from './commands/devnet.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { importCommand } from './commands/import.ts';
-import { keysCommand } from './commands/keys.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { restoreCommand } from './commands/restore.ts';
-import { serveCommand } from './commands/serve.ts';
-import { shopsCommand } from './commands/shops.ts';
-import { statusCommand } from './commands/status.ts';
-import { syncCommand } from './commands/sync.ts';
-import { webhooksCommand } from './commands/webhooks.ts';
-import { workCommand } from './commands/work.ts';
+import { auditCommand } from './cli/audit.ts';
+import { backupCommand } from './cli/backup.ts';
+import { collectionsCommand } from './cli/collections.ts';
+import type { Command, CommandIo, ExitCode } from './cli/command.ts';
+import { devnetCommand } from './cli/devnet.ts';
+import { doctorCommand } from './cli/doctor/doctor.ts';
+import { importCommand } from './cli/import/import.ts';
+import { keysCommand } from './cli/keys.ts';
+import { migrateCommand } from './cli/migrate.ts';
+import { restoreCommand } from './cli/restore.ts';
+import { serveCommand } from './cli/serve.ts';
+import { shopsCommand } from './cli/shops.ts';
+import { statusCommand } from './cli/status.ts';
+import { syncCommand } from './cli/sync.ts';
+import { webhooksCommand } from './cli/webhooks.ts';
+import { workCommand } from './cli/work.ts';
 import { OperatorError } from './core/errors.ts';
 import { readVersion } from './version.ts';
 

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import os from 'node:os';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { devnetCommand } from '../../src/commands/devnet.ts';
+import { devnetCommand } from '../../src/cli/devnet.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 
 async function run(args: string[], onText: (text: string) => void = () => undefined): Promise<[number, string]> {

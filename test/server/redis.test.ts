@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { checkRedis } from '../../src/commands/doctor-redis.ts';
+import { checkRedis } from '../../src/cli/doctor/redis.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { RedisConnection } from '../../src/server/redis.ts';

@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import type { AnswerFormat } from '../../src/commands/answer-formats.ts';
-import { runImport } from '../../src/commands/import.ts';
+import type { AnswerFormat } from '../../src/cli/import/recorded-formats.ts';
+import { runImport } from '../../src/cli/import/import.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createLocalConnection } from '../../src/intake/connection.ts';

@@ -9,7 +9,7 @@ import { Readable, Writable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { runImport } from '../../../src/commands/import.ts';
+import { runImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { createLocalConnection } from '../../../src/intake/connection.ts';

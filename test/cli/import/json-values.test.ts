@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AnswerValue } from '../../../src/commands/answer-values.ts';
-import { splitValues, VALUE_SIZE_MAX } from '../../../src/commands/answer-values.ts';
+import type { AnswerValue } from '../../../src/cli/import/json-values.ts';
+import { splitValues, VALUE_SIZE_MAX } from '../../../src/cli/import/json-values.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { toChunks } from '../../support/intake.ts';
 

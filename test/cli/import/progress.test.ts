@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createProgress } from '../../../src/commands/progress.ts';
+import { createProgress } from '../../../src/cli/progress.ts';
 
 function draw(options: { isTTY?: boolean; columns?: number }) {
   let now = 0;

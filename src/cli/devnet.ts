@@ -17,8 +17,8 @@ import type { Service } from '../service.ts';
 import { startService } from '../service.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseUsage } from './command.ts';
-import { callServer } from './operator.ts';
-import { watchParent } from './parent.ts';
+import { callServer } from './connect-operator.ts';
+import { watchParent } from './npm-parent.ts';
 
 const HELP = `Usage: mercat devnet [--chains A,B] [--orders N] [--pace MS] [--actions N] [--seed N] [--port N] [--data-dir D]
 

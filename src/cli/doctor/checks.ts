@@ -3,22 +3,22 @@
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import path from 'node:path';
-import { systemClock } from '../core/clock.ts';
-import type { Config } from '../config.ts';
-import { readConfig } from '../config.ts';
-import type { Database } from '../database/port.ts';
-import { findDatabaseHealth } from '../database/health.ts';
-import type { Schema } from '../database/migrate.ts';
-import { openDatabases } from '../database/open.ts';
-import { OperatorError, describeError } from '../core/errors.ts';
-import { socketPathOf } from '../server/local-server.ts';
-import { isServerListening } from '../intake/client.ts';
-import { createLog } from '../core/log.ts';
-import type { Finding } from './doctor-findings.ts';
-import { CLOCK_FAIL_MS, fail, ok, warn } from './doctor-findings.ts';
-import { checkOutside } from './doctor-outside.ts';
-import { checkRedis } from './doctor-redis.ts';
-import { callServer } from './operator.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { Config } from '../../config.ts';
+import { readConfig } from '../../config.ts';
+import type { Database } from '../../database/port.ts';
+import { findDatabaseHealth } from '../../database/health.ts';
+import type { Schema } from '../../database/migrate.ts';
+import { openDatabases } from '../../database/open.ts';
+import { OperatorError, describeError } from '../../core/errors.ts';
+import { socketPathOf } from '../../server/local-server.ts';
+import { isServerListening } from '../../intake/client.ts';
+import { createLog } from '../../core/log.ts';
+import type { Finding } from './findings.ts';
+import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
+import { checkOutside } from './outside.ts';
+import { checkRedis } from './redis.ts';
+import { callServer } from '../connect-operator.ts';
 
 const DISK_FAIL_BYTES = 100 * 2 ** 20;
 const DISK_WARN_BYTES = 2 ** 30;

@@ -6,8 +6,8 @@ import { OperatorError } from '../core/errors.ts';
 import type { TaskStatus } from '../tasks/status.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseUsage } from './command.ts';
-import type { ReachedWorkers } from './reach-workers.ts';
-import { reachWorkers } from './reach-workers.ts';
+import type { ReachedWorkers } from './connect-workers.ts';
+import { reachWorkers } from './connect-workers.ts';
 
 const HELP = `Usage: mercat sync NAME [--once] [--json]
 

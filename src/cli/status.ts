@@ -6,7 +6,7 @@ import type { ChainStatus } from '../chains/chain-status.ts';
 import type { DatabaseStatus, TaskStatus, UpstreamSummary } from '../tasks/status.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
-import { reachWorkers } from './reach-workers.ts';
+import { reachWorkers } from './connect-workers.ts';
 
 const HELP = `Usage: mercat status [--json]
 

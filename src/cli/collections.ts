@@ -5,7 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Added } from '../workers/collections.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
-import { reachWorkers } from './reach-workers.ts';
+import { reachWorkers } from './connect-workers.ts';
 
 const HELP = `Usage: mercat collections add CHAIN ADDRESS [options] [--json]
        mercat collections list [--json]

@@ -5,7 +5,7 @@ import { INTAKE_SCOPES, needsShop, STORE_SCOPES } from '../shop/scope.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
-import { callOperator } from './operator.ts';
+import { callOperator } from './connect-operator.ts';
 
 const HELP = `Usage: mercat keys create [--shop NAME] --scopes a,b [--name N] [--expires D] [--json]
        mercat keys list [--shop NAME] [--json]

@@ -1,10 +1,10 @@
 // `mercat doctor`: looks at everything that has to be right for the service to work, and says what to mend. It changes nothing.
 
 import { parseArgs } from 'node:util';
-import type { Command } from './command.ts';
-import { parseUsage } from './command.ts';
-import { examine } from './doctor-checks.ts';
-import type { Finding } from './doctor-findings.ts';
+import type { Command } from '../command.ts';
+import { parseUsage } from '../command.ts';
+import { examine } from './checks.ts';
+import type { Finding } from './findings.ts';
 
 const HELP = `Usage: mercat doctor [--json]
 

@@ -1,10 +1,10 @@
 // Recorded answers on their way into the intake: their rows become records, one a line, and what is said of a line is said of
 // the row that it came from. Memory is bounded by one answer and by the lines that are under way.
 
-import { parseExactJson } from '../upstreams/exact-json.ts';
-import type { Harvest } from '../upstreams/rows.ts';
-import type { AnswerReader } from './answer-formats.ts';
-import { splitValues } from './answer-values.ts';
+import { parseExactJson } from '../../upstreams/exact-json.ts';
+import type { Harvest } from '../../upstreams/rows.ts';
+import type { AnswerReader } from './recorded-formats.ts';
+import { splitValues } from './json-values.ts';
 
 /** Where a row stands: pages and rows are counted from 1; no row where it is the page that is at fault. */
 export type AnswerPlace = { page: number; row?: number };

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { systemClock } from '../core/clock.ts';
 import { OperatorError, describeError } from '../core/errors.ts';
 import { createOperations } from '../service.ts';
-import { reachData } from './reach.ts';
+import { reachData } from './connect.ts';
 
 /** Runs one operation and returns its result. What the operator has to mend is thrown as an OperatorError. */
 export async function callOperator(operation: string, input: Record<string, unknown>): Promise<unknown> {

@@ -1,12 +1,12 @@
 // What `mercat doctor` asks of the world outside: whether each upstream that the settings name answers and takes its key, whether
 // each endpoint of a chain is one of that chain, and what time it is there. One small request each. It never shows an address.
 
-import type { Config } from '../config.ts';
-import { createChains } from '../core/chains.ts';
-import type { Exchange, ExchangeOptions } from '../resilience/exchange.ts';
-import { exchange, ExchangeFailure } from '../resilience/exchange.ts';
-import type { Finding } from './doctor-findings.ts';
-import { CLOCK_FAIL_MS, fail, ok, warn } from './doctor-findings.ts';
+import type { Config } from '../../config.ts';
+import { createChains } from '../../core/chains.ts';
+import type { Exchange, ExchangeOptions } from '../../resilience/exchange.ts';
+import { exchange, ExchangeFailure } from '../../resilience/exchange.ts';
+import type { Finding } from './findings.ts';
+import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 
 type Probe = {
   name: string;

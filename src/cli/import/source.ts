@@ -4,7 +4,7 @@
 import { accessSync, constants, createReadStream, statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { describeError, OperatorError } from '../core/errors.ts';
+import { describeError, OperatorError } from '../../core/errors.ts';
 
 export type ImportSource = {
   /** As it is named in messages. */

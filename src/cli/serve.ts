@@ -9,7 +9,7 @@ import type { Service } from '../service.ts';
 import { startService } from '../service.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseUsage } from './command.ts';
-import { watchParent } from './parent.ts';
+import { watchParent } from './npm-parent.ts';
 
 const HELP = `Usage: mercat serve [--port N] [--host H] [--no-workers] [--no-sample]
 

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { OperatorError } from '../core/errors.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
-import { callOperator } from './operator.ts';
+import { callOperator } from './connect-operator.ts';
 
 const HELP = `Usage: mercat webhooks list [--shop NAME] [--state pending|delivered|dead] [--json]
        mercat webhooks retry ID… [--json]

@@ -5,7 +5,7 @@ import { createChains } from '../core/chains.ts';
 import { createSocketConnection } from '../intake/client.ts';
 import type { IntakeConnection } from '../intake/connection.ts';
 import { createLocalConnection } from '../intake/connection.ts';
-import { reachData } from './reach.ts';
+import { reachData } from './connect.ts';
 
 export async function connectIntake(): Promise<IntakeConnection> {
   const reached = await reachData();

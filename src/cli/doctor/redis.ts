@@ -1,13 +1,13 @@
 // What `mercat doctor` finds out about Redis, where the settings name one: whether it counts, how fast, and whether it keeps what
 // it has counted. It counts as the service does, in a window of a second that no client has. It never shows an address.
 
-import type { Config } from '../config.ts';
-import { describeError } from '../core/errors.ts';
-import type { CountedWindow, RedisConnection } from '../server/redis.ts';
-import { connectRedis } from '../server/redis.ts';
-import { COUNT_DEADLINE_MS, PROBE, prefixOf } from '../server/shared-windows.ts';
-import type { Finding } from './doctor-findings.ts';
-import { fail, ok, warn } from './doctor-findings.ts';
+import type { Config } from '../../config.ts';
+import { describeError } from '../../core/errors.ts';
+import type { CountedWindow, RedisConnection } from '../../server/redis.ts';
+import { connectRedis } from '../../server/redis.ts';
+import { COUNT_DEADLINE_MS, PROBE, prefixOf } from '../../server/shared-windows.ts';
+import type { Finding } from './findings.ts';
+import { fail, ok, warn } from './findings.ts';
 
 const NAME = 'redis';
 const TIMEOUT_MS = 5_000;

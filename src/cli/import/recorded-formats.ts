@@ -1,21 +1,21 @@
 // The formats of recorded answers that `mercat import` reads: where their rows stand, what has to be said of them by --set, and
 // which source makes records of them. It must never make a record itself.
 
-import { parseAddress } from '../core/address.ts';
-import type { Address } from '../core/address.ts';
-import type { Chain, ChainFamily, Chains } from '../core/chains.ts';
-import { JsonNumber } from '../core/json-text.ts';
-import { parseTime } from '../core/time.ts';
-import { OperatorError } from '../core/errors.ts';
-import { harvestDasTokens } from '../upstreams/das/assets.ts';
-import { harvestMagicEdenAsks, hasMagicEdenAsks, isUnderstoodAsk } from '../upstreams/magic-eden/evm.ts';
-import { harvestMagicEdenListings, harvestMagicEdenSales } from '../upstreams/magic-eden/solana.ts';
-import { harvestOpenSeaListings } from '../upstreams/opensea/listings.ts';
-import { harvestOpenSeaSales } from '../upstreams/opensea/sales.ts';
-import { toOpenSeaChain } from '../upstreams/opensea/location.ts';
-import { harvestOpenSeaTokens } from '../upstreams/opensea/tokens.ts';
-import { isLeftOut } from '../upstreams/opensea/walk-rows.ts';
-import type { Harvest } from '../upstreams/rows.ts';
+import { parseAddress } from '../../core/address.ts';
+import type { Address } from '../../core/address.ts';
+import type { Chain, ChainFamily, Chains } from '../../core/chains.ts';
+import { JsonNumber } from '../../core/json-text.ts';
+import { parseTime } from '../../core/time.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { harvestDasTokens } from '../../upstreams/das/assets.ts';
+import { harvestMagicEdenAsks, hasMagicEdenAsks, isUnderstoodAsk } from '../../upstreams/magic-eden/evm.ts';
+import { harvestMagicEdenListings, harvestMagicEdenSales } from '../../upstreams/magic-eden/solana.ts';
+import { harvestOpenSeaListings } from '../../upstreams/opensea/listings.ts';
+import { harvestOpenSeaSales } from '../../upstreams/opensea/sales.ts';
+import { toOpenSeaChain } from '../../upstreams/opensea/location.ts';
+import { harvestOpenSeaTokens } from '../../upstreams/opensea/tokens.ts';
+import { isLeftOut } from '../../upstreams/opensea/walk-rows.ts';
+import type { Harvest } from '../../upstreams/rows.ts';
 
 export const ANSWER_FORMATS = [
   'opensea-listings',

@@ -6,8 +6,8 @@ import { createChains } from '../core/chains.ts';
 import { startWorkers } from '../service.ts';
 import type { Operations } from '../shop/operations.ts';
 import { createDatabaseStatus, createStatusReader } from '../tasks/status.ts';
-import { callServer } from './operator.ts';
-import { reachData } from './reach.ts';
+import { callServer } from './connect-operator.ts';
+import { reachData } from './connect.ts';
 
 export type ReachedWorkers = {
   /** `status`, `sync.read` and `sync.start`. Throws OperatorError for what the operator has to mend. */

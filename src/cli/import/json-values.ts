@@ -1,7 +1,7 @@
 // The JSON values of a file of recorded answers, one at a time and unparsed: those that stand by themselves, such as one a line,
 // and the elements of an array that holds them; an empty array is one itself. Memory is bounded by one of them, however long the file is.
 
-import { OperatorError } from '../core/errors.ts';
+import { OperatorError } from '../../core/errors.ts';
 
 /** One value, and where it stands. */
 export type AnswerValue = {

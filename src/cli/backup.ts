@@ -13,9 +13,9 @@ import { createLog } from '../core/log.ts';
 import { readVersion } from '../version.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseUsage } from './command.ts';
-import { callServer } from './operator.ts';
+import { callServer } from './connect-operator.ts';
 import { createProgress } from './progress.ts';
-import { reachData } from './reach.ts';
+import { reachData } from './connect.ts';
 
 const HELP = `Usage: mercat backup FILE [--force] [--json]
 

@@ -5,7 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { AuditReport, ChainAudit, Difference } from '../chains/audit/report.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
-import { reachWorkers } from './reach-workers.ts';
+import { reachWorkers } from './connect-workers.ts';
 
 const HELP = `Usage: mercat audit [--chain CHAIN] [--sample N] [--seed SEED] [--json]
        mercat audit --replay [--chain CHAIN] [--json]
