@@ -2,7 +2,7 @@
 // with the default poll, through the caches that every caller meets.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { toWireComponents } from '../src/devnet/orders.ts';
+import { toWireComponents } from '../devnet/orders.ts';
 import { directoryWithDatabase } from '../test/support/engines.ts';
 import { startLocalWorld } from '../test/support/following.ts';
 import { askSocket } from '../test/support/served-process.ts';

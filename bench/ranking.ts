@@ -1,6 +1,6 @@
 // The order of the collection list, made anew from 10,000 collections, and a page of it.
 
-import { createChanges } from '../src/market/changes.ts';
+import { createChanges } from '../src/core/changes.ts';
 import { listCollections } from '../src/market/collections.ts';
 import { SORTS, createRankingReader } from '../src/market/ranking.ts';
 import { onEachEngine } from './databases.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { SETTINGS, readConfig } from '../src/config.ts';
 import { OperatorError } from '../src/core/errors.ts';
-import { toEvmAddress, toSolanaAddress } from '../src/sources/sample-chance.ts';
+import { toEvmAddress, toSolanaAddress } from '../sample/random.ts';
 
 const PASSWORD = 'hunter2-s3cret';
 

@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { Changes } from '../market/changes.ts';
+import type { Changes } from '../core/changes.ts';
 import type { Answer } from './response.ts';
 import { DEGRADED_POLICY, underPolicy } from './response.ts';
 

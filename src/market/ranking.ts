@@ -7,8 +7,8 @@ import { listAnalyticsFloors, listCollectionVolumes, listStatsFloors } from './q
 import { toNativeNumber } from '../core/amount.ts';
 import type { Rates } from '../core/price.ts';
 import { readLiveFloors, toAskFloor } from './asks.ts';
-import type { Changes } from './changes.ts';
-import { ALL_COLLECTIONS } from './changes.ts';
+import type { Changes } from '../core/changes.ts';
+import { ALL_COLLECTIONS } from '../core/changes.ts';
 import type { Market } from './market.ts';
 import { chainOf, requireReading } from './market.ts';
 import { toVolumeAllTime } from './volumes.ts';

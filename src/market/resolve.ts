@@ -7,7 +7,7 @@ import type { Chains } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';
 import { parseCollectionId, toCollectionId } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
-import { ALL_COLLECTIONS } from './changes.ts';
+import { ALL_COLLECTIONS } from '../core/changes.ts';
 import type { Market } from './market.ts';
 import { chainOf, requireReading, valueOrNull } from './market.ts';
 import { toVolumeAllTime } from './volumes.ts';

@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Collection } from '../core/collection.ts';
-import type { Changes } from './changes.ts';
+import type { Changes } from '../core/changes.ts';
 import type { ListingWindow } from './listings.ts';
 import { readListingWindow } from './listings.ts';
 import type { Market } from './market.ts';

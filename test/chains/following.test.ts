@@ -8,7 +8,7 @@ import { backfillOnce } from '../../src/chains/backfill.ts';
 import { createCollectionOperations } from '../../src/workers/collections.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
-import { callOf, mine, readChain, rollBack } from '../../src/devnet/chain.ts';
+import { callOf, mine, readChain, rollBack } from '../../devnet/chain.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createLog } from '../../src/core/log.ts';
 import { startFaultyEndpoint } from '../support/faulty-endpoint.ts';

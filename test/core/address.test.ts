@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { parseAddress, parseAnyAddress, parseAssetId, toAssetNames } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
-import { toSolanaAddress } from '../../src/sources/sample-chance.ts';
+import { toSolanaAddress } from '../../sample/random.ts';
 
 const EVM = '0x5Af0D9827E0c53E4799BB226655A1de152A425a5';
 const SOL = 'So11111111111111111111111111111111111111112';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { Address } from '../../src/core/address.ts';
 import { createChains, parseExtraChain } from '../../src/core/chains.ts';
 import { parseCollectionId, toCollectionId, toRecordedCollectionId } from '../../src/core/collection.ts';
-import { toSolanaAddress } from '../../src/sources/sample-chance.ts';
+import { toSolanaAddress } from '../../sample/random.ts';
 
 const EVM = '0x5af0d9827e0c53e4799bb226655a1de152a425a5' as Address;
 const chains = createChains(parseExtraChain('monad:evm:MON:18:143'));

@@ -6,12 +6,12 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { zeroAddress } from 'viem';
-import { startAnvil } from '../../src/devnet/anvil.ts';
-import { callOf, mine, readChain, readHeight, rollBack, setAutomine, transact } from '../../src/devnet/chain.ts';
-import type { LocalNetwork } from '../../src/devnet/devnet.ts';
-import { hashOrder, signBulk, signOrder, buildAsk, toOrder } from '../../src/devnet/orders.ts';
-import { CONDUIT_KEY } from '../../src/devnet/protocol.ts';
-import { createRpc } from '../../src/devnet/rpc.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
+import { callOf, mine, readChain, readHeight, rollBack, setAutomine, transact } from '../../devnet/chain.ts';
+import type { LocalNetwork } from '../../devnet/devnet.ts';
+import { hashOrder, signBulk, signOrder, buildAsk, toOrder } from '../../devnet/orders.ts';
+import { CONDUIT_KEY } from '../../devnet/protocol.ts';
+import { createRpc } from '../../devnet/rpc.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import type { TestDevnet } from '../support/anvil.ts';
 import { readHashes, startTestDevnet } from '../support/anvil.ts';
@@ -136,7 +136,7 @@ test('without anvil the operator is told what to install', async () => {
 
 test('a chain ends when the process that started it is killed', async () => {
   const source = `
-    import { startAnvil } from ${JSON.stringify(new URL('../../src/devnet/anvil.ts', import.meta.url).href)};
+    import { startAnvil } from ${JSON.stringify(new URL('../../devnet/anvil.ts', import.meta.url).href)};
     const { url } = await startAnvil({ chainId: 1, accounts: 1, timestamp: 1 });
     process.stdout.write(url);
     setInterval(() => undefined, 1000);`;

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import type { Network } from '../../src/devnet/devnet.ts';
-import { startLife } from '../../src/devnet/devnet.ts';
-import type { Life } from '../../src/devnet/life.ts';
-import { isFillable, unitsLeft } from '../../src/devnet/ledger.ts';
-import { readHeight, toSeconds } from '../../src/devnet/chain.ts';
+import type { Network } from '../../devnet/devnet.ts';
+import { startLife } from '../../devnet/devnet.ts';
+import type { Life } from '../../devnet/life.ts';
+import { isFillable, unitsLeft } from '../../devnet/ledger.ts';
+import { readHeight, toSeconds } from '../../devnet/chain.ts';
 import { readHashes, startTestDevnet } from '../support/anvil.ts';
 import type { ChainTruth } from '../support/chain-truth.ts';
 import { readTruth } from '../support/chain-truth.ts';

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
 import type { Hex } from 'viem';
-import { callOf, mine, readChain, setAutomine, transact } from '../../src/devnet/chain.ts';
-import type { LocalNetwork } from '../../src/devnet/devnet.ts';
-import { fromWireComponents, hashOrder } from '../../src/devnet/orders.ts';
+import { callOf, mine, readChain, setAutomine, transact } from '../../devnet/chain.ts';
+import type { LocalNetwork } from '../../devnet/devnet.ts';
+import { fromWireComponents, hashOrder } from '../../devnet/orders.ts';
 import type { TestDevnet } from '../support/anvil.ts';
 import { createSeaportJs, startTestDevnet } from '../support/anvil.ts';
 

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createChance } from '../../src/devnet/chance.ts';
+import { createChance } from '../../devnet/chance.ts';
 import { canRunPostgres, forEachEngine } from '../support/engines.ts';
 import type { MixedBook } from '../support/mixed-book.ts';
 import { startMixedBook, VENUE_NAMES } from '../support/mixed-book.ts';

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
-import type { Network } from '../../src/devnet/devnet.ts';
-import type { Contract } from '../../src/devnet/protocol.ts';
+import type { Network } from '../../devnet/devnet.ts';
+import type { Contract } from '../../devnet/protocol.ts';
 import { startTestDevnet } from '../support/anvil.ts';
 import type { FollowedService } from '../support/followed-service.ts';
 import { eventually, startFollowedService } from '../support/followed-service.ts';

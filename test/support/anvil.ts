@@ -3,11 +3,11 @@
 import { Seaport } from '@opensea/seaport-js';
 import { HDNodeWallet, JsonRpcProvider } from 'ethers';
 import type { Address, Hex } from 'viem';
-import type { LocalChain } from '../../src/devnet/chain.ts';
-import { MNEMONIC, readBlock } from '../../src/devnet/chain.ts';
-import type { Devnet, DevnetOptions } from '../../src/devnet/devnet.ts';
-import { createMovableClock, startDevnet } from '../../src/devnet/devnet.ts';
-import type { WorldSize } from '../../src/devnet/world.ts';
+import type { LocalChain } from '../../devnet/chain.ts';
+import { MNEMONIC, readBlock } from '../../devnet/chain.ts';
+import type { Devnet, DevnetOptions } from '../../devnet/devnet.ts';
+import { createMovableClock, startDevnet } from '../../devnet/devnet.ts';
+import type { WorldSize } from '../../devnet/world.ts';
 
 /** Enough for every kind of action to be possible. */
 const SMALL: WorldSize = { people: 5, collections: 2, tokens: 40, editions: 8 };

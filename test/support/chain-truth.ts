@@ -3,12 +3,12 @@
 
 import type { Address, Hex, Log } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, parseEventLogs, zeroAddress } from 'viem';
-import type { LocalChain } from '../../src/devnet/chain.ts';
-import { readBlock } from '../../src/devnet/chain.ts';
-import type { Listing } from '../../src/devnet/ledger.ts';
-import { operatorOf } from '../../src/devnet/ledger.ts';
-import type { Contract } from '../../src/devnet/protocol.ts';
-import type { World } from '../../src/devnet/world.ts';
+import type { LocalChain } from '../../devnet/chain.ts';
+import { readBlock } from '../../devnet/chain.ts';
+import type { Listing } from '../../devnet/ledger.ts';
+import { operatorOf } from '../../devnet/ledger.ts';
+import type { Contract } from '../../devnet/protocol.ts';
+import type { World } from '../../devnet/world.ts';
 
 /** Dormant: could be filled if the token or the approval came back. */
 export type OrderTruth = {

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-const FOLDER = 'src/devnet/contracts';
+const FOLDER = 'devnet/contracts';
 /** Bytecode that every chain of today can run. */
 const EVM_VERSION = 'cancun';
 const OPTIMIZER_RUNS = 200;

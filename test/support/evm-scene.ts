@@ -2,13 +2,13 @@
 // whatever reads chains.
 
 import type { Address as HexAddress } from 'viem';
-import { readContract } from '../../src/devnet/artifacts.ts';
-import { callOf, deploy, readHeight, startChain, transact } from '../../src/devnet/chain.ts';
-import type { LocalChain } from '../../src/devnet/chain.ts';
-import { buildAsk, buildMirror, signOrder, toOrder, totalOf } from '../../src/devnet/orders.ts';
-import type { SignedOrder } from '../../src/devnet/orders.ts';
-import { installProtocol } from '../../src/devnet/protocol.ts';
-import type { Contract, Protocol } from '../../src/devnet/protocol.ts';
+import { readContract } from '../../devnet/artifacts.ts';
+import { callOf, deploy, readHeight, startChain, transact } from '../../devnet/chain.ts';
+import type { LocalChain } from '../../devnet/chain.ts';
+import { buildAsk, buildMirror, signOrder, toOrder, totalOf } from '../../devnet/orders.ts';
+import type { SignedOrder } from '../../devnet/orders.ts';
+import { installProtocol } from '../../devnet/protocol.ts';
+import type { Contract, Protocol } from '../../devnet/protocol.ts';
 import { createChains, parseExtraChain } from '../../src/core/chains.ts';
 import type { Chain } from '../../src/core/chains.ts';
 import type { Address } from '../../src/core/address.ts';

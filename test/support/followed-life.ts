@@ -1,4 +1,4 @@
-// Life on a real local chain (src/devnet) with a database that follows it at the test's pace: what is listed goes into the book
+// Life on a real local chain (devnet) with a database that follows it at the test's pace: what is listed goes into the book
 // as the intake puts it there once it has checked it.
 
 import { zeroAddress } from 'viem';
@@ -7,16 +7,16 @@ import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import { updateOrderStates } from '../../src/orders/queries/order-states.ts';
 import { insertSignedOrder } from '../../src/orders/queries/signed-orders.ts';
-import { draftListing, heldTokens, signBook, signListings } from '../../src/devnet/book.ts';
-import { callOf, readChain, startChain, toSeconds, transact } from '../../src/devnet/chain.ts';
-import { createChance } from '../../src/devnet/chance.ts';
-import type { Ledger, Listing } from '../../src/devnet/ledger.ts';
-import { operatorOf } from '../../src/devnet/ledger.ts';
-import type { Life } from '../../src/devnet/life.ts';
-import { createLife } from '../../src/devnet/life.ts';
-import { totalOf } from '../../src/devnet/orders.ts';
-import type { World, WorldSize } from '../../src/devnet/world.ts';
-import { accountsOf, createWorld } from '../../src/devnet/world.ts';
+import { draftListing, heldTokens, signBook, signListings } from '../../devnet/book.ts';
+import { callOf, readChain, startChain, toSeconds, transact } from '../../devnet/chain.ts';
+import { createChance } from '../../devnet/chance.ts';
+import type { Ledger, Listing } from '../../devnet/ledger.ts';
+import { operatorOf } from '../../devnet/ledger.ts';
+import type { Life } from '../../devnet/life.ts';
+import { createLife } from '../../devnet/life.ts';
+import { totalOf } from '../../devnet/orders.ts';
+import type { World, WorldSize } from '../../devnet/world.ts';
+import { accountsOf, createWorld } from '../../devnet/world.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { findWrappedNative } from '../../src/core/wrapped-native.ts';

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readHeight } from '../../src/devnet/chain.ts';
-import type { World } from '../../src/devnet/world.ts';
+import { readHeight } from '../../devnet/chain.ts';
+import type { World } from '../../devnet/world.ts';
 import { directoryWithDatabase } from './engines.ts';
 import { askSocket, serveProcess } from './served-process.ts';
 

@@ -8,7 +8,7 @@ import { openDatabases } from '../../src/database/open.ts';
 import { findOrInsertSecret } from '../../src/database/secrets.ts';
 import type { RateLimits } from '../../src/http/rate-limit.ts';
 import { createLog } from '../../src/core/log.ts';
-import { toEvmAddress, toSolanaAddress } from '../../src/sources/sample-chance.ts';
+import { toEvmAddress, toSolanaAddress } from '../../sample/random.ts';
 import { forEachEngine } from './engines.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';

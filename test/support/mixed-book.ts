@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import type { Address, Hex } from 'viem';
-import type { Chance } from '../../src/devnet/chance.ts';
-import { readHeight } from '../../src/devnet/chain.ts';
-import type { Listing } from '../../src/devnet/ledger.ts';
-import { toWireComponents } from '../../src/devnet/orders.ts';
-import type { Person } from '../../src/devnet/world.ts';
+import type { Chance } from '../../devnet/chance.ts';
+import { readHeight } from '../../devnet/chain.ts';
+import type { Listing } from '../../devnet/ledger.ts';
+import { toWireComponents } from '../../devnet/orders.ts';
+import type { Person } from '../../devnet/world.ts';
 import type { ChainTruth } from './chain-truth.ts';
 import { readTruth } from './chain-truth.ts';
 import { until } from './engines.ts';

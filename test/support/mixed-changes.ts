@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import type { Address } from 'viem';
-import type { Call } from '../../src/devnet/chain.ts';
-import type { Listing } from '../../src/devnet/ledger.ts';
-import type { Person } from '../../src/devnet/world.ts';
+import type { Call } from '../../devnet/chain.ts';
+import type { Listing } from '../../devnet/ledger.ts';
+import type { Person } from '../../devnet/world.ts';
 import type { MixedBook, VenueName } from './mixed-book.ts';
 import { VENUE_NAMES } from './mixed-book.ts';
 import type { Venue, VenueListing } from './mixed-venues.ts';

@@ -5,7 +5,7 @@ import type { Hex } from 'viem';
 import type { OrderTruth } from './chain-truth.ts';
 import type { VenueListing } from './mixed-venues.ts';
 import { priceOf, sumOf, tokenOf } from './mixed-venues.ts';
-import type { Listing } from '../../src/devnet/ledger.ts';
+import type { Listing } from '../../devnet/ledger.ts';
 
 /** An order that the service took, and the names that it gave it. */
 export type OwnOrder = { listing: Listing; orderId: string; timestamp: string };

@@ -4,7 +4,7 @@
 
 import type { Address, Hex } from 'viem';
 import { getAddress, zeroAddress } from 'viem';
-import type { OrderComponents } from '../../src/devnet/orders.ts';
+import type { OrderComponents } from '../../devnet/orders.ts';
 import { askRow } from './replay-magic-eden.ts';
 import { makeCollection, openseaRoutes, readRecordedOrders } from './replay-opensea.ts';
 import { readPayload } from './replay.ts';

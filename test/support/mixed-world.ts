@@ -3,14 +3,14 @@
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
-import type { Chance } from '../../src/devnet/chance.ts';
-import type { Call } from '../../src/devnet/chain.ts';
-import { callOf, mine, readChain, rollBack, toSeconds, transact } from '../../src/devnet/chain.ts';
-import type { Listing } from '../../src/devnet/ledger.ts';
-import { operatorOf } from '../../src/devnet/ledger.ts';
-import type { ConsiderationItem } from '../../src/devnet/orders.ts';
-import { buildAsk, hashOrder, signOrder, toOrder } from '../../src/devnet/orders.ts';
-import type { LocalCollection, Person, World, WorldSize } from '../../src/devnet/world.ts';
+import type { Chance } from '../../devnet/chance.ts';
+import type { Call } from '../../devnet/chain.ts';
+import { callOf, mine, readChain, rollBack, toSeconds, transact } from '../../devnet/chain.ts';
+import type { Listing } from '../../devnet/ledger.ts';
+import { operatorOf } from '../../devnet/ledger.ts';
+import type { ConsiderationItem } from '../../devnet/orders.ts';
+import { buildAsk, hashOrder, signOrder, toOrder } from '../../devnet/orders.ts';
+import type { LocalCollection, Person, World, WorldSize } from '../../devnet/world.ts';
 import type { TestDevnet } from './anvil.ts';
 import { startTestDevnet } from './anvil.ts';
 import type { VenueListing } from './mixed-venues.ts';

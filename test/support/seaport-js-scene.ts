@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import type { CreateOrderInput, OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
 import type { Hex } from 'viem';
-import { readContract } from '../../src/devnet/artifacts.ts';
-import { callOf, deploy, setAutomine, transact } from '../../src/devnet/chain.ts';
-import type { Contract } from '../../src/devnet/protocol.ts';
-import type { World } from '../../src/devnet/world.ts';
+import { readContract } from '../../devnet/artifacts.ts';
+import { callOf, deploy, setAutomine, transact } from '../../devnet/chain.ts';
+import type { Contract } from '../../devnet/protocol.ts';
+import type { World } from '../../devnet/world.ts';
 import { createSeaportJs } from './anvil.ts';
 
 type Party = ReturnType<typeof createSeaportJs>;

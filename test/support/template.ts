@@ -8,7 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/mercat/', import.meta.url));
-const MADE_OF = ['../../package-lock.json', '../../src/db/embedded-engine.ts', '../../src/db/embedded-first-boot.ts'];
+const MADE_OF = [
+  '../../package-lock.json',
+  '../../src/database/embedded/engine.ts',
+  '../../src/database/embedded/first-boot.ts',
+];
 
 /** Puts an empty database into `dir`, which must not exist yet. */
 export async function copyEmptyDatabase(dir: string): Promise<void> {

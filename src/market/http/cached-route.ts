@@ -1,7 +1,7 @@
 // What the routes of the marketplace interface share: what they are given, and how an answer is found or made.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import type { Changes } from '../changes.ts';
+import type { Changes } from '../../core/changes.ts';
 import type { Market } from '../market.ts';
 import type { AnswerCache } from '../../http/response-cache.ts';
 import type { Answer } from '../../http/response.ts';

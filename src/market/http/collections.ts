@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { openCursor, sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { ALL_COLLECTIONS } from '../changes.ts';
+import { ALL_COLLECTIONS } from '../../core/changes.ts';
 import { readCollectionDetail } from '../collection.ts';
 import { listCollections } from '../collections.ts';
 import { chainOf } from '../market.ts';

@@ -1,7 +1,7 @@
 // GET /v1 and GET /v1/openapi.json.
 
 import type { FastifyInstance } from 'fastify';
-import { NO_COLLECTION } from '../changes.ts';
+import { NO_COLLECTION } from '../../core/changes.ts';
 import { createAnswer } from '../../http/response.ts';
 import { toPublishedDocument } from '../../http/openapi.ts';
 import { responses } from './documented.ts';

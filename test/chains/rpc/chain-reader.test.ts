@@ -10,7 +10,7 @@ import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
 import type { ChainReader, EventFilter } from '../../../src/chains/rpc/chain-reader.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
-import { readBlock, rollBack, mine, callOf, transact } from '../../../src/devnet/chain.ts';
+import { readBlock, rollBack, mine, callOf, transact } from '../../../devnet/chain.ts';
 import { startEvmScene } from '../../support/evm-scene.ts';
 import type { EvmScene } from '../../support/evm-scene.ts';
 import { startFaultyEndpoint } from '../../support/faulty-endpoint.ts';

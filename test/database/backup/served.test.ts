@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { generateSampleMarket } from '../../../src/sources/sample-market.ts';
+import { generateSampleMarket } from '../../../sample/market.ts';
 import type { Settings } from '../../support/backups.ts';
 import { backUp, mercat, restore, withDatabases, withMigrated } from '../../support/backups.ts';
 import { makeTempDir } from '../../support/embedded.ts';

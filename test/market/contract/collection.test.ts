@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toEvmAddress } from '../../../src/sources/sample-chance.ts';
+import { toEvmAddress } from '../../../sample/random.ts';
 import type { Subject } from '../../support/market.ts';
 import { HOUR_MS, forEachMarket, newSubject, range } from '../../support/market.ts';
 import { describeComputedStats } from './computed-stats.suite.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toEvmAddress, toSolanaAddress } from '../../../src/sources/sample-chance.ts';
+import { toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
 import { forEachMarket, mintOf, newSubject } from '../../support/market.ts';
 
 const ENDPOINTS = ['', '/floor', '/listings', '/sales'];

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toLargeTokenId } from '../../../src/sources/sample-chance.ts';
+import { toLargeTokenId } from '../../../sample/random.ts';
 import type { TestMarket } from '../../support/market.ts';
 import {
   DAY_MS,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toEvmHash, toSolanaSignature } from '../../../src/sources/sample-chance.ts';
+import { toEvmHash, toSolanaSignature } from '../../../sample/random.ts';
 import {
   BUYER,
   DAY_MS,

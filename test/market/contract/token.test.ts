@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toEvmAddress, toLargeTokenId, toSolanaAddress } from '../../../src/sources/sample-chance.ts';
+import { toEvmAddress, toLargeTokenId, toSolanaAddress } from '../../../sample/random.ts';
 import type { Subject } from '../../support/market.ts';
 import {
   DAY_MS,

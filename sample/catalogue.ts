@@ -1,7 +1,7 @@
 // What the sample marketplace consists of: its collections and how much of everything each one shows. Names and words are made
 // up; it must never name a real project, or describe a collection that the generator then contradicts.
 
-import type { LookName } from './sample-pictures.ts';
+import type { LookName } from './pictures.ts';
 
 export type SampleCollection = {
   chain: string;

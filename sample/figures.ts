@@ -1,8 +1,8 @@
 // Looks of sample collections that show one figure: a creature, a machine, a fruit. On a banner the figure is repeated.
 
-import type { Chance } from './sample-chance.ts';
-import { at } from './sample-chance.ts';
-import { blob, curves, dot, dots, fall, mirror, panel, spread, stars, wheel } from './sample-drawing.ts';
+import type { Chance } from './random.ts';
+import { at } from './random.ts';
+import { blob, curves, dot, dots, fall, mirror, panel, spread, stars, wheel } from './drawing.ts';
 
 export function maps(chance: Chance, width: number): string {
   const [paper, sea, shore, land, peak] = chance.pick([

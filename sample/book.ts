@@ -1,14 +1,14 @@
 // The listings of one sample collection: the own order book, the mirrored marketplaces, and what came of earlier listings.
 // The cheapest active ask is the catalogue's floor to the unit; it must never list a token for someone who does not hold it.
 
-import type { Address } from '../core/address.ts';
-import { shareOf } from '../core/amount.ts';
-import type { ListingStatus } from '../orders/order-id.ts';
-import { toOrderId } from '../orders/order-id.ts';
-import type { Chance } from './sample-chance.ts';
-import { createChance, toEvmHash, toSolanaAddress } from './sample-chance.ts';
-import type { SampleAsset, SampleSale, SampleSubject } from './sample-trades.ts';
-import { DAY_MS, roundPrice, SAMPLE_ANCHOR } from './sample-trades.ts';
+import type { Address } from '../src/core/address.ts';
+import { shareOf } from '../src/core/amount.ts';
+import type { ListingStatus } from '../src/orders/order-id.ts';
+import { toOrderId } from '../src/orders/order-id.ts';
+import type { Chance } from './random.ts';
+import { createChance, toEvmHash, toSolanaAddress } from './random.ts';
+import type { SampleAsset, SampleSale, SampleSubject } from './trades.ts';
+import { DAY_MS, roundPrice, SAMPLE_ANCHOR } from './trades.ts';
 
 export type SampleListing = {
   asset: SampleAsset;

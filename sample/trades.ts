@@ -1,11 +1,11 @@
 // The history of one sample collection: who held what, and which sales made it so. Each sale's seller is the holder of the
 // moment, so that owners, sales and listings agree; it must never look past the anchor.
 
-import type { Address, AssetId } from '../core/address.ts';
-import { parseNativeAmount } from '../core/amount.ts';
-import type { Chain } from '../core/chains.ts';
-import type { SampleCollection } from './sample-catalogue.ts';
-import type { Chance } from './sample-chance.ts';
+import type { Address, AssetId } from '../src/core/address.ts';
+import { parseNativeAmount } from '../src/core/amount.ts';
+import type { Chain } from '../src/core/chains.ts';
+import type { SampleCollection } from './catalogue.ts';
+import type { Chance } from './random.ts';
 import {
   at,
   createChance,
@@ -14,7 +14,7 @@ import {
   toLargeTokenId,
   toSolanaAddress,
   toSolanaSignature,
-} from './sample-chance.ts';
+} from './random.ts';
 
 /** The moment of the sample, in milliseconds since the epoch: nothing in it happened later. */
 export const SAMPLE_ANCHOR = Date.UTC(2026, 5, 1);

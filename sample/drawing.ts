@@ -1,8 +1,8 @@
 // The few shapes that the looks of the sample collections are made of, as SVG text. Whole numbers only and no trigonometry,
 // because engines may round it differently; nothing here may write script or a reference out of the picture.
 
-import type { Chance } from './sample-chance.ts';
-import { at } from './sample-chance.ts';
+import type { Chance } from './random.ts';
+import { at } from './random.ts';
 
 /**
  * Says what is inside a picture 100 high and `width` wide: 100 for a token, 300 for a banner. Coordinates are joined by

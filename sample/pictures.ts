@@ -1,8 +1,8 @@
 // The pictures of the sample marketplace: SVG drawn from a seed, as data URIs, so that a new service shows something without
 // asking anyone. It must never write script, a link out of the picture, or anything that two loads could do differently.
 
-import { createChance } from './sample-chance.ts';
-import type { Look } from './sample-drawing.ts';
+import { createChance } from './random.ts';
+import type { Look } from './drawing.ts';
 import {
   arcade,
   automata,
@@ -15,8 +15,8 @@ import {
   owls,
   rockpool,
   stamps,
-} from './sample-figures.ts';
-import { comets, harbour, kites, meadow, suns, tiles, weave } from './sample-scenes.ts';
+} from './figures.ts';
+import { comets, harbour, kites, meadow, suns, tiles, weave } from './scenes.ts';
 
 const LOOKS = {
   arcade,

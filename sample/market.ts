@@ -1,16 +1,16 @@
 // The sample marketplace: records in the formats of the intake, made by the program itself, so that a new service shows a
 // working market at once. It must never read the clock or real randomness: two loads are alike to the byte, for ever.
 
-import type { Address } from '../core/address.ts';
-import { parseAmount, toNativeNumber } from '../core/amount.ts';
-import { createChains } from '../core/chains.ts';
-import type { SampleListing } from './sample-book.ts';
-import { drawBook, drawFilled, hasKnownOwner } from './sample-book.ts';
-import { SAMPLE_COLLECTIONS } from './sample-catalogue.ts';
-import { createChance, toEvmAddress, toSolanaAddress } from './sample-chance.ts';
-import { drawBanner, drawPicture } from './sample-pictures.ts';
-import type { SampleAsset, SampleSale, SampleSubject } from './sample-trades.ts';
-import { createSubject, DAY_MS, drawAssets, drawSales, SAMPLE_ANCHOR } from './sample-trades.ts';
+import type { Address } from '../src/core/address.ts';
+import { parseAmount, toNativeNumber } from '../src/core/amount.ts';
+import { createChains } from '../src/core/chains.ts';
+import type { SampleListing } from './book.ts';
+import { drawBook, drawFilled, hasKnownOwner } from './book.ts';
+import { SAMPLE_COLLECTIONS } from './catalogue.ts';
+import { createChance, toEvmAddress, toSolanaAddress } from './random.ts';
+import { drawBanner, drawPicture } from './pictures.ts';
+import type { SampleAsset, SampleSale, SampleSubject } from './trades.ts';
+import { createSubject, DAY_MS, drawAssets, drawSales, SAMPLE_ANCHOR } from './trades.ts';
 
 /** Holds the tokens that are listed through the service itself on Solana: for `CUSTODY_WALLETS`. */
 export const SAMPLE_CUSTODY_WALLET: string = toSolanaAddress('custody');

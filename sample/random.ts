@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 
-import type { Address, AssetId } from '../core/address.ts';
+import type { Address, AssetId } from '../src/core/address.ts';
 
 /** Repeatable draws. The same seed gives the same draws, whatever else was drawn elsewhere. */
 export type Chance = {

@@ -1,7 +1,7 @@
 // Local chains with everything that life on them needs, started together and ended together.
 
-import type { Clock } from '../core/clock.ts';
-import { systemClock } from '../core/clock.ts';
+import type { Clock } from '../src/core/clock.ts';
+import { systemClock } from '../src/core/clock.ts';
 import { signBook } from './book.ts';
 import { startChain, toSeconds } from './chain.ts';
 import { createChance } from './chance.ts';

@@ -1,8 +1,8 @@
 // Looks of sample collections that are scenes or patterns: they fill any width by themselves.
 
-import type { Chance } from './sample-chance.ts';
-import { at } from './sample-chance.ts';
-import { curves, dot, dots, fall, panel, spread, stars, wheel } from './sample-drawing.ts';
+import type { Chance } from './random.ts';
+import { at } from './random.ts';
+import { curves, dot, dots, fall, panel, spread, stars, wheel } from './drawing.ts';
 
 export function harbour(chance: Chance, width: number): string {
   const [high, low, water, land] = chance.pick([
