@@ -2,7 +2,7 @@
 // at a time afterwards.
 
 import type { Address } from 'viem';
-import type { Chance } from './chance.ts';
+import type { Random } from './chance.ts';
 import type { Ledger, Listing } from './ledger.ts';
 import { counterOf, mayMove, operatorOf } from './ledger.ts';
 import type { OrderComponents, Share, TokenUnits } from './orders.ts';
@@ -19,7 +19,7 @@ export type Draft = {
   endTime: number;
 };
 
-export type Desk = { world: World; ledger: Ledger; chance: Chance; now: number };
+export type Desk = { world: World; ledger: Ledger; chance: Random; now: number };
 
 /** Orders may be filled from a minute before they were signed: clocks differ. */
 const START_MARGIN_S = 60;
@@ -122,7 +122,7 @@ export function collectionOf({ collections }: World, contract: Address): LocalCo
 }
 
 /** Most are cheap and a few are dear. Single tokens have prices of any last digit. */
-export function drawPrice(chance: Chance, standard: TokenUnits['standard']): bigint {
+export function drawPrice(chance: Random, standard: TokenUnits['standard']): bigint {
   const share = (chance.below(1_000_000) / 1_000_000) ** 4;
   const steps = CHEAPEST_STEPS + Math.floor(share * (DEAREST_STEPS - CHEAPEST_STEPS));
   const price = BigInt(steps) * PRICE_STEP;

@@ -4,7 +4,7 @@ import type { Clock } from '../src/core/clock.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { signBook } from './book.ts';
 import { startChain, toSeconds } from './chain.ts';
-import { createChance } from './chance.ts';
+import { createRandom } from './chance.ts';
 import type { Ledger, Listing } from './ledger.ts';
 import type { Life, Marketplace } from './life.ts';
 import { createLife } from './life.ts';
@@ -43,7 +43,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   };
   try {
     const chains = await Promise.all(starting);
-    const worlds = chains.map((chain) => createWorld(chain, createChance(seed + chain.chainId), size));
+    const worlds = chains.map((chain) => createWorld(chain, createRandom(seed + chain.chainId), size));
     return { networks: await Promise.all(worlds), stop };
   } catch (error) {
     await stop();
@@ -62,7 +62,7 @@ export async function startLife(
     reorgShare?: number;
   },
 ): Promise<{ life: Life; book: readonly Listing[] }> {
-  const chance = createChance(options.seed * 31 + world.chain.chainId);
+  const chance = createRandom(options.seed * 31 + world.chain.chainId);
   const now = toSeconds(world.chain.clock());
   const book = await signBook({ world, ledger, chance, now }, options.orders);
   return { life: await createLife({ ...options, world, ledger, chance }), book };

@@ -22,7 +22,7 @@ import {
   transferBack,
   validate,
 } from './changes.ts';
-import type { Chance } from './chance.ts';
+import type { Random } from './chance.ts';
 import type { Ledger, Listing } from './ledger.ts';
 import { copyLedger, isFillable, isOpen } from './ledger.ts';
 import type { Plan, Planner, Scene } from './trades.ts';
@@ -51,7 +51,7 @@ export type Step = { chain: string; what: string; block: number; txs: readonly H
 export type LifeOptions = {
   world: World;
   ledger: Ledger;
-  chance: Chance;
+  chance: Random;
   marketplace: Marketplace;
   /** Lets time pass, for all who share the clock. Without it, short listings end in their own time. */
   skip?: (ms: number) => void;
@@ -237,7 +237,7 @@ export async function createLife(options: LifeOptions): Promise<Life> {
   return { world, steps, accepted, refused, post, step, reorganise, ledger: () => ledger };
 }
 
-function drawDeed(chance: Chance): Planner {
+function drawDeed(chance: Random): Planner {
   let drawn = chance.below(WEIGHT);
   for (const [planner, weight] of DEEDS) {
     if (drawn < weight) return planner;

@@ -7,7 +7,7 @@ import type { LocalAccount } from 'viem/accounts';
 import { readContract } from './artifacts.ts';
 import type { Call, LocalChain } from './chain.ts';
 import { callOf, deploy, transact } from './chain.ts';
-import type { Chance } from './chance.ts';
+import type { Random } from './chance.ts';
 import type { Ledger } from './ledger.ts';
 import { createLedger, move, operatorOf, setOperator } from './ledger.ts';
 import type { Share } from './orders.ts';
@@ -64,7 +64,7 @@ const UNLIMITED = 2n ** 256n - 1n;
 
 export async function createWorld(
   chain: LocalChain,
-  chance: Chance,
+  chance: Random,
   size: WorldSize = WORLD_SIZE,
 ): Promise<{ world: World; ledger: Ledger }> {
   const protocol = await installProtocol(chain);
@@ -146,7 +146,7 @@ function approvalsOf({ collections }: World, ledger: Ledger, { address, conduitK
 function mintsOf(
   { people }: World,
   ledger: Ledger,
-  { collection, chance }: { collection: LocalCollection; chance: Chance },
+  { collection, chance }: { collection: LocalCollection; chance: Random },
 ): Call[] {
   const { address: contract, standard, size } = collection;
   const mint = (person: Person | undefined, tokenId: number, units: bigint) => {

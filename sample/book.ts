@@ -5,8 +5,8 @@ import type { Address } from '../src/core/address.ts';
 import { shareOf } from '../src/core/amount.ts';
 import type { ListingStatus } from '../src/orders/order-id.ts';
 import { toOrderId } from '../src/orders/order-id.ts';
-import type { Chance } from './random.ts';
-import { createChance, toEvmHash, toSolanaAddress } from './random.ts';
+import type { Random } from './random.ts';
+import { createRandom, toEvmHash, toSolanaAddress } from './random.ts';
 import type { SampleAsset, SampleSale, SampleSubject } from './trades.ts';
 import { DAY_MS, roundPrice, SAMPLE_ANCHOR } from './trades.ts';
 
@@ -28,7 +28,7 @@ export type SampleListing = {
 /** Active listings, and beside some of them earlier ones that expired or were cancelled. */
 export function drawBook(subject: SampleSubject, assets: readonly SampleAsset[]): SampleListing[] {
   const { spec, serviceName, markets } = subject;
-  const chance = createChance('book', spec.slug);
+  const chance = createRandom('book', spec.slug);
   const listed = drawListed(assets, spec.listed, chance);
   return listed.flatMap((asset, index) => {
     const raw = drawAsk(subject, asset, index, chance);
@@ -48,7 +48,7 @@ export function drawBook(subject: SampleSubject, assets: readonly SampleAsset[])
 
 /** The listing that a sale came from, for about half of the sales. */
 export function drawFilled(subject: SampleSubject, sales: readonly SampleSale[]): Map<SampleSale, SampleListing> {
-  const chance = createChance('filled', subject.spec.slug);
+  const chance = createRandom('filled', subject.spec.slug);
   const filled = new Map<SampleSale, SampleListing>();
   for (const sale of sales) {
     const { asset, raw, seller, source, tx } = sale;
@@ -64,7 +64,7 @@ export function drawFilled(subject: SampleSubject, sales: readonly SampleSale[])
 type Draft = Pick<SampleListing, 'asset' | 'raw' | 'seller' | 'listedAt' | 'expiresAt' | 'status' | 'tx'>;
 
 /** Which assets are listed, the first of them an ordinary one, because it is to be the floor. */
-function drawListed(assets: readonly SampleAsset[], count: number, chance: Chance): SampleAsset[] {
+function drawListed(assets: readonly SampleAsset[], count: number, chance: Random): SampleAsset[] {
   const drawn = chance.shuffle(assets.filter(hasKnownOwner)).slice(0, count);
   return drawn.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
 }
@@ -75,7 +75,7 @@ export function hasKnownOwner(asset: SampleAsset): boolean {
 }
 
 /** The floor itself for the first, then asks above it: many close by, fewer far up, rare tokens dearer. */
-function drawAsk(subject: SampleSubject, asset: SampleAsset, index: number, chance: Chance): bigint {
+function drawAsk(subject: SampleSubject, asset: SampleAsset, index: number, chance: Random): bigint {
   if (index === 0) return subject.floor;
   const share = (index + chance.next()) / (subject.spec.listed + 1);
   const bps = BigInt(Math.floor(10_000 + 7_000 * share + 14_000 * share * share * share));
@@ -89,19 +89,19 @@ function atLeastAbove(subject: SampleSubject, raw: bigint): bigint {
   return rounded > subject.floor ? rounded : subject.floor + subject.step;
 }
 
-function drawDraft(asset: SampleAsset, raw: bigint, chance: Chance): Draft {
+function drawDraft(asset: SampleAsset, raw: bigint, chance: Random): Draft {
   const heldMs = Math.min(SAMPLE_ANCHOR - asset.heldSince, 75 * DAY_MS);
   const listedAt = SAMPLE_ANCHOR - chance.between(Math.ceil(heldMs / 100), heldMs - 1_000);
   return { asset, raw, seller: asset.holder, listedAt, expiresAt: drawExpiry(chance), status: 'active', tx: null };
 }
 
 /** Never, or ten years after the anchor: the floor stays what it is for as long as anyone looks at the sample. */
-function drawExpiry(chance: Chance): number | null {
+function drawExpiry(chance: Random): number | null {
   return chance.happens(0.35) ? null : Date.UTC(2036, 0, 1) + chance.between(0, 360) * DAY_MS;
 }
 
 /** An earlier listing of the same holder. Some that ran out still say `active`, as an unswept book does. */
-function drawEarlier(subject: SampleSubject, draft: Draft, chance: Chance): SampleListing | null {
+function drawEarlier(subject: SampleSubject, draft: Draft, chance: Random): SampleListing | null {
   const { asset } = draft;
   const roomMs = draft.listedAt - asset.heldSince;
   if (roomMs < 12 * DAY_MS) return null;
@@ -120,7 +120,7 @@ const MARKET_FEE_BPS: Readonly<Record<string, number>> = { opensea: 100, blur: 5
 const ORDINARY_FEE_BPS = 200;
 
 /** A listing as its source gives it. `kept` ids are referred to by something else, so they are always there. */
-function toListing(subject: SampleSubject, draft: Draft, source: string, chance: Chance, kept?: 'kept'): SampleListing {
+function toListing(subject: SampleSubject, draft: Draft, source: string, chance: Random, kept?: 'kept'): SampleListing {
   const { spec, chain, address, serviceName } = subject;
   const own = source === serviceName;
   const seed = [spec.slug, draft.asset.id, own ? 'own' : source, String(draft.listedAt)];

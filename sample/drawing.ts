@@ -1,14 +1,14 @@
 // The few shapes that the looks of the sample collections are made of, as SVG text. Whole numbers only and no trigonometry,
 // because engines may round it differently; nothing here may write script or a reference out of the picture.
 
-import type { Chance } from './random.ts';
+import type { Random } from './random.ts';
 import { at } from './random.ts';
 
 /**
  * Says what is inside a picture 100 high and `width` wide: 100 for a token, 300 for a banner. Coordinates are joined by
  * commas, because a space costs three bytes in a data URI.
  */
-export type Look = (chance: Chance, width: number, label: string) => string;
+export type Look = (chance: Random, width: number, label: string) => string;
 
 /** The whole canvas in one fill. */
 export function panel(width: number, fill: string): string {
@@ -36,7 +36,7 @@ export function curves(path: string, size: number, colour: string): string {
 }
 
 /** Small dots over the upper part of the canvas. */
-export function stars(chance: Chance, width: number, height: number, colour = '#fff'): string {
+export function stars(chance: Random, width: number, height: number, colour = '#fff'): string {
   let path = '';
   for (let star = 0; star < width / 12; star += 1) path += dot(chance.between(2, width - 2), chance.between(3, height));
   return `<g opacity='.7'>${dots(path, 0.9, colour)}</g>`;
@@ -72,7 +72,7 @@ const COMPASS = [
 ] as const;
 
 /** Path data of a soft closed shape around the origin, its radius between the bounds. */
-export function blob(chance: Chance, min: number, max: number): string {
+export function blob(chance: Random, min: number, max: number): string {
   const corners = COMPASS.map(([x, y]) => {
     const radius = chance.between(min, max);
     return [Math.round((x * radius) / 20), Math.round((y * radius) / 20)] as const;

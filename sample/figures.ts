@@ -1,10 +1,10 @@
 // Looks of sample collections that show one figure: a creature, a machine, a fruit. On a banner the figure is repeated.
 
-import type { Chance } from './random.ts';
+import type { Random } from './random.ts';
 import { at } from './random.ts';
 import { blob, curves, dot, dots, fall, mirror, panel, spread, stars, wheel } from './drawing.ts';
 
-export function maps(chance: Chance, width: number): string {
+export function maps(chance: Random, width: number): string {
   const [paper, sea, shore, land, peak] = chance.pick([
     ['#f1e4c6', '#c9d6c3', '#e9d19a', '#b9b26b', '#8a7a4a'],
     ['#efe0c4', '#b8cfd4', '#ecd7a7', '#c79f62', '#96613c'],
@@ -25,7 +25,7 @@ ${level(1.05, sea)}${level(0.85, shore)}${level(0.62, land)}${level(0.3, peak)}<
 <path d='M${width - 14},5l2,7,7,2,-7,2,-2,7,-2,-7,-7,-2,7,-2z' fill='${peak}'/>`;
 }
 
-export function lanterns(chance: Chance, width: number, label: string): string {
+export function lanterns(chance: Random, width: number, label: string): string {
   const [high, low, paper, glow] = chance.pick([
     ['#1a1033', '#5b2a6e', '#ff8a5c', '#ffd9a0'],
     ['#0c1d36', '#1f5673', '#ffc45c', '#fff0c2'],
@@ -45,7 +45,7 @@ export function lanterns(chance: Chance, width: number, label: string): string {
   return `${fall('s', high, low)}${panel(width, 'url(#s)')}${stars(chance, width, 70)}${spread(lantern, width)}${width === 100 ? name : ''}`;
 }
 
-export function fruit(chance: Chance, width: number): string {
+export function fruit(chance: Random, width: number): string {
   const [paper, ring] = chance.pick([
     ['#fbf3e4', '#efe0c2'],
     ['#eef4e6', '#dbe8cc'],
@@ -68,7 +68,7 @@ export function fruit(chance: Chance, width: number): string {
   return `${panel(width, paper)}${spread(slice, width)}${dial}`;
 }
 
-export function automata(chance: Chance, width: number): string {
+export function automata(chance: Random, width: number): string {
   const ground = chance.pick(['#f4d35e', '#a1c6ea', '#f2b5a7', '#b8d8ba', '#d9c6ec', '#f0e0c8']);
   const [shell, dark, glow] = chance.pick([
     ['#5c6b73', '#253237', '#9ef0e1'],
@@ -97,7 +97,7 @@ ${dots('M31,34h38', 4, '#ffffff44')}${eyes}${mouth}${width === 100 ? dots(`M${ch
   return `${panel(width, ground)}${spread(`${dots('M50,52h.1', 92, '#ffffff4d')}${robot}`, width)}`;
 }
 
-export function inkblots(chance: Chance, width: number): string {
+export function inkblots(chance: Random, width: number): string {
   const paper = chance.pick(['#f5f0e6', '#f7ede2', '#ecf0ee', '#f3eef6']);
   const [ink, wash] = chance.pick([
     ['#1f2041', '#7768ae'],
@@ -119,7 +119,7 @@ ${drop(chance.between(30, 38), chance.between(18, 28), 0.36, ink)}${dots(spots, 
   return `${panel(width, paper)}${spread(mirror(half) + eyes, width)}`;
 }
 
-export function stamps(chance: Chance, width: number): string {
+export function stamps(chance: Random, width: number): string {
   const desk = chance.pick(['#bfd7ea', '#e8d6cb', '#cfe0c3', '#d8d2e1']);
   const [high, low, skin] = chance.pick([
     ['#3fa7d6', '#12355b', '#f9c784'],
@@ -152,7 +152,7 @@ export function stamps(chance: Chance, width: number): string {
 const FRONDS =
   'M50,60q-16,-44,-44,-36q2,30,44,36q16,-44,44,-36q-2,30,-44,36M50,68q-30,-24,-46,-4q18,20,46,4q30,-24,46,-4q-18,20,-46,4';
 
-export function drummers(chance: Chance, width: number): string {
+export function drummers(chance: Random, width: number): string {
   const [high, low, leaf, wood, bright, hide] = chance.pick([
     ['#12372a', '#0b2118', '#2f6b4f', '#8a4b2a', '#f2a541', '#fbe8c8'],
     ['#28456b', '#16263f', '#3e7a80', '#7b3f61', '#ff8c61', '#ffe3d3'],
@@ -172,7 +172,7 @@ ${dots(`M${chance.between(18, 28)},8L44,30M${chance.between(72, 82)},10L57,32`, 
   return `${fall('s', high, low)}${panel(width, 'url(#s)')}${spread(drum, width)}`;
 }
 
-export function arcade(chance: Chance, width: number): string {
+export function arcade(chance: Random, width: number): string {
   const [screen, line, first, second] = chance.pick([
     ['#1a1c2c', '#292d48', '#41a6f6', '#f4f4f4'],
     ['#20150f', '#33231a', '#ffcd75', '#ef7d57'],
@@ -200,7 +200,7 @@ export function arcade(chance: Chance, width: number): string {
   return `${panel(width, screen)}<path d='${scan}' stroke='${line}' stroke-width='3'/>${spread(sprite, width)}`;
 }
 
-export function marbles(chance: Chance, width: number): string {
+export function marbles(chance: Random, width: number): string {
   const ground = chance.pick(['#dfe7e0', '#e9e1d6', '#dde3ee', '#efdfe2']);
   const glass = [
     ['#ffe8a3', '#f4a259', '#8c3b1f'],
@@ -224,7 +224,7 @@ export function marbles(chance: Chance, width: number): string {
 ${panel(width, ground)}${spread(marble, width)}`;
 }
 
-export function rockpool(chance: Chance, width: number): string {
+export function rockpool(chance: Random, width: number): string {
   const [sand, water, deep] = chance.pick([
     ['#e9d8a6', '#94d2bd', '#0a9396'],
     ['#f0d9c0', '#8ecae6', '#3286a8'],
@@ -251,7 +251,7 @@ ${dots(`M30,60L${gaze},44M38,58L${gaze + 11},42`, 2.4, body)}${dots(dot(gaze, 43
   return `${panel(width, sand)}${spread(crab, width)}`;
 }
 
-export function owls(chance: Chance, width: number): string {
+export function owls(chance: Random, width: number): string {
   const ground = chance.pick(['#2f3e46', '#f2e9e4', '#cad2c5', '#3d405b', '#ffe5d9']);
   const [light, mid, dark, bill] = chance.pick([
     ['#f4d6a0', '#d9a05b', '#a86b32', '#e4572e'],

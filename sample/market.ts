@@ -7,7 +7,7 @@ import { createChains } from '../src/core/chains.ts';
 import type { SampleListing } from './book.ts';
 import { drawBook, drawFilled, hasKnownOwner } from './book.ts';
 import { SAMPLE_COLLECTIONS } from './catalogue.ts';
-import { createChance, toEvmAddress, toSolanaAddress } from './random.ts';
+import { createRandom, toEvmAddress, toSolanaAddress } from './random.ts';
 import { drawBanner, drawPicture } from './pictures.ts';
 import type { SampleAsset, SampleSale, SampleSubject } from './trades.ts';
 import { createSubject, DAY_MS, drawAssets, drawSales, SAMPLE_ANCHOR } from './trades.ts';
@@ -49,7 +49,7 @@ const WALLETS = { evm: 150, solana: 90 } as const;
 function drawWallets({ spec, chain }: SampleSubject): Address[] {
   const toWallet = chain.family === 'evm' ? toEvmAddress : toSolanaAddress;
   const all = Array.from({ length: WALLETS[chain.family] }, (_, index) => toWallet('wallet', String(index)));
-  return createChance('wallets', spec.slug)
+  return createRandom('wallets', spec.slug)
     .shuffle(all)
     .slice(0, Math.ceil(spec.tokens * 0.45));
 }

@@ -1,7 +1,7 @@
 // The pictures of the sample marketplace: SVG drawn from a seed, as data URIs, so that a new service shows something without
 // asking anyone. It must never write script, a link out of the picture, or anything that two loads could do differently.
 
-import { createChance } from './random.ts';
+import { createRandom } from './random.ts';
 import type { Look } from './drawing.ts';
 import {
   arcade,
@@ -52,7 +52,7 @@ export function drawBanner(look: LookName, subject: string): string {
 }
 
 function draw(look: LookName, subject: string, label: string, width: number): string {
-  const inside = LOOKS[look](createChance('picture', look, subject), width, label);
+  const inside = LOOKS[look](createRandom('picture', look, subject), width, label);
   const open = `<svg xmlns='http://www.w3.org/2000/svg' width='${width * 4}' height='400' viewBox='0 0 ${width} 100'>`;
   return toDataUri(`${open}${inside}</svg>`);
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Address, AssetId } from '../src/core/address.ts';
 
 /** Repeatable draws. The same seed gives the same draws, whatever else was drawn elsewhere. */
-export type Chance = {
+export type Random = {
   /** A double from 0 to below 1. */
   next(): number;
   /** An integer, both bounds included. */
@@ -20,7 +20,7 @@ export type Chance = {
 const EDITION = 'mercat sample 1';
 
 /** A stream of its own for each subject, so that a new collection changes nothing in the others. */
-export function createChance(...subject: string[]): Chance {
+export function createRandom(...subject: string[]): Random {
   // mulberry32: only integer arithmetic, which no engine rounds differently.
   let state = digest('sha256', subject).readUInt32BE(0);
   const next = () => {

@@ -1,10 +1,10 @@
 // Looks of sample collections that are scenes or patterns: they fill any width by themselves.
 
-import type { Chance } from './random.ts';
+import type { Random } from './random.ts';
 import { at } from './random.ts';
 import { curves, dot, dots, fall, panel, spread, stars, wheel } from './drawing.ts';
 
-export function harbour(chance: Chance, width: number): string {
+export function harbour(chance: Random, width: number): string {
   const [high, low, water, land] = chance.pick([
     ['#0b1f3a', '#4f83a8', '#0d2a45', '#071526'],
     ['#1c1440', '#d1698a', '#2a1f4f', '#120b2b'],
@@ -30,7 +30,7 @@ export function harbour(chance: Chance, width: number): string {
 ${dots(lamps, 3, lit)}<path d='${shine}' stroke='${lit}' stroke-width='2' stroke-dasharray='4,3' opacity='.55'/>`;
 }
 
-export function tiles(chance: Chance, width: number): string {
+export function tiles(chance: Random, width: number): string {
   const [ground, line, inlay] = chance.pick([
     ['#0f4c5c', '#f2e8cf', '#e36414'],
     ['#264653', '#e9c46a', '#2a9d8f'],
@@ -54,7 +54,7 @@ export function tiles(chance: Chance, width: number): string {
   return `${panel(width, ground)}${spread(field, width)}`;
 }
 
-export function meadow(chance: Chance, width: number): string {
+export function meadow(chance: Random, width: number): string {
   const [high, low, grass] = chance.pick([
     ['#fde9c9', '#f7c59f', '#5b7553'],
     ['#d7ecf0', '#f4f1de', '#4f7a5a'],
@@ -78,7 +78,7 @@ export function meadow(chance: Chance, width: number): string {
 ${curves(stems, 1.6, grass)}<defs>${head}</defs>${heads}`;
 }
 
-export function suns(chance: Chance, width: number): string {
+export function suns(chance: Random, width: number): string {
   const [high, low, near, far, sun] = chance.pick([
     ['#2b1055', '#ff9a76', '#3b1c5a', '#6b2d6b', '#ffe29a'],
     ['#0f3057', '#f6b17a', '#102a43', '#2d4f6c', '#fff0c9'],
@@ -100,7 +100,7 @@ export function suns(chance: Chance, width: number): string {
 ${dune(chance.between(64, 70), chance.between(-14, 14), far)}${dune(chance.between(78, 84), chance.between(-12, 12), near)}`;
 }
 
-export function weave(chance: Chance, width: number): string {
+export function weave(chance: Random, width: number): string {
   const [base, ...threads] = chance.pick([
     ['#e8e2d4', '#7189a6', '#34506b', '#c9a66b'],
     ['#f3d9b1', '#c96f53', '#8c3b3b', '#e3a857'],
@@ -124,7 +124,7 @@ ${lay(columns[0] ?? '', 'url(#s)', ` stroke-dasharray='10'`)}${lay(columns[1] ??
 <circle cx='${chance.between(20, width - 20)}' cy='${chance.between(20, 80)}' r='${chance.between(14, 26)}' fill='${base}' opacity='.42'/>`;
 }
 
-export function comets(chance: Chance, width: number, label: string): string {
+export function comets(chance: Random, width: number, label: string): string {
   const [night, rule, tail] = chance.pick([
     ['#0b132b', '#3a506b', '#6fffe9'],
     ['#1b1725', '#5b4b6b', '#ffc6d9'],
@@ -145,7 +145,7 @@ export function comets(chance: Chance, width: number, label: string): string {
 ${dots(rules, 1.2, rule)}<text x='${width - 8}' y='94' font-family='monospace' font-size='9' fill='${tail}' text-anchor='end'>${number}</text>`;
 }
 
-export function kites(chance: Chance, width: number): string {
+export function kites(chance: Random, width: number): string {
   const [high, low] = chance.pick([
     ['#7cc6fe', '#e8f6ff'],
     ['#ffb88c', '#fff1d6'],

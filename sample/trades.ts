@@ -5,10 +5,10 @@ import type { Address, AssetId } from '../src/core/address.ts';
 import { parseNativeAmount } from '../src/core/amount.ts';
 import type { Chain } from '../src/core/chains.ts';
 import type { SampleCollection } from './catalogue.ts';
-import type { Chance } from './random.ts';
+import type { Random } from './random.ts';
 import {
   at,
-  createChance,
+  createRandom,
   toEvmAddress,
   toEvmHash,
   toLargeTokenId,
@@ -72,7 +72,7 @@ export function createSubject(spec: SampleCollection, chain: Chain, serviceName:
   const floor = parseNativeAmount(spec.floor, chain.decimals);
   if (floor === null) throw new RangeError(`the floor of ${spec.slug} is not an amount`);
   const markets = spec.markets.filter((market) => market !== serviceName);
-  const hours = createChance('created', spec.slug).between(1, 23);
+  const hours = createRandom('created', spec.slug).between(1, 23);
   return {
     spec,
     chain,
@@ -88,7 +88,7 @@ export function createSubject(spec: SampleCollection, chain: Chain, serviceName:
 /** The tokens as they were minted, and those who hold them. */
 export function drawAssets(subject: SampleSubject, wallets: readonly Address[]): SampleAsset[] {
   const { spec, createdAt } = subject;
-  const chance = createChance('assets', spec.slug);
+  const chance = createRandom('assets', spec.slug);
   const ranks = drawRanks(spec, chance);
   const names = spec.registry ? drawRegistryNames(chance, spec.tokens) : [];
   return ranks.map((rank, index) => ({
@@ -109,7 +109,7 @@ export function drawSales(
   wallets: readonly Address[],
 ): SampleSale[] {
   const { spec } = subject;
-  const chance = createChance('sales', spec.slug);
+  const chance = createRandom('sales', spec.slug);
   const sales: SampleSale[] = [];
   for (const [index, soldAt] of drawTimes(subject, chance).entries()) {
     const before = sales.at(-1);
@@ -150,14 +150,14 @@ function toAssetId({ spec, chain }: SampleSubject, number: number): AssetId {
 }
 
 /** Ranks from 1 without a gap for all but a few tokens; editions have none. */
-function drawRanks(spec: SampleCollection, chance: Chance): (number | null)[] {
+function drawRanks(spec: SampleCollection, chance: Random): (number | null)[] {
   const unranked = spec.tokenStandard === 'ERC-1155' ? spec.tokens : Math.ceil(spec.tokens / 40);
   return chance.shuffle(
     Array.from({ length: spec.tokens }, (_, index) => (index < unranked ? null : index - unranked + 1)),
   );
 }
 
-function drawPremiumBps(rank: number | null, tokens: number, chance: Chance): number {
+function drawPremiumBps(rank: number | null, tokens: number, chance: Random): number {
   if (rank !== null && rank <= tokens * 0.03) return chance.between(26_000, 60_000);
   if (rank !== null && rank <= tokens * 0.15) return chance.between(12_500, 19_000);
   return 10_000;
@@ -166,7 +166,7 @@ function drawPremiumBps(rank: number | null, tokens: number, chance: Chance): nu
 const FIRST_WORDS = ['amber', 'brisk', 'copper', 'dapple', 'early', 'fallow', 'hushed', 'inland', 'juniper', 'mellow'];
 const SECOND_WORDS = ['heron', 'willow', 'ferry', 'lamp', 'otter', 'quarry', 'saffron', 'thimble', 'violet', 'wren'];
 
-function drawRegistryNames(chance: Chance, count: number): string[] {
+function drawRegistryNames(chance: Random, count: number): string[] {
   const all = FIRST_WORDS.flatMap((first) => SECOND_WORDS.map((second) => `${first}.${second}`));
   return chance.shuffle(all).slice(0, count);
 }
@@ -176,7 +176,7 @@ const SWEEP_EVERY = 18;
 const SWEEP_SIZE = 3;
 
 /** Whole seconds, denser towards the anchor, so that the last day and the last week have sales too. */
-function drawTimes({ spec, createdAt }: SampleSubject, chance: Chance): number[] {
+function drawTimes({ spec, createdAt }: SampleSubject, chance: Random): number[] {
   const spanMs = Math.min(YEAR_MS, SAMPLE_ANCHOR - createdAt - 2 * DAY_MS);
   const times: number[] = [];
   for (let index = spec.sales - 1; index >= 0; index -= 1) {
@@ -192,7 +192,7 @@ function drawTimes({ spec, createdAt }: SampleSubject, chance: Chance): number[]
 const DRAWS_MAX = 40;
 
 /** An asset that somebody else has held for an hour at least, so that it can have been listed before it sold. */
-function drawForSale(assets: readonly SampleAsset[], buyer: Address, soldAt: number, chance: Chance): SampleAsset {
+function drawForSale(assets: readonly SampleAsset[], buyer: Address, soldAt: number, chance: Random): SampleAsset {
   const fits = (asset: SampleAsset) => asset.holder !== buyer && soldAt - asset.heldSince > HOUR_MS;
   for (let draw = 0; draw < DRAWS_MAX; draw += 1) {
     const asset = chance.pick(assets);
@@ -204,7 +204,7 @@ function drawForSale(assets: readonly SampleAsset[], buyer: Address, soldAt: num
 }
 
 /** Prices rise over the year towards today's floor, with rarity and luck on top. */
-function drawPrice(subject: SampleSubject, asset: SampleAsset, soldAt: number, chance: Chance): bigint {
+function drawPrice(subject: SampleSubject, asset: SampleAsset, soldAt: number, chance: Random): bigint {
   const trendBps = 10_400 - Math.floor((4_600 * (SAMPLE_ANCHOR - soldAt)) / YEAR_MS);
   const bps = BigInt(trendBps) * BigInt(asset.premiumBps) * BigInt(chance.between(9_300, 12_400));
   return roundPrice(subject, (subject.floor * bps) / 10_000n ** 3n);

@@ -14,7 +14,7 @@ import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
 import { createChains } from './core/chains.ts';
 import { OperatorError, describeError } from './core/errors.ts';
-import { createAnswerCache } from './http/response-cache.ts';
+import { createResponseCache } from './http/response-cache.ts';
 import { socketPathOf, startLocalServer } from './server/local-server.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
@@ -174,7 +174,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     marketplace: {
       market,
       changes,
-      answers: createAnswerCache(changes, clock),
+      answers: createResponseCache(changes, clock),
       cursorSecret,
       baseUrl: () => config.baseUrl ?? listeningUrl(app, config.host),
       version: readVersion(),

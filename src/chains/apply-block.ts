@@ -2,13 +2,13 @@
 // counters, and the orders that it touches, in one transaction of the caller. It never asks a chain anything.
 
 import {
-  listOperatorWords,
-  listTokenWords,
+  listOperatorApprovalStates,
+  listTokenApprovalStates,
   updateCounters,
   updateOperatorApprovals,
   updateTokenApprovals,
 } from '../chain-log/queries/approvals.ts';
-import type { OperatorWord, TokenWord } from '../chain-log/queries/approvals.ts';
+import type { OperatorApprovalState, TokenApprovalState } from '../chain-log/queries/approvals.ts';
 import { listOrderIdsByHash } from '../orders/queries/book-orders.ts';
 import { deleteChainEventsAfter, insertChainEvents } from '../chain-log/queries/chain-events.ts';
 import type { Queryable } from '../database/port.ts';
@@ -77,9 +77,9 @@ export async function rewindTo(tx: Queryable, chain: string, ancestor: number, n
   await updateHoldings(tx, toHoldingChanges(chain, gone, -1n));
   const words = lastWords(chain, gone);
   if (words.operators.length > 0) {
-    await updateOperatorApprovals(tx, await listOperatorWords(tx, chain, words.operators));
+    await updateOperatorApprovals(tx, await listOperatorApprovalStates(tx, chain, words.operators));
   }
-  if (words.tokens.length > 0) await updateTokenApprovals(tx, await listTokenWords(tx, chain, words.tokens));
+  if (words.tokens.length > 0) await updateTokenApprovals(tx, await listTokenApprovalStates(tx, chain, words.tokens));
   return settle(tx, chain, gone, now);
 }
 
@@ -129,11 +129,11 @@ function lastWords(
   chain: string,
   events: readonly ChainEvent[],
 ): {
-  operators: (OperatorWord & { approved: boolean })[];
-  tokens: (TokenWord & { operator: string | null })[];
+  operators: (OperatorApprovalState & { approved: boolean })[];
+  tokens: (TokenApprovalState & { operator: string | null })[];
 } {
-  const operators = new Map<string, OperatorWord & { approved: boolean }>();
-  const tokens = new Map<string, TokenWord & { operator: string | null }>();
+  const operators = new Map<string, OperatorApprovalState & { approved: boolean }>();
+  const tokens = new Map<string, TokenApprovalState & { operator: string | null }>();
   for (const event of events) {
     if (!('contract' in event)) continue;
     const { contract } = event;

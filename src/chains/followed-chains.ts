@@ -7,7 +7,7 @@ import { findMarketplaceByFeeRecipient, findMarketplaceByTag, listProtocols } fr
 import { findWrappedNative } from '../core/wrapped-native.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 import { createChainReader } from './rpc/chain-reader.ts';
-import type { SyncContext, SyncTask } from '../tasks/task.ts';
+import type { SyncContext, Task } from '../tasks/task.ts';
 import { createChainTask } from './task.ts';
 
 export type ChainMode = 'live' | 'frozen' | 'disabled';
@@ -51,7 +51,7 @@ export function createFollowedChains({ config, chains, log, clock }: SyncContext
 }
 
 /** A task for each chain that is live. */
-export function createChainTasks(context: SyncContext, followed: FollowedChains): SyncTask[] {
+export function createChainTasks(context: SyncContext, followed: FollowedChains): Task[] {
   return [...context.chains.values()].flatMap((chain) => {
     const reader = followed.readerOf(chain.id);
     if (!reader) return [];

@@ -7,7 +7,7 @@ import type { Address } from '../core/address.ts';
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { Chain } from '../core/chains.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
-import type { Report, SyncContext, SyncTask } from '../tasks/task.ts';
+import type { Report, SyncContext, Task } from '../tasks/task.ts';
 import { NOTHING } from '../tasks/task.ts';
 import { backfillOnce } from './backfill.ts';
 import type { FollowContext, Round } from './follower.ts';
@@ -38,7 +38,7 @@ export function toChainTaskName(chainId: string): string {
   return `chain-${chainId}`;
 }
 
-export function createChainTask(context: SyncContext, options: ChainTaskOptions): SyncTask {
+export function createChainTask(context: SyncContext, options: ChainTaskOptions): Task {
   const { chain } = options;
   return {
     name: toChainTaskName(chain.id),

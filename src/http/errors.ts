@@ -21,7 +21,7 @@ const STATUS_BY_CODE: Record<ErrorCode, number> = {
 };
 
 export type ErrorEnvelope = { error: { code: ErrorCode; message: string; details?: readonly ErrorDetail[] } };
-export type ErrorAnswer = { status: number; headers: Record<string, string>; envelope: ErrorEnvelope };
+export type ErrorResponse = { status: number; headers: Record<string, string>; envelope: ErrorEnvelope };
 
 /** Seconds after which a caller of an unavailable service may try again. */
 const RETRY_AFTER_S = 2;
@@ -30,7 +30,7 @@ const RETRY_AFTER_S = 2;
  * The answer to anything thrown. What is not a ServiceError is a bug: it is answered without detail. Details are for the
  * store interface: the marketplace's envelope has a code and a message only.
  */
-export function toErrorAnswer(error: unknown, options: { details?: boolean } = {}): ErrorAnswer {
+export function toErrorResponse(error: unknown, options: { details?: boolean } = {}): ErrorResponse {
   const known = error instanceof ServiceError ? error : toFrameworkError(error);
   const { code, message } = known ?? {
     code: 'internal_error' as const,

@@ -26,7 +26,7 @@ export type RateLimiter<B extends string = Bucket> = (
 type LocalRateLimiter<B extends string> = (bucket: B, client: string) => Refusal | null;
 
 /** The headers that only a refused request gets. */
-export function toRefusalHeaders(refusal: Refusal): Record<string, string> {
+export function toRateLimitHeaders(refusal: Refusal): Record<string, string> {
   return {
     'x-ratelimit-limit': String(refusal.limit),
     'x-ratelimit-remaining': '0',

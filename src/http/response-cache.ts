@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Changes } from '../core/changes.ts';
-import type { Answer } from './response.ts';
+import type { CachedResponse } from './response.ts';
 import { DEGRADED_POLICY, underPolicy } from './response.ts';
 
 /** How long an answer is used without looking again. */
@@ -18,17 +18,17 @@ const BYTES_MAX = 64 * 1024 * 1024;
 /** Headers, key and bookkeeping of an entry. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
-type Entry = { answer: Answer; version: number; madeAt: number; freshUntil: number };
-type Making = { version: number; promise: Promise<Answer> };
+type Entry = { answer: CachedResponse; version: number; madeAt: number; freshUntil: number };
+type Making = { version: number; promise: Promise<CachedResponse> };
 
-export type AnswerCache = {
+export type ResponseCache = {
   /** A fresh answer, or undefined. For the fast path: no waiting, no making. */
-  peek(key: string): Answer | undefined;
+  peek(key: string): CachedResponse | undefined;
   /** A fresh answer, or the one that `make` produces. */
-  get(key: string, make: () => Promise<Answer>): Promise<Answer>;
+  get(key: string, make: () => Promise<CachedResponse>): Promise<CachedResponse>;
 };
 
-export function createAnswerCache(changes: Changes, clock: Clock): AnswerCache {
+export function createResponseCache(changes: Changes, clock: Clock): ResponseCache {
   const entries = new LRUCache<string, Entry>({
     maxSize: BYTES_MAX,
     sizeCalculation: (entry, key) => entry.answer.size + key.length + ENTRY_OVERHEAD_BYTES,
@@ -37,7 +37,7 @@ export function createAnswerCache(changes: Changes, clock: Clock): AnswerCache {
 
   const isCurrent = (entry: Entry) => changes.versionOf(entry.answer.subject) <= entry.version;
 
-  const start = (key: string, produce: () => Promise<Answer>): Promise<Answer> => {
+  const start = (key: string, produce: () => Promise<CachedResponse>): Promise<CachedResponse> => {
     const version = changes.latest();
     const madeAt = clock();
     const promise = produce().then((answer) => {

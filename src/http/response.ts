@@ -9,7 +9,7 @@ export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number
 /** Answers that miss a source are worth keeping for a moment only. */
 export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
 
-export type Answer = {
+export type CachedResponse = {
   /** The collection it is about, or ALL_COLLECTIONS: an import that touches it makes the answer old. */
   subject: string;
   /** Milliseconds since the epoch after which the answer is known to be untrue; null: never. */
@@ -33,13 +33,13 @@ export const CORS_HEADERS = {
 } as const;
 
 /** With `stamped`, RESPONSE_TIME in the body becomes the time of each response; the ETag does not depend on it. */
-export function createAnswer(options: {
+export function createCachedResponse(options: {
   body: unknown;
   subject: string;
   policy: CachePolicy;
   trueUntil?: number | null;
   stamped?: boolean;
-}): Answer {
+}): CachedResponse {
   const { policy } = options;
   const text = JSON.stringify(options.body);
   const bytes = Buffer.from(text);
@@ -61,7 +61,7 @@ export function createAnswer(options: {
 }
 
 /** The same answer under another policy: one that was made when all was well, told while something is out of reach. */
-export function underPolicy(answer: Answer, policy: CachePolicy): Answer {
+export function underPolicy(answer: CachedResponse, policy: CachePolicy): CachedResponse {
   const cacheControl = toCacheControl(policy);
   const change = (headers: readonly string[]) =>
     headers.map((part, index) => (headers[index - 1] === 'cache-control' ? cacheControl : part));
@@ -69,7 +69,12 @@ export function underPolicy(answer: Answer, policy: CachePolicy): Answer {
 }
 
 /** Writes a 200, or a 304 when the caller holds the same answer. `HEAD` gets the headers alone. */
-export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer, now: number): void {
+export function writeCachedResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: CachedResponse,
+  now: number,
+): void {
   const held = request.headers['if-none-match'];
   if (held !== undefined && holdsEtag(held, answer.etag)) {
     response.writeHead(304, answer.notModifiedHeaders as string[]).end();
@@ -79,7 +84,7 @@ export function writeAnswer(request: IncomingMessage, response: ServerResponse, 
   response.end(request.method === 'HEAD' ? undefined : bodyOf(answer, now));
 }
 
-function bodyOf(answer: Answer, now: number): Buffer | undefined {
+function bodyOf(answer: CachedResponse, now: number): Buffer | undefined {
   if (answer.parts.length === 1) return answer.parts[0];
   const time = Buffer.from(new Date(now).toISOString());
   return Buffer.concat(answer.parts.flatMap((part, index) => (index === 0 ? [part] : [time, part])));

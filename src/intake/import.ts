@@ -9,7 +9,7 @@ import type { CsvMap } from './csv/column-map.ts';
 import { readCsvRows } from './csv/rows.ts';
 import type { RecordKind } from './records/kinds.ts';
 import type { Databases } from './ingest/ingest.ts';
-import { landBatch, subjectOf } from './ingest/ingest.ts';
+import { ingestBatch, subjectOf } from './ingest/ingest.ts';
 import type { RecordSender } from './ingest/products.ts';
 import { splitLines } from './lines.ts';
 import type { Entry, Parsed } from './records/records.ts';
@@ -153,11 +153,11 @@ async function land(
     if (parsed.record) entries.push({ line, record: parsed.record });
     else refused.push({ line, kind: parsed.kind, reason: parsed.reason });
   }
-  await landBatch(context, entries, {
+  await ingestBatch(context, entries, {
     now: context.clock(),
     dryRun: options.dryRun ?? false,
     ...(options.sender && { sender: options.sender }),
-    onLanded: (landing) => {
+    onIngested: (landing) => {
       tally.addCounts(landing.counts);
       refused.push(...landing.refused);
       if (!options.dryRun) announce(context, entries, landing.counts);

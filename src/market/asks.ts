@@ -9,7 +9,7 @@ import {
 import { listCheapestMirrored } from './queries/listings.ts';
 import { listAnalyticsFloors, listStatsFloors } from './queries/stats.ts';
 import type { Collection } from '../core/collection.ts';
-import type { Reading } from '../resilience/source.ts';
+import type { Result } from '../resilience/source.ts';
 import type { MarketSource } from './market-source.ts';
 import type { Market } from './market.ts';
 import { valueOrNull, withinOneDeadline } from './market.ts';
@@ -48,7 +48,7 @@ export function toAskFloor(
 export type LiveFloors = { floors: ReadonlyMap<string, bigint>; complete: boolean };
 
 /** What live analytics knows: a record's floor, else that of the merged book. */
-async function readAnalyticsFloors(market: Market, ids: readonly string[]): Promise<Reading<LiveFloors>> {
+async function readAnalyticsFloors(market: Market, ids: readonly string[]): Promise<Result<LiveFloors>> {
   const [records, live] = await Promise.all([
     market.analytics.read((db) => listAnalyticsFloors(db, ids)),
     readLiveFloors(market, market.askFloors, ids),
@@ -69,7 +69,7 @@ export async function readLiveFloors(
   market: Market,
   mirror: MarketSource,
   ids: readonly string[],
-): Promise<Reading<LiveFloors>> {
+): Promise<Result<LiveFloors>> {
   const now = market.clock();
   const read = withinOneDeadline(mirror);
   const [mirrored, book] = await Promise.all([

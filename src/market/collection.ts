@@ -6,7 +6,7 @@ import type { CollectionAnalytics, CollectionStats, Windows } from './queries/st
 import { findCollectionAnalytics, findCollectionStats } from './queries/stats.ts';
 import { toNativeNumber } from '../core/amount.ts';
 import type { Collection } from '../core/collection.ts';
-import type { Reading } from '../resilience/source.ts';
+import type { Result } from '../resilience/source.ts';
 import { readAskFloors, toAskFloor } from './asks.ts';
 import type { Market } from './market.ts';
 import { chainOf, valueOrNull } from './market.ts';
@@ -51,7 +51,7 @@ export async function readCollectionDetail(market: Market, id: string): Promise<
 }
 
 /** Volume and sales: all unknown when analytics failed; the snapshot's volume where it has no sale and no record. */
-function toTrade(market: Market, collection: Collection, analytics: Reading<CollectionAnalytics>) {
+function toTrade(market: Market, collection: Collection, analytics: Result<CollectionAnalytics>) {
   if (!analytics.ok) return { volume: UNKNOWN, sales: UNKNOWN };
   const { recordedVolume, summedVolumeRaw, sales } = analytics.value;
   const chain = chainOf(market, collection.chain);
@@ -67,7 +67,7 @@ function toTrade(market: Market, collection: Collection, analytics: Reading<Coll
 }
 
 /** Supply, owners, listings: a failed source leaves the two that change unknown, the supply as it was stored. */
-function toHoldings(collection: Collection, stats: Reading<CollectionStats>, listedCount: number | null) {
+function toHoldings(collection: Collection, stats: Result<CollectionStats>, listedCount: number | null) {
   if (!stats.ok) return { supply: collection.snapshot.supply, owners: null, listedCount: null };
   return {
     supply: stats.value.supply ?? collection.snapshot.supply,
@@ -77,7 +77,7 @@ function toHoldings(collection: Collection, stats: Reading<CollectionStats>, lis
 }
 
 /** Distinct assets listed in either book; a failure when one of them cannot be counted. */
-async function countListings(market: Market, collectionId: string, now: number): Promise<Reading<number>> {
+async function countListings(market: Market, collectionId: string, now: number): Promise<Result<number>> {
   const own = await market.orderBook.read((db) =>
     listAllOrderedAssets(db, [collectionId], { now, limit: OWN_ASSETS_MAX }),
   );

@@ -5,7 +5,7 @@ import { listCollectionStats, listCollectionVolumes } from './queries/stats.ts';
 import type { Collection } from '../core/collection.ts';
 import { readAskFloors, toAskFloor } from './asks.ts';
 import type { Market } from './market.ts';
-import { chainOf, requireReading, valueOrNull } from './market.ts';
+import { chainOf, requireValue, valueOrNull } from './market.ts';
 import type { Rank, RankingQuery, RankingReader } from './ranking.ts';
 import { ranksAfter } from './ranking.ts';
 import { toVolumeAllTime } from './volumes.ts';
@@ -37,7 +37,7 @@ export async function listCollections(
 }
 
 async function readSummaries(market: Market, ids: string[]): Promise<Omit<CollectionPage, 'next'>> {
-  const found = requireReading(await market.primary.read((db) => listCollectionsByIds(db, ids)), 'unavailable');
+  const found = requireValue(await market.primary.read((db) => listCollectionsByIds(db, ids)), 'unavailable');
   const byId = new Map(found.map((collection) => [collection.id, collection]));
   const collections = ids.flatMap((id) => byId.get(id) ?? []);
   const [volumes, stats, floors] = await Promise.all([
@@ -45,7 +45,7 @@ async function readSummaries(market: Market, ids: string[]): Promise<Omit<Collec
     market.stats.read((db) => listCollectionStats(db, ids)),
     readAskFloors(market, collections),
   ]);
-  const volumeById = new Map(requireReading(volumes, 'upstream_error').map((volume) => [volume.collectionId, volume]));
+  const volumeById = new Map(requireValue(volumes, 'upstream_error').map((volume) => [volume.collectionId, volume]));
   const statsById = valueOrNull(stats);
   const summaries = collections.map((collection) => ({
     collection,

@@ -8,7 +8,7 @@ import { listCheapestListings } from './queries/listings.ts';
 import type { AssetId } from '../core/address.ts';
 import type { Collection } from '../core/collection.ts';
 import { WINDOW_SIZE_MAX, mergeWindow } from './listing-window.ts';
-import type { Reading } from '../resilience/source.ts';
+import type { Result } from '../resilience/source.ts';
 import type { Market } from './market.ts';
 import { withinOneDeadline } from './market.ts';
 import { chainAndAddressOf } from './resolve.ts';
@@ -35,7 +35,7 @@ export type ListingWindow = {
   trueUntil: number | null;
 };
 
-const NO_ORDERS: Reading<BookOrder[]> = { ok: true, value: [] };
+const NO_ORDERS: Result<BookOrder[]> = { ok: true, value: [] };
 /** Rows read at a time. A little more than a window, so that a few doubles do not cost a second read. */
 const CHUNK_SIZE = 300;
 /** Bounds the walk through a book whose cheapest rows are all of a few assets. */
@@ -61,7 +61,7 @@ export async function readListingWindow(market: Market, collection: Collection):
   };
 }
 
-function readOwnBook(market: Market, collectionId: string, now: number): Promise<Reading<BookOrder[]>> {
+function readOwnBook(market: Market, collectionId: string, now: number): Promise<Result<BookOrder[]>> {
   const read = withinOneDeadline(market.orderBook);
   return collectDistinct<BookOrder>((after) =>
     read((db) => listCheapestOrders(db, collectionId, { now, limit: CHUNK_SIZE, ...(after && { after }) })),
@@ -80,7 +80,7 @@ async function readMirror(
   collectionId: string,
   now: number,
   hasOwnBook: boolean,
-): Promise<Reading<MirrorRows>> {
+): Promise<Result<MirrorRows>> {
   const read = withinOneDeadline(market.mirror);
   const readBook = withinOneDeadline(market.orderBook);
   let bookRead = true;
@@ -101,9 +101,9 @@ async function readMirror(
 
 /** Walks a book in its order until it has a window of distinct assets or the book ends. */
 async function collectDistinct<R extends { asset: string }>(
-  readChunk: (after: R | undefined) => Promise<Reading<R[]>>,
+  readChunk: (after: R | undefined) => Promise<Result<R[]>>,
   keep: (chunk: R[]) => Promise<R[]> = (chunk) => Promise.resolve(chunk),
-): Promise<Reading<R[]>> {
+): Promise<Result<R[]>> {
   const byAsset = new Map<string, R>();
   let after: R | undefined;
   for (let chunks = 0; chunks < CHUNKS_MAX; chunks += 1) {

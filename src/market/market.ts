@@ -8,13 +8,13 @@ import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Reading, Source } from '../resilience/source.ts';
+import type { Result, Source } from '../resilience/source.ts';
 import { createSource } from '../resilience/source.ts';
 import type { MarketSource } from './market-source.ts';
 import type { RateBook } from './rates.ts';
 import { createRateBook } from './rates.ts';
-import type { ShownBook } from './recent-views.ts';
-import { createShownBook } from './recent-views.ts';
+import type { RecentViews } from './recent-views.ts';
+import { createRecentViews } from './recent-views.ts';
 
 export type MarketOptions = {
   main: Database;
@@ -47,7 +47,7 @@ export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs'>
   buyerFloor: MarketSource;
   rates: RateBook;
   /** What readers ask for. */
-  shown: ShownBook;
+  shown: RecentViews;
   /** Owns a write that the answer does not wait for; `close` waits for what is still under way. */
   background(work: () => Promise<unknown>): void;
   close(): Promise<void>;
@@ -94,7 +94,7 @@ export function createMarket(options: MarketOptions): Market {
     tokenOverlay: over('token-overlay', indexer),
     buyerFloor: over('buyer-floor', indexer),
     rates: createRateBook(over('rates', main), options.clock),
-    shown: createShownBook({ main, clock: options.clock }),
+    shown: createRecentViews({ main, clock: options.clock }),
     background: (work) => {
       const task = work()
         .then(() => undefined)
@@ -110,7 +110,7 @@ export function createMarket(options: MarketOptions): Market {
 }
 
 /** The value of a reading, or the failure that `code` names: for reads that an answer cannot do without. */
-export function requireReading<T>(reading: Reading<T>, code: 'unavailable' | 'upstream_error'): T {
+export function requireValue<T>(reading: Result<T>, code: 'unavailable' | 'upstream_error'): T {
   if (reading.ok) return reading.value;
   throw new ServiceError(
     code,
@@ -132,7 +132,7 @@ export function withinOneDeadline(source: MarketSource): MarketSource['read'] {
 }
 
 /** The value of a reading, or null when its source failed. */
-export function valueOrNull<T>(reading: Reading<T>): T | null {
+export function valueOrNull<T>(reading: Result<T>): T | null {
   return reading.ok ? reading.value : null;
 }
 

@@ -10,7 +10,7 @@ import { readLiveFloors, toAskFloor } from './asks.ts';
 import type { Changes } from '../core/changes.ts';
 import { ALL_COLLECTIONS } from '../core/changes.ts';
 import type { Market } from './market.ts';
-import { chainOf, requireReading } from './market.ts';
+import { chainOf, requireValue } from './market.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
 export const SORTS = ['volume', 'floor', 'recent'] as const;
@@ -68,10 +68,7 @@ export function ranksAfter(ranks: readonly Rank[], place: Rank | null): readonly
 }
 
 async function rank(market: Market, query: RankingQuery): Promise<Rank[]> {
-  const keys = requireReading(
-    await market.primary.read((db) => listCollectionRankKeys(db, query.chain)),
-    'unavailable',
-  );
+  const keys = requireValue(await market.primary.read((db) => listCollectionRankKeys(db, query.chain)), 'unavailable');
   const valueOf = await readValues(market, query, keys);
   return keys.map((key) => ({ launched: key.launched, value: valueOf(key), id: key.id })).sort(compareRanks);
 }
@@ -83,7 +80,7 @@ async function readValues(market: Market, query: RankingQuery, keys: CollectionR
     case 'recent':
       return (key) => key.createdAt;
     case 'volume': {
-      const volumes = requireReading(
+      const volumes = requireValue(
         await market.volumes.read((db) => listCollectionVolumes(db, null)),
         'upstream_error',
       );
@@ -108,8 +105,8 @@ async function readFloors(
     market.floorRanking.read((db) => Promise.all([listAnalyticsFloors(db, ids), listStatsFloors(db, ids)])),
     readLiveFloors(market, market.floorRanking, ids),
   ]);
-  const [recorded, stats] = requireReading(told, 'upstream_error');
-  const { floors: asks } = requireReading(live, 'upstream_error');
+  const [recorded, stats] = requireValue(told, 'upstream_error');
+  const { floors: asks } = requireValue(live, 'upstream_error');
   const floors = { analytics: new Map([...asks, ...recorded]), stats };
   return (key) => toAskFloor(floors, key);
 }

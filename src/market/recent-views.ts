@@ -5,10 +5,10 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../database/port.ts';
 import type { Shown } from './queries/recent-views.ts';
-import { upsertShown } from './queries/recent-views.ts';
+import { upsertRecentViews } from './queries/recent-views.ts';
 import type { AssetId } from '../core/address.ts';
 
-export type ShownBook = {
+export type RecentViews = {
   /** A collection was asked for, or a token of it that is known. Costs next to nothing. */
   note(collectionId: string, asset?: AssetId): void;
   /** Writes down what was noted. Rejects when the primary cannot take it: it is kept for the next time. */
@@ -22,7 +22,7 @@ const PENDING_MAX = 1_000;
 const REMEMBERED_MAX = 10_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
-export function createShownBook({ main, clock }: { main: Database; clock: Clock }): ShownBook {
+export function createRecentViews({ main, clock }: { main: Database; clock: Clock }): RecentViews {
   const notedAt = new LRUCache<string, number>({ max: REMEMBERED_MAX });
   const pending = new Map<string, Shown>();
   return {
@@ -37,7 +37,7 @@ export function createShownBook({ main, clock }: { main: Database; clock: Clock 
     flush: async () => {
       if (pending.size === 0) return;
       const taken = [...pending];
-      await upsertShown(
+      await upsertRecentViews(
         main.within(STATEMENT_TIMEOUT_MS),
         taken.map(([, shown]) => shown),
       );

@@ -9,7 +9,7 @@ import { parseCollectionId, toCollectionId } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
 import { ALL_COLLECTIONS } from '../core/changes.ts';
 import type { Market } from './market.ts';
-import { chainOf, requireReading, valueOrNull } from './market.ts';
+import { chainOf, requireValue, valueOrNull } from './market.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
 const NAME_LENGTH_MAX = 500;
@@ -18,7 +18,7 @@ const NAME_LENGTH_MAX = 500;
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
   const names = readNames(market.chains, id);
   const found = names
-    ? requireReading(await market.primary.read((db) => listCollectionsByName(db, names)), 'unavailable')
+    ? requireValue(await market.primary.read((db) => listCollectionsByName(db, names)), 'unavailable')
     : [];
   const collection =
     found.find((one) => one.id === names?.id) ??

@@ -5,7 +5,7 @@ import type { Sale } from './queries/sales.ts';
 import { listSales } from './queries/sales.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Market } from './market.ts';
-import { requireReading } from './market.ts';
+import { requireValue } from './market.ts';
 import { chainAndAddressOf, resolveCollection } from './resolve.ts';
 
 export type SalePlace = { soldAt: number; key: string };
@@ -27,7 +27,7 @@ export async function readSales(
   query: { before: SalePlace | null; limit: number },
 ): Promise<SalePage> {
   const { before, limit } = query;
-  const rows = requireReading(
+  const rows = requireValue(
     await market.sales.read((db) => listSales(db, collectionId, { before, limit: limit + 1 })),
     'upstream_error',
   );

@@ -7,7 +7,7 @@ import type { Protocol } from './seaport/order.ts';
 import { orderDigest } from './seaport/order.ts';
 import type { SignatureCheck } from './seaport/signature.ts';
 import { checkDigestSignature, checkSignature } from './seaport/signature.ts';
-import { OrderRefused } from './rejection.ts';
+import { OrderRejected } from './rejection.ts';
 
 /** What is asked of a chain while an order is taken in; each throws when the chain is out of reach. */
 export type ChainChecks = {
@@ -68,14 +68,16 @@ async function askContract(chain: ChainChecks | null, account: Address, digest: 
 }
 
 /** A signature that is of no key's form can only be a contract's: without its chain nobody knows. */
-function refuseSignature(chain: ChainChecks | null, nearest: SignatureCheck): OrderRefused {
+function refuseSignature(chain: ChainChecks | null, nearest: SignatureCheck): OrderRejected {
   return chain === null && nearest === 'malformed'
-    ? new OrderRefused(
+    ? new OrderRejected(
         'signature_unverifiable',
         'only the chain can tell whether this is a contract’s signature, and it is not read here',
         { path: 'signature' },
       )
-    : new OrderRefused('signature_invalid', 'the signature is not the offerer’s for this order', { path: 'signature' });
+    : new OrderRejected('signature_invalid', 'the signature is not the offerer’s for this order', {
+        path: 'signature',
+      });
 }
 
 /** Asks the chain; that it does not answer is a refusal, to be tried again. */
@@ -83,6 +85,6 @@ export async function ask<T>(question: () => Promise<T>): Promise<T> {
   try {
     return await question();
   } catch (cause) {
-    throw new OrderRefused('chain_unavailable', 'the chain cannot be asked at the moment, try again soon', { cause });
+    throw new OrderRejected('chain_unavailable', 'the chain cannot be asked at the moment, try again soon', { cause });
   }
 }

@@ -33,12 +33,12 @@ export type OrderEvidence = {
   approved: boolean | null;
 };
 
-export type Dormancy = 'no-balance' | 'not-approved';
+export type DormantReason = 'no-balance' | 'not-approved';
 
 export type OrderState = {
   status: ListingStatus;
   /** Why an active order cannot be filled at the moment; null otherwise. */
-  dormant: Dormancy | null;
+  dormant: DormantReason | null;
   filledQuantity: bigint;
   /** When the status came about; null while active. */
   endedAt: number | null;
@@ -74,7 +74,7 @@ function earliest(endings: readonly (Ending | null)[]): Ending | null {
 }
 
 /** A part can be filled from any balance; what is filled whole needs the whole of it. */
-function dormancyOf(terms: OrderTerms, { balance, approved }: OrderEvidence): Dormancy | null {
+function dormancyOf(terms: OrderTerms, { balance, approved }: OrderEvidence): DormantReason | null {
   if (balance !== null && balance < (terms.partial ? 1n : terms.quantity)) return 'no-balance';
   return approved === false ? 'not-approved' : null;
 }

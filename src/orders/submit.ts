@@ -21,11 +21,11 @@ import { hashOrder, parseSeaportOrder, toParameters } from './seaport/order.ts';
 import { isSignatureText, normalizeSignature } from './seaport/signature.ts';
 import { findWrappedNative } from '../core/wrapped-native.ts';
 import type { ImportContext } from '../intake/import.ts';
-import { OrderRefused } from './rejection.ts';
+import { OrderRejected } from './rejection.ts';
 import type { ChainChecks, Claim } from './signatures.ts';
 import { ask, findSigningProtocol, requireContractSignature } from './signatures.ts';
 import type { TakenContext } from '../market/mirrored-twins.ts';
-import { retireTaken } from '../market/mirrored-twins.ts';
+import { endMirroredTwins } from '../market/mirrored-twins.ts';
 
 export type OrderContext = TakenContext & {
   main: Statements;
@@ -49,7 +49,7 @@ export type Submission = {
 /** Orders of one token that arrive within one millisecond take the next free ones. */
 const ID_ATTEMPTS_MAX = 1_000;
 
-/** Takes an order. Throws OrderRefused. */
+/** Takes an order. Throws OrderRejected. */
 export async function submitOrder(context: OrderContext, submission: Submission): Promise<SignedOrder> {
   const { chain } = submission;
   const { order, claim } = readSubmission(submission);
@@ -58,9 +58,9 @@ export async function submitOrder(context: OrderContext, submission: Submission)
   const protocols = readProtocols(context, submission);
   const signing = await findSigningProtocol(claim, protocols);
   const [likely] = signing.protocol ? [signing.protocol] : protocols;
-  if (!likely) throw new OrderRefused('unknown_protocol', `no deployment of Seaport is known on ${chain.id}`);
+  if (!likely) throw new OrderRejected('unknown_protocol', `no deployment of Seaport is known on ${chain.id}`);
   const listed = toListingTerms(order, { protocol: likely, wrappedNative: findWrappedNative(chain), now });
-  if (!listed.terms) throw new OrderRefused(listed.code, listed.message);
+  if (!listed.terms) throw new OrderRejected(listed.code, listed.message);
   const protocol =
     signing.protocol ?? (await requireContractSignature(claim, { protocols, nearest: signing.nearest, chain: checks }));
   const { askRaw, tokenId, ...terms } = listed.terms;
@@ -77,7 +77,7 @@ export async function submitOrder(context: OrderContext, submission: Submission)
     orderType: order.orderType,
   };
   const taken = await take(context, submitted, { checks, now });
-  await retireTaken(context, [taken], now);
+  await endMirroredTwins(context, [taken], now);
   context.onChanged?.({ collectionIds: new Set([taken.collectionId]), kinds: new Set(['order']) });
   return taken;
 }
@@ -86,10 +86,10 @@ function readSubmission({ order: { parameters, signature } }: Submission): { ord
   const parsed = parseSeaportOrder(parameters);
   if (!parsed.order) {
     const path = ['order.parameters', parsed.path].filter(Boolean).join('.');
-    throw new OrderRefused('malformed_order', `${path}: ${parsed.reason}`, { path });
+    throw new OrderRejected('malformed_order', `${path}: ${parsed.reason}`, { path });
   }
   if (typeof signature !== 'string' || !isSignatureText(signature)) {
-    throw new OrderRefused('malformed_order', 'order.signature: must be 0x and bytes in hex', {
+    throw new OrderRejected('malformed_order', 'order.signature: must be 0x and bytes in hex', {
       path: 'order.signature',
     });
   }
@@ -103,7 +103,7 @@ function readProtocols({ seaport }: OrderContext, { chain, protocolAddress }: Su
   const protocols = wanted === undefined ? known : known.filter(({ address }) => address === wanted);
   if (protocols.length > 0) return protocols;
   const where = wanted === undefined ? '' : ' at that address';
-  throw new OrderRefused('unknown_protocol', `no deployment of Seaport is known on ${chain.id}${where}`, {
+  throw new OrderRejected('unknown_protocol', `no deployment of Seaport is known on ${chain.id}${where}`, {
     ...(wanted !== undefined && { path: 'protocolAddress' }),
   });
 }
@@ -131,17 +131,17 @@ async function take(
     });
     if (taken) return taken;
   }
-  throw new OrderRefused('chain_unavailable', 'the chain moves too fast to judge the order now');
+  throw new OrderRejected('chain_unavailable', 'the chain moves too fast to judge the order now');
 }
 
 /** What happened before the collection was followed, and is in no log of this service. */
 async function askChain(checks: ChainChecks, order: Omit<SignedOrder, 'orderId' | 'createdAt'>): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;
   const status = await ask(() => checks.getOrderStatus(protocolAddress, orderHash, 'latest'));
-  if (status?.cancelled) throw new OrderRefused('already_cancelled', 'the order was cancelled on its chain');
+  if (status?.cancelled) throw new OrderRejected('already_cancelled', 'the order was cancelled on its chain');
   // How much of it is left could not be told from what happens after: a part counts as the whole.
   if (status && status.totalFilled > 0n) {
-    throw new OrderRefused('already_filled', 'the order, or a part of it, was filled on its chain');
+    throw new OrderRejected('already_filled', 'the order, or a part of it, was filled on its chain');
   }
   const counter = await ask(() => checks.getCounter(protocolAddress, seller, 'latest'));
   if (counter !== null && counter !== order.counter) throw wrongCounter(counter);
@@ -155,7 +155,7 @@ async function insertJudged(
   const taken = await insertUnderNewId(tx, order, now);
   const follow = await findFollow(tx, order.collectionId);
   if (followed && !follow?.joined) {
-    throw new OrderRefused('collection_not_followed', 'the collection is not followed here, or has not caught up yet');
+    throw new OrderRejected('collection_not_followed', 'the collection is not followed here, or has not caught up yet');
   }
   const judged = await findJudgedOrder(tx, taken.orderId);
   if (judged) requireFillable(judged.terms, judged.evidence, now);
@@ -176,7 +176,7 @@ async function insertUnderNewId(
     const taken = { ...order, orderId: toOrderId(chain, contractAddress, asset, createdAt), createdAt };
     if (await insertSignedOrder(tx, taken)) return taken;
     const known = await findOrderIdByHash(tx, chain, orderHash);
-    if (known !== null) throw new OrderRefused('duplicate', `the order is in the book as ${known}`);
+    if (known !== null) throw new OrderRejected('duplicate', `the order is in the book as ${known}`);
   }
   throw new Error(`no free order id for ${contractAddress} ${asset} within ${ID_ATTEMPTS_MAX} ms`);
 }
@@ -184,22 +184,22 @@ async function insertUnderNewId(
 /** Refuses what would not be listed the moment it is taken. */
 function requireFillable(terms: OrderTerms, evidence: OrderEvidence, now: number): void {
   const { status, dormant } = deriveOrderStatus(terms, evidence, now);
-  if (status === 'filled') throw new OrderRefused('already_filled', 'the order was filled on its chain');
+  if (status === 'filled') throw new OrderRejected('already_filled', 'the order was filled on its chain');
   if (status === 'cancelled') {
     throw evidence.cancel
-      ? new OrderRefused('already_cancelled', 'the order was cancelled on its chain')
+      ? new OrderRejected('already_cancelled', 'the order was cancelled on its chain')
       : wrongCounter(null);
   }
-  if (status === 'expired') throw new OrderRefused('expired', 'the order has ended');
-  if (dormant === 'no-balance') throw new OrderRefused('not_the_owner', 'the offerer does not hold what is offered');
+  if (status === 'expired') throw new OrderRejected('expired', 'the order has ended');
+  if (dormant === 'no-balance') throw new OrderRejected('not_the_owner', 'the offerer does not hold what is offered');
   if (dormant === 'not-approved') {
-    throw new OrderRefused('not_approved', 'the offerer has not approved the operator to move the token');
+    throw new OrderRejected('not_approved', 'the offerer has not approved the operator to move the token');
   }
 }
 
-function wrongCounter(counter: bigint | null): OrderRefused {
+function wrongCounter(counter: bigint | null): OrderRejected {
   const now = counter === null ? 'has been raised since' : `is ${counter}`;
-  return new OrderRefused('wrong_counter', `the order is void: the offerer’s counter ${now}`, {
+  return new OrderRejected('wrong_counter', `the order is void: the offerer’s counter ${now}`, {
     path: 'order.parameters.counter',
   });
 }

@@ -3,7 +3,7 @@
 
 import type { Log } from '../core/log.ts';
 
-export type Reading<T> = { ok: true; value: T } | { ok: false; reason: 'timeout' | 'error' | 'open' };
+export type Result<T> = { ok: true; value: T } | { ok: false; reason: 'timeout' | 'error' | 'open' };
 
 export type SourceState = 'closed' | 'open';
 
@@ -14,7 +14,7 @@ export type Source = {
    * Runs `work` unless the breaker is open, for `leftMs` at most where that is less than the source's deadline. Resolves
    * within it, whatever `work` does, and never rejects.
    */
-  read<T>(work: Work<T>, leftMs?: number): Promise<Reading<T>>;
+  read<T>(work: Work<T>, leftMs?: number): Promise<Result<T>>;
   state(): SourceState;
   /** Stops the retry timer. */
   close(): void;
@@ -81,7 +81,7 @@ export function createSource(options: SourceOptions): Source {
     retry = null;
   };
 
-  const attempt = async <T>(work: Work<T>, leftMs: number): Promise<Reading<T>> => {
+  const attempt = async <T>(work: Work<T>, leftMs: number): Promise<Result<T>> => {
     const reading = await withDeadline(work, leftMs);
     if (reading.ok) return reading;
     // While the breaker is open only its opening and its closing are news.

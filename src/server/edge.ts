@@ -3,12 +3,12 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { ServiceError } from '../core/errors.ts';
-import type { Answer } from '../http/response.ts';
-import { CORS_HEADERS, writeAnswer } from '../http/response.ts';
-import { toErrorAnswer } from '../http/errors.ts';
+import type { CachedResponse } from '../http/response.ts';
+import { CORS_HEADERS, writeCachedResponse } from '../http/response.ts';
+import { toErrorResponse } from '../http/errors.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/paths.ts';
 import type { Bucket, RateLimiter, Refusal } from '../http/rate-limit.ts';
-import { toRefusalHeaders } from '../http/rate-limit.ts';
+import { toRateLimitHeaders } from '../http/rate-limit.ts';
 import { pathOf, readTarget } from '../http/request-target.ts';
 
 export type EdgeOptions = {
@@ -17,7 +17,7 @@ export type EdgeOptions = {
   limiter: RateLimiter;
   clientAddress: (request: IncomingMessage) => string;
   /** A fresh answer to a request spelt so, if there is one. */
-  peek: (url: string) => Answer | undefined;
+  peek: (url: string) => CachedResponse | undefined;
   clock: () => number;
 };
 
@@ -38,7 +38,7 @@ export function createEdge(options: EdgeOptions, route: RequestListener): Reques
     }
     request.url = target;
     const answer = request.method === 'GET' || request.method === 'HEAD' ? options.peek(target) : undefined;
-    if (answer) return writeAnswer(request, response, answer, options.clock());
+    if (answer) return writeCachedResponse(request, response, answer, options.clock());
     return route(request, response);
   };
   return (request, response) => {
@@ -83,14 +83,14 @@ function findMistake({ httpVersion, headers, rawHeaders }: IncomingMessage): str
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-  const headers = toRefusalHeaders(refusal);
+  const headers = toRateLimitHeaders(refusal);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   const message = `Too many requests, try again in ${headers['retry-after']} s`;
   send(request, response, new ServiceError('rate_limited', message));
 }
 
 function send(request: IncomingMessage, response: ServerResponse, error: ServiceError): void {
-  const { status, headers, envelope } = toErrorAnswer(error);
+  const { status, headers, envelope } = toErrorResponse(error);
   const body = JSON.stringify(envelope);
   const isOpen = request.url?.startsWith(MARKETPLACE_PREFIX);
   const length = Buffer.byteLength(body);

@@ -9,9 +9,9 @@ import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import { isServerListening } from '../intake/client.ts';
 import type { Log } from '../core/log.ts';
-import { isUnexpected, toErrorAnswer, toKnownError } from '../http/errors.ts';
+import { isUnexpected, toErrorResponse, toKnownError } from '../http/errors.ts';
 import type { IntakeContext } from '../intake/http/context.ts';
-import { LOCAL_DOOR } from '../intake/http/context.ts';
+import { LOCAL_ACCESS } from '../intake/http/context.ts';
 import { registerIntake } from '../intake/http/routes.ts';
 import type { OperatorCall } from './operator.ts';
 import { registerOperatorRoutes } from './operator.ts';
@@ -46,10 +46,10 @@ export async function startLocalServer(
   app.setErrorHandler((thrown, request, reply) => {
     const error = toKnownError(log, thrown);
     if (isUnexpected(error)) log.error('a local request failed', { url: request.url, error });
-    const { status, headers, envelope } = toErrorAnswer(error, { details: true });
+    const { status, headers, envelope } = toErrorResponse(error, { details: true });
     void reply.code(status).headers(headers).send(envelope);
   });
-  await app.register((scope) => registerIntake(scope, doors.intake, { door: LOCAL_DOOR, baseUrl: null }));
+  await app.register((scope) => registerIntake(scope, doors.intake, { door: LOCAL_ACCESS, baseUrl: null }));
   registerOperatorRoutes(app, doors.operations);
   rmSync(socketPath, { force: true });
   const umask = process.umask(OWNER_ONLY_UMASK);

@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ServiceError } from '../core/errors.ts';
-import { toErrorAnswer } from '../http/errors.ts';
+import { toErrorResponse } from '../http/errors.ts';
 
 export type ClientLimits = {
   /** From the first byte, or the opening of the connection, to the end of the headers. */
@@ -119,7 +119,7 @@ const CLIENT_ERRORS: Record<string, typeof UNREADABLE> = {
 };
 
 function toRawAnswer({ status, error }: typeof UNREADABLE): string {
-  const { headers, envelope } = toErrorAnswer(error);
+  const { headers, envelope } = toErrorResponse(error);
   const body = JSON.stringify(envelope);
   const lines = Object.entries({
     ...headers,

@@ -9,9 +9,9 @@ import type { Log } from '../core/log.ts';
 import { CORS_HEADERS } from '../http/response.ts';
 import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
-import { isUnexpected, toErrorAnswer, toKnownError } from '../http/errors.ts';
+import { isUnexpected, toErrorResponse, toKnownError } from '../http/errors.ts';
 import type { IntakeContext } from '../intake/http/context.ts';
-import { createKeyedDoor } from '../intake/http/context.ts';
+import { createKeyedAccess } from '../intake/http/context.ts';
 import { INTAKE_PREFIX, registerIntake } from '../intake/http/routes.ts';
 import { MARKETPLACE_PREFIX, bucketOf } from '../market/http/paths.ts';
 import type { MarketplaceContext } from '../market/http/cached-route.ts';
@@ -86,7 +86,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   await app.register((scope) =>
     registerStore(scope, storeContext, { chains: options.chains, baseUrl: marketplace.baseUrl }),
   );
-  const door = createKeyedDoor(storeContext);
+  const door = createKeyedAccess(storeContext);
   await app.register((scope) =>
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { door, baseUrl: marketplace.baseUrl }),
   );
@@ -164,7 +164,7 @@ function isDetailed(url: string): boolean {
 function sendError(log: Log, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = toKnownError(log, thrown);
   if (isUnexpected(error)) log.error('a request failed', { method: request.method, url: request.url, error });
-  const { status, headers, envelope } = toErrorAnswer(error, { details: isDetailed(request.url) });
+  const { status, headers, envelope } = toErrorResponse(error, { details: isDetailed(request.url) });
   if (request.url.startsWith(MARKETPLACE_PREFIX)) reply.headers(CORS_HEADERS);
   void reply.code(status).headers(headers).send(envelope);
 }

@@ -6,7 +6,7 @@ import type { Database } from '../database/port.ts';
 import { listTaskSchedules } from './queries/tasks.ts';
 import type { Log } from '../core/log.ts';
 import { runTask, STATEMENT_TIMEOUT_MS } from './run.ts';
-import type { SyncTask } from './task.ts';
+import type { Task } from './task.ts';
 
 export type Driver = {
   /** Makes a task run soon, here or wherever it runs already. Safe at any time, for any name. */
@@ -28,7 +28,7 @@ const POLL_MS = 5_000;
 /** The least time between two looks, whatever nudges ask for. */
 const GAP_MS = 50;
 
-export function startDriver(tasks: readonly SyncTask[], options: DriverOptions): Driver {
+export function startDriver(tasks: readonly Task[], options: DriverOptions): Driver {
   const { main, log, pollMs = POLL_MS, random = Math.random } = options;
   const names = tasks.map((task) => task.name);
   const stopping = new AbortController();
@@ -90,7 +90,7 @@ export function startDriver(tasks: readonly SyncTask[], options: DriverOptions):
     }
   }
 
-  function start(task: SyncTask, force: boolean): void {
+  function start(task: Task, force: boolean): void {
     // A nudge that comes while it runs is about what this run may have missed: it runs once more.
     nudged.delete(task.name);
     const run = runTask(task, { ...options, force, isWhole: false, stop: stopping.signal })

@@ -4,11 +4,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../database/port.ts';
 import type { TaskChange, TaskOutcome } from './queries/tasks.ts';
-import { claimSyncTask, updateSyncTaskEnded, updateSyncTaskLease } from './queries/tasks.ts';
+import { claimTask, updateTaskEnded, updateTaskLease } from './queries/tasks.ts';
 import { describeError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { SyncTask, TaskProgress, TaskResult } from './task.ts';
-import { AnsweredFailure } from './task.ts';
+import type { Task, TaskProgress, TaskResult } from './task.ts';
+import { PermanentFailure } from './task.ts';
 
 export type RunOptions = {
   main: Database;
@@ -47,19 +47,19 @@ const ANSWERED_RETRY_MS = 15 * 60_000;
 const ERROR_LENGTH_MAX = 500;
 
 /** Runs a task once, if it can be had. Rejects only when the lease cannot be asked for. */
-export async function runTask(task: SyncTask, options: RunOptions): Promise<RunEnd> {
+export async function runTask(task: Task, options: RunOptions): Promise<RunEnd> {
   const { main, random = Math.random } = options;
   const leaseMs = options.leaseMs ?? task.leaseMs ?? LEASE_MS;
   const lease = { name: task.name, holder: randomUUID(), leaseMs };
   const claim = { ...lease, periodMs: task.periodMs, force: options.force ?? false };
-  if (!(await claimSyncTask(main.within(STATEMENT_TIMEOUT_MS), claim))) return { kind: 'busy' };
+  if (!(await claimTask(main.within(STATEMENT_TIMEOUT_MS), claim))) return { kind: 'busy' };
   const { end, isLost } = await runLeased(task, lease, options);
   if (isLost) return { kind: 'lost' };
   const outcome = toOutcome(end, task, random);
   const upstreams = task.upstreams?.() ?? [];
   try {
     const run = { name: task.name, holder: lease.holder, outcome, upstreams };
-    const change = await updateSyncTaskEnded(main.within(STATEMENT_TIMEOUT_MS), run);
+    const change = await updateTaskEnded(main.within(STATEMENT_TIMEOUT_MS), run);
     if (change) tell(options.log, { task: task.name, end, change });
   } catch (error) {
     // The lease runs out by itself, and the next run does the same work.
@@ -70,7 +70,7 @@ export async function runTask(task: SyncTask, options: RunOptions): Promise<RunE
 
 type Lease = { name: string; holder: string; leaseMs: number };
 
-async function runLeased(task: SyncTask, lease: Lease, options: RunOptions): Promise<{ end: RunEnd; isLost: boolean }> {
+async function runLeased(task: Task, lease: Lease, options: RunOptions): Promise<{ end: RunEnd; isLost: boolean }> {
   const late = new AbortController();
   const lost = new AbortController();
   const timer = setTimeout(() => late.abort(new Error('the deadline has passed')), task.deadlineMs);
@@ -93,7 +93,7 @@ async function runLeased(task: SyncTask, lease: Lease, options: RunOptions): Pro
     if (options.stop.aborted) end = { kind: 'stopped' };
     else if (late.signal.aborted) end = { kind: 'failed', error: `not done within ${task.deadlineMs / 1_000} s` };
     else {
-      const isAnswered = error instanceof AnsweredFailure;
+      const isAnswered = error instanceof PermanentFailure;
       end = {
         kind: 'failed',
         error: describeError(error).slice(0, ERROR_LENGTH_MAX),
@@ -117,7 +117,7 @@ function keepLease(lease: Lease, { main, log }: RunOptions, onLost: () => void) 
     const sentAt = performance.now();
     isNews = false;
     try {
-      if (await updateSyncTaskLease(main.within(periodMs), { ...lease, progress })) renewedAt = sentAt;
+      if (await updateTaskLease(main.within(periodMs), { ...lease, progress })) renewedAt = sentAt;
       else onLost();
     } catch (error) {
       log.debug('a lease could not be renewed', { task: lease.name, error });
@@ -145,7 +145,7 @@ function keepLease(lease: Lease, { main, log }: RunOptions, onLost: () => void) 
   };
 }
 
-function toOutcome(end: RunEnd, task: SyncTask, random: () => number): TaskOutcome {
+function toOutcome(end: RunEnd, task: Task, random: () => number): TaskOutcome {
   const spread = (ms: number) => ms * (1 + (task.jitter ?? JITTER) * (2 * random() - 1));
   const soonMs = Math.min(task.periodMs, RETRY_MS);
   if (end.kind === 'done') {

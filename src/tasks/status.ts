@@ -4,9 +4,9 @@
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../database/port.ts';
 import type { TaskRecord } from './queries/tasks.ts';
-import { listSyncTasks } from './queries/tasks.ts';
+import { listTasks } from './queries/tasks.ts';
 import type { UpstreamStatus } from '../upstreams/upstream.ts';
-import type { SyncTask, TaskProgress, TaskResult } from './task.ts';
+import type { Task, TaskProgress, TaskResult } from './task.ts';
 
 /** One section of the status: what it reads must be JSON, and fit for anyone's eyes. */
 export type StatusProvider = {
@@ -95,7 +95,7 @@ const OVERDUE_PERIODS = 3;
 const OVERDUE_MS_MIN = 60_000;
 
 /** The tasks without what came from outside. */
-export function createTaskStatus(main: Database, tasks: readonly SyncTask[]): StatusProvider {
+export function createTaskStatus(main: Database, tasks: readonly Task[]): StatusProvider {
   return {
     section: 'tasks',
     read: async () => (await readTaskStatus(main, tasks)).map(toPublicStatus),
@@ -109,12 +109,12 @@ function toPublicStatus(task: TaskStatus): TaskStatus {
 }
 
 /** The tasks in the order given, with everything that is known. */
-export async function readTaskStatus(main: Database, tasks: readonly SyncTask[]): Promise<TaskStatus[]> {
-  const records = new Map((await listSyncTasks(main.within(TIMEOUT_MS))).map((record) => [record.name, record]));
+export async function readTaskStatus(main: Database, tasks: readonly Task[]): Promise<TaskStatus[]> {
+  const records = new Map((await listTasks(main.within(TIMEOUT_MS))).map((record) => [record.name, record]));
   return tasks.map((task) => toTaskStatus(task, records.get(task.name) ?? null));
 }
 
-function toTaskStatus(task: SyncTask, record: TaskRecord | null): TaskStatus {
+function toTaskStatus(task: Task, record: TaskRecord | null): TaskStatus {
   const result = record?.result as TaskResult | null;
   const { read = 0, changed = 0, refused = 0, retired = 0, problems = [], refusals = [] } = result ?? {};
   // What is asked from this process is known to the second; what another one asks, as its last run left it.

@@ -14,7 +14,7 @@ export type SyncContext = ImportContext & {
 };
 
 /** Idempotent work without input: whatever a run was cut off in, the next one does again. */
-export type SyncTask = {
+export type Task = {
   /** Lower case, with hyphens: `opensea-listings`. The part before the first hyphen is its source. */
   name: string;
   periodMs: number;
@@ -36,8 +36,8 @@ export type SyncTask = {
 export type RunWish = { isWhole: boolean };
 
 /** A run failed by what it was told, such as that a name does not exist. Whoever asks again soon is told the same. */
-export class AnsweredFailure extends Error {
-  override readonly name = 'AnsweredFailure';
+export class PermanentFailure extends Error {
+  override readonly name = 'PermanentFailure';
 }
 
 /** How far a run is. Cheap: may be called for every page. `total` is null where it is not known. */
@@ -54,7 +54,7 @@ export type TaskResult = {
   /** Rows that were retired because they vanished upstream. */
   retired?: number;
   /** Refusals by reason, with one of each: see land.ts. */
-  refusals?: readonly RefusalCount[];
+  refusals?: readonly RejectionCount[];
   /** What could not be done this time, in words for the operator. */
   problems?: readonly string[];
   /**
@@ -64,7 +64,7 @@ export type TaskResult = {
   soon?: boolean;
 };
 
-export type RefusalCount = { reason: string; count: number; example: string };
+export type RejectionCount = { reason: string; count: number; example: string };
 
 /** The result of a run that had nothing to do. */
 export const NOTHING: TaskResult = { read: 0, changed: 0, refused: 0 };

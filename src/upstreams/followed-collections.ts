@@ -2,19 +2,19 @@
 // that had to wait longest first, so that a budget that does not reach for all of them reaches each in time. What readers look
 // at waits less.
 
-import type { FollowTurn } from '../follows/queries/last-runs.ts';
+import type { LastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import type { UpstreamReason } from './upstream.ts';
 import { UpstreamFailure } from './upstream.ts';
 import type { Report } from '../tasks/task.ts';
-import { AnsweredFailure } from '../tasks/task.ts';
+import { PermanentFailure } from '../tasks/task.ts';
 
 export type Turn = {
   follows: readonly Follow[];
   /** The collections that readers asked for lately. */
   shown: ReadonlySet<string>;
   /** The last turn of each. */
-  turns: ReadonlyMap<string, FollowTurn>;
+  turns: ReadonlyMap<string, LastRun>;
   /** Whether those too have a turn that had theirs just now. */
   isWhole: boolean;
   /** A turn that has taken so long goes on later: by then others have waited longer than what is left of it. */
@@ -30,7 +30,7 @@ export type Turn = {
 export type TurnEnd = { problems: string[]; soon: boolean };
 
 /** What readers asked for within this is on somebody's screen, or in a cache that will ask again: it is looked at. */
-export const SHOWN_MS = 15 * 60_000;
+export const RECENT_VIEW_MS = 15 * 60_000;
 
 const HOPELESS: ReadonlySet<UpstreamReason> = new Set([
   'resting',
@@ -102,7 +102,7 @@ export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
   if (!reasons.isSubsetOf(OF_ITSELF)) throw new Error(words);
   // Where the others had their turn just now, what cannot be told of one has to wait as it would beside them.
   if (waiting.length < follows.length) return { problems, soon };
-  throw reasons.isSubsetOf(ANSWERED) ? new AnsweredFailure(words) : new Error(words);
+  throw reasons.isSubsetOf(ANSWERED) ? new PermanentFailure(words) : new Error(words);
 }
 
 /**

@@ -1,23 +1,23 @@
 // What the tasks have in common that go through the followed collections of one upstream, turn by turn. Which collections
 // those are, and what is done with one, is theirs to say.
 
-import { listFollowTurns, upsertFollowTurn } from '../follows/queries/last-runs.ts';
+import { listLastRuns, upsertLastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
-import { listShownCollections } from '../market/queries/recent-views.ts';
+import { listViewedCollections } from '../market/queries/recent-views.ts';
 import type { Upstream, UpstreamOptions } from './upstream.ts';
 import { createUpstream } from './upstream.ts';
-import { eachFollowed, SHOWN_MS } from './followed-collections.ts';
-import type { Lander } from './ingester.ts';
-import { createLander } from './ingester.ts';
+import { eachFollowed, RECENT_VIEW_MS } from './followed-collections.ts';
+import type { Ingester } from './ingester.ts';
+import { createIngester } from './ingester.ts';
 import { createSharedBudget } from './shared-budget.ts';
-import type { RunWish, SyncContext, SyncTask } from '../tasks/task.ts';
+import type { RunWish, SyncContext, Task } from '../tasks/task.ts';
 
 /** One collection's turn in a run. What cannot be done of it, and is no failure of the upstream, is told in `problems`. */
 export type Step = RunWish & {
   upstream: Upstream;
   follow: Follow;
-  lander: Lander;
+  ingester: Ingester;
   problems: string[];
   signal: AbortSignal;
 };
@@ -32,7 +32,7 @@ export type FollowedTaskOptions = {
   work: (context: SyncContext, step: Step) => Promise<void>;
 };
 
-export function createFollowedTask(context: SyncContext, options: FollowedTaskOptions): SyncTask {
+export function createFollowedTask(context: SyncContext, options: FollowedTaskOptions): Task {
   const { name, periodMs, deadlineMs, upstream, isWanted, work } = options;
   const { main, clock } = context;
   return {
@@ -42,21 +42,21 @@ export function createFollowedTask(context: SyncContext, options: FollowedTaskOp
     readsFollows: true,
     upstreams: () => [upstream.status()],
     run: async (signal, report, { isWhole }) => {
-      const lander = createLander(context);
+      const ingester = createIngester(context);
       const told: string[] = [];
       const { problems, soon } = await eachFollowed({
         follows: (await listFollows(main)).filter(isWanted),
-        shown: await listShownCollections(main, clock() - SHOWN_MS),
-        turns: await listFollowTurns(main, name),
+        shown: await listViewedCollections(main, clock() - RECENT_VIEW_MS),
+        turns: await listLastRuns(main, name),
         isWhole,
         periodMs,
         now: clock,
         signal,
         report,
-        work: (follow) => work(context, { upstream, follow, lander, problems: told, isWhole, signal }),
-        note: (collectionId, turn) => upsertFollowTurn(main, { task: name, collectionId, ...turn }),
+        work: (follow) => work(context, { upstream, follow, ingester, problems: told, isWhole, signal }),
+        note: (collectionId, turn) => upsertLastRun(main, { task: name, collectionId, ...turn }),
       });
-      return lander.result({ problems: [...problems, ...told], soon });
+      return ingester.result({ problems: [...problems, ...told], soon });
     },
   };
 }

@@ -5,14 +5,14 @@ import { updateVanishedListings } from '../market/queries/listing-endings.ts';
 import type { ImportContext } from '../intake/import.ts';
 import { announce } from '../intake/import.ts';
 import type { Entry } from '../intake/records/records.ts';
-import { landBatch } from '../intake/ingest/ingest.ts';
+import { ingestBatch } from '../intake/ingest/ingest.ts';
 import { parseRecord } from '../intake/records/records.ts';
-import type { RefusalCount, TaskResult } from '../tasks/task.ts';
+import type { RejectionCount, TaskResult } from '../tasks/task.ts';
 
 /** A record in the public format (docs/records.md): a plain object with a `kind`. Nothing in it is trusted. */
 export type RawRecord = Readonly<Record<string, unknown>>;
 
-export type Lander = {
+export type Ingester = {
   /** Lands records; may be called for each page. Rejects when a database fails, or when the signal aborts between batches. */
   land(records: Iterable<RawRecord>, signal?: AbortSignal): Promise<void>;
   /** Counts a row that a source refused itself, before it was a record. The reason names no value. */
@@ -34,15 +34,15 @@ const EXAMPLE_LENGTH_MAX = 200;
 /** Bounds the keys that are kept of one run: more than any collection lists. */
 const SEEN_MAX = 1_000_000;
 /** A marketplace may show a listing this long after it was made: until then its absence says nothing. */
-export const SHOWN_AFTER_MS = 2 * 60_000;
+export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 
 /** A book that loses more than half of itself at once is believed when it has come back so three times in five minutes. */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
-type LandContext = Pick<ImportContext, 'main' | 'indexer' | 'chains' | 'serviceName' | 'clock' | 'onChanged'>;
+type IngestContext = Pick<ImportContext, 'main' | 'indexer' | 'chains' | 'serviceName' | 'clock' | 'onChanged'>;
 
 /** A lander for one run of a task. A snapshot that is taken through it began when it was made. */
-export function createLander(context: LandContext): Lander {
+export function createIngester(context: IngestContext): Ingester {
   const records = { chains: context.chains, serviceName: context.serviceName, now: context.clock };
   const startedAt = context.clock();
   const counts = { read: 0, changed: 0, refused: 0, retired: 0 };
@@ -71,7 +71,7 @@ export function createLander(context: LandContext): Lander {
     }
   };
 
-  const landEntries = async (raw: readonly RawRecord[]) => {
+  const ingestEntries = async (raw: readonly RawRecord[]) => {
     const entries: Entry[] = [];
     for (const [line, values] of raw.entries()) {
       const parsed = parseRecord(records, values);
@@ -79,10 +79,10 @@ export function createLander(context: LandContext): Lander {
       else refuse(toReason(parsed.kind, parsed.reason), parsed.reason);
     }
     const left = new Set<number>();
-    await landBatch(context, entries, {
+    await ingestBatch(context, entries, {
       now: context.clock(),
       dryRun: false,
-      onLanded: (landing) => {
+      onIngested: (landing) => {
         for (const { inserted, updated } of landing.counts.values()) counts.changed += inserted + updated;
         for (const { line, kind, reason } of landing.refused) {
           left.add(line);
@@ -101,7 +101,7 @@ export function createLander(context: LandContext): Lander {
     const landRest = async () => {
       signal?.throwIfAborted();
       counts.read += batch.length;
-      await landEntries(batch);
+      await ingestEntries(batch);
       batch = [];
     };
     for (const record of told) {
@@ -111,19 +111,19 @@ export function createLander(context: LandContext): Lander {
     if (batch.length > 0) await landRest();
   };
 
-  const refuseRow = (reason: string, example: unknown = '') => {
+  const rejectRow = (reason: string, example: unknown = '') => {
     counts.read += 1;
     refuse(reason, example);
   };
 
   return {
     land,
-    refuse: refuseRow,
+    refuse: rejectRow,
     retireUnseen: async ({ source, collectionId, below = null }) => {
       const keys = [...(seen.get(`${source} ${collectionId}`) ?? [])];
       const outcome = await updateVanishedListings(
         context.indexer,
-        { source, collectionId, keys, listedBefore: startedAt - SHOWN_AFTER_MS, takenAt: context.clock(), below },
+        { source, collectionId, keys, listedBefore: startedAt - LISTING_DELAY_MAX_MS, takenAt: context.clock(), below },
         SNAPSHOT_LIMITS,
       );
       counts.retired += outcome.retired;
@@ -141,7 +141,7 @@ export function createLander(context: LandContext): Lander {
   };
 }
 
-function toCounts(refusals: ReadonlyMap<string, { count: number; example: string }>): RefusalCount[] {
+function toCounts(refusals: ReadonlyMap<string, { count: number; example: string }>): RejectionCount[] {
   return [...refusals].map(([reason, { count, example }]) => ({ reason, count, example }));
 }
 

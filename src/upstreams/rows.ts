@@ -10,30 +10,30 @@ import { JsonNumber } from '../core/json-text.ts';
 export type SourceRecord = Readonly<Record<string, unknown>> & { readonly kind: string };
 
 /** What became of the rows of one answer. `skipped` rows are sound and of no concern, such as bids among sales. */
-export type Harvest = { records: SourceRecord[]; refused: string[]; skipped: number };
+export type ParsedPage = { records: SourceRecord[]; refused: string[]; skipped: number };
 
 /** An object of an answer. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Why a row is not taken: it names the field, and says of its value no more than its type. */
-export class RowRefusal extends Error {
-  override readonly name = 'RowRefusal';
+export class RowRejection extends Error {
+  override readonly name = 'RowRejection';
 }
 
-export function refuseRow(field: string, why: string): never {
-  throw new RowRefusal(`${field}: ${why}`);
+export function rejectRow(field: string, why: string): never {
+  throw new RowRejection(`${field}: ${why}`);
 }
 
 /** The records of all rows: none, one or several a row. */
-export function harvestRows(rows: readonly unknown[], toRecords: (row: Row) => readonly SourceRecord[]): Harvest {
-  const harvest: Harvest = { records: [], refused: [], skipped: 0 };
+export function parseRows(rows: readonly unknown[], toRecords: (row: Row) => readonly SourceRecord[]): ParsedPage {
+  const harvest: ParsedPage = { records: [], refused: [], skipped: 0 };
   for (const value of rows) {
     try {
       const records = toRecords(toRow(value, 'row'));
       if (records.length === 0) harvest.skipped += 1;
       harvest.records.push(...records);
     } catch (error) {
-      if (!(error instanceof RowRefusal)) throw error;
+      if (!(error instanceof RowRejection)) throw error;
       harvest.refused.push(error.message);
     }
   }
@@ -42,7 +42,7 @@ export function harvestRows(rows: readonly unknown[], toRecords: (row: Row) => r
 
 export function toRow(value: unknown, field: string): Row {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
-    return refuseRow(field, `must be an object, not ${nameType(value)}`);
+    return rejectRow(field, `must be an object, not ${nameType(value)}`);
   }
   return value as Row;
 }
@@ -54,62 +54,62 @@ export function optionalRow(row: Row, field: string): Row | null {
 
 export function optionalRows(row: Row, field: string): readonly unknown[] {
   const value = row[field] ?? [];
-  return Array.isArray(value) ? value : refuseRow(field, `must be an array, not ${nameType(value)}`);
+  return Array.isArray(value) ? value : rejectRow(field, `must be an array, not ${nameType(value)}`);
 }
 
 /** Empty text says as little as none. */
 export function optionalText(row: Row, field: string): string | null {
   const value = row[field] ?? null;
   if (value === null || value === '') return null;
-  return typeof value === 'string' ? value : refuseRow(field, `must be a string, not ${nameType(value)}`);
+  return typeof value === 'string' ? value : rejectRow(field, `must be a string, not ${nameType(value)}`);
 }
 
 export function requiredText(row: Row, field: string): string {
-  return optionalText(row, field) ?? refuseRow(field, 'is missing');
+  return optionalText(row, field) ?? rejectRow(field, 'is missing');
 }
 
 export function optionalFlag(row: Row, field: string): boolean | null {
   const value = row[field] ?? null;
   if (value === null || typeof value === 'boolean') return value;
-  return refuseRow(field, `must be true or false, not ${nameType(value)}`);
+  return rejectRow(field, `must be true or false, not ${nameType(value)}`);
 }
 
 /** The literal of a number, such as `5.3885` or `1e-05`. */
 export function optionalNumberText(row: Row, field: string): string | null {
   const value = row[field] ?? null;
   if (value === null) return null;
-  return value instanceof JsonNumber ? value.text : refuseRow(field, `must be a number, not ${nameType(value)}`);
+  return value instanceof JsonNumber ? value.text : rejectRow(field, `must be a number, not ${nameType(value)}`);
 }
 
 export function optionalInteger(row: Row, field: string): number | null {
   const text = optionalNumberText(row, field);
   if (text === null) return null;
   const value = Number(text);
-  return Number.isSafeInteger(value) ? value : refuseRow(field, 'must be an integer');
+  return Number.isSafeInteger(value) ? value : rejectRow(field, 'must be an integer');
 }
 
 export function requiredInteger(row: Row, field: string): number {
-  return optionalInteger(row, field) ?? refuseRow(field, 'is missing');
+  return optionalInteger(row, field) ?? rejectRow(field, 'is missing');
 }
 
 export function optionalAddress(row: Row, field: string, family: ChainFamily): Address | null {
   const text = optionalText(row, field);
   if (text === null) return null;
-  return parseAddress(family, text) ?? refuseRow(field, `is not an address of the family ${family}`);
+  return parseAddress(family, text) ?? rejectRow(field, `is not an address of the family ${family}`);
 }
 
 export function requiredAddress(row: Row, field: string, family: ChainFamily): Address {
-  return optionalAddress(row, field, family) ?? refuseRow(field, 'is missing');
+  return optionalAddress(row, field, family) ?? rejectRow(field, 'is missing');
 }
 
 /** A token id in digits, or a mint. */
 export function requiredAsset(row: Row, field: string, family: ChainFamily): AssetId {
-  return parseAssetId(family, requiredText(row, field)) ?? refuseRow(field, `is no asset of the family ${family}`);
+  return parseAssetId(family, requiredText(row, field)) ?? rejectRow(field, `is no asset of the family ${family}`);
 }
 
 /** The time of seconds since the epoch, from 1970 to 9999. */
 export function toTime(seconds: number, field: string): string {
-  if (seconds <= 0 || seconds >= SECONDS_MAX) return refuseRow(field, 'is no time in seconds since 1970');
+  if (seconds <= 0 || seconds >= SECONDS_MAX) return rejectRow(field, 'is no time in seconds since 1970');
   return new Date(seconds * 1_000).toISOString();
 }
 

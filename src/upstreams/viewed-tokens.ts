@@ -3,16 +3,16 @@
 
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
-import { listShownTokens, updateShownTokensLooked } from '../market/queries/recent-views.ts';
+import { listViewedTokens, updateViewedTokensRefreshed } from '../market/queries/recent-views.ts';
 import type { AssetId } from '../core/address.ts';
 import type { Upstream } from './upstream.ts';
 import { UpstreamFailure } from './upstream.ts';
-import { isHopeless, SHOWN_MS } from './followed-collections.ts';
+import { isHopeless, RECENT_VIEW_MS } from './followed-collections.ts';
 import type { Step } from './followed-task.ts';
-import { createLander } from './ingester.ts';
-import type { SyncContext, SyncTask } from '../tasks/task.ts';
+import { createIngester } from './ingester.ts';
+import type { SyncContext, Task } from '../tasks/task.ts';
 
-export type ShownTokensOptions = {
+export type ViewedTokensOptions = {
   name: string;
   upstream: Upstream;
   /** How long after a look at a token it is looked at again, while readers go on asking for it. */
@@ -30,7 +30,7 @@ export type ShownTokensOptions = {
 const PERIOD_MS = 60_000;
 const DEADLINE_MS = 5 * 60_000;
 
-export function createShownTokensTask(context: SyncContext, options: ShownTokensOptions): SyncTask {
+export function createViewedTokensTask(context: SyncContext, options: ViewedTokensOptions): Task {
   const { name, upstream, periodMs = PERIOD_MS } = options;
   return {
     name,
@@ -38,7 +38,7 @@ export function createShownTokensTask(context: SyncContext, options: ShownTokens
     deadlineMs: DEADLINE_MS,
     upstreams: () => [upstream.status()],
     run: async (signal, report, { isWhole }) => {
-      const lander = createLander(context);
+      const ingester = createIngester(context);
       const problems: string[] = [];
       const looks = await listLooks(context, options);
       let done = 0;
@@ -46,7 +46,7 @@ export function createShownTokensTask(context: SyncContext, options: ShownTokens
         signal.throwIfAborted();
         report({ done, total: looks.length, what: 'looks' });
         const failure = await tryLook(() =>
-          options.look(context, { upstream, follow, lander, problems, isWhole, signal }, assets),
+          options.look(context, { upstream, follow, ingester, problems, isWhole, signal }, assets),
         );
         signal.throwIfAborted();
         // One that cannot be told goes behind the others like one that was told.
@@ -60,7 +60,7 @@ export function createShownTokensTask(context: SyncContext, options: ShownTokens
         problems.push(`${follow.collectionId}: ${failure.message}`);
         if (isOver) break;
       }
-      return lander.result({ problems });
+      return ingester.result({ problems });
     },
   };
 }
@@ -76,19 +76,19 @@ async function tryLook(look: () => Promise<void>): Promise<UpstreamFailure | nul
 }
 
 async function noteLook({ main, clock }: SyncContext, { follow, assets }: Look): Promise<void> {
-  await updateShownTokensLooked(main, { collectionId: follow.collectionId, assets, at: clock() });
+  await updateViewedTokensRefreshed(main, { collectionId: follow.collectionId, assets, at: clock() });
 }
 
 type Look = { follow: Follow; assets: readonly AssetId[] };
 
 /** The questions of one run. */
-async function listLooks({ main, clock }: SyncContext, options: ShownTokensOptions): Promise<Look[]> {
+async function listLooks({ main, clock }: SyncContext, options: ViewedTokensOptions): Promise<Look[]> {
   const { againMs, tokensMax, atOnceMax, isWanted } = options;
   const now = clock();
   const follows = (await listFollows(main)).filter(isWanted);
-  const shown = await listShownTokens(main, {
+  const shown = await listViewedTokens(main, {
     collectionIds: follows.map(({ collectionId }) => collectionId),
-    shownSince: now - SHOWN_MS,
+    shownSince: now - RECENT_VIEW_MS,
     lookedBefore: now - againMs,
     now,
     limit: tokensMax,

@@ -2,7 +2,7 @@
 // and says whether the list was seen whole. Only then may anyone conclude that what was not in it is gone.
 
 import { createHash } from 'node:crypto';
-import type { Harvest } from './rows.ts';
+import type { ParsedPage } from './rows.ts';
 
 /** One page, and the cursor of the next one; null after the last. */
 export type Page = { rows: readonly unknown[]; next: string | null };
@@ -58,7 +58,7 @@ export async function* walkPages(
 const REFUSED_SHARE_MAX = 0.1;
 const REFUSED_PAGE_SHARE_MAX = 0.5;
 
-export type HarvestOptions = {
+export type ParsePagesOptions = {
   /** Whether a refusal with this reason means that a row was not understood. */
   isDoubt?: (reason: string) => boolean;
   /** Fewer refused rows than this say nothing of the rest, unless they are most of their page. */
@@ -66,11 +66,11 @@ export type HarvestOptions = {
 };
 
 /** What each page of a walk comes to. */
-export async function* harvestPages(
+export async function* parsePages(
   pages: AsyncGenerator<readonly unknown[], WalkEnd>,
-  toHarvest: (rows: readonly unknown[]) => Harvest,
-  { isDoubt = () => true, refusedMin = 1 }: HarvestOptions = {},
-): AsyncGenerator<Harvest, WalkEnd> {
+  toHarvest: (rows: readonly unknown[]) => ParsedPage,
+  { isDoubt = () => true, refusedMin = 1 }: ParsePagesOptions = {},
+): AsyncGenerator<ParsedPage, WalkEnd> {
   let refused = 0;
   let isSpoilt = false;
   for (;;) {

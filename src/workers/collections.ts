@@ -5,7 +5,7 @@ import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import { listCollectionsByIds } from '../market/queries/collections.ts';
 import type { Follow, TokenStandard } from '../follows/queries/follows.ts';
-import { deleteFollowTurns } from '../follows/queries/last-runs.ts';
+import { deleteLastRuns } from '../follows/queries/last-runs.ts';
 import { deleteFollow, findFollow, listFollows, upsertFollow } from '../follows/queries/follows.ts';
 import { deleteHoldings } from '../chain-log/queries/holdings.ts';
 import { listSignedOrders, updateOrderStates } from '../orders/queries/order-states.ts';
@@ -16,7 +16,7 @@ import { toCollectionId } from '../core/collection.ts';
 import { isStorable } from '../core/text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { ChainReader } from '../chains/rpc/chain-reader.ts';
-import { createLander } from '../upstreams/ingester.ts';
+import { createIngester } from '../upstreams/ingester.ts';
 import type { SyncContext } from '../tasks/task.ts';
 
 export type FollowOperations = SyncContext & {
@@ -59,8 +59,8 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
   const name = readTextOrNull(input, 'name') ?? stored?.name ?? facts?.name ?? address;
   const added = { collectionId, name, standard: facts?.standard ?? null, estimate: facts?.estimate ?? null };
   if (input['dryRun'] === true) return { ...added, dryRun: true };
-  const lander = createLander(context);
-  await lander.land([
+  const ingester = createIngester(context);
+  await ingester.land([
     {
       kind: 'collection',
       chain: chain.id,
@@ -70,7 +70,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       ...given('tokenStandard', facts?.standard?.toUpperCase().replace('ERC', 'ERC-') ?? null),
     },
   ]);
-  const [refusal] = lander.result().refusals ?? [];
+  const [refusal] = ingester.result().refusals ?? [];
   if (refusal) throw new OperatorError(refusal.example);
   await context.main.transaction(async (tx) => {
     await upsertFollow(tx, {
@@ -84,7 +84,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       createdAt: context.clock(),
     });
     // What was done just now was done under other names.
-    await deleteFollowTurns(tx, collectionId);
+    await deleteLastRuns(tx, collectionId);
   });
   await context.onFollowed?.();
   return { ...added, dryRun: false };

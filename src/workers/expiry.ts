@@ -4,10 +4,10 @@
 import type { Clock } from '../core/clock.ts';
 import { updateExpiredOrders } from '../orders/queries/book-orders.ts';
 import type { Database } from '../database/port.ts';
-import { deleteKeptAnswers } from '../shop/queries/idempotency.ts';
+import { deleteStoredResponses } from '../shop/queries/idempotency.ts';
 import { updateExpiredListings } from '../market/queries/listings.ts';
-import { deleteOldShown } from '../market/queries/recent-views.ts';
-import type { SyncContext, SyncTask } from '../tasks/task.ts';
+import { deleteOldViews } from '../market/queries/recent-views.ts';
+import type { SyncContext, Task } from '../tasks/task.ts';
 
 const PERIOD_MS = 30_000;
 /** More than a sweep of that many batches takes. */
@@ -23,7 +23,7 @@ const KEPT_MS = 24 * 60 * 60_000;
 /** What was shown counts for minutes; when its tokens were last looked at, for hours. */
 const SHOWN_KEPT_MS = 24 * 60 * 60_000;
 
-export function createExpiryTask({ main, indexer, clock }: SyncContext): SyncTask {
+export function createExpiryTask({ main, indexer, clock }: SyncContext): Task {
   return {
     name: 'expiry',
     periodMs: PERIOD_MS,
@@ -45,8 +45,10 @@ export async function sweepExpired(
   const sweep = (update: (limit: number) => Promise<number>) => sweepBatches(update, signal);
   const orders = await sweep((limit) => updateExpiredOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
   const listings = await sweep((limit) => updateExpiredListings(indexer.within(BATCH_TIMEOUT_MS), clock(), limit));
-  const answers = await sweep((limit) => deleteKeptAnswers(main.within(BATCH_TIMEOUT_MS), clock() - KEPT_MS, limit));
-  const shown = await sweep((limit) => deleteOldShown(main.within(BATCH_TIMEOUT_MS), clock() - SHOWN_KEPT_MS, limit));
+  const answers = await sweep((limit) =>
+    deleteStoredResponses(main.within(BATCH_TIMEOUT_MS), clock() - KEPT_MS, limit),
+  );
+  const shown = await sweep((limit) => deleteOldViews(main.within(BATCH_TIMEOUT_MS), clock() - SHOWN_KEPT_MS, limit));
   return orders + listings + answers + shown;
 }
 

@@ -1,7 +1,7 @@
 // What the service keeps fresh: the tasks of every source, one driver for them, and runs that the operator asks for. A new
-// source joins by one line in `createSyncTasks`; everything else finds it there.
+// source joins by one line in `createTasks`; everything else finds it there.
 
-import { updateSyncTasksNudged } from '../tasks/queries/tasks.ts';
+import { updateTasksNudged } from '../tasks/queries/tasks.ts';
 import { OperatorError } from '../core/errors.ts';
 import { createAuditOperations } from '../chains/audit/audit.ts';
 import { createChainStatus } from '../chains/chain-status.ts';
@@ -19,10 +19,10 @@ import { createPriceTasks } from '../upstreams/prices/tasks.ts';
 import { runTask } from '../tasks/run.ts';
 import type { StatusProvider, TaskStatus } from '../tasks/status.ts';
 import { createTaskStatus, readTaskStatus } from '../tasks/status.ts';
-import type { SyncContext, SyncTask } from '../tasks/task.ts';
+import type { SyncContext, Task } from '../tasks/task.ts';
 
 /** Every task that the settings ask for. */
-export function createSyncTasks(context: SyncContext, followed: FollowedChains): SyncTask[] {
+export function createTasks(context: SyncContext, followed: FollowedChains): Task[] {
   return [
     ...createChainTasks(context, followed),
     ...createOpenSeaTasks(context),
@@ -36,7 +36,7 @@ export function createSyncTasks(context: SyncContext, followed: FollowedChains):
 }
 
 export type Sync = {
-  tasks: readonly SyncTask[];
+  tasks: readonly Task[];
   /** Makes the tasks of a name or a source run soon; without workers here, those of another process see to it in time. */
   nudge(name: string): void;
   /** The chains and their readers, for whoever asks a chain something in between. */
@@ -50,11 +50,11 @@ export type Sync = {
 export function startSync(context: SyncContext, { drive }: { drive: boolean }): Sync {
   const { main, log, random } = context;
   const followed = createFollowedChains(context);
-  const tasks = createSyncTasks(context, followed);
+  const tasks = createTasks(context, followed);
   const driver = drive ? startDriver(tasks, { main, log, random }) : null;
   const stopping = new AbortController();
   const asked = new Set<Promise<unknown>>();
-  const start = (task: SyncTask) => {
+  const start = (task: Task) => {
     const run = runTask(task, { main, log, random, stop: stopping.signal, force: true })
       .catch((error: unknown) => log.warn('a task could not be claimed', { task: task.name, error }))
       .finally(() => asked.delete(run));
@@ -63,7 +63,7 @@ export function startSync(context: SyncContext, { drive }: { drive: boolean }): 
   // Whichever process runs them; one that has never run is due in any case.
   const onFollowed = async () => {
     const names = tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
-    await updateSyncTasksNudged(main, names);
+    await updateTasksNudged(main, names);
   };
   return {
     tasks,
@@ -93,13 +93,13 @@ export function startSync(context: SyncContext, { drive }: { drive: boolean }): 
 }
 
 /** The task of a name, or all tasks of a source: `opensea` is `opensea-listings` and the rest. Throws OperatorError. */
-export function findTasks(tasks: readonly SyncTask[], name: unknown): SyncTask[] {
+export function findTasks(tasks: readonly Task[], name: unknown): Task[] {
   const named = tasks.filter((task) => typeof name === 'string' && isOf(task, name));
   if (named.length > 0) return named;
   const known = tasks.map((task) => task.name).join(', ');
   throw new OperatorError(`there is no task ${JSON.stringify(name)}; the settings give ${known}`, { exitCode: 2 });
 }
 
-function isOf(task: SyncTask, name: string): boolean {
+function isOf(task: Task, name: string): boolean {
   return task.name === name || task.name.startsWith(`${name}-`);
 }

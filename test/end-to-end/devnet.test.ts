@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createChance } from '../../devnet/chance.ts';
+import { createRandom } from '../../devnet/chance.ts';
 import { mine } from '../../devnet/chain.ts';
 import type { Network } from '../../devnet/devnet.ts';
 import { startDevnet, startLife } from '../../devnet/devnet.ts';
@@ -85,7 +85,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     assert.deepEqual(life.refused, [], 'every order of the first book is good');
     lives.push(life);
   }
-  const chance = createChance(SEED * 7);
+  const chance = createRandom(SEED * 7);
   let kills = 0;
   for (let action = 0; action < ACTIONS; action += 1) {
     await lives[action % lives.length]?.step();

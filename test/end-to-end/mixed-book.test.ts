@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createChance } from '../../devnet/chance.ts';
+import { createRandom } from '../../devnet/chance.ts';
 import { canRunPostgres, forEachEngine } from '../support/engines.ts';
 import type { MixedBook } from '../support/mixed-book.ts';
 import { startMixedBook, VENUE_NAMES } from '../support/mixed-book.ts';
@@ -40,7 +40,7 @@ forEachEngine('a mixed book', (engine) => {
   }
   describe('of a followed collection', () => {
     const closers: (() => unknown)[] = [];
-    const chance = createChance(SEED);
+    const chance = createRandom(SEED);
     let book: MixedBook;
 
     before(async () => {

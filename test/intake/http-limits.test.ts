@@ -9,7 +9,7 @@ import { createContract } from '../support/contract.ts';
 import { memoryHeld } from '../support/cost.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { NOW, toNdjson, token } from '../support/intake.ts';
-import type { TestAnswer, TestService } from '../support/service.ts';
+import type { TestResponse, TestService } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -44,7 +44,7 @@ forEachEngine('the limits of the intake door', (engine) => {
       method: string,
       path: string,
       { key, body, from = '203.0.113.1' }: { key?: string; body?: string; from?: string } = {},
-    ): Promise<TestAnswer> => {
+    ): Promise<TestResponse> => {
       const headers = {
         'x-forwarded-for': from,
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -58,7 +58,7 @@ forEachEngine('the limits of the intake door', (engine) => {
       if (!isStream) contract.check(method, `/intake/v1${path}`, answer);
       return answer;
     };
-    const assertLimited = ({ status, body, headers }: TestAnswer, limit: number, resetAt: number) => {
+    const assertLimited = ({ status, body, headers }: TestResponse, limit: number, resetAt: number) => {
       assert.deepEqual([status, body.error.code], [429, 'rate_limited']);
       const seconds = Math.ceil((resetAt - now) / 1_000);
       assert.deepEqual(

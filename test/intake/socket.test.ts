@@ -11,7 +11,7 @@ import { afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import type { Database } from '../../src/database/port.ts';
-import { LOCAL_DOOR } from '../../src/intake/http/context.ts';
+import { LOCAL_ACCESS } from '../../src/intake/http/context.ts';
 import { registerRecordRoutes } from '../../src/intake/http/records.ts';
 import { IntakeErrorSchema } from '../../src/intake/http/schemas.ts';
 import { createSocketConnection, isServerListening } from '../../src/intake/client.ts';
@@ -35,7 +35,7 @@ forEachEngine('the socket', (engine) => {
     app = Fastify({ logger: false, forceCloseConnections: true });
     app.addSchema(IntakeErrorSchema);
     app.setValidatorCompiler(() => () => true);
-    registerRecordRoutes(app, context, LOCAL_DOOR);
+    registerRecordRoutes(app, context, LOCAL_ACCESS);
     await app.listen({ path: socketPath });
   };
   before(async () => {

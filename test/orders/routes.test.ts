@@ -12,7 +12,7 @@ import { createContract } from '../support/contract.ts';
 import type { TestEngine } from '../support/engines.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { EVM, NOW, toNdjson, token } from '../support/intake.ts';
-import type { TestAnswer, TestService } from '../support/service.ts';
+import type { TestResponse, TestService } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import type { AskOptions } from '../support/signed-orders.ts';
 import { accountOf, SEAPORT_1_6, signOrder, toAsk, toParameters } from '../support/signed-orders.ts';
@@ -26,7 +26,7 @@ type Door = {
   service: TestService;
   document: any;
   keys: Record<'orders' | 'intake' | 'store', string>;
-  send(method: string, path: string, options?: Options): Promise<TestAnswer>;
+  send(method: string, path: string, options?: Options): Promise<TestResponse>;
   advance(ms: number): void;
 };
 
@@ -93,7 +93,7 @@ forEachEngine('the intake door', (engine) => {
     after(() => door.service.close());
     const submit = async (order = ask(), more: object = {}) =>
       door.send('POST', '/orders', { body: await submissionOf(order, more) });
-    const errorOf = ({ status, body }: TestAnswer) => [status, body.error?.code];
+    const errorOf = ({ status, body }: TestResponse) => [status, body.error?.code];
 
     describe('submitOrder', () => {
       test('201 with the order as it is listed, and where it is', async () => {

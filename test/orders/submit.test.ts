@@ -17,7 +17,7 @@ import type { SeaportOrder } from '../../src/orders/seaport/order.ts';
 import { hashOrder, orderDigest } from '../../src/orders/seaport/order.ts';
 import { cancelOrder } from '../../src/orders/cancel.ts';
 import { explainOrder } from '../../src/orders/explain.ts';
-import { OrderRefused } from '../../src/orders/rejection.ts';
+import { OrderRejected } from '../../src/orders/rejection.ts';
 import type { ChainChecks } from '../../src/orders/signatures.ts';
 import type { OrderContext } from '../../src/orders/submit.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
@@ -97,7 +97,7 @@ forEachEngine('signed orders', (engine) => {
       await work;
       return 'taken';
     } catch (error) {
-      if (error instanceof OrderRefused) return error.code;
+      if (error instanceof OrderRejected) return error.code;
       throw error;
     }
   };

@@ -6,7 +6,7 @@ import { DAY_MS } from '../support/market.ts';
 import type { TestShop } from '../support/shop.ts';
 import { forEachStore, inParallel } from '../support/shop.ts';
 
-type Answer = Awaited<ReturnType<TestShop['send']>>;
+type CachedResponse = Awaited<ReturnType<TestShop['send']>>;
 
 forEachStore('idempotency', (store) => {
   /** The requests that take a key: each changes the product's shop once for each time that it has its effect. */
@@ -49,7 +49,7 @@ forEachStore('idempotency', (store) => {
     const firsts = [await withKey(shop, update, 'u'), await withKey(shop, stock, 's')];
     await shop.ok('DELETE', `/products/${id}`);
     const agains = [await withKey(shop, update, 'u'), await withKey(shop, stock, 's')];
-    for (const [index, first] of firsts.entries()) assertReplay(first, agains[index] as Answer);
+    for (const [index, first] of firsts.entries()) assertReplay(first, agains[index] as CachedResponse);
   });
 
   test('the same key with another body, method or path is 422 and changes nothing', async () => {
@@ -79,7 +79,7 @@ forEachStore('idempotency', (store) => {
       const after = await footprint(shop);
       const isStock = request[0] === 'stock';
       assert.deepEqual([after[0], after[2]], [events + (isStock ? 0 : 1), adjustments + (isStock ? 1 : 0)]);
-      assertReplay(done[0] as Answer, await withKey(shop, request, `c ${request[0]}`));
+      assertReplay(done[0] as CachedResponse, await withKey(shop, request, `c ${request[0]}`));
     }
   });
 
@@ -151,7 +151,7 @@ forEachStore('idempotency', (store) => {
   });
 });
 
-function assertReplay(first: Answer, again: Answer): void {
+function assertReplay(first: CachedResponse, again: CachedResponse): void {
   assert.deepEqual([again.status, again.text], [first.status, first.text]);
   assert.equal(again.headers.get('idempotent-replayed'), 'true');
   for (const name of ['location', 'etag', 'content-type'])

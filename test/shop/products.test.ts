@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestAnswer } from '../support/service.ts';
+import type { TestResponse } from '../support/service.ts';
 import { assertInvalidProduct, forEachStore, inParallel } from '../support/shop.ts';
 import { describeDocument } from './document.suite.ts';
 import { describeProductBodies } from './product-bodies.suite.ts';
@@ -275,7 +275,7 @@ forEachStore('products', (store) => {
   describeDocument(store);
 });
 
-function assertInvalidQuery({ status, body, text }: TestAnswer, path: string): void {
+function assertInvalidQuery({ status, body, text }: TestResponse, path: string): void {
   assert.deepEqual(
     [status, body.error.code, body.error.message],
     [400, 'bad_request', 'Invalid query parameters'],

@@ -6,7 +6,7 @@ import { until } from './engines.ts';
 import type { Subject } from './market.ts';
 import { BUYER, SELLER, SOLANA_SELLER, START, mintOf, newSubject } from './market.ts';
 import { withClient } from './server-side.ts';
-import type { TestAnswer } from './service.ts';
+import type { TestResponse } from './service.ts';
 
 /** From the return of a database to whole answers: a retry, its jitter, and a connection that hangs while it is made. */
 export const RECOVERY_MAX_MS = 3_500;
@@ -163,7 +163,7 @@ async function assertCollectionWithoutIndexer(service: Breakable, subject: Subje
 }
 
 /** The floors of a collection whose book cannot be read: the ask of the snapshot, and the last buyer floor or none. */
-export function assertFloor(answer: TestAnswer, lastGood: string | null): void {
+export function assertFloor(answer: TestResponse, lastGood: string | null): void {
   assertDegraded(answer);
   const { askFloor, buyerFloor, stale, aggregated } = answer.body.data;
   assert.deepEqual(
@@ -173,13 +173,13 @@ export function assertFloor(answer: TestAnswer, lastGood: string | null): void {
 }
 
 /** A 200 that shared caches may keep for a moment only, and that says nothing of what is behind the service. */
-export function assertDegraded(answer: TestAnswer): void {
+export function assertDegraded(answer: TestResponse): void {
   assert.equal(answer.status, 200, answer.text);
   assert.match(answer.headers.get('cache-control') ?? '', /s-maxage=1\b/);
   assertTellsNothing(answer);
 }
 
-export function assertRefused(answer: TestAnswer, status: number, code: string): void {
+export function assertRefused(answer: TestResponse, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.body.error.code, code);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
@@ -192,7 +192,7 @@ const INSIDE = /127\.0\.0\.1|localhost|postgres|ECONN|\bat .*\.ts|node_modules|s
 export const insidePorts = new Set<string>();
 
 /** No stack, SQL, host or port. */
-export function assertTellsNothing({ text }: TestAnswer): void {
+export function assertTellsNothing({ text }: TestResponse): void {
   assert.doesNotMatch(text, INSIDE);
   assert.doesNotMatch(text, new RegExp(`\\b(${[...insidePorts].join('|')})\\b`));
 }

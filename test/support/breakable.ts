@@ -12,7 +12,7 @@ import { canStartPostgres, createTestDatabase, startOwnPostgres } from './engine
 import type { FlakyProxy } from './flaky-proxy.ts';
 import { startFlakyProxy } from './flaky-proxy.ts';
 import { START } from './market.ts';
-import type { TestAnswer, TestService } from './service.ts';
+import type { TestResponse, TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
 export type TwoServers = { primary: PostgresServer; indexer: PostgresServer };
@@ -45,7 +45,7 @@ export const SOURCE_TIMEOUT_MS = 300;
 /** Longer than any answer is kept. */
 const FORGET_MS = 2_000;
 
-export type TimedAnswer = TestAnswer & { ms: number };
+export type TimedAnswer = TestResponse & { ms: number };
 
 export type Breakable = TestService & {
   settings: Record<string, string>;

@@ -4,7 +4,7 @@
 
 import http from 'node:http';
 import fc from 'fast-check';
-import type { Harvest } from './fuzz-harvest.ts';
+import type { ParsedPage } from './fuzz-harvest.ts';
 import { createHarvest } from './fuzz-harvest.ts';
 import type { Operation, Parameter } from './fuzz-document.ts';
 import { isValidText, readOperations, toArbitrary, toNearMiss } from './fuzz-document.ts';
@@ -61,7 +61,7 @@ export async function fuzzContract(options: FuzzOptions): Promise<FuzzReport> {
 }
 
 type Send = (target: string) => Promise<FuzzAnswer>;
-type Context = FuzzOptions & { send: Send; judge: ReturnType<typeof createJudge>; harvest: Harvest };
+type Context = FuzzOptions & { send: Send; judge: ReturnType<typeof createJudge>; harvest: ParsedPage };
 type Property = { kind: Kind; property: fc.IAsyncProperty<unknown> };
 
 /** Things of a kind that are asked for before anything else. */

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-type Answer = { status: number; headers: Headers; text: string; body: unknown };
+type CachedResponse = { status: number; headers: Headers; text: string; body: unknown };
 type Operation = { responses: Record<string, { content?: Record<string, { schema: object }> }> };
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: object } };
 
 export type Contract = {
   /** Fails the test when an answer is not one that the document allows. */
-  check(method: string, pathAndQuery: string, answer: Answer): void;
+  check(method: string, pathAndQuery: string, answer: CachedResponse): void;
 };
 
 const ENVELOPE_ONLY = new Set([404, 405]);

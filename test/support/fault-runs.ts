@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { createLog } from '../../src/core/log.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { parseRecord } from '../../src/intake/records/records.ts';
-import type { Harvest, SourceRecord } from '../../src/upstreams/rows.ts';
+import type { ParsedPage, SourceRecord } from '../../src/upstreams/rows.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createUpstream, UpstreamFailure } from '../../src/upstreams/upstream.ts';
 import type { WalkEnd } from '../../src/upstreams/walk.ts';
@@ -35,7 +35,7 @@ export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Ups
 export type Outcome = { records: SourceRecord[]; refused: string[]; end: WalkEnd | null; failure: string | null };
 
 /** All pages of a walk, or what came before it failed. Anything but an UpstreamFailure is a bug. */
-export async function collect(pages: AsyncGenerator<Harvest, WalkEnd>): Promise<Outcome> {
+export async function collect(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<Outcome> {
   const outcome: Outcome = { records: [], refused: [], end: null, failure: null };
   try {
     for (;;) {

@@ -4,7 +4,7 @@
 import type { Fault, FaultyOptions } from './faulty-endpoint.ts';
 
 export type Question = { jsonrpc: string; id: number; method: string; params: unknown[] };
-export type Answer = { jsonrpc: string; id: number | null; result?: unknown; error?: unknown };
+export type CachedResponse = { jsonrpc: string; id: number | null; result?: unknown; error?: unknown };
 type Log = Record<string, unknown> & { address: string; topics: string[]; blockNumber: string };
 type Block = Record<string, unknown> & { number: string };
 
@@ -51,10 +51,10 @@ export function asOfHead(question: Question, head: number): Question {
 
 export function spoil(
   questions: readonly Question[],
-  clean: Answer[],
+  clean: CachedResponse[],
   fault: Fault | undefined,
   context: Context,
-): Answer[] {
+): CachedResponse[] {
   const { options, newest, count } = context;
   const served = clean.map((answer, index) => serve(questions[index], answer, options, newest));
   const lag = lagOf(options, fault);
@@ -64,7 +64,12 @@ export function spoil(
 }
 
 /** What holds for good, by the options. */
-function serve(question: Question | undefined, answer: Answer, options: FaultyOptions, newest: number): Answer {
+function serve(
+  question: Question | undefined,
+  answer: CachedResponse,
+  options: FaultyOptions,
+  newest: number,
+): CachedResponse {
   const { method, params = [] } = question ?? {};
   const error = (code: number, message: string) => ({ jsonrpc: '2.0', id: answer.id, error: { code, message } });
   if (method === 'eth_chainId' && options.chainId !== undefined)
@@ -89,7 +94,7 @@ function isOfOldState(method: string | undefined, params: unknown[], newest: num
 }
 
 /** As a node that is some blocks behind, which answers nothing for blocks that it does not have. */
-function lagBehind(question: Question | undefined, answer: Answer, head: number): Answer {
+function lagBehind(question: Question | undefined, answer: CachedResponse, head: number): CachedResponse {
   const { method } = question ?? {};
   if (method === 'eth_blockNumber') return { ...answer, result: `0x${head.toString(16)}` };
   if (method === 'eth_getLogs' && Array.isArray(answer.result))
@@ -97,14 +102,19 @@ function lagBehind(question: Question | undefined, answer: Answer, head: number)
   return isBlock(answer.result) && Number(answer.result.number) > head ? { ...answer, result: null } : answer;
 }
 
-function spoilOne(question: Question | undefined, answer: Answer, fault: Fault, context: Context): Answer {
+function spoilOne(
+  question: Question | undefined,
+  answer: CachedResponse,
+  fault: Fault,
+  context: Context,
+): CachedResponse {
   const { count, random } = context;
   const { method, params = [] } = question ?? {};
-  const done = (spoilt: Partial<Answer>) => {
+  const done = (spoilt: Partial<CachedResponse>) => {
     count();
     return { ...answer, ...spoilt };
   };
-  const toError = (message: string): Answer => {
+  const toError = (message: string): CachedResponse => {
     count();
     return { jsonrpc: '2.0', id: answer.id, error: { code: -32_000, message } };
   };

@@ -4,7 +4,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { asOfHead, lagOf, spoil } from './faulty-answers.ts';
-import type { Answer, Question } from './faulty-answers.ts';
+import type { CachedResponse, Question } from './faulty-answers.ts';
 import { gzipBomb } from './gzip-bomb.ts';
 
 /** Faults of the connection and of HTTP, then those of what is answered. */
@@ -186,13 +186,13 @@ function send(response: http.ServerResponse, status: number, body: unknown): voi
   response.writeHead(status, { 'content-type': 'application/json' }).end(text);
 }
 
-async function forward(targetUrl: string, questions: readonly Question[]): Promise<Answer[]> {
+async function forward(targetUrl: string, questions: readonly Question[]): Promise<CachedResponse[]> {
   const response = await fetch(targetUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(questions),
   });
-  const answers = (await response.json()) as Answer[];
+  const answers = (await response.json()) as CachedResponse[];
   // In the order of the questions, as most endpoints have it.
   return questions.map(({ id }) => answers.find((answer) => answer.id === id) ?? { jsonrpc: '2.0', id });
 }

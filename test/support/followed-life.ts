@@ -9,7 +9,7 @@ import { updateOrderStates } from '../../src/orders/queries/order-states.ts';
 import { insertSignedOrder } from '../../src/orders/queries/signed-orders.ts';
 import { draftListing, heldTokens, signBook, signListings } from '../../devnet/book.ts';
 import { callOf, readChain, startChain, toSeconds, transact } from '../../devnet/chain.ts';
-import { createChance } from '../../devnet/chance.ts';
+import { createRandom } from '../../devnet/chance.ts';
 import type { Ledger, Listing } from '../../devnet/ledger.ts';
 import { operatorOf } from '../../devnet/ledger.ts';
 import type { Life } from '../../devnet/life.ts';
@@ -48,7 +48,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
   const chain = await startChain({ id: 'ethereum', chainId: 1, accounts: accountsOf(SIZE), clock });
   try {
     const main = await open();
-    const chance = createChance(seed);
+    const chance = createRandom(seed);
     const { world, ledger } = await createWorld(chain, chance, SIZE);
     const chains = createChains();
     const ethereum = chains.get(chain.id);

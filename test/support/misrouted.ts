@@ -23,7 +23,7 @@ import { walkOpenSeaSales } from '../../src/upstreams/opensea/sales.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../src/upstreams/opensea/tokens.ts';
 import type { Quotes } from '../../src/upstreams/prices/prices.ts';
 import { readCoinbasePrices, readCoingeckoPrices } from '../../src/upstreams/prices/prices.ts';
-import type { Harvest } from '../../src/upstreams/rows.ts';
+import type { ParsedPage } from '../../src/upstreams/rows.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
 import type { Outcome } from './fault-runs.ts';
@@ -93,7 +93,7 @@ export const SOURCES: Readonly<Record<Vendor, Readonly<Record<string, Reader>>>>
   reservoir: { asks: (upstream) => collect(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: ASKED })) },
 };
 
-async function toOutcome(reading: Promise<Harvest>): Promise<Outcome> {
+async function toOutcome(reading: Promise<ParsedPage>): Promise<Outcome> {
   try {
     const { records, refused } = await reading;
     return { records, refused, end: null, failure: null };

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { Address, Hex } from 'viem';
-import type { Chance } from '../../devnet/chance.ts';
+import type { Random } from '../../devnet/chance.ts';
 import { readHeight } from '../../devnet/chain.ts';
 import type { Listing } from '../../devnet/ledger.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
@@ -37,7 +37,7 @@ const SOURCES = ['opensea', 'magic-eden'];
 const TASKS: Record<VenueName, string> = { opensea: 'opensea-listings', magicEden: 'magic-eden-asks' };
 
 export type MixedBook = {
-  chance: Chance;
+  chance: Random;
   mixed: MixedWorld;
   venues: Venues;
   own: readonly OwnOrder[];
@@ -63,7 +63,7 @@ export type MixedBook = {
 
 export async function startMixedBook(options: {
   seed: number;
-  chance: Chance;
+  chance: Random;
   settings: Record<string, string>;
   closers: (() => unknown)[];
 }): Promise<MixedBook> {

@@ -3,7 +3,7 @@
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
-import type { Chance } from '../../devnet/chance.ts';
+import type { Random } from '../../devnet/chance.ts';
 import type { Call } from '../../devnet/chain.ts';
 import { callOf, mine, readChain, rollBack, toSeconds, transact } from '../../devnet/chain.ts';
 import type { Listing } from '../../devnet/ledger.ts';
@@ -58,7 +58,7 @@ export type MixedWorld = {
   reorganise(depth: number): Promise<void>;
 };
 
-export async function startMixedWorld(seed: number, chance: Chance): Promise<MixedWorld> {
+export async function startMixedWorld(seed: number, chance: Random): Promise<MixedWorld> {
   const devnet = await startTestDevnet({ seed, size: SIZE });
   const [network] = devnet.networks;
   const [collection] = network?.world.collections ?? [];

@@ -14,12 +14,12 @@ import type { ServiceOptions } from '../../src/service.ts';
 import { startService } from '../../src/service.ts';
 import { createContract } from './contract.ts';
 
-export type TestAnswer = { status: number; headers: Headers; text: string; body: any };
+export type TestResponse = { status: number; headers: Headers; text: string; body: any };
 
 export type TestService = {
   url: string;
   /** Requests a path and checks the answer against the served document. */
-  get(path: string, init?: RequestInit): Promise<TestAnswer>;
+  get(path: string, init?: RequestInit): Promise<TestResponse>;
   /** The body of a GET that has to succeed. */
   ok(path: string): Promise<any>;
   /** Every row of a list, page by page. */
@@ -57,7 +57,7 @@ export async function startTestService(options: {
   });
   const contract = createContract(await (await fetch(`${service.url}/v1/openapi.json`)).json());
 
-  const get = async (path: string, init: RequestInit = {}): Promise<TestAnswer> => {
+  const get = async (path: string, init: RequestInit = {}): Promise<TestResponse> => {
     const response = await fetch(`${service.url}${path}`, { redirect: 'manual', ...init });
     const text = await response.text();
     const answer = { status: response.status, headers: response.headers, text, body: text === '' ? null : parse(text) };

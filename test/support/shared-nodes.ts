@@ -22,7 +22,7 @@ export type Node = TestService & {
   told(): { away: number; back: number };
 };
 
-export type Answer = { status: number; headers: Headers; body: any };
+export type CachedResponse = { status: number; headers: Headers; body: any };
 
 export type Nodes = {
   /** Starts one more. */
@@ -108,7 +108,7 @@ export async function ask(
   { url }: { url: string },
   target: string,
   { from = newAddress(), key, ...init }: RequestInit & { from?: string; key?: string } = {},
-): Promise<Answer> {
+): Promise<CachedResponse> {
   const headers = { 'x-forwarded-for': from, ...(key !== undefined && { authorization: `Bearer ${key}` }) };
   const response = await fetch(`${url}${target}`, { ...init, headers });
   const text = await response.text();

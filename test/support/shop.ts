@@ -13,7 +13,7 @@ import { createContract } from './contract.ts';
 import type { TestEngine } from './engines.ts';
 import { forEachEngine } from './engines.ts';
 import { START } from './market.ts';
-import type { TestAnswer, TestService } from './service.ts';
+import type { TestResponse, TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
 export type TestKey = { id: string; secret: string; prefix: string; expiresAt: string | null };
@@ -26,7 +26,7 @@ export type StoreRequest = {
   secret?: string | null;
 };
 
-export type Send = (method: string, path: string, request?: StoreRequest) => Promise<TestAnswer>;
+export type Send = (method: string, path: string, request?: StoreRequest) => Promise<TestResponse>;
 
 export type TestShop = {
   id: string;
@@ -229,7 +229,7 @@ export async function inParallel<T, R>(
 }
 
 /** The 400 of a product's fields, with exactly these fields named. */
-export function assertInvalidProduct({ status, body, text }: TestAnswer, ...paths: string[]): void {
+export function assertInvalidProduct({ status, body, text }: TestResponse, ...paths: string[]): void {
   assert.deepEqual(
     [status, body.error?.code, body.error?.message],
     [400, 'bad_request', 'Invalid product payload'],

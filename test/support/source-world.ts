@@ -4,7 +4,7 @@
 import type { TestContext } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
-import { upsertShown } from '../../src/market/queries/recent-views.ts';
+import { upsertRecentViews } from '../../src/market/queries/recent-views.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { toCollectionId } from '../../src/core/collection.ts';
 import { assetOf, createDasStore, dasRoutes } from './replay-das.ts';
@@ -145,7 +145,7 @@ export async function startSourceWorld(
       }
     },
     show: (db) =>
-      upsertShown(
+      upsertRecentViews(
         db,
         FOLLOWED.flatMap(({ chain, address }) => {
           const collectionId = toCollectionId(chain, address as Address);

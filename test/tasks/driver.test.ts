@@ -10,12 +10,12 @@ import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabases } from '../../src/database/open.ts';
-import { claimSyncTask, listSyncTasks, updateSyncTasksNudged } from '../../src/tasks/queries/tasks.ts';
+import { claimTask, listTasks, updateTasksNudged } from '../../src/tasks/queries/tasks.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { Driver } from '../../src/tasks/driver.ts';
 import { startDriver } from '../../src/tasks/driver.ts';
 import { runTask } from '../../src/tasks/run.ts';
-import type { SyncTask, TaskResult } from '../../src/tasks/task.ts';
+import type { Task, TaskResult } from '../../src/tasks/task.ts';
 import { forEachEngine, until } from '../support/engines.ts';
 
 const VICTIM = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
@@ -41,14 +41,14 @@ forEachEngine('the driver of tasks', (engine) => {
 
   const log = createLog('info', (line) => logged.push(line));
   const warnings = () => logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn');
-  const start = (task: Partial<SyncTask> & Pick<SyncTask, 'run'>) => {
+  const start = (task: Partial<Task> & Pick<Task, 'run'>) => {
     const whole = { name: 'one', periodMs: HOUR_MS, deadlineMs: HOUR_MS, ...task };
     const driver = startDriver([whole], { main: db, log, pollMs: 50, random: () => 0.5 });
     drivers.push(driver);
     return driver;
   };
   const record = async () => {
-    const [found] = await listSyncTasks(db);
+    const [found] = await listTasks(db);
     return found ?? assert.fail('there is no record');
   };
   const signalled = (signal: AbortSignal): Promise<never> =>
@@ -91,11 +91,7 @@ forEachEngine('the driver of tasks', (engine) => {
     runs = 0;
     await db.query('delete from main.sync_task');
     for (let n = 0; n < 4; n += 1) start({ run });
-    await until(
-      async () => (await listSyncTasks(db)).some(({ lastOk }) => lastOk !== null),
-      LIMIT_MS,
-      'it did not run',
-    );
+    await until(async () => (await listTasks(db)).some(({ lastOk }) => lastOk !== null), LIMIT_MS, 'it did not run');
     for (const driver of drivers) driver.nudge('another one');
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(runs, 1, 'one run a period, however many drivers');
@@ -121,25 +117,25 @@ forEachEngine('the driver of tasks', (engine) => {
     driver.nudge('one');
     release();
     await idle(3);
-    assert.deepEqual(await updateSyncTasksNudged(db, ['one', 'unknown']), ['one']);
+    assert.deepEqual(await updateTasksNudged(db, ['one', 'unknown']), ['one']);
     await idle(4);
   });
 
   test('a nudge is not lost with the one that dies over it: another runs the task when the lease has run out', async () => {
     const task = { name: 'one', periodMs: HOUR_MS, deadlineMs: HOUR_MS, run: () => Promise.resolve(DONE) };
     await runTask(task, { main: db, log, stop: AbortSignal.timeout(LIMIT_MS) });
-    await updateSyncTasksNudged(db, ['one']);
+    await updateTasksNudged(db, ['one']);
     const claim = { name: 'one', holder: randomUUID(), leaseMs: 100, periodMs: HOUR_MS, force: false };
-    assert.equal(await claimSyncTask(db, claim), true);
+    assert.equal(await claimTask(db, claim), true);
     let runs = 0;
     start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) });
     await until(() => runs === 1, LIMIT_MS, 'nobody took it over');
-    assert.equal(await claimSyncTask(db, claim), false, 'and then it has its period again');
+    assert.equal(await claimTask(db, claim), false, 'and then it has its period again');
   });
 
   test('the deadline ends a run by its signal, which is a failure', async () => {
     start({ deadlineMs: 30, run: signalled });
-    await until(async () => (await listSyncTasks(db))[0]?.failures === 1, LIMIT_MS, 'it went on');
+    await until(async () => (await listTasks(db))[0]?.failures === 1, LIMIT_MS, 'it went on');
     const { lastError, lastOk, isRunning } = await record();
     assert.deepEqual([lastError, lastOk, isRunning], ['not done within 0.03 s', null, false]);
   });
@@ -185,7 +181,7 @@ forEachEngine('the driver of tasks', (engine) => {
         }
       },
     });
-    await until(async () => (await listSyncTasks(db))[0]?.isRunning === true, LIMIT_MS, 'it did not begin');
+    await until(async () => (await listTasks(db))[0]?.isRunning === true, LIMIT_MS, 'it did not begin');
     await driver.stop();
     assert.ok(ended);
     const { isRunning, failures, lastOk, result } = await record();
@@ -199,7 +195,7 @@ forEachEngine('the driver of tasks', (engine) => {
     const stop = new AbortController();
     const options = { main: db, log, stop: stop.signal, leaseMs: 300 };
     let why: unknown;
-    const task: SyncTask = {
+    const task: Task = {
       name: 'one',
       periodMs: HOUR_MS,
       deadlineMs: HOUR_MS,
@@ -210,11 +206,7 @@ forEachEngine('the driver of tasks', (engine) => {
       },
     };
     const run = runTask(task, options);
-    await until(
-      async () => (await listSyncTasks(db)).some(({ progress }) => progress !== null),
-      LIMIT_MS,
-      'no progress',
-    );
+    await until(async () => (await listTasks(db)).some(({ progress }) => progress !== null), LIMIT_MS, 'no progress');
     assert.deepEqual((await record()).progress, { done: 1, total: 7, what: 'pages' });
     const renewals = async () => (await db.query('select leased_until from main.sync_task'))[0]?.['leased_until'];
     const first = await renewals();
@@ -284,7 +276,7 @@ forEachEngine('processes that share the tasks', (engine) => {
     next.child.kill('SIGTERM');
     assert.deepEqual(await next.closed, [0, null]);
     await withDatabase(async (main) => {
-      const [task] = await listSyncTasks(main);
+      const [task] = await listTasks(main);
       assert.deepEqual([task?.isRunning, task?.failures], [false, 0], 'stopped in good order');
     });
   });

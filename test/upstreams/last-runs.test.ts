@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
-import { listFollowTurns, upsertFollowTurn } from '../../src/follows/queries/last-runs.ts';
+import { listLastRuns, upsertLastRun } from '../../src/follows/queries/last-runs.ts';
 import { deleteFollow, listFollows, updateFollowOpenSeaSlug } from '../../src/follows/queries/follows.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createCollectionOperations } from '../../src/workers/collections.ts';
@@ -63,7 +63,7 @@ forEachEngine('turns', (engine) => {
     const context = toSyncContext('http://127.0.0.1:1');
     for (const isFirst of [true, false]) {
       await add(context);
-      const note = () => upsertFollowTurn(db, { task: TASK, collectionId: ID, at: NOW, isDone: true });
+      const note = () => upsertLastRun(db, { task: TASK, collectionId: ID, at: NOW, isDone: true });
       if (!isFirst) await note();
       const rest: Promise<void>[] = [];
       const end = () => rest.push(note(), updateFollowOpenSeaSlug(db, ID, 'another'));
@@ -76,7 +76,7 @@ forEachEngine('turns', (engine) => {
       });
       if (engine.name === 'embedded') end();
       await Promise.all(rest);
-      assert.equal((await listFollowTurns(db, TASK)).size, 0);
+      assert.equal((await listLastRuns(db, TASK)).size, 0);
       assert.equal((await listFollows(db)).length, 0);
     }
   });

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
-import { listSyncTasks, listTaskSchedules } from '../../src/tasks/queries/tasks.ts';
+import { listTasks, listTaskSchedules } from '../../src/tasks/queries/tasks.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
 import { createFeedTasks } from '../../src/upstreams/feed/tasks.ts';
@@ -132,7 +132,7 @@ forEachEngine('dead sources', (engine) => {
         assert.ok(count <= ASKED_A_MINUTE_MAX[server], `${server}: ${count} requests in minute ${minute}`);
       }
     }
-    const failing = (await listSyncTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name);
+    const failing = (await listTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name);
     // A token about which there was an answer, if a bad one, is asked about later.
     const usual = names.filter((name) => !name.endsWith('-shown-tokens'));
     assert.deepEqual(
@@ -153,7 +153,7 @@ forEachEngine('dead sources', (engine) => {
       const back = await live(MINUTE_MS);
       assert.deepEqual(await world.missing(db), [], 'within a minute');
       assert.deepEqual(
-        (await listSyncTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name),
+        (await listTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name),
         [],
       );
       for (const server of SERVERS) {

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
-import { createLander } from '../../src/upstreams/ingester.ts';
+import { createIngester } from '../../src/upstreams/ingester.ts';
 import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
 import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
 import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
@@ -97,16 +97,16 @@ forEachEngine('recorded answers of other operations', (engine) => {
   test('land as they were told where their rows are right', async (t) => {
     if (readPayload(LISTINGS) === null) return t.diagnostic(NOT_AT_HAND);
     const wrong = await startMisrouted(t);
-    const lander = createLander(toContext(db));
+    const ingester = createIngester(toContext(db));
     for (const [file, source, symbol] of [
       [LISTINGS, 'listings', 'devnet_zoolana'],
       [ACTIVITIES, 'sales', 'runcible'],
     ] as const) {
       wrong.give(readPayload(file) ?? '');
       const read = SOURCES['magic-eden'][source] ?? assert.fail(source);
-      await lander.land((await read(createTestUpstream(wrong.url), symbol)).records);
+      await ingester.land((await read(createTestUpstream(wrong.url), symbol)).records);
     }
-    const { read, changed, refused } = lander.result();
+    const { read, changed, refused } = ingester.result();
     assert.deepEqual([read, changed, refused], [2, 2, 0]);
     assert.deepEqual(await db.query('select asset, price_raw::text as price, status from indexer.listing'), [
       { asset: '6XkPLDtV2w17UUsyzah39PTBjZ9xTY8HokqRdWcmDhBa', price: '1120000000', status: 'active' },

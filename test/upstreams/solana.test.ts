@@ -15,7 +15,7 @@ import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
 import { createFeedTasks } from '../../src/upstreams/feed/tasks.ts';
 import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
 import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
-import type { SyncContext, SyncTask, TaskResult } from '../../src/tasks/task.ts';
+import type { SyncContext, Task, TaskResult } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { emptySyncTables, NOW, toContext } from '../support/intake.ts';
 import { assetOf, createDasStore, dasRoutes } from '../support/replay-das.ts';
@@ -67,7 +67,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     log: createLog('error', () => undefined),
     random: () => 0.5,
   });
-  const run = (task: SyncTask | undefined): Promise<TaskResult> =>
+  const run = (task: Task | undefined): Promise<TaskResult> =>
     task?.run(AbortSignal.timeout(60_000), () => undefined, { isWhole: true }) ?? assert.fail('there is no task');
   const statuses = async () => {
     const found = await db.query(`select status, count(*)::int as count from indexer.listing group by status`);

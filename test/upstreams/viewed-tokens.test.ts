@@ -7,19 +7,23 @@ import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
-import { listShownCollections, updateShownTokensLooked, upsertShown } from '../../src/market/queries/recent-views.ts';
+import {
+  listViewedCollections,
+  updateViewedTokensRefreshed,
+  upsertRecentViews,
+} from '../../src/market/queries/recent-views.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createLog } from '../../src/core/log.ts';
 import { readCollectionDetail } from '../../src/market/collection.ts';
 import { createMarket } from '../../src/market/market.ts';
-import { createShownBook } from '../../src/market/recent-views.ts';
+import { createRecentViews } from '../../src/market/recent-views.ts';
 import { readToken } from '../../src/market/token.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
 import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
 import { runTask } from '../../src/tasks/run.ts';
-import type { SyncTask } from '../../src/tasks/task.ts';
+import type { Task } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { emptySyncTables, runImport, toContext, toNdjson } from '../support/intake.ts';
 import { addressOf, createMagicEdenBook, magicEdenRoutes } from '../support/replay-magic-eden.ts';
@@ -58,7 +62,7 @@ forEachEngine('what is looked at', (engine) => {
       }),
     );
   };
-  const book = () => createShownBook({ main: db, clock: () => now });
+  const book = () => createRecentViews({ main: db, clock: () => now });
   const show = async (collectionId: string, assets: readonly string[]) => {
     const shown = book();
     for (const asset of assets) shown.note(collectionId, asset as AssetId);
@@ -69,7 +73,7 @@ forEachEngine('what is looked at', (engine) => {
     const log = createLog('silent');
     const config = readConfig(settings(replay.url));
     const context = { ...toContext(db, { clock: () => now }), config, log, random: () => 0.5 };
-    const run = async (task: SyncTask | undefined) => {
+    const run = async (task: Task | undefined) => {
       const options = { main: db, log, stop: AbortSignal.timeout(30_000), force: true };
       return runTask(task ?? assert.fail('there is no such task'), options);
     };
@@ -114,8 +118,8 @@ forEachEngine('what is looked at', (engine) => {
     shown.note(APES_ID);
     await shown.flush();
     assert.deepEqual((await read())[0]?.['shown_at'], new Date(now));
-    assert.deepEqual([...(await listShownCollections(db, NOW))], [APES_ID]);
-    assert.deepEqual([...(await listShownCollections(db, now))], []);
+    assert.deepEqual([...(await listViewedCollections(db, NOW))], [APES_ID]);
+    assert.deepEqual([...(await listViewedCollections(db, now))], []);
     await sweepExpired(db, db, () => NOW + 24 * HOUR_MS + 1);
     assert.deepEqual(
       (await read()).map((row) => row['asset']),
@@ -215,11 +219,11 @@ forEachEngine('what is looked at', (engine) => {
     for (let start = 0; start < 600; start += 50) await show(APES_ID, assets.slice(start, start + 50).toReversed());
     const both = Array.from({ length: 15 }, async () => {
       await Promise.all([
-        upsertShown(
+        upsertRecentViews(
           db,
           assets.map((asset) => ({ collectionId: APES_ID, asset: asset as AssetId, at: now })),
         ),
-        updateShownTokensLooked(db, { collectionId: APES_ID, assets: assets as AssetId[], at: now }),
+        updateViewedTokensRefreshed(db, { collectionId: APES_ID, assets: assets as AssetId[], at: now }),
       ]);
     });
     await Promise.all(both);
@@ -265,7 +269,7 @@ forEachEngine('what is looked at', (engine) => {
       }),
     );
     await show(`solana_${collection.toLowerCase()}`, [MINT]);
-    const named = (tasks: SyncTask[]) => tasks.find(({ name }) => name === 'magic-eden-shown-tokens');
+    const named = (tasks: Task[]) => tasks.find(({ name }) => name === 'magic-eden-shown-tokens');
     await run(named(createMagicEdenTasks(context)));
     assert.deepEqual(askedOf(replay), [MINT]);
     const [row] = await db.query(`select asset, name, owner from indexer.token`);

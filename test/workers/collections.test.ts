@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
-import type { FollowTurn } from '../../src/follows/queries/last-runs.ts';
+import type { LastRun } from '../../src/follows/queries/last-runs.ts';
 import type { Follow } from '../../src/follows/queries/follows.ts';
 import type { Address } from '../../src/core/address.ts';
 import { createLog } from '../../src/core/log.ts';
@@ -29,7 +29,7 @@ const toFollow = (name: string): Follow => ({
 
 /** Turns over a, b and c, at which those named fail for their reason. Each takes a second. */
 function startTurns({ periodMs = 60_000, shown = '' } = {}) {
-  const turns = new Map<string, FollowTurn>();
+  const turns = new Map<string, LastRun>();
   let now = 0;
   return async (
     failing: Readonly<Record<string, UpstreamReason>> = {},

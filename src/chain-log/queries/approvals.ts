@@ -3,14 +3,14 @@
 
 import type { Queryable } from '../../database/port.ts';
 
-export type OperatorWord = { collectionId: string; contract: string; owner: string; operator: string };
-export type TokenWord = { collectionId: string; contract: string; tokenId: string };
+export type OperatorApprovalState = { collectionId: string; contract: string; owner: string; operator: string };
+export type TokenApprovalState = { collectionId: string; contract: string; tokenId: string };
 export type CounterKey = { protocol: string; offerer: string };
 
 /** Sets what was said last about each operator. */
 export async function updateOperatorApprovals(
   tx: Queryable,
-  words: readonly (OperatorWord & { approved: boolean })[],
+  words: readonly (OperatorApprovalState & { approved: boolean })[],
 ): Promise<void> {
   const keys = (approved: boolean) => {
     const chosen = words.filter((word) => word.approved === approved);
@@ -31,7 +31,7 @@ export async function updateOperatorApprovals(
 /** Sets what was said last about each token; null where the approval was taken back or the token moved. */
 export async function updateTokenApprovals(
   tx: Queryable,
-  words: readonly (TokenWord & { operator: string | null })[],
+  words: readonly (TokenApprovalState & { operator: string | null })[],
 ): Promise<void> {
   const approved = words.filter((word) => word.operator !== null);
   await tx.query(
@@ -47,11 +47,11 @@ export async function updateTokenApprovals(
 }
 
 /** What the log says last about each operator of each owner. */
-export async function listOperatorWords(
+export async function listOperatorApprovalStates(
   tx: Queryable,
   chain: string,
-  words: readonly OperatorWord[],
-): Promise<(OperatorWord & { approved: boolean })[]> {
+  words: readonly OperatorApprovalState[],
+): Promise<(OperatorApprovalState & { approved: boolean })[]> {
   const rows = await tx.query<{ approved: boolean | null }>(
     `select (select (details ->> 'approved')::boolean from main.chain_event
        where chain = $1 and contract = told.contract and account = told.owner and kind = 'approval-for-all'
@@ -64,11 +64,11 @@ export async function listOperatorWords(
 }
 
 /** What the log says last about each token: an approval, or a transfer that ended it. */
-export async function listTokenWords(
+export async function listTokenApprovalStates(
   tx: Queryable,
   chain: string,
-  words: readonly TokenWord[],
-): Promise<(TokenWord & { operator: string | null })[]> {
+  words: readonly TokenApprovalState[],
+): Promise<(TokenApprovalState & { operator: string | null })[]> {
   const rows = await tx.query<{ operator: string | null }>(
     `select (select case kind when 'token-approval' then details ->> 'operator' end from main.chain_event
        where chain = $1 and contract = told.contract and token_id = told.token_id and kind in ('transfer', 'token-approval')

@@ -3,7 +3,7 @@
 
 import type { AuditedOrder } from '../queries/audited.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
-import type { Dormancy } from '../../orders/status.ts';
+import type { DormantReason } from '../../orders/status.ts';
 import type { SeaportOrderStatus } from '../rpc/chain-reader.ts';
 import type { ChainFacts } from './chain-facts.ts';
 import { NoAnswer } from './chain-facts.ts';
@@ -51,7 +51,7 @@ async function ask(facts: ChainFacts, order: AuditedOrder): Promise<Answers> {
 }
 
 /** Reads look at the clock, whether or not the sweep has been there. */
-function toServed(order: AuditedOrder, now: number): { status: ListingStatus; dormant: Dormancy | null } {
+function toServed(order: AuditedOrder, now: number): { status: ListingStatus; dormant: DormantReason | null } {
   const isOver = order.status === 'active' && order.expiresAt !== null && order.expiresAt <= now;
   return isOver ? { status: 'expired', dormant: null } : order;
 }
@@ -78,7 +78,7 @@ function unitsFilled({ quantity }: AuditedOrder, { totalFilled, totalSize }: Sea
   return totalSize === 0n ? 0n : (quantity * totalFilled) / totalSize;
 }
 
-function toDormancy({ quantity, orderType }: AuditedOrder, { balance, approved }: Answers): Dormancy | null {
+function toDormancy({ quantity, orderType }: AuditedOrder, { balance, approved }: Answers): DormantReason | null {
   const enough = TYPES_IN_PARTS.includes(orderType) ? 1n : quantity;
   if (balance < enough) return 'no-balance';
   return approved === false ? 'not-approved' : null;

@@ -5,7 +5,7 @@ import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex } from '../../chain-log/chain-event.ts';
 import { ZERO_ADDRESS } from '../../chain-log/chain-event.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
-import type { Dormancy } from '../../orders/status.ts';
+import type { DormantReason } from '../../orders/status.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import type { TokenStandard } from '../../follows/queries/follows.ts';
 
@@ -26,7 +26,7 @@ export type AuditedOrder = {
   /** When it was cancelled by word, of which no chain knows. */
   wordAt: number | null;
   status: ListingStatus;
-  dormant: Dormancy | null;
+  dormant: DormantReason | null;
   filledQuantity: bigint;
   endedAt: number | null;
   /** What is stored of the seller; null where the collection is not followed, or nothing was told. */
@@ -195,7 +195,7 @@ function toAuditedOrder(row: Row): AuditedOrder {
     expiresAt: timeOf('expires_at'),
     wordAt: timeOf('word_at'),
     status: row['status'] as ListingStatus,
-    dormant: row['dormant'] as Dormancy | null,
+    dormant: row['dormant'] as DormantReason | null,
     filledQuantity: amountOf('filled_quantity') ?? 0n,
     endedAt: timeOf('ended_at'),
     balance: amountOf('balance'),

@@ -61,7 +61,7 @@ export type EndpointOptions = {
   signal: AbortSignal;
 };
 
-const ANSWER_BYTES_MAX = 64 * 2 ** 20;
+const RESPONSE_BYTES_MAX = 64 * 2 ** 20;
 const BATCH_SIZE_START = 50;
 /** Requests after which a larger batch is tried again: the refusal may have had another reason. */
 const TAKEN_TO_DOUBLE = 200;
@@ -242,7 +242,7 @@ async function post(target: Target, body: string, options: EndpointOptions): Pro
       headers: target.headers,
       body,
       timeoutMs,
-      bytesMax: ANSWER_BYTES_MAX,
+      bytesMax: RESPONSE_BYTES_MAX,
       signal,
     });
   } catch (error) {

@@ -7,15 +7,15 @@ import type { Chain, ChainFamily, Chains } from '../../core/chains.ts';
 import { JsonNumber } from '../../core/json-text.ts';
 import { parseTime } from '../../core/time.ts';
 import { OperatorError } from '../../core/errors.ts';
-import { harvestDasTokens } from '../../upstreams/das/assets.ts';
-import { harvestMagicEdenAsks, hasMagicEdenAsks, isUnderstoodAsk } from '../../upstreams/magic-eden/evm.ts';
-import { harvestMagicEdenListings, harvestMagicEdenSales } from '../../upstreams/magic-eden/solana.ts';
-import { harvestOpenSeaListings } from '../../upstreams/opensea/listings.ts';
-import { harvestOpenSeaSales } from '../../upstreams/opensea/sales.ts';
+import { parseDasTokens } from '../../upstreams/das/assets.ts';
+import { parseMagicEdenAsks, hasMagicEdenAsks, isUnderstoodAsk } from '../../upstreams/magic-eden/evm.ts';
+import { parseMagicEdenListings, parseMagicEdenSales } from '../../upstreams/magic-eden/solana.ts';
+import { parseOpenSeaListings } from '../../upstreams/opensea/listings.ts';
+import { parseOpenSeaSales } from '../../upstreams/opensea/sales.ts';
 import { toOpenSeaChain } from '../../upstreams/opensea/location.ts';
-import { harvestOpenSeaTokens } from '../../upstreams/opensea/tokens.ts';
+import { parseOpenSeaTokens } from '../../upstreams/opensea/tokens.ts';
 import { isLeftOut } from '../../upstreams/opensea/walk-rows.ts';
-import type { Harvest } from '../../upstreams/rows.ts';
+import type { ParsedPage } from '../../upstreams/rows.ts';
 
 export const ANSWER_FORMATS = [
   'opensea-listings',
@@ -33,7 +33,7 @@ export type AnswerReader = {
   /** The rows of an answer, or why it has none; null for a value that is a row itself. */
   toRows(answer: unknown): readonly unknown[] | { reason: string } | null;
   /** What one row comes to. */
-  harvest(row: unknown): Harvest;
+  harvest(row: unknown): ParsedPage;
   /** Whether a row that was refused with this reason was left out on purpose. */
   isLeftOut(reason: string): boolean;
   /** In words, what the rows are that come to nothing. */
@@ -92,7 +92,7 @@ const READERS: Readonly<Record<AnswerFormat, (told: Told) => AnswerReader>> = {
     return {
       // `orders` is what the interface before this one called them.
       toRows: (answer) => listOf(answer, ['listings', 'orders']),
-      harvest: (row) => harvestOpenSeaListings([row], subject, { begunBy: told.now }),
+      harvest: (row) => parseOpenSeaListings([row], subject, { begunBy: told.now }),
       isLeftOut,
       nothing: 'inactive, not begun, or of another chain or contract',
     };
@@ -101,7 +101,7 @@ const READERS: Readonly<Record<AnswerFormat, (told: Told) => AnswerReader>> = {
     const subject = readOpenSea(told);
     return {
       toRows: (answer) => listOf(answer, ['asset_events']),
-      harvest: (row) => harvestOpenSeaSales([row], subject),
+      harvest: (row) => parseOpenSeaSales([row], subject),
       isLeftOut,
       nothing: 'no sale, or of another chain or contract',
     };
@@ -111,7 +111,7 @@ const READERS: Readonly<Record<AnswerFormat, (told: Told) => AnswerReader>> = {
     return {
       // One that was asked for by itself comes alone.
       toRows: (answer) => (isObject(answer) && isObject(answer['nft']) ? [answer['nft']] : listOf(answer, ['nfts'])),
-      harvest: (row) => harvestOpenSeaTokens([row], subject),
+      harvest: (row) => parseOpenSeaTokens([row], subject),
       isLeftOut,
       nothing: 'disabled',
     };
@@ -121,7 +121,7 @@ const READERS: Readonly<Record<AnswerFormat, (told: Told) => AnswerReader>> = {
     const now = readAt(told);
     return {
       toRows: arrayOf,
-      harvest: (row) => harvestMagicEdenListings([row], collection, { now }),
+      harvest: (row) => parseMagicEdenListings([row], collection, { now }),
       isLeftOut: none,
       nothing: 'of no concern',
     };
@@ -130,7 +130,7 @@ const READERS: Readonly<Record<AnswerFormat, (told: Told) => AnswerReader>> = {
     const collection = readSymbol(told);
     return {
       toRows: arrayOf,
-      harvest: (row) => harvestMagicEdenSales([row], collection, { now: told.now, since: 0 }),
+      harvest: (row) => parseMagicEdenSales([row], collection, { now: told.now, since: 0 }),
       isLeftOut: none,
       nothing: 'no sale',
     };
@@ -141,7 +141,7 @@ const READERS: Readonly<Record<AnswerFormat, (told: Told) => AnswerReader>> = {
     const subject = { chain, contractAddress: readContract(told, 'evm'), begunBy: told.now };
     return {
       toRows: (answer) => listOf(answer, ['asks', 'orders']),
-      harvest: (row) => harvestMagicEdenAsks([row], subject),
+      harvest: (row) => parseMagicEdenAsks([row], subject),
       isLeftOut: isUnderstoodAsk,
       nothing: 'not active, not begun, or of another marketplace',
     };
@@ -152,7 +152,7 @@ const READERS: Readonly<Record<AnswerFormat, (told: Told) => AnswerReader>> = {
     return {
       toRows: toAssets,
       // In the place of a token that it does not know an endpoint tells null.
-      harvest: (row) => (row === null ? { records: [], refused: [], skipped: 1 } : harvestDasTokens([row], collection)),
+      harvest: (row) => (row === null ? { records: [], refused: [], skipped: 1 } : parseDasTokens([row], collection)),
       isLeftOut: none,
       nothing: 'fungible, burnt, unknown there, or of no collection',
     };

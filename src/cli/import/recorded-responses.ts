@@ -2,7 +2,7 @@
 // the row that it came from. Memory is bounded by one answer and by the lines that are under way.
 
 import { parseExactJson } from '../../upstreams/exact-json.ts';
-import type { Harvest } from '../../upstreams/rows.ts';
+import type { ParsedPage } from '../../upstreams/rows.ts';
 import type { AnswerReader } from './recorded-formats.ts';
 import { splitValues } from './json-values.ts';
 
@@ -54,7 +54,7 @@ export function toAnswerLines(
   /** The lines of one row. */
   const toLines = (row: unknown, place: AnswerPlace): string => {
     tally.rows += 1;
-    const { records, refused, skipped }: Harvest = reader.harvest(row);
+    const { records, refused, skipped }: ParsedPage = reader.harvest(row);
     for (const reason of refused) {
       if (reader.isLeftOut(reason)) leaveOut(reason.replace(/^left out: /, ''));
       else refuse(place, reason);

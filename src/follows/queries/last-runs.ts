@@ -3,10 +3,10 @@
 import type { Queryable } from '../../database/port.ts';
 
 /** Times in milliseconds; `doneAt` is null where no turn ever came to its end. */
-export type FollowTurn = { triedAt: number; doneAt: number | null };
+export type LastRun = { triedAt: number; doneAt: number | null };
 
 /** The turns of a task by collection id; a collection that never had one is missing. */
-export async function listFollowTurns(db: Queryable, task: string): Promise<Map<string, FollowTurn>> {
+export async function listLastRuns(db: Queryable, task: string): Promise<Map<string, LastRun>> {
   const rows = await db.query<{ collection_id: string; tried_at: Date; done_at: Date | null }>(
     `select collection_id, tried_at, done_at from main.follow_turn where task = $1`,
     [task],
@@ -20,7 +20,7 @@ export async function listFollowTurns(db: Queryable, task: string): Promise<Map<
 }
 
 /** Notes a turn, unless the collection is followed no more; waits for whoever is about to remove it. */
-export async function upsertFollowTurn(
+export async function upsertLastRun(
   db: Queryable,
   turn: { task: string; collectionId: string; at: number; isDone: boolean },
 ): Promise<void> {
@@ -35,6 +35,6 @@ export async function upsertFollowTurn(
 }
 
 /** Forgets the turns of a collection, so that every task has something to do with it at once. */
-export async function deleteFollowTurns(tx: Queryable, collectionId: string): Promise<void> {
+export async function deleteLastRuns(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(`delete from main.follow_turn where collection_id = $1`, [collectionId]);
 }

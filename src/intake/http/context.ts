@@ -10,7 +10,7 @@ import type { RecordSender } from '../ingest/products.ts';
 import type { OrderContext } from '../../orders/submit.ts';
 import type { Market } from '../../market/market.ts';
 import type { Caller } from '../../shop/shop.ts';
-import type { KeyDoor } from '../../shop/http/api-key.ts';
+import type { KeyAccess } from '../../shop/http/api-key.ts';
 import { identifyCaller, lacksScope } from '../../shop/http/api-key.ts';
 
 export type IntakeContext = {
@@ -20,7 +20,7 @@ export type IntakeContext = {
   market: Market;
 };
 
-export type IntakeDoor = {
+export type IntakeAccess = {
   /** A hook that lets through whoever has one of the scopes. */
   authorize(...scopes: IntakeScope[]): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   scopesOf(request: FastifyRequest): ReadonlySet<string>;
@@ -35,7 +35,7 @@ const RECORDS_BYTES_MAX = 64 * 1024 * 1024;
 /** What an order may take of the database's time. Longer than a chain may take to answer. */
 const ORDER_TIMEOUT_MS = 20_000;
 
-export function createKeyedDoor(door: KeyDoor): IntakeDoor {
+export function createKeyedAccess(door: KeyAccess): IntakeAccess {
   const known = new WeakMap<FastifyRequest, Caller>();
   const callerOf = (request: FastifyRequest): Caller => {
     const caller = known.get(request);
@@ -56,7 +56,7 @@ export function createKeyedDoor(door: KeyDoor): IntakeDoor {
   };
 }
 
-export const LOCAL_DOOR: IntakeDoor = {
+export const LOCAL_ACCESS: IntakeAccess = {
   authorize: () => () => Promise.resolve(),
   scopesOf: () => new Set(INTAKE_SCOPES),
   senderOf: () => ({ keyId: null, shopId: null }),

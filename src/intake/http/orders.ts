@@ -11,12 +11,12 @@ import { explainOrder } from '../../orders/explain.ts';
 import { submitOrder } from '../../orders/submit.ts';
 import { findStoredOrder } from '../../orders/queries/signed-orders.ts';
 import { lacksScope } from '../../shop/http/api-key.ts';
-import { readWording } from '../../market/http/cached-route.ts';
+import { readPriceContext } from '../../market/http/cached-route.ts';
 import { ref } from '../../shop/http/schemas.ts';
 import { bodyOf } from '../../http/bodies.ts';
-import type { IntakeContext, IntakeDoor } from './context.ts';
+import type { IntakeContext, IntakeAccess } from './context.ts';
 import { ordersOf } from './context.ts';
-import { withRefusals } from './rejections.ts';
+import { withRejections } from './rejections.ts';
 import { intakeResponses } from './schemas.ts';
 import type { WireOrderAnswer } from './shapes.ts';
 import { toWireExplanation, toWireOrder } from './shapes.ts';
@@ -26,7 +26,7 @@ const ONE_PATH = `${PATH}/:orderId`;
 const tags = ['Orders'];
 const params = Type.Object({ orderId: Type.String({ minLength: 1, description: 'Order id.' }) });
 
-export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext, door: IntakeDoor): void {
+export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext, door: IntakeAccess): void {
   app.post(
     PATH,
     {
@@ -41,7 +41,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
         response: intakeResponses(201, ref('OrderAnswer'), 409, 422),
       },
     },
-    withRefusals(async (request, reply) => {
+    withRejections(async (request, reply) => {
       const submission = readSubmission(context, bodyOf(request).value);
       const { orderId } = await submitOrder(ordersOf(context), submission);
       const answer = await wordOrder(context, await findStoredOrder(context.orders.main, orderId));
@@ -84,13 +84,13 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
       const explanation = await explainOrder(ordersOf(context), idOf(request));
       const chain = explanation && context.orders.chains.get(explanation.order.chain);
       if (!explanation || !chain) throw notFound();
-      return { data: toWireExplanation(explanation, chain, await readWording(context.market)) };
+      return { data: toWireExplanation(explanation, chain, await readPriceContext(context.market)) };
     },
   );
   registerCancel(app, context, door);
 }
 
-function registerCancel(app: FastifyInstance, context: IntakeContext, door: IntakeDoor): void {
+function registerCancel(app: FastifyInstance, context: IntakeContext, door: IntakeAccess): void {
   app.post(
     `${ONE_PATH}/cancel`,
     {
@@ -106,7 +106,7 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, door: Inta
         response: intakeResponses(200, ref('OrderAnswer'), 404, 409, 422),
       },
     },
-    withRefusals(
+    withRejections(
       async (request) => {
         const { signature } = readFields(bodyOf(request).value ?? {}, ['signature']);
         const isOperator = door.scopesOf(request).has('intake:write');
@@ -129,7 +129,7 @@ function idOf(request: FastifyRequest): string {
 async function wordOrder(context: IntakeContext, order: StoredOrder | null): Promise<WireOrderAnswer> {
   const chain = order && context.orders.chains.get(order.chain);
   if (!order || !chain) throw notFound();
-  return toWireOrder(order, chain, await readWording(context.market));
+  return toWireOrder(order, chain, await readPriceContext(context.market));
 }
 
 function notFound(): ServiceError {

@@ -11,7 +11,7 @@ import { ImportFailure, importRecords } from '../import.ts';
 import type { RecordSender } from '../ingest/products.ts';
 import type { AnswerEvent, RequestOptions } from '../protocol.ts';
 import { parseRequestQuery, RECORDS_PATH } from '../protocol.ts';
-import type { IntakeDoor } from './context.ts';
+import type { IntakeAccess } from './context.ts';
 import { intakeResponses } from './schemas.ts';
 
 /** A client that does not read its answer for this long is taken for dead. */
@@ -19,7 +19,7 @@ const READ_WAIT_MAX_MS = 60_000;
 /** How long a client may go on sending after it was told that the import has failed. */
 const FAREWELL_MAX_MS = 5_000;
 
-export function registerRecordRoutes(app: FastifyInstance, context: ImportContext, door: IntakeDoor): void {
+export function registerRecordRoutes(app: FastifyInstance, context: ImportContext, door: IntakeAccess): void {
   const running = new Map<AbortController, Promise<void>>();
   app.addHook('preClose', async () => {
     for (const controller of running.keys()) controller.abort(new Error('the server is stopping'));

@@ -1,10 +1,10 @@
 // The one map from why an order is refused to a status. The code itself is what callers read: docs/orders.md lists them.
 
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import type { OrderRefusalCode } from '../../orders/rejection.ts';
-import { OrderRefused } from '../../orders/rejection.ts';
+import type { OrderRejectionCode } from '../../orders/rejection.ts';
+import { OrderRejected } from '../../orders/rejection.ts';
 
-const STATUS_BY_CODE: Record<OrderRefusalCode, number> = {
+const STATUS_BY_CODE: Record<OrderRejectionCode, number> = {
   malformed_order: 400,
   unknown_protocol: 422,
   criteria_not_supported: 422,
@@ -31,13 +31,13 @@ const STATUS_BY_CODE: Record<OrderRefusalCode, number> = {
   not_signed: 409,
 };
 
-export const REFUSAL_CODES = Object.keys(STATUS_BY_CODE) as OrderRefusalCode[];
+export const REJECTION_CODES = Object.keys(STATUS_BY_CODE) as OrderRejectionCode[];
 
 /** Seconds after which a chain that was away may be asked again. */
 const RETRY_AFTER_S = 2;
 
 /** A handler whose refusals of orders are answered. `ended`: the status for an order of the book that has ended. */
-export function withRefusals(
+export function withRejections(
   handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   { ended = 422 }: { ended?: number } = {},
 ): RouteHandlerMethod {
@@ -45,7 +45,7 @@ export function withRefusals(
     try {
       return await handle(request, reply);
     } catch (error) {
-      if (!(error instanceof OrderRefused)) throw error;
+      if (!(error instanceof OrderRejected)) throw error;
       const { code, message, path } = error;
       const isEnd = code === 'already_filled' || code === 'expired';
       const details = path === null ? {} : { details: [{ path, message }] };

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { INTAKE_SCOPES } from '../../shop/scope.ts';
 import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
 import { readJsonBodies } from '../../http/bodies.ts';
-import type { IntakeContext, IntakeDoor } from './context.ts';
+import type { IntakeContext, IntakeAccess } from './context.ts';
 import { registerOrderRoutes } from './orders.ts';
 import { registerRecordRoutes } from './records.ts';
 import { INTAKE_SCHEMAS } from './schemas.ts';
@@ -25,7 +25,7 @@ const DOCUMENT = {
 export async function registerIntake(
   app: FastifyInstance,
   context: IntakeContext,
-  { door, baseUrl }: { door: IntakeDoor; baseUrl: (() => string) | null },
+  { door, baseUrl }: { door: IntakeAccess; baseUrl: (() => string) | null },
 ): Promise<void> {
   for (const schema of INTAKE_SCHEMAS) app.addSchema(schema);
   // Bodies and queries are read by their routes: schemas cannot read numbers as text.

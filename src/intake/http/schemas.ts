@@ -6,7 +6,7 @@ import { MarketItemSchema, PriceSchema } from '../../market/http/schemas.ts';
 import type { WireMarketItem, WirePrice } from '../../market/http/schemas.ts';
 import { createResponses } from '../../http/keyed-responses.ts';
 import { dateTime, nullable, ref } from '../../shop/http/schemas.ts';
-import { REFUSAL_CODES } from './rejections.ts';
+import { REJECTION_CODES } from './rejections.ts';
 
 const closed = { additionalProperties: false };
 const HASH = '^0x[0-9a-f]{64}$';
@@ -203,7 +203,7 @@ export const IntakeErrorSchema = Type.Object(
     error: Type.Object(
       {
         code: Type.String({
-          enum: [...REQUEST_CODES, ...REFUSAL_CODES],
+          enum: [...REQUEST_CODES, ...REJECTION_CODES],
           description: 'What went wrong; for an order, the check that it does not pass.',
         }),
         message: Type.String({ description: 'The same in words.' }),

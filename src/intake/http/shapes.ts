@@ -7,12 +7,12 @@ import { toPrice } from '../../core/price.ts';
 import type { Explanation } from '../../orders/explain.ts';
 import type { StoredOrder } from '../../orders/queries/signed-orders.ts';
 import type { WireMarketItem } from '../../market/http/schemas.ts';
-import type { Wording } from '../../market/http/shapes.ts';
+import type { PriceContext } from '../../market/http/shapes.ts';
 import type { WireExplanation, WireSignedOrder } from './schemas.ts';
 
 export type WireOrderAnswer = { data: WireMarketItem; order: WireSignedOrder | null };
 
-export function toWireOrder(order: StoredOrder, chain: Chain, wording: Wording): WireOrderAnswer {
+export function toWireOrder(order: StoredOrder, chain: Chain, wording: PriceContext): WireOrderAnswer {
   const { signed, seaport, expiresAt } = order;
   const priceOf = (raw: bigint) => toPrice(raw, chain, wording.rates, wording.now);
   // Reads look at the clock; the sweep that records an end only tidies.
@@ -49,7 +49,7 @@ export function toWireOrder(order: StoredOrder, chain: Chain, wording: Wording):
   };
 }
 
-export function toWireExplanation(explanation: Explanation, chain: Chain, wording: Wording): WireExplanation {
+export function toWireExplanation(explanation: Explanation, chain: Chain, wording: PriceContext): WireExplanation {
   const { order, derived, cancel, readTo } = explanation;
   const answer = toWireOrder(order, chain, wording);
   return {

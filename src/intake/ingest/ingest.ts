@@ -12,28 +12,28 @@ import { upsertAnalytics, upsertStats } from '../../market/queries/stats.ts';
 import { upsertTokens } from '../../market/queries/tokens.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import type { RecordKind } from '../records/kinds.ts';
-import { landOrders, verifyOrders } from './orders.ts';
+import { ingestOrders, verifyOrders } from './orders.ts';
 import type { RecordSender } from './products.ts';
-import { landProducts } from './products.ts';
-import type { Entry, IntakeRecord, LineRefusal, RowOf } from '../records/records.ts';
-import { retireTaken } from '../../market/mirrored-twins.ts';
+import { ingestProducts } from './products.ts';
+import type { Entry, IntakeRecord, LineRejection, RowOf } from '../records/records.ts';
+import { endMirroredTwins } from '../../market/mirrored-twins.ts';
 
 export type Databases = { main: Database; indexer: Database };
 
-export type Landing = {
+export type IngestedBatch = {
   counts: Map<RecordKind, UpsertCounts>;
-  refused: LineRefusal[];
+  refused: LineRejection[];
   /** Lines of listings that are orders of the own book: those rows are the ones that are shown, and these change nothing. */
   own: readonly number[];
 };
 
-export type LandOptions = {
+export type IngestOptions = {
   now: number;
   /** Everything is done, and nothing is kept. */
   dryRun: boolean;
   sender?: RecordSender;
   /** Called when a part is committed. */
-  onLanded: (landing: Landing) => void;
+  onIngested: (landing: IngestedBatch) => void;
 };
 
 /** Collisions with other writers: the loser of a deadlock, of a serialization, or of a race for one slug tries again. */
@@ -41,13 +41,13 @@ const PASSING_CODES = new Set(['40001', '40P01', '23505']);
 const ATTEMPTS_MAX = 4;
 const OPERATOR: RecordSender = { keyId: null, shopId: null };
 
-export async function landBatch(
+export async function ingestBatch(
   { main, indexer }: Databases,
   told: readonly Entry[],
-  options: LandOptions,
+  options: IngestOptions,
 ): Promise<void> {
   const { verified, forged } = await verifyOrders(told);
-  if (forged.length > 0) options.onLanded({ counts: new Map(), refused: forged, own: [] });
+  if (forged.length > 0) options.onIngested({ counts: new Map(), refused: forged, own: [] });
   const entries = told.filter((entry) => entry.record.kind !== 'order' || verified.has(entry));
   const split = Object.groupBy(entries, ({ record }) => (isPrimary(record) ? 'primary' : 'observed'));
   const { primary = [], observed = [] } = split;
@@ -57,24 +57,24 @@ export async function landBatch(
   let ownOrders: ReadonlySet<string> = new Set();
   if (primary.length > 0 || mints.length > 0 || hashed.length > 0) {
     const landing = await transact(main, options.dryRun, async (tx) => {
-      const landed = primary.length > 0 ? await landPrimary(tx, primary, options) : null;
+      const landed = primary.length > 0 ? await ingestPrimary(tx, primary, options) : null;
       stored = await listContractAddresses(tx, [...new Set(mints.map(({ record }) => subjectOf(record) ?? ''))]);
       ownOrders = await listOwnOrderHashes(tx, [...new Set(hashed.flatMap(({ record }) => orderOf(record) ?? []))]);
       return landed;
     });
     const taken = primary.flatMap(({ record }) => takenOrderOf(record) ?? []);
-    if (taken.length > 0 && !options.dryRun) await retireTaken({ indexer }, taken, options.now);
-    if (landing) options.onLanded(landing);
+    if (taken.length > 0 && !options.dryRun) await endMirroredTwins({ indexer }, taken, options.now);
+    if (landing) options.onIngested(landing);
   }
   if (observed.length > 0) {
     const refused = mints.flatMap((entry) => refuseOtherCase(entry, stored));
     const own = hashed.flatMap(({ line, record }) => (ownOrders.has(orderOf(record) ?? '') ? [line] : []));
     const lines = new Set([...refused.map(({ line }) => line), ...own]);
     const accepted = observed.filter(({ line }) => !lines.has(line));
-    const counts = await transact(indexer, options.dryRun, (tx) => landObserved(tx, accepted));
+    const counts = await transact(indexer, options.dryRun, (tx) => ingestObserved(tx, accepted));
     const listings = counts.get('listing');
     if (listings) listings.unchanged += own.length;
-    options.onLanded({ counts, refused, own });
+    options.onIngested({ counts, refused, own });
   }
 }
 
@@ -88,23 +88,23 @@ function isPrimary(record: IntakeRecord): boolean {
   return record.kind === 'collection' || record.kind === 'order' || record.kind === 'rate' || record.kind === 'product';
 }
 
-async function landPrimary(
+async function ingestPrimary(
   tx: Queryable,
   entries: readonly Entry[],
-  { now, sender = OPERATOR }: Pick<LandOptions, 'now' | 'sender'>,
-): Promise<Landing> {
-  const counts: Landing['counts'] = new Map();
+  { now, sender = OPERATOR }: Pick<IngestOptions, 'now' | 'sender'>,
+): Promise<IngestedBatch> {
+  const counts: IngestedBatch['counts'] = new Map();
   const changes = entries.filter(({ record }) => record.kind === 'collection');
   const { refused, ...landed } = await upsertCollections(tx, rowsOf(changes, 'collection'), now);
   counts.set('collection', landed);
-  const { refused: refusedOrders, counts: landedOrders } = await landOrders(tx, entries, now);
+  const { refused: refusedOrders, counts: landedOrders } = await ingestOrders(tx, entries, now);
   counts.set('order', landedOrders);
   counts.set('rate', await upsertRates(tx, rowsOf(entries, 'rate')));
   const products = entries.filter(({ record }) => record.kind === 'product');
-  const landing = await landProducts(tx, rowsOf(products, 'product'), { now, sender });
+  const landing = await ingestProducts(tx, rowsOf(products, 'product'), { now, sender });
   const { refused: refusedProducts, ...landedProducts } = landing;
   counts.set('product', landedProducts);
-  const toRefusals = (kind: RecordKind, of: readonly Entry[], refusals: typeof refused): LineRefusal[] =>
+  const toRefusals = (kind: RecordKind, of: readonly Entry[], refusals: typeof refused): LineRejection[] =>
     refusals.map(({ index, reason }) => ({ line: of[index]?.line ?? 0, kind, reason }));
   return {
     counts,
@@ -117,8 +117,8 @@ async function landPrimary(
   };
 }
 
-async function landObserved(tx: Queryable, entries: readonly Entry[]): Promise<Landing['counts']> {
-  const counts: Landing['counts'] = new Map();
+async function ingestObserved(tx: Queryable, entries: readonly Entry[]): Promise<IngestedBatch['counts']> {
+  const counts: IngestedBatch['counts'] = new Map();
   const listings = rowsOf(entries, 'listing');
   counts.set('listing', await upsertListings(tx, listings));
   await updateEndedTwins(tx, listings);
@@ -153,7 +153,7 @@ function mintOf(record: IntakeRecord): string | null {
 }
 
 /** Two mints that differ only in case would share a canonical id: the one that is stored keeps it. */
-function refuseOtherCase({ line, record }: Entry, stored: ReadonlyMap<string, string>): LineRefusal[] {
+function refuseOtherCase({ line, record }: Entry, stored: ReadonlyMap<string, string>): LineRejection[] {
   const mint = stored.get(subjectOf(record) ?? '');
   if (mint === undefined || mint === mintOf(record)) return [];
   const reason = `contractAddress: differs only in letter case from ${mint}, which is stored`;

@@ -11,7 +11,7 @@ import type { UpsertCounts } from '../../database/upsert.ts';
 import { findOperator } from '../../orders/seaport/deployments.ts';
 import { normalizeSignature } from '../../orders/seaport/signature.ts';
 import { findSigningProtocol } from '../../orders/signatures.ts';
-import type { Entry, LineRefusal } from '../records/records.ts';
+import type { Entry, LineRejection } from '../records/records.ts';
 import type { OrderClaim } from '../records/signed-order.ts';
 
 /**
@@ -20,9 +20,9 @@ import type { OrderClaim } from '../records/signed-order.ts';
  */
 export async function verifyOrders(
   entries: readonly Entry[],
-): Promise<{ verified: ReadonlySet<Entry>; forged: LineRefusal[] }> {
+): Promise<{ verified: ReadonlySet<Entry>; forged: LineRejection[] }> {
   const verified = new Set<Entry>();
-  const forged: LineRefusal[] = [];
+  const forged: LineRejection[] = [];
   for (const entry of entries) {
     const { record, line } = entry;
     if (record.kind !== 'order') continue;
@@ -61,11 +61,11 @@ async function completeOrder(row: NewOrder, claim: OrderClaim): Promise<string |
 }
 
 /** Lands the orders among the entries, and judges the signed ones by what the chain has told. */
-export async function landOrders(
+export async function ingestOrders(
   tx: Queryable,
   entries: readonly Entry[],
   now: number,
-): Promise<{ counts: UpsertCounts; refused: LineRefusal[] }> {
+): Promise<{ counts: UpsertCounts; refused: LineRejection[] }> {
   const orders = entries.flatMap(({ line, record }) => (record.kind === 'order' ? [{ line, row: record.row }] : []));
   const signed = orders.flatMap(({ row }) =>
     row.signed ? [{ chain: row.chain, orderHash: row.signed.orderHash }] : [],
@@ -75,7 +75,7 @@ export async function landOrders(
   }
   const idsByHash = await listOrderIdsByHash(tx, signed);
   const accepted: NewOrder[] = [];
-  const refused: LineRefusal[] = [];
+  const refused: LineRejection[] = [];
   for (const { line, row } of orders) {
     const hash = row.signed && `${row.chain} ${row.signed.orderHash}`;
     const known = hash === null ? undefined : idsByHash.get(hash);

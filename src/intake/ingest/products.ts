@@ -16,18 +16,18 @@ export type RecordSender = { keyId: string | null; shopId: string | null };
 
 type Outcome = keyof UpsertCounts | { refused: string };
 
-export type LandedProducts = UpsertCounts & { refused: { index: number; reason: string }[] };
+export type IngestedProducts = UpsertCounts & { refused: { index: number; reason: string }[] };
 
 /**
  * Lands the records, those of one product in their order. Products are taken in the order of their names, so that imports of the
  * same ones at once wait for each other and never in a circle.
  */
-export async function landProducts(
+export async function ingestProducts(
   tx: Queryable,
   records: readonly ProductRecord[],
   { now, sender }: { now: number; sender: RecordSender },
-): Promise<LandedProducts> {
-  const landed: LandedProducts = { inserted: 0, updated: 0, unchanged: 0, refused: [] };
+): Promise<IngestedProducts> {
+  const landed: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, refused: [] };
   if (records.length === 0) return landed;
   const shops = await listShopIds(tx, [...new Set(records.map(({ shop }) => shop))]);
   // Another shop is missing by the same words as one that never was.
@@ -41,7 +41,7 @@ export async function landProducts(
     const outcome: Outcome =
       shopId === undefined
         ? { refused: `shop: there is no shop named ${JSON.stringify(record.shop)}; see mercat shops list` }
-        : await landProduct(tx, { shopId, now, keyId: sender.keyId }, record, stored);
+        : await ingestProduct(tx, { shopId, now, keyId: sender.keyId }, record, stored);
     if (typeof outcome === 'string') landed[outcome] += 1;
     else landed.refused.push({ index, reason: outcome.refused });
   }
@@ -63,7 +63,7 @@ async function lockStored(
   return new Map(found.map(({ shopId, product }) => [toKey(shopId, product.slug), product]));
 }
 
-async function landProduct(
+async function ingestProduct(
   tx: Queryable,
   into: Pick<ProductChange, 'shopId' | 'now' | 'keyId'>,
   { slug, create, update }: ProductRecord,
@@ -90,7 +90,7 @@ async function landProduct(
   const [found] = await listProductsForUpdate(tx, [{ shopId: into.shopId, slug }]);
   if (!found) return { refused: `slug: ${JSON.stringify(slug)} is being created and deleted by others` };
   stored.set(key, found.product);
-  return landProduct(tx, into, { shop: into.shopId, slug, create, update }, stored);
+  return ingestProduct(tx, into, { shop: into.shopId, slug, create, update }, stored);
 }
 
 function compareTexts(a: string, b: string): number {

@@ -31,7 +31,7 @@ export type IntakeRecord = { [K in RecordKind]: { kind: K; row: RowOf<K> } }[Rec
 export type Entry = { line: number; record: IntakeRecord };
 
 /** Why a record was not landed. */
-export type LineRefusal = { line: number; kind: RecordKind; reason: string };
+export type LineRejection = { line: number; kind: RecordKind; reason: string };
 
 /** `kind` is null where not even that could be told. */
 export type Parsed = { record: IntakeRecord } | { record: null; kind: RecordKind | null; reason: string };

@@ -11,10 +11,10 @@ import { chainOf } from '../market.ts';
 import type { Rank, RankingQuery, Sort } from '../ranking.ts';
 import { SORTS, createRankingReader } from '../ranking.ts';
 import { subjectOf } from '../resolve.ts';
-import { DEGRADED_POLICY, createAnswer } from '../../http/response.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
-import { answerRoute, readWording } from './cached-route.ts';
+import { cachedRoute, readPriceContext } from './cached-route.ts';
 import { chainSchema, cursorSchema, limitSchema, paged, wrapped } from './schemas.ts';
 import { toWireDetail, toWireSummary } from './shapes.ts';
 
@@ -27,7 +27,7 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
   const { market, cursorSecret } = context;
   const readRanking = createRankingReader(market, context.changes);
 
-  answerRoute<ListQuery>(app, context, {
+  cachedRoute<ListQuery>(app, context, {
     path: '/v1/collections',
     schema: {
       operationId: 'listCollections',
@@ -54,9 +54,9 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
       const after = cursor === undefined ? null : readRank(cursorSecret, query, cursor);
       const [page, wording] = await Promise.all([
         listCollections(market, readRanking, { ...query, after, limit }),
-        readWording(market),
+        readPriceContext(market),
       ]);
-      return createAnswer({
+      return createCachedResponse({
         subject: ALL_COLLECTIONS,
         policy: page.degraded ? DEGRADED_POLICY : LIST_POLICY,
         body: {
@@ -70,7 +70,7 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
     },
   });
 
-  answerRoute(app, context, {
+  cachedRoute(app, context, {
     path: '/v1/collections/:id',
     schema: {
       operationId: 'getCollection',
@@ -82,11 +82,11 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
       response: responses(wrapped('CollectionDetail'), 400, 404),
     },
     make: async ({ id = '' }) => {
-      const [detail, wording] = await Promise.all([readCollectionDetail(market, id), readWording(market)]);
+      const [detail, wording] = await Promise.all([readCollectionDetail(market, id), readPriceContext(market)]);
       const { collection } = detail;
       const data = toWireDetail(detail, chainOf(market, collection.chain), wording);
       const policy = detail.degraded ? DEGRADED_POLICY : DETAIL_POLICY;
-      return createAnswer({ subject: subjectOf(collection, id), policy, body: { data } });
+      return createCachedResponse({ subject: subjectOf(collection, id), policy, body: { data } });
     },
   });
 }

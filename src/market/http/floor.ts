@@ -3,10 +3,10 @@
 import type { FastifyInstance } from 'fastify';
 import { createFloorReader } from '../floor.ts';
 import { subjectOf } from '../resolve.ts';
-import { DEGRADED_POLICY, createAnswer } from '../../http/response.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
-import { answerRoute, readWording } from './cached-route.ts';
+import { cachedRoute, readPriceContext } from './cached-route.ts';
 import { wrapped } from './schemas.ts';
 import { toWireFloor } from './shapes.ts';
 
@@ -16,7 +16,7 @@ export function registerFloorRoute(app: FastifyInstance, context: MarketplaceCon
   const { market } = context;
   const readFloor = createFloorReader(market);
 
-  answerRoute(app, context, {
+  cachedRoute(app, context, {
     path: '/v1/collections/:id/floor',
     schema: {
       operationId: 'getFloor',
@@ -28,10 +28,10 @@ export function registerFloorRoute(app: FastifyInstance, context: MarketplaceCon
       response: responses(wrapped('FloorResponse'), 400, 404),
     },
     make: async ({ id = '' }) => {
-      const [floor, wording] = await Promise.all([readFloor(id), readWording(market)]);
+      const [floor, wording] = await Promise.all([readFloor(id), readPriceContext(market)]);
       const data = toWireFloor(floor, wording);
       const policy = floor.degraded ? DEGRADED_POLICY : FLOOR_POLICY;
-      return createAnswer({ subject: subjectOf(floor.collection, id), policy, body: { data }, stamped: true });
+      return createCachedResponse({ subject: subjectOf(floor.collection, id), policy, body: { data }, stamped: true });
     },
   });
 }

@@ -2,18 +2,18 @@
 
 import type { FastifyInstance } from 'fastify';
 import { NO_COLLECTION } from '../../core/changes.ts';
-import { createAnswer } from '../../http/response.ts';
+import { createCachedResponse } from '../../http/response.ts';
 import { toPublishedDocument } from '../../http/openapi.ts';
 import { responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
-import { answerRoute } from './cached-route.ts';
+import { cachedRoute } from './cached-route.ts';
 import type { WireIndex } from './schemas.ts';
 import { wrapped } from './schemas.ts';
 
 const INDEX_POLICY = { sharedMaxAgeS: 300, staleWhileRevalidateS: 3_600 };
 
 export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceContext): void {
-  answerRoute(app, context, {
+  cachedRoute(app, context, {
     path: '/v1',
     schema: {
       operationId: 'getIndex',
@@ -30,11 +30,11 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
         openapi: `${context.baseUrl()}/v1/openapi.json`,
         endpoints: listEndpoints(app),
       };
-      return Promise.resolve(createAnswer({ subject: NO_COLLECTION, policy: INDEX_POLICY, body: { data } }));
+      return Promise.resolve(createCachedResponse({ subject: NO_COLLECTION, policy: INDEX_POLICY, body: { data } }));
     },
   });
 
-  answerRoute(app, context, {
+  cachedRoute(app, context, {
     path: '/v1/openapi.json',
     schema: {
       operationId: 'getOpenApi',
@@ -45,7 +45,7 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
     },
     make: () =>
       Promise.resolve(
-        createAnswer({
+        createCachedResponse({
           subject: NO_COLLECTION,
           policy: INDEX_POLICY,
           body: toPublishedDocument(app, context.baseUrl()),

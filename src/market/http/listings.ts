@@ -7,10 +7,10 @@ import { WINDOW_SIZE_MAX } from '../listing-window.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { chainAndAddressOf, resolveCollection, subjectOf } from '../resolve.ts';
 import { createWindowReader } from '../window-cache.ts';
-import { DEGRADED_POLICY, createAnswer } from '../../http/response.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
-import { answerRoute, readWording } from './cached-route.ts';
+import { cachedRoute, readPriceContext } from './cached-route.ts';
 import { ListingsMetaSchema, cursorSchema, limitSchema, paged } from './schemas.ts';
 import { toWireListing } from './shapes.ts';
 
@@ -22,7 +22,7 @@ export function registerListingRoute(app: FastifyInstance, context: MarketplaceC
   const { market, cursorSecret } = context;
   const readWindow = createWindowReader(market, context.changes);
 
-  answerRoute<PageQuery>(app, context, {
+  cachedRoute<PageQuery>(app, context, {
     path: '/v1/collections/:id/listings',
     schema: {
       operationId: 'listListings',
@@ -39,13 +39,13 @@ export function registerListingRoute(app: FastifyInstance, context: MarketplaceC
       const collection = await resolveCollection(market, id);
       const scope = `listings ${collection.id}`;
       const offset = cursor === undefined ? 0 : readOffset(cursorSecret, scope, cursor);
-      const [window, wording] = await Promise.all([readWindow(collection), readWording(market)]);
+      const [window, wording] = await Promise.all([readWindow(collection), readPriceContext(market)]);
       const end = offset + limit;
       const hasMore = end < window.listings.length;
       const place = chainAndAddressOf(market, collection);
       const rows = place ? window.listings.slice(offset, end) : [];
       const stale = window.staleSources.length > 0;
-      return createAnswer({
+      return createCachedResponse({
         subject: subjectOf(collection, id),
         policy: window.degraded ? DEGRADED_POLICY : LISTINGS_POLICY,
         trueUntil: window.trueUntil,

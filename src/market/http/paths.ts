@@ -21,7 +21,7 @@ export function bucketOf(path: string): Bucket | null {
  * The key of an answer: the path and the known parameters in their documented order, spelt as a caller would. A request
  * spelt just so finds its answer without being parsed; any other spelling leads to the same key.
  */
-export function toAnswerKey(path: string, query: Record<string, unknown>, raw: Record<string, unknown>): string {
+export function toCacheKey(path: string, query: Record<string, unknown>, raw: Record<string, unknown>): string {
   const parts = Object.keys(query)
     .filter((name) => raw[name] !== undefined)
     .map((name) => `${name}=${encodeURIComponent(String(query[name]))}`);

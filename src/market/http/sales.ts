@@ -7,10 +7,10 @@ import { ServiceError } from '../../core/errors.ts';
 import { subjectOf } from '../resolve.ts';
 import type { SalePlace } from '../sales.ts';
 import { readSales, resolveTradedCollection } from '../sales.ts';
-import { createAnswer } from '../../http/response.ts';
+import { createCachedResponse } from '../../http/response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
-import { answerRoute, readWording } from './cached-route.ts';
+import { cachedRoute, readPriceContext } from './cached-route.ts';
 import { cursorSchema, limitSchema, paged } from './schemas.ts';
 import { toWireSale } from './shapes.ts';
 
@@ -21,7 +21,7 @@ const SALES_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
 export function registerSaleRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market, cursorSecret } = context;
 
-  answerRoute<PageQuery>(app, context, {
+  cachedRoute<PageQuery>(app, context, {
     path: '/v1/collections/:id/sales',
     schema: {
       operationId: 'listSales',
@@ -38,9 +38,9 @@ export function registerSaleRoute(app: FastifyInstance, context: MarketplaceCont
       const { collection, chain, address, key } = await resolveTradedCollection(market, id);
       const scope = `sales ${key}`;
       const before = cursor === undefined ? null : readPlace(cursorSecret, scope, cursor);
-      const [page, wording] = await Promise.all([readSales(market, key, { before, limit }), readWording(market)]);
+      const [page, wording] = await Promise.all([readSales(market, key, { before, limit }), readPriceContext(market)]);
       const place = { chain, contractAddress: address };
-      return createAnswer({
+      return createCachedResponse({
         subject: subjectOf(collection, id),
         policy: SALES_POLICY,
         body: {

@@ -18,11 +18,11 @@ import { RESPONSE_TIME } from '../../http/response.ts';
 import type { WireCollectionDetail, WireCollectionSummary, WireFloor, WireMarketItem, WireToken } from './schemas.ts';
 
 /** What turns amounts into prices at one moment, and names the service's own rows. */
-export type Wording = { rates: Rates; now: number; ownCode: string };
+export type PriceContext = { rates: Rates; now: number; ownCode: string };
 
 type Place = { chain: Chain; contractAddress: Address };
 
-export function toWireListing(listing: Listing, place: Place, wording: Wording): WireMarketItem {
+export function toWireListing(listing: Listing, place: Place, wording: PriceContext): WireMarketItem {
   return {
     ...toSubject(place, listing.asset),
     price: toPrice(listing.raw, place.chain, wording.rates, wording.now),
@@ -40,7 +40,7 @@ export function toWireListing(listing: Listing, place: Place, wording: Wording):
 export function toWireSale(
   sale: InterpretableSale,
   place: Place,
-  wording: Wording,
+  wording: PriceContext,
   serviceName: string,
 ): WireMarketItem {
   return {
@@ -60,7 +60,7 @@ export function toWireSale(
 export function toWireSummary(
   summary: CollectionSummary,
   chain: Chain | null,
-  wording: Wording,
+  wording: PriceContext,
 ): WireCollectionSummary {
   return {
     ...toIdentity(summary.collection),
@@ -73,7 +73,11 @@ export function toWireSummary(
   };
 }
 
-export function toWireDetail(detail: CollectionDetail, chain: Chain | null, wording: Wording): WireCollectionDetail {
+export function toWireDetail(
+  detail: CollectionDetail,
+  chain: Chain | null,
+  wording: PriceContext,
+): WireCollectionDetail {
   const { volume, sales, supply, owners, listedCount } = detail;
   return {
     ...toIdentity(detail.collection),
@@ -82,7 +86,7 @@ export function toWireDetail(detail: CollectionDetail, chain: Chain | null, word
   };
 }
 
-export function toWireFloor(floor: Floor, wording: Wording): WireFloor {
+export function toWireFloor(floor: Floor, wording: PriceContext): WireFloor {
   return {
     collectionId: floor.collection.id,
     askFloor: toPriceOrNull(floor.askFloorRaw, floor.chain, wording),
@@ -93,7 +97,7 @@ export function toWireFloor(floor: Floor, wording: Wording): WireFloor {
   };
 }
 
-export function toWireToken(token: Token, wording: Wording): WireToken {
+export function toWireToken(token: Token, wording: PriceContext): WireToken {
   return {
     ...toSubject(token, token.asset),
     name: token.name,
@@ -123,7 +127,7 @@ function toIdentity(collection: Collection) {
   return { id, chain, contractAddress, name, slug, image, banner, description, tokenStandard, royaltyBps };
 }
 
-function toPriceOrNull(raw: bigint | null, chain: Chain | null, wording: Wording): Price | null {
+function toPriceOrNull(raw: bigint | null, chain: Chain | null, wording: PriceContext): Price | null {
   return raw === null || !chain ? null : toPrice(raw, chain, wording.rates, wording.now);
 }
 

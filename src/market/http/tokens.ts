@@ -5,10 +5,10 @@ import { parseAddress, parseAssetId } from '../../core/address.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Market } from '../market.ts';
 import { readToken } from '../token.ts';
-import { DEGRADED_POLICY, createAnswer } from '../../http/response.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/response.ts';
 import { responses, tokenParams } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
-import { answerRoute, readWording } from './cached-route.ts';
+import { cachedRoute, readPriceContext } from './cached-route.ts';
 import { wrapped } from './schemas.ts';
 import { toWireToken } from './shapes.ts';
 
@@ -17,7 +17,7 @@ const TOKEN_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
 export function registerTokenRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market } = context;
 
-  answerRoute(app, context, {
+  cachedRoute(app, context, {
     path: '/v1/tokens/:chain/:address/:tokenId',
     schema: {
       operationId: 'getToken',
@@ -30,10 +30,10 @@ export function registerTokenRoute(app: FastifyInstance, context: MarketplaceCon
     make: async (params) => {
       const [token, wording] = await Promise.all([
         readToken(market, parseSubject(market, params)),
-        readWording(market),
+        readPriceContext(market),
       ]);
       const data = toWireToken(token, wording);
-      return createAnswer({
+      return createCachedResponse({
         subject: token.collectionId,
         policy: token.degraded ? DEGRADED_POLICY : TOKEN_POLICY,
         trueUntil: token.listing?.expiresAt ?? null,

@@ -71,18 +71,18 @@ export type CollectionChange = {
 };
 
 /** A change that was not landed: its place among those given, and why. */
-export type RefusedChange = { index: number; reason: string };
+export type RejectedChange = { index: number; reason: string };
 
 /** Lands changes in their order: what is told overwrites, what is not told stays. `now` is the default of `createdAt`. */
 export async function upsertCollections(
   tx: Queryable,
   changes: readonly CollectionChange[],
   now: number,
-): Promise<UpsertCounts & { refused: RefusedChange[] }> {
+): Promise<UpsertCounts & { refused: RejectedChange[] }> {
   if (changes.length === 0) return { inserted: 0, updated: 0, unchanged: 0, refused: [] };
   const names = await listNames(tx, changes);
   const stored = new Set(names.byId.keys());
-  const refused: RefusedChange[] = [];
+  const refused: RejectedChange[] = [];
   const accepted = changes.filter((change, index) => {
     const reason = claimNames(names, change);
     if (reason !== null) refused.push({ index, reason });

@@ -136,7 +136,7 @@ async function retire(tx: Queryable, keys: readonly string[], at: number): Promi
 }
 
 /** Retires the active listings of the given orders of a chain, in all marketplaces. */
-export async function updateTakenListings(
+export async function updateMirroredTwins(
   db: Queryable,
   chain: string,
   { orderHashes, at }: { orderHashes: readonly string[]; at: number },

@@ -8,7 +8,7 @@ import type { Queryable } from '../../database/port.ts';
 export type Shown = { collectionId: string; asset: AssetId | null; at: number };
 
 /** Notes what was shown; a time is never turned back. */
-export async function upsertShown(db: Queryable, shown: readonly Shown[]): Promise<void> {
+export async function upsertRecentViews(db: Queryable, shown: readonly Shown[]): Promise<void> {
   await db.query(
     `insert into main.shown as stored (collection_id, asset, shown_at)
      select told.collection_id, told.asset, max(told.at)
@@ -25,7 +25,7 @@ export async function upsertShown(db: Queryable, shown: readonly Shown[]): Promi
 }
 
 /** The collections that were asked for since a time, they themselves or a token of them. */
-export async function listShownCollections(db: Queryable, since: number): Promise<Set<string>> {
+export async function listViewedCollections(db: Queryable, since: number): Promise<Set<string>> {
   const rows = await db.query<{ collection_id: string }>(
     `select distinct collection_id from main.shown where shown_at > $1`,
     [new Date(since)],
@@ -37,9 +37,9 @@ export async function listShownCollections(db: Queryable, since: number): Promis
  * Tokens of the given collections that were asked for since a time and not looked at since another: first those that never were,
  * then whatever was asked for last.
  */
-export async function listShownTokens(
+export async function listViewedTokens(
   db: Queryable,
-  { collectionIds, shownSince, lookedBefore, now, limit }: ShownTokensQuery,
+  { collectionIds, shownSince, lookedBefore, now, limit }: ViewedTokensQuery,
 ): Promise<{ collectionId: string; asset: AssetId }[]> {
   const rows = await db.query<{ collection_id: string; asset: string }>(
     `select collection_id, asset from main.shown
@@ -50,7 +50,7 @@ export async function listShownTokens(
   return rows.map((row) => ({ collectionId: row.collection_id, asset: row.asset as AssetId }));
 }
 
-export type ShownTokensQuery = {
+export type ViewedTokensQuery = {
   collectionIds: readonly string[];
   shownSince: number;
   lookedBefore: number;
@@ -60,11 +60,11 @@ export type ShownTokensQuery = {
 };
 
 /** Notes that a marketplace was asked about tokens of a collection, whatever it said. */
-export async function updateShownTokensLooked(
+export async function updateViewedTokensRefreshed(
   db: Queryable,
   { collectionId, assets, at }: { collectionId: string; assets: readonly AssetId[]; at: number },
 ): Promise<void> {
-  // Taken in the order in which upsertShown takes them: each would wait for a row of the other.
+  // Taken in the order in which upsertRecentViews takes them: each would wait for a row of the other.
   await db.query(
     `update main.shown as stored set looked_at = $3
      from (select collection_id, asset from main.shown where collection_id = $1 and asset = any($2)
@@ -75,7 +75,7 @@ export async function updateShownTokensLooked(
 }
 
 /** Forgets what was last asked for before a time, so many at most; returns how many. */
-export async function deleteOldShown(db: Queryable, before: number, limit: number): Promise<number> {
+export async function deleteOldViews(db: Queryable, before: number, limit: number): Promise<number> {
   const rows = await db.query(
     `delete from main.shown where (collection_id, asset) in (
        select collection_id, asset from main.shown where shown_at < $1 order by shown_at limit $2 for update skip locked)

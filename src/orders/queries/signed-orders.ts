@@ -4,7 +4,7 @@
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex } from '../../chain-log/chain-event.ts';
 import type { ListingStatus } from '../order-id.ts';
-import type { Dormancy } from '../status.ts';
+import type { DormantReason } from '../status.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 
 /** What a signed order says, as columns have it. Prices are for one unit; times in milliseconds. */
@@ -37,7 +37,7 @@ export type SignedOrder = SignedTerms & {
 /** An order of the own book, signed or not, with what became of it. */
 export type StoredOrder = Omit<SignedOrder, keyof SignedTerms | 'seaport'> & {
   status: ListingStatus;
-  dormant: Dormancy | null;
+  dormant: DormantReason | null;
   filledQuantity: bigint;
   endedAt: number | null;
   tx: string | null;
@@ -162,7 +162,7 @@ function toStoredOrder(row: Row): StoredOrder {
     createdAt: timeOf('created_at') ?? 0,
     expiresAt: timeOf('expires_at'),
     status: row['status'] as ListingStatus,
-    dormant: row['dormant'] as Dormancy | null,
+    dormant: row['dormant'] as DormantReason | null,
     filledQuantity: amountOf('filled_quantity') ?? 0n,
     endedAt: timeOf('ended_at'),
     tx: row['tx'] as string | null,

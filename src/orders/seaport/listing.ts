@@ -27,7 +27,7 @@ export type ListingTerms = {
 };
 
 /** In the order in which they are looked for. */
-export const LISTING_REFUSALS = [
+export const LISTING_REJECTIONS = [
   'criteria_not_supported',
   'not_a_listing',
   'extra_data_not_supported',
@@ -40,9 +40,9 @@ export const LISTING_REFUSALS = [
   'starts_too_late',
   'expired',
 ] as const;
-export type ListingRefusal = (typeof LISTING_REFUSALS)[number];
+export type ListingRejection = (typeof LISTING_REJECTIONS)[number];
 
-export type Listed = { terms: ListingTerms } | { terms: null; code: ListingRefusal; message: string };
+export type Listed = { terms: ListingTerms } | { terms: null; code: ListingRejection; message: string };
 
 /** How far ahead an order may begin. Longer, and it would promise a token that its owner can sell meanwhile. */
 export const STARTS_AHEAD_MAX_MS = 24 * 60 * 60_000;
@@ -118,7 +118,7 @@ export function toListingTerms(order: SeaportOrder, { protocol, wrappedNative, n
   };
 }
 
-function refuse(code: ListingRefusal, message: string): Listed & { terms: null } {
+function refuse(code: ListingRejection, message: string): Listed & { terms: null } {
   return { terms: null, code, message };
 }
 

@@ -7,9 +7,9 @@ import { ServiceError } from '../../core/errors.ts';
 import type { KeyRing } from '../keys.ts';
 import type { Caller } from '../shop.ts';
 import type { RateLimiter, Refusal } from '../../http/rate-limit.ts';
-import { toRefusalHeaders } from '../../http/rate-limit.ts';
+import { toRateLimitHeaders } from '../../http/rate-limit.ts';
 
-export type KeyDoor = {
+export type KeyAccess = {
   keys: KeyRing;
   clientAddress: (request: IncomingMessage) => string;
   /** Counts requests by key, and failed authentications by client address. */
@@ -19,7 +19,7 @@ export type KeyDoor = {
 const BEARER = /^Bearer +(\S{1,200})$/i;
 
 /** The caller whose key the request carries, within its rate limit. */
-export async function identifyCaller(door: KeyDoor, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+export async function identifyCaller(door: KeyAccess, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const [, secret] = BEARER.exec(request.headers.authorization ?? '') ?? [];
   const caller = secret === undefined ? null : await door.keys.verify(secret);
   const verdict = caller ? door.limiter('key', caller.keyId) : door.limiter('failure', door.clientAddress(request.raw));
@@ -35,7 +35,7 @@ export function lacksScope(scope: string): ServiceError {
 }
 
 function tooMany(refusal: Refusal, reply: FastifyReply): ServiceError {
-  const headers = toRefusalHeaders(refusal);
+  const headers = toRateLimitHeaders(refusal);
   reply.headers(headers);
   return new ServiceError('rate_limited', `Too many requests, try again in ${headers['retry-after']} s`);
 }

@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '../../database/port.ts';
-import type { KeptAnswer } from '../queries/idempotency.ts';
-import { claimIdempotencyKey, findKeptAnswer, upsertKeptAnswer } from '../queries/idempotency.ts';
+import type { StoredResponse } from '../queries/idempotency.ts';
+import { claimIdempotencyKey, findStoredResponse, upsertStoredResponse } from '../queries/idempotency.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from '../../http/bodies.ts';
@@ -35,7 +35,7 @@ export function hasIdempotencyKey(request: FastifyRequest): boolean {
   return readIdempotencyKey(request) !== null;
 }
 
-type Answer = Omit<KeptAnswer, 'requestDigest'>;
+type Answer = Omit<StoredResponse, 'requestDigest'>;
 
 async function runOnce(
   context: StoreContext,
@@ -50,13 +50,13 @@ async function runOnce(
   if (!(await claimIdempotencyKey(tx, id))) {
     throw new ServiceError('conflict', 'A request with this Idempotency-Key is still running');
   }
-  const kept = await findKeptAnswer(tx, id, now - KEPT_MS);
+  const kept = await findStoredResponse(tx, id, now - KEPT_MS);
   if (kept && !kept.requestDigest.equals(requestDigest)) {
     throw new ServiceError('unprocessable', 'This Idempotency-Key was used for another request');
   }
   if (kept) return { ...kept, headers: { ...kept.headers, 'idempotent-replayed': 'true' } };
   const answer = toAnswer(await work(tx));
-  await upsertKeptAnswer(tx, id, { ...answer, requestDigest }, now);
+  await upsertStoredResponse(tx, id, { ...answer, requestDigest }, now);
   return answer;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Queryable } from '../../database/port.ts';
 
-export type KeptAnswer = { requestDigest: Buffer; status: number; headers: Record<string, string>; body: string };
+export type StoredResponse = { requestDigest: Buffer; status: number; headers: Record<string, string>; body: string };
 
 /** The idempotency key of one API key's request. */
 export type IdempotencyKey = { keyId: string; key: string };
@@ -17,11 +17,11 @@ export async function claimIdempotencyKey(tx: Queryable, { keyId, key }: Idempot
 }
 
 /** The answer kept at or after `since` (milliseconds), or null. */
-export async function findKeptAnswer(
+export async function findStoredResponse(
   tx: Queryable,
   { keyId, key }: IdempotencyKey,
   since: number,
-): Promise<KeptAnswer | null> {
+): Promise<StoredResponse | null> {
   const [row] = await tx.query<{ request_digest: Buffer; status: number; headers: string; body: string }>(
     `select request_digest, status, headers, body from main.idempotency
      where key_id = $1 and idempotency_key = $2 and created_at >= $3`,
@@ -33,10 +33,10 @@ export async function findKeptAnswer(
 }
 
 /** Keeps an answer, in the place of one that is too old to count. */
-export async function upsertKeptAnswer(
+export async function upsertStoredResponse(
   tx: Queryable,
   { keyId, key }: IdempotencyKey,
-  answer: KeptAnswer,
+  answer: StoredResponse,
   now: number,
 ): Promise<void> {
   await tx.query(
@@ -49,7 +49,7 @@ export async function upsertKeptAnswer(
 }
 
 /** Forgets answers older than `before`, a batch at a time; returns how many. */
-export async function deleteKeptAnswers(db: Queryable, before: number, limit: number): Promise<number> {
+export async function deleteStoredResponses(db: Queryable, before: number, limit: number): Promise<number> {
   const rows = await db.query(
     `delete from main.idempotency where (key_id, idempotency_key) in (
        select key_id, idempotency_key from main.idempotency where created_at < $1 limit $2

@@ -28,7 +28,7 @@ export type SenderOptions = {
 /** From the name's resolution to the last byte of the answer. */
 export const SEND_TIMEOUT_MS = 15_000;
 /** What is read of an answer; nothing of it is kept. */
-export const ANSWER_BYTES_MAX = 64 * 1024;
+export const RESPONSE_BYTES_MAX = 64 * 1024;
 /** How long a connection is kept for the next delivery to the same receiver, and how many. */
 const IDLE_MS = 4_000;
 const IDLE_CONNECTIONS_MAX = 64;
@@ -122,7 +122,7 @@ function postOnce(url: URL, { headers, body, lookup, agent, signal }: Post, mayR
     let size = 0;
     response.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= ANSWER_BYTES_MAX) return;
+      if (size <= RESPONSE_BYTES_MAX) return;
       resolve(answer);
       request.destroy();
     });

@@ -39,7 +39,7 @@ export type TaskClaim = {
  * Takes the lease of a task that nobody runs and that is due, was nudged, or is new; false when it is not to be had. It stays due
  * until its end is recorded: whoever dies over a nudge does not take it along.
  */
-export async function claimSyncTask(db: Queryable, claim: TaskClaim): Promise<boolean> {
+export async function claimTask(db: Queryable, claim: TaskClaim): Promise<boolean> {
   const { name, holder, leaseMs, periodMs, force } = claim;
   const rows = await db.query(
     `insert into main.sync_task as stored (name, period_ms, holder, leased_until, due_at, last_started)
@@ -56,7 +56,7 @@ export async function claimSyncTask(db: Queryable, claim: TaskClaim): Promise<bo
 }
 
 /** Renews a lease and notes how far the run is; false when the lease is somebody else's by now. */
-export async function updateSyncTaskLease(
+export async function updateTaskLease(
   db: Queryable,
   { name, holder, leaseMs, progress }: { name: string; holder: string; leaseMs: number; progress: object | null },
 ): Promise<boolean> {
@@ -78,7 +78,7 @@ export type TaskOutcome =
 export type TaskChange = { failuresBefore: number; failures: number; hadProblems: boolean };
 
 /** Records the end of a run and gives its lease back. Null when the lease is somebody else's by now. */
-export async function updateSyncTaskEnded(
+export async function updateTaskEnded(
   db: Queryable,
   run: { name: string; holder: string; outcome: TaskOutcome; upstreams: object },
 ): Promise<TaskChange | null> {
@@ -109,7 +109,7 @@ export async function updateSyncTaskEnded(
 }
 
 /** Makes tasks due now, in whichever process runs them; returns the names of those that have ever run. */
-export async function updateSyncTasksNudged(db: Queryable, names: readonly string[]): Promise<string[]> {
+export async function updateTasksNudged(db: Queryable, names: readonly string[]): Promise<string[]> {
   const rows = await db.query<{ name: string }>(
     `update main.sync_task set nudged = true where name = any($1) returning name`,
     [names],
@@ -136,7 +136,7 @@ export type TaskRecord = {
   upstreams: unknown;
 };
 
-export async function listSyncTasks(db: Queryable): Promise<TaskRecord[]> {
+export async function listTasks(db: Queryable): Promise<TaskRecord[]> {
   const rows = await db.query(
     `select *, leased_until is not null and leased_until > clock_timestamp() as running,
        greatest(0, extract(epoch from clock_timestamp() - due_at) * 1000)::float8 as overdue,

@@ -2,26 +2,26 @@
 // decimals, never by `interface`, which says `Custom` of real ones. Prices and rarity are not to be had here.
 
 import { parseAddress } from '../../core/address.ts';
-import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
 import {
-  harvestRows,
+  parseRows,
   optionalFlag,
   optionalInteger,
   optionalNumberText,
   optionalRow,
   optionalRows,
   optionalText,
-  refuseRow,
+  rejectRow,
   requiredAddress,
   requiredAsset,
   requiredText,
-  RowRefusal,
+  RowRejection,
   toRow,
 } from '../rows.ts';
 import type { Upstream } from '../upstream.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import type { WalkEnd } from '../walk.ts';
-import { harvestPages, walkPages } from '../walk.ts';
+import { parsePages, walkPages } from '../walk.ts';
 
 const PAGE = 1_000;
 const BATCH_MAX = 1_000;
@@ -37,7 +37,7 @@ export function walkDasCollection(
   upstream: Upstream,
   collection: string,
   { signal, pageSize = PAGE }: { signal?: AbortSignal; pageSize?: number } = {},
-): AsyncGenerator<Harvest, WalkEnd> {
+): AsyncGenerator<ParsedPage, WalkEnd> {
   const pages = walkPages(
     async (cursor) => {
       const page = Number(cursor ?? '1');
@@ -55,7 +55,7 @@ export function walkDasCollection(
     },
     { pagesMax: PAGES_MAX, rowsMax: ASSETS_MAX },
   );
-  return harvestPages(pages, (assets) => harvestDasTokens(assets, collection));
+  return parsePages(pages, (assets) => parseDasTokens(assets, collection));
 }
 
 /** Tokens by their mints. What the endpoint does not know is left out. */
@@ -63,15 +63,15 @@ export async function readDasTokens(
   upstream: Upstream,
   mints: readonly string[],
   { collection, signal }: { collection: string; signal?: AbortSignal },
-): Promise<Harvest> {
+): Promise<ParsedPage> {
   if (mints.length > BATCH_MAX) throw new RangeError(`at most ${BATCH_MAX} mints`);
   if (mints.length === 0) return { records: [], refused: [], skipped: 0 };
   const answer = await call(upstream, 'getAssetBatch', signal, { ids: mints });
   if (!Array.isArray(answer) || answer.length > mints.length) throw malformed(upstream, 'no batch of assets');
   const wanted = new Set(mints);
   const known = answer.filter((asset) => asset !== null);
-  return harvestRows(known, (row) => {
-    if (!wanted.has(requiredText(row, 'id'))) refuseRow('id', 'was not asked for');
+  return parseRows(known, (row) => {
+    if (!wanted.has(requiredText(row, 'id'))) rejectRow('id', 'was not asked for');
     return toTokens(row, collection);
   });
 }
@@ -81,10 +81,10 @@ export async function readDasCollection(
   upstream: Upstream,
   collection: string,
   { signal }: { signal?: AbortSignal } = {},
-): Promise<Harvest> {
+): Promise<ParsedPage> {
   const answer = await call(upstream, 'getAsset', signal, { id: collection });
-  return harvestRows([answer], (row) => {
-    if (requiredAddress(row, 'id', 'solana') !== collection) refuseRow('id', 'is that of another asset');
+  return parseRows([answer], (row) => {
+    if (requiredAddress(row, 'id', 'solana') !== collection) rejectRow('id', 'is that of another asset');
     const { name, image, description } = readContent(row);
     const royalty = optionalRow(row, 'royalty');
     const royaltyBps = royalty && optionalInteger(royalty, 'basis_points');
@@ -107,15 +107,15 @@ export async function readDasCollection(
  * Assets as token records. With `collection` the others are refused, without it each is of the collection that it names, and
  * one that names none is skipped; fungibles and burnt ones are always skipped.
  */
-export function harvestDasTokens(assets: readonly unknown[], collection: string | null): Harvest {
-  return harvestRows(assets, (row) => toTokens(row, collection));
+export function parseDasTokens(assets: readonly unknown[], collection: string | null): ParsedPage {
+  return parseRows(assets, (row) => toTokens(row, collection));
 }
 
 function toTokens(row: Row, collection: string | null): SourceRecord[] {
   const mint = requiredAsset(row, 'id', 'solana');
   if (optionalFlag(row, 'burnt') === true || !isSingle(row)) return [];
   const group = readGroup(row);
-  if (collection !== null && group !== collection) refuseRow('grouping', 'is another collection');
+  if (collection !== null && group !== collection) rejectRow('grouping', 'is another collection');
   if (group === null) return [];
   const { name, image } = readContent(row);
   // Frozen and delegated tokens stay with their wallet; an escrowed one is told as its custody wallet's.
@@ -153,7 +153,7 @@ function readGroup(row: Row): string | null {
     // Anybody may claim to belong to a collection; only the collection can say that it is so.
     if (optionalFlag(group, 'verified') === false) continue;
     const address = parseAddress('solana', requiredText(group, 'group_value'));
-    return address ?? refuseRow('grouping.group_value', 'is not an address');
+    return address ?? rejectRow('grouping.group_value', 'is not an address');
   }
   return null;
 }
@@ -201,7 +201,7 @@ function readList(upstream: Upstream, value: unknown): { items: readonly unknown
   return orMalformed(upstream, () => {
     const list = toRow(value, 'result');
     const limit = optionalInteger(list, 'limit');
-    if (list['items'] === undefined) refuseRow('items', 'is missing');
+    if (list['items'] === undefined) rejectRow('items', 'is missing');
     return { items: optionalRows(list, 'items'), limit: limit === null || limit < 1 ? PAGE : limit };
   });
 }
@@ -211,7 +211,7 @@ function orMalformed<T>(upstream: Upstream, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof RowRefusal)) throw error;
+    if (!(error instanceof RowRejection)) throw error;
     throw malformed(upstream, error.message);
   }
 }

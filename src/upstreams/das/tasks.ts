@@ -9,9 +9,9 @@ import type { SourceRecord } from '../rows.ts';
 import type { UpstreamPace } from '../upstream.ts';
 import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
-import { landHarvest, landPages } from '../ingest-pages.ts';
-import { createShownTokensTask } from '../viewed-tokens.ts';
-import type { SyncContext, SyncTask } from '../../tasks/task.ts';
+import { ingestPage, ingestPages } from '../ingest-pages.ts';
+import { createViewedTokensTask } from '../viewed-tokens.ts';
+import type { SyncContext, Task } from '../../tasks/task.ts';
 
 const PERIOD_MS = 10 * 60_000;
 const DEADLINE_MS = 20 * 60_000;
@@ -22,7 +22,7 @@ const SHOWN_TOKEN_MS = 60_000;
 const SHOWN_TOKENS_MAX = 1_000;
 
 /** No task without an endpoint. */
-export function createDasTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
+export function createDasTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
   const { config } = context;
   if (config.dasUrl === null) return [];
   const upstream = createTaskUpstream(context, {
@@ -35,7 +35,7 @@ export function createDasTasks(context: SyncContext, pace: UpstreamPace = { time
   const task = { name: 'das-tokens', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
   return [
     createFollowedTask(context, { ...task, work: syncTokens }),
-    createShownTokensTask(context, {
+    createViewedTokensTask(context, {
       name: 'das-shown-tokens',
       upstream,
       againMs: SHOWN_TOKEN_MS,
@@ -48,18 +48,18 @@ export function createDasTasks(context: SyncContext, pace: UpstreamPace = { time
 }
 
 async function lookAtTokens(_context: SyncContext, step: Step, assets: readonly AssetId[]): Promise<void> {
-  const { upstream, follow, lander, signal } = step;
+  const { upstream, follow, ingester, signal } = step;
   const harvest = await readDasTokens(upstream, assets, { collection: follow.contractAddress, signal });
-  await landHarvest(lander, harvest, signal);
+  await ingestPage(ingester, harvest, signal);
 }
 
 async function syncTokens(context: SyncContext, step: Step): Promise<void> {
-  const { upstream, follow, lander, problems, signal } = step;
+  const { upstream, follow, ingester, problems, signal } = step;
   const { collectionId, contractAddress } = follow;
   const told = await readDasCollection(upstream, contractAddress, { signal });
   const [stored] = await listCollectionsByIds(context.main, [collectionId]);
-  await landHarvest(lander, { ...told, records: told.records.map((record) => withoutKnown(record, stored)) }, signal);
-  const end = await landPages(lander, walkDasCollection(upstream, contractAddress, { signal }), signal);
+  await ingestPage(ingester, { ...told, records: told.records.map((record) => withoutKnown(record, stored)) }, signal);
+  const end = await ingestPages(ingester, walkDasCollection(upstream, contractAddress, { signal }), signal);
   if (!end.whole) problems.push(`${collectionId}: tokens not seen whole: ${end.why}`);
 }
 

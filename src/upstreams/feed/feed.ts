@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../core/clock.ts';
 import { JsonNumber, parseJsonText } from '../../core/json-text.ts';
 import { ExchangeFailure, openExchange } from '../../resilience/exchange.ts';
-import type { Harvest, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord } from '../rows.ts';
 import type { UpstreamReason, UpstreamStatus } from '../upstream.ts';
 import { toReason, UpstreamFailure } from '../upstream.ts';
 
@@ -14,7 +14,7 @@ export type Feed = {
    * The records of the feed, up to 500 at a time; none when it has not changed since the answer with `etag`. Throws
    * UpstreamFailure: what came before it may be kept, and is no snapshot.
    */
-  read(options: { etag: string | null; signal?: AbortSignal }): AsyncGenerator<Harvest, FeedEnd>;
+  read(options: { etag: string | null; signal?: AbortSignal }): AsyncGenerator<ParsedPage, FeedEnd>;
   status(): UpstreamStatus;
 };
 
@@ -100,8 +100,8 @@ export function createFeed(options: FeedOptions): Feed {
   };
 }
 
-async function* readRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Harvest, Omit<FeedEnd, 'etag'>> {
-  let harvest: Harvest = { records: [], refused: [], skipped: 0 };
+async function* readRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ParsedPage, Omit<FeedEnd, 'etag'>> {
+  let harvest: ParsedPage = { records: [], refused: [], skipped: 0 };
   let opening: { source: string | null } | null = null;
   let ended = false;
   let lines = 0;

@@ -4,10 +4,10 @@
 import { listCollectionsListedAt } from '../../market/queries/listing-times.ts';
 import { createFeed } from './feed.ts';
 import type { FeedOptions } from './feed.ts';
-import type { Lander } from '../ingester.ts';
-import { createLander } from '../ingester.ts';
-import { landHarvest } from '../ingest-pages.ts';
-import type { SyncContext, SyncTask } from '../../tasks/task.ts';
+import type { Ingester } from '../ingester.ts';
+import { createIngester } from '../ingester.ts';
+import { ingestPage } from '../ingest-pages.ts';
+import type { SyncContext, Task } from '../../tasks/task.ts';
 
 const PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 110_000;
@@ -17,10 +17,7 @@ const FULL_MS = 60 * 60_000;
 const REFUSED_SHARE_MAX = 0.1;
 
 /** No task without a feed. */
-export function createFeedTasks(
-  context: SyncContext,
-  pace: Pick<FeedOptions, 'timeoutMs' | 'stallMs'> = {},
-): SyncTask[] {
+export function createFeedTasks(context: SyncContext, pace: Pick<FeedOptions, 'timeoutMs' | 'stallMs'> = {}): Task[] {
   const { config, clock } = context;
   if (config.feedUrl === null) return [];
   const feed = createFeed({ url: config.feedUrl, token: config.feedToken, clock, ...pace });
@@ -33,28 +30,29 @@ export function createFeedTasks(
       deadlineMs: DEADLINE_MS,
       upstreams: () => [feed.status()],
       run: async (signal, report) => {
-        const lander = createLander(context);
+        const ingester = createIngester(context);
         const startedAt = clock();
         const isRecent = landed !== null && startedAt - landed.at < FULL_MS;
         const pages = feed.read({ etag: isRecent && landed ? landed.etag : null, signal });
         for (let done = 0; ;) {
           const page = await pages.next();
           if (!page.done) {
-            await landHarvest(lander, page.value, signal);
+            await ingestPage(ingester, page.value, signal);
             done += page.value.records.length + page.value.refused.length;
             report({ done, total: null, what: 'lines' });
             continue;
           }
           const { changed, etag, snapshot, problem } = page.value;
-          if (!changed) return lander.result();
+          if (!changed) return ingester.result();
           const problems = problem === null ? [] : [problem];
-          const { read, refused } = lander.result();
+          const { read, refused } = ingester.result();
           if (snapshot && refused > read * REFUSED_SHARE_MAX)
             problems.push('too many lines were refused for a snapshot');
-          else if (snapshot) problems.push(...(await retire(context, lander, snapshot.source ?? context.serviceName)));
+          else if (snapshot)
+            problems.push(...(await retire(context, ingester, snapshot.source ?? context.serviceName)));
           // One that has to come back before it is believed has to be read again.
           landed = etag === null || problems.length > 0 ? null : { etag, at: startedAt };
-          return lander.result({ problems });
+          return ingester.result({ problems });
         }
       },
     },
@@ -62,10 +60,10 @@ export function createFeedTasks(
 }
 
 /** Ends what a whole snapshot of a source no longer has, in every collection where it had any. */
-async function retire(context: SyncContext, lander: Lander, source: string): Promise<string[]> {
+async function retire(context: SyncContext, ingester: Ingester, source: string): Promise<string[]> {
   const problems: string[] = [];
   for (const collectionId of await listCollectionsListedAt(context.indexer, source)) {
-    if (await lander.retireUnseen({ source, collectionId })) continue;
+    if (await ingester.retireUnseen({ source, collectionId })) continue;
     problems.push(`${collectionId}: so many listings are gone at once that it is not believed yet`);
   }
   return problems;

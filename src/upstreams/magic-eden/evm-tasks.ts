@@ -7,18 +7,15 @@ import { MAGIC_EDEN } from './solana.ts';
 import type { UpstreamPace } from '../upstream.ts';
 import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
-import { landPages } from '../ingest-pages.ts';
-import type { SyncContext, SyncTask } from '../../tasks/task.ts';
+import { ingestPages } from '../ingest-pages.ts';
+import type { SyncContext, Task } from '../../tasks/task.ts';
 
 const PERIOD_MS = 5 * 60_000;
 const DEADLINE_MS = 10 * 60_000;
 const TIMEOUT_MS = 15_000;
 const HOURLY_BUDGET = 3_600;
 
-export function createMagicEdenEvmTasks(
-  context: SyncContext,
-  pace: UpstreamPace = { timeoutMs: TIMEOUT_MS },
-): SyncTask[] {
+export function createMagicEdenEvmTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
   const { config } = context;
   const upstream = createTaskUpstream(context, {
     name: 'magic-eden-evm',
@@ -33,15 +30,15 @@ export function createMagicEdenEvmTasks(
 }
 
 async function syncAsks({ chains, clock }: SyncContext, step: Step): Promise<void> {
-  const { upstream, follow, lander, problems, signal } = step;
+  const { upstream, follow, ingester, problems, signal } = step;
   const { collectionId, contractAddress } = follow;
   const chain = chains.get(follow.chain);
   if (!chain) return;
   const begunBy = clock();
   const asks = walkMagicEdenAsks(upstream, { chain, contractAddress, begunBy }, { signal });
-  const end = await landPages(lander, asks, signal);
+  const end = await ingestPages(ingester, asks, signal);
   if (!end.whole) problems.push(`${collectionId}: asks not seen whole: ${end.why}`);
-  else if (!(await lander.retireUnseen({ source: MAGIC_EDEN, collectionId }))) {
+  else if (!(await ingester.retireUnseen({ source: MAGIC_EDEN, collectionId }))) {
     problems.push(`${collectionId}: so many asks are gone at once that it is not believed yet`);
   }
 }

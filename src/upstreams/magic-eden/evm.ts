@@ -5,13 +5,13 @@ import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
 import { findWrappedNative } from '../../core/wrapped-native.ts';
 import { MAGIC_EDEN } from './solana.ts';
-import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
 import {
-  harvestRows,
+  parseRows,
   optionalInteger,
   optionalRow,
   optionalText,
-  refuseRow,
+  rejectRow,
   requiredAddress,
   requiredAsset,
   requiredText,
@@ -21,7 +21,7 @@ import {
 import type { Upstream } from '../upstream.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import type { WalkEnd } from '../walk.ts';
-import { harvestPages, walkPages } from '../walk.ts';
+import { parsePages, walkPages } from '../walk.ts';
 
 export type EvmAskSubject = {
   chain: Chain;
@@ -52,7 +52,7 @@ export function walkMagicEdenAsks(
   upstream: Upstream,
   subject: EvmAskSubject,
   { signal }: { signal?: AbortSignal } = {},
-): AsyncGenerator<Harvest, WalkEnd> {
+): AsyncGenerator<ParsedPage, WalkEnd> {
   const pages = walkPages(
     async (cursor) => {
       const query = {
@@ -76,7 +76,7 @@ export function walkMagicEdenAsks(
     { pagesMax: PAGES_MAX, rowsMax: ASKS_MAX },
   );
   const isDoubt = (reason: string) => !isUnderstoodAsk(reason);
-  return harvestPages(pages, (rows) => harvestMagicEdenAsks(rows, subject), { isDoubt });
+  return parsePages(pages, (rows) => parseMagicEdenAsks(rows, subject), { isDoubt });
 }
 
 /** Whether a refusal is of an ask that is understood and has no place here. */
@@ -85,22 +85,22 @@ export function isUnderstoodAsk(reason: string): boolean {
 }
 
 /** Asks of either shape as listings. */
-export function harvestMagicEdenAsks(rows: readonly unknown[], subject: EvmAskSubject): Harvest {
-  return harvestRows(rows, (row) => (row['assetId'] === undefined ? toOldAsk(row, subject) : toAsk(row, subject)));
+export function parseMagicEdenAsks(rows: readonly unknown[], subject: EvmAskSubject): ParsedPage {
+  return parseRows(rows, (row) => (row['assetId'] === undefined ? toOldAsk(row, subject) : toAsk(row, subject)));
 }
 
 function toAsk(row: Row, subject: EvmAskSubject): SourceRecord[] {
-  if (requiredText(row, 'kind') !== 'ASK') refuseRow('kind', 'is no ask');
+  if (requiredText(row, 'kind') !== 'ASK') rejectRow('kind', 'is no ask');
   if (requiredText(row, 'status') !== 'active' || requiredText(row, 'source') !== 'MAGICEDEN') return [];
-  if (requiredText(row, 'chain') !== subject.chain.id) refuseRow('chain', 'is another chain');
+  if (requiredText(row, 'chain') !== subject.chain.id) rejectRow('chain', 'is another chain');
   checkContract(row, subject);
   const [contract, tokenId, ...rest] = requiredText(row, 'assetId').split(':');
   if (contract?.toLowerCase() !== subject.contractAddress.toLowerCase() || rest.length > 0) {
-    refuseRow('assetId', 'is of another contract');
+    rejectRow('assetId', 'is of another contract');
   }
   // Whether the price is for one unit or for all is documented nowhere.
   const quantity = toRow(row['quantity'], 'quantity');
-  if (requiredText(quantity, 'remaining') !== '1') refuseRow(...SEVERAL_UNITS);
+  if (requiredText(quantity, 'remaining') !== '1') rejectRow(...SEVERAL_UNITS);
   const expiry = optionalRow(row, 'expiry');
   const from = expiry && optionalText(expiry, 'validFrom');
   if (from !== null && isAhead(readTime(from, 'expiry.validFrom'), subject)) return [];
@@ -116,12 +116,12 @@ function toAsk(row: Row, subject: EvmAskSubject): SourceRecord[] {
 
 /** As the interface before this one told it. */
 function toOldAsk(row: Row, subject: EvmAskSubject): SourceRecord[] {
-  if (requiredText(row, 'side') !== 'sell') refuseRow('side', 'is no ask');
+  if (requiredText(row, 'side') !== 'sell') rejectRow('side', 'is no ask');
   const source = optionalRow(row, 'source');
   if (requiredText(row, 'status') !== 'active' || source?.['domain'] !== 'magiceden.io') return [];
   checkContract(row, subject);
   const criteria = toRow(row['criteria'], 'criteria');
-  if (requiredText(criteria, 'kind') !== 'token') refuseRow('criteria.kind', 'is not one token');
+  if (requiredText(criteria, 'kind') !== 'token') rejectRow('criteria.kind', 'is not one token');
   const token = toRow(toRow(criteria['data'], 'criteria.data')['token'], 'criteria.data.token');
   const from = optionalInteger(row, 'validFrom') ?? 0;
   if (from > 0 && isAhead(toTime(from, 'validFrom'), subject)) return [];
@@ -164,16 +164,16 @@ function readPrice(row: Row, subject: EvmAskSubject): bigint {
   const price = toRow(row['price'], 'price');
   const currency = toRow(price['currency'], 'price.currency');
   const contract = requiredAddress(currency, 'contract', 'evm');
-  if (contract !== NATIVE && contract !== findWrappedNative(subject.chain)) refuseRow(...OTHER_CURRENCY);
-  if (optionalInteger(currency, 'decimals') !== NATIVE_DECIMALS) refuseRow('price.currency.decimals', 'are not 18');
+  if (contract !== NATIVE && contract !== findWrappedNative(subject.chain)) rejectRow(...OTHER_CURRENCY);
+  if (optionalInteger(currency, 'decimals') !== NATIVE_DECIMALS) rejectRow('price.currency.decimals', 'are not 18');
   const raw = parseAmount(requiredText(toRow(price['amount'], 'price.amount'), 'raw'));
-  if (raw === null || raw === 0n) refuseRow('price.amount.raw', 'is no positive amount');
+  if (raw === null || raw === 0n) rejectRow('price.amount.raw', 'is no positive amount');
   return raw;
 }
 
 function checkContract(row: Row, subject: EvmAskSubject): void {
   if (requiredAddress(row, 'contract', 'evm') !== subject.contractAddress.toLowerCase()) {
-    refuseRow('contract', 'is another contract');
+    rejectRow('contract', 'is another contract');
   }
 }
 
@@ -182,5 +182,5 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
 /** An ISO 8601 time, or seconds in digits. */
 function readTime(text: string, field: string): string {
   if (/^\d{1,12}$/.test(text)) return toTime(Number(text), field);
-  return TIME.test(text) ? text : refuseRow(field, 'is no time');
+  return TIME.test(text) ? text : rejectRow(field, 'is no time');
 }

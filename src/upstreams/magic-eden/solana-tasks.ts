@@ -12,14 +12,14 @@ import {
   walkMagicEdenSales,
 } from './solana.ts';
 import type { MagicEdenCollection } from './solana.ts';
-import type { Harvest, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord } from '../rows.ts';
 import type { UpstreamPace } from '../upstream.ts';
 import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
-import { landHarvest, landPages } from '../ingest-pages.ts';
-import type { ShownTokensOptions } from '../viewed-tokens.ts';
-import { createShownTokensTask } from '../viewed-tokens.ts';
-import type { SyncContext, SyncTask } from '../../tasks/task.ts';
+import { ingestPage, ingestPages } from '../ingest-pages.ts';
+import type { ViewedTokensOptions } from '../viewed-tokens.ts';
+import { createViewedTokensTask } from '../viewed-tokens.ts';
+import type { SyncContext, Task } from '../../tasks/task.ts';
 
 const LISTINGS_PERIOD_MS = 2 * 60_000;
 const SALES_PERIOD_MS = 2 * 60_000;
@@ -34,7 +34,7 @@ const SHOWN_TOKENS_MAX = 10;
 const SALE_OVERLAP_MS = 15 * 60_000;
 
 /** No task asks anything until a collection is followed under a symbol. */
-export function createMagicEdenTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
+export function createMagicEdenTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
   const { config } = context;
   const upstream = createTaskUpstream(context, {
     name: MAGIC_EDEN,
@@ -60,18 +60,18 @@ export function createMagicEdenTasks(context: SyncContext, pace: UpstreamPace = 
 
 function createTokensTask(
   context: SyncContext,
-  { upstream, isWanted }: Pick<ShownTokensOptions, 'upstream' | 'isWanted'>,
-): SyncTask {
-  return createShownTokensTask(context, {
+  { upstream, isWanted }: Pick<ViewedTokensOptions, 'upstream' | 'isWanted'>,
+): Task {
+  return createViewedTokensTask(context, {
     name: 'magic-eden-shown-tokens',
     upstream,
     againMs: SHOWN_TOKEN_MS,
     tokensMax: SHOWN_TOKENS_MAX,
     atOnceMax: 1,
     isWanted,
-    look: async (_context, { follow, lander, signal }, assets) => {
+    look: async (_context, { follow, ingester, signal }, assets) => {
       for (const mint of assets) {
-        await landHarvest(lander, await readMagicEdenToken(upstream, toCollection(follow), { mint, signal }), signal);
+        await ingestPage(ingester, await readMagicEdenToken(upstream, toCollection(follow), { mint, signal }), signal);
       }
     },
   });
@@ -82,24 +82,24 @@ function toCollection({ magicedenSymbol, contractAddress }: Follow): MagicEdenCo
 }
 
 async function syncListings(context: SyncContext, step: Step): Promise<void> {
-  const { upstream, follow, lander, signal } = step;
+  const { upstream, follow, ingester, signal } = step;
   const { collectionId } = follow;
   const collection = toCollection(follow);
   const now = context.clock();
   // Its count checks the walk. Floor and count are not kept: they are read from the listings, over all books.
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
   const [told] = stats.records;
-  await landHarvest(lander, { ...stats, records: [] }, signal);
+  await ingestPage(ingester, { ...stats, records: [] }, signal);
   const known = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId });
   const pages = walkMagicEdenListings(upstream, collection, {
     now,
     counted: (told?.['listedCount'] as number | undefined) ?? null,
     signal,
   });
-  const end = await landPages(lander, pages, signal, { change: (listing) => withKnownTime(listing, known) });
+  const end = await ingestPages(ingester, pages, signal, { change: (listing) => withKnownTime(listing, known) });
   if (!end.whole) {
     step.problems.push(`${collectionId}: listings not seen whole: ${end.why}`);
-  } else if (!(await lander.retireUnseen({ source: MAGIC_EDEN, collectionId }))) {
+  } else if (!(await ingester.retireUnseen({ source: MAGIC_EDEN, collectionId }))) {
     step.problems.push(`${collectionId}: so many listings are gone at once that it is not believed yet`);
   }
 }
@@ -114,12 +114,12 @@ function withKnownTime(record: SourceRecord, known: ReadonlyMap<string, KnownLis
 
 /** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
 async function syncSales(context: SyncContext, step: Step): Promise<void> {
-  const { upstream, follow, lander, signal } = step;
+  const { upstream, follow, ingester, signal } = step;
   const { collectionId } = follow;
   const collection = toCollection(follow);
   const newest = await findNewestSaleTime(context.indexer, { source: MAGIC_EDEN, collectionId });
   const since = newest === null ? 0 : newest - SALE_OVERLAP_MS;
-  const harvests: Harvest[] = [];
+  const harvests: ParsedPage[] = [];
   const pages = walkMagicEdenSales(upstream, collection, { now: context.clock(), since, signal });
   for (;;) {
     const page = await pages.next();
@@ -134,6 +134,6 @@ async function syncSales(context: SyncContext, step: Step): Promise<void> {
     harvests.push(page.value);
   }
   for (const harvest of harvests.toReversed()) {
-    await landHarvest(lander, { ...harvest, records: harvest.records.toReversed() }, signal);
+    await ingestPage(ingester, { ...harvest, records: harvest.records.toReversed() }, signal);
   }
 }

@@ -2,15 +2,15 @@
 // newer rows beside an exact amount: both are read as text. It never guesses: a price that does not fit lamports is refused.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
-import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
 import {
-  harvestRows,
+  parseRows,
   optionalAddress,
   optionalInteger,
   optionalNumberText,
   optionalRow,
   optionalText,
-  refuseRow,
+  rejectRow,
   requiredAddress,
   requiredAsset,
   requiredInteger,
@@ -21,7 +21,7 @@ import {
 import type { Upstream } from '../upstream.ts';
 import { toPath, UpstreamFailure } from '../upstream.ts';
 import type { WalkEnd } from '../walk.ts';
-import { harvestPages, walkPages } from '../walk.ts';
+import { parsePages, walkPages } from '../walk.ts';
 
 /** A collection under Magic Eden's name for it. The mint is ours: Magic Eden's rows do not tell it. */
 export type MagicEdenCollection = { symbol: string; contractAddress: string };
@@ -54,22 +54,22 @@ export async function readMagicEdenStats(
   upstream: Upstream,
   collection: MagicEdenCollection,
   { now, signal }: { now: number; signal?: AbortSignal },
-): Promise<Harvest> {
+): Promise<ParsedPage> {
   const answer = await upstream.getJson(
     toPath('v2', 'collections', collection.symbol, 'stats'),
     {},
     withSignal(signal),
   );
-  return harvestRows([answer], (row) => {
-    if (requiredText(row, 'symbol') !== collection.symbol) refuseRow('symbol', 'is that of another collection');
+  return parseRows([answer], (row) => {
+    if (requiredText(row, 'symbol') !== collection.symbol) rejectRow('symbol', 'is that of another collection');
     const floor = optionalNumberText(row, 'floorPrice');
     const listedCount = optionalInteger(row, 'listedCount');
-    if (listedCount !== null && listedCount < 0) refuseRow('listedCount', 'is negative');
+    if (listedCount !== null && listedCount < 0) rejectRow('listedCount', 'is negative');
     // Other answers of this API carry a symbol too.
-    if (floor === null && listedCount === null) refuseRow('listedCount', 'is missing, and so is floorPrice');
+    if (floor === null && listedCount === null) rejectRow('listedCount', 'is missing, and so is floorPrice');
     // Unlike every other price of this API it is in lamports.
     const floorRaw = floor === null ? null : parseNativeAmount(floor, 0);
-    if (floor !== null && floorRaw === null) refuseRow('floorPrice', 'is not a whole number of lamports');
+    if (floor !== null && floorRaw === null) rejectRow('floorPrice', 'is not a whole number of lamports');
     return [
       {
         kind: 'stats',
@@ -91,7 +91,7 @@ export async function* walkMagicEdenListings(
   upstream: Upstream,
   collection: MagicEdenCollection,
   { now, counted = null, signal }: { now: number; counted?: number | null; signal?: AbortSignal },
-): AsyncGenerator<Harvest, WalkEnd> {
+): AsyncGenerator<ParsedPage, WalkEnd> {
   const seen = new Set<string>();
   let gapless = true;
   const pages = walkPages(
@@ -111,7 +111,7 @@ export async function* walkMagicEdenListings(
     },
     { pagesMax: LISTING_PAGES_MAX, rowsMax: LISTINGS_MAX },
   );
-  const end = yield* harvestPages(pages, (rows) => harvestMagicEdenListings(rows, collection, { now }));
+  const end = yield* parsePages(pages, (rows) => parseMagicEdenListings(rows, collection, { now }));
   if (!end.whole) return end;
   if (!gapless) return { ...end, whole: false, why: 'gap between pages' };
   const isEnough = counted === null || seen.size >= counted * COUNTED_SHARE_MIN;
@@ -123,7 +123,7 @@ export function walkMagicEdenSales(
   upstream: Upstream,
   collection: MagicEdenCollection,
   { now, since, signal }: { now: number; since: number; signal?: AbortSignal },
-): AsyncGenerator<Harvest, WalkEnd> {
+): AsyncGenerator<ParsedPage, WalkEnd> {
   const pages = walkPages(
     async (cursor) => {
       const offset = Number(cursor ?? '0');
@@ -137,7 +137,7 @@ export function walkMagicEdenSales(
     },
     { pagesMax: ACTIVITY_PAGES_MAX, rowsMax: ACTIVITIES_MAX },
   );
-  return harvestPages(pages, (rows) => harvestMagicEdenSales(rows, collection, { now, since }));
+  return parsePages(pages, (rows) => parseMagicEdenSales(rows, collection, { now, since }));
 }
 
 /** One token; nothing of one that Magic Eden does not know. */
@@ -145,11 +145,11 @@ export async function readMagicEdenToken(
   upstream: Upstream,
   collection: MagicEdenCollection,
   { mint, signal }: { mint: string; signal?: AbortSignal },
-): Promise<Harvest> {
+): Promise<ParsedPage> {
   try {
     const answer = await upstream.getJson(toPath('v2', 'tokens', mint), {}, withSignal(signal));
-    return harvestRows([answer], (row) => {
-      if (requiredAsset(row, 'mintAddress', 'solana') !== mint) refuseRow('mintAddress', 'is that of another token');
+    return parseRows([answer], (row) => {
+      if (requiredAsset(row, 'mintAddress', 'solana') !== mint) rejectRow('mintAddress', 'is that of another token');
       const owner = optionalAddress(row, 'owner', 'solana');
       return [{ ...toToken(row, collection, mint), ...(owner !== null && { owner }) }];
     });
@@ -162,31 +162,31 @@ export async function readMagicEdenToken(
 }
 
 /** Rows of listings as listings and tokens, as of `now`. */
-export function harvestMagicEdenListings(
+export function parseMagicEdenListings(
   rows: readonly unknown[],
   collection: MagicEdenCollection,
   { now }: { now: number },
-): Harvest {
-  return harvestRows(rows, (row) => toListings(row, collection, now));
+): ParsedPage {
+  return parseRows(rows, (row) => toListings(row, collection, now));
 }
 
 /** The sales among rows of activities since a time. */
-export function harvestMagicEdenSales(
+export function parseMagicEdenSales(
   rows: readonly unknown[],
   collection: MagicEdenCollection,
   times: { now: number; since: number },
-): Harvest {
-  return harvestRows(rows, (row) => toSales(row, collection, times));
+): ParsedPage {
+  return parseRows(rows, (row) => toSales(row, collection, times));
 }
 
 function toListings(row: Row, collection: MagicEdenCollection, now: number): SourceRecord[] {
   const source = optionalText(row, 'listingSource');
-  if (source !== null && !OWN_SOURCES.has(source)) refuseRow('listingSource', 'is another marketplace');
+  if (source !== null && !OWN_SOURCES.has(source)) rejectRow('listingSource', 'is another marketplace');
   const mint = requiredAsset(row, 'tokenMint', 'solana');
   const size = optionalInteger(row, 'tokenSize') ?? 1;
-  if (size !== 1) refuseRow('tokenSize', 'is not one token');
+  if (size !== 1) rejectRow('tokenSize', 'is not one token');
   const priceRaw = readLamports(row);
-  if (priceRaw === 0n) refuseRow('price', 'is not positive');
+  if (priceRaw === 0n) rejectRow('price', 'is not positive');
   const place = requiredAddress(row, 'pdaAddress', 'solana');
   const expiry = optionalInteger(row, 'expiry') ?? NO_EXPIRY;
   const listing = {
@@ -220,9 +220,9 @@ function toSales(row: Row, collection: MagicEdenCollection, { now, since }: { no
   const seconds = requiredInteger(row, 'blockTime');
   const timestamp = toTime(seconds, 'blockTime');
   if (seconds * 1_000 < since) return [];
-  if (seconds * 1_000 > now + FUTURE_MAX_MS) refuseRow('blockTime', 'is in the future');
+  if (seconds * 1_000 > now + FUTURE_MAX_MS) rejectRow('blockTime', 'is in the future');
   const signature = requiredText(row, 'signature');
-  if (!SIGNATURE.test(signature)) refuseRow('signature', 'is not a signature in base58');
+  if (!SIGNATURE.test(signature)) rejectRow('signature', 'is not a signature in base58');
   const seller = optionalAddress(row, 'seller', 'solana');
   const buyer = optionalAddress(row, 'buyer', 'solana');
   return [
@@ -262,15 +262,15 @@ function toToken(row: Row, collection: MagicEdenCollection, mint: string): Sourc
 function readLamports(row: Row): bigint {
   const info = optionalRow(row, 'priceInfo');
   const other = info && optionalRow(info, 'splPrice');
-  if (other && optionalText(other, 'address') !== WRAPPED_SOL) refuseRow('priceInfo.splPrice', 'is another currency');
+  if (other && optionalText(other, 'address') !== WRAPPED_SOL) rejectRow('priceInfo.splPrice', 'is another currency');
   const exact = info && optionalRow(info, 'solPrice');
   if (exact) {
     const decimals = optionalInteger(exact, 'decimals') ?? SOL_DECIMALS;
-    if (decimals !== SOL_DECIMALS) refuseRow('priceInfo.solPrice.decimals', 'are not those of SOL');
-    return parseAmount(requiredText(exact, 'rawAmount')) ?? refuseRow('priceInfo.solPrice.rawAmount', 'is no amount');
+    if (decimals !== SOL_DECIMALS) rejectRow('priceInfo.solPrice.decimals', 'are not those of SOL');
+    return parseAmount(requiredText(exact, 'rawAmount')) ?? rejectRow('priceInfo.solPrice.rawAmount', 'is no amount');
   }
-  const text = optionalNumberText(row, 'price') ?? refuseRow('price', 'is missing');
-  return parseNativeAmount(text, SOL_DECIMALS) ?? refuseRow('price', 'is not a whole number of lamports');
+  const text = optionalNumberText(row, 'price') ?? rejectRow('price', 'is missing');
+  return parseNativeAmount(text, SOL_DECIMALS) ?? rejectRow('price', 'is not a whole number of lamports');
 }
 
 /** The rank by Magic Eden's own measure, else by one that it repeats. */
@@ -286,7 +286,7 @@ function readRank(row: Row): { rarityRank?: number } {
 
 function checkSymbol(row: Row, field: string, collection: MagicEdenCollection): void {
   const symbol = optionalText(row, field);
-  if (symbol !== null && symbol !== collection.symbol) refuseRow(field, 'is that of another collection');
+  if (symbol !== null && symbol !== collection.symbol) rejectRow(field, 'is that of another collection');
 }
 
 async function readArray(

@@ -4,15 +4,15 @@
 import { parseNativeAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
-import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
 import {
-  harvestRows,
+  parseRows,
   optionalFlag,
   optionalInteger,
   optionalNumberText,
   optionalRows,
   optionalText,
-  refuseRow,
+  rejectRow,
   requiredAddress,
   requiredText,
   toRow,
@@ -59,17 +59,17 @@ export async function readOpenSeaCollection(
   upstream: Upstream,
   subject: OpenSeaSubject,
   { signal }: Options = {},
-): Promise<Harvest> {
+): Promise<ParsedPage> {
   const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', subject.slug), { signal });
-  return harvestRows([row], (told) => [toCollection(told, subject)]);
+  return parseRows([row], (told) => [toCollection(told, subject)]);
 }
 
 function toCollection(row: Row, subject: OpenSeaSubject): SourceRecord {
-  if (requiredText(row, 'collection') !== subject.slug) refuseRow('collection', 'is another one');
+  if (requiredText(row, 'collection') !== subject.slug) rejectRow('collection', 'is another one');
   const contracts = optionalRows(row, 'contracts').map((contract) => toRow(contract, 'contracts[]'));
   if (!contracts.some((contract) => isContract(contract, subject)))
-    refuseRow('contracts', 'are not those that are followed');
-  if (optionalFlag(row, 'is_disabled')) refuseRow('is_disabled', 'is true');
+    rejectRow('contracts', 'are not those that are followed');
+  if (optionalFlag(row, 'is_disabled')) rejectRow('is_disabled', 'is true');
   // A supply is that of all contracts of the collection.
   const supply = contracts.length === 1 ? optionalInteger(row, 'total_supply') : null;
   const royaltyBps = readRoyalty(row);
@@ -112,10 +112,10 @@ function readRoyalty(row: Row): number | null {
   for (const value of optionalRows(row, 'fees')) {
     const fee = toRow(value, 'fees[]');
     if (OPENSEA_FEE_RECIPIENTS.has(requiredAddress(fee, 'recipient', 'evm'))) continue;
-    const text = optionalNumberText(fee, 'fee') ?? refuseRow('fees[].fee', 'is missing');
-    sum += parseNativeAmount(text, PERCENT_DECIMALS) ?? refuseRow('fees[].fee', 'is no share in basis points');
+    const text = optionalNumberText(fee, 'fee') ?? rejectRow('fees[].fee', 'is missing');
+    sum += parseNativeAmount(text, PERCENT_DECIMALS) ?? rejectRow('fees[].fee', 'is no share in basis points');
   }
-  return sum <= BASIS_POINTS_MAX ? Number(sum) : refuseRow('fees', 'are more than all');
+  return sum <= BASIS_POINTS_MAX ? Number(sum) : rejectRow('fees', 'are more than all');
 }
 
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?)?$/;
@@ -125,7 +125,7 @@ function readDate(row: Row): string | null {
   const text = optionalText(row, 'created_date');
   if (text === null) return null;
   const [, day, time = '00:00:00', offset = 'Z'] = DATE.exec(text) ?? [];
-  return day === undefined ? refuseRow('created_date', 'is no time') : `${day}T${time}${offset}`;
+  return day === undefined ? rejectRow('created_date', 'is no time') : `${day}T${time}${offset}`;
 }
 
 /** Its statistics as records of both stats sources, as of `at` in ms since the epoch. */
@@ -133,9 +133,9 @@ export async function readOpenSeaStats(
   upstream: Upstream,
   subject: OpenSeaSubject,
   { at, signal }: { at: number } & Options,
-): Promise<Harvest> {
+): Promise<ParsedPage> {
   const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', subject.slug, 'stats'), { signal });
-  return harvestRows([row], (told) => toStats(told, subject, at));
+  return parseRows([row], (told) => toStats(told, subject, at));
 }
 
 const INTERVALS: Readonly<Record<string, string>> = { one_day: 'twentyFourHour', seven_day: 'sevenDay' };
@@ -175,7 +175,7 @@ function readFloor(total: Row, chain: Chain): bigint | null {
   const text = optionalNumberText(total, 'floor_price');
   const symbol = optionalText(total, 'floor_price_symbol');
   if (text === null || symbol === null || !isNativeSymbol(symbol, chain)) return null;
-  if (text.startsWith('-')) refuseRow('total.floor_price', 'is less than nothing');
+  if (text.startsWith('-')) rejectRow('total.floor_price', 'is less than nothing');
   const raw = parseNativeAmount(text, chain.decimals);
   return raw === 0n ? null : raw;
 }
@@ -190,10 +190,10 @@ function readVolume(window: Row): number | null {
   const text = optionalNumberText(window, 'volume');
   if (text === null) return null;
   const volume = Number(text);
-  return Number.isFinite(volume) && volume >= 0 ? volume : refuseRow('volume', 'is no amount');
+  return Number.isFinite(volume) && volume >= 0 ? volume : rejectRow('volume', 'is no amount');
 }
 
 function readCount(row: Row, field: string): number | null {
   const count = optionalInteger(row, field);
-  return count === null || count >= 0 ? count : refuseRow(field, 'is less than none');
+  return count === null || count >= 0 ? count : rejectRow(field, 'is less than none');
 }

@@ -3,16 +3,16 @@
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
-import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
 import {
-  harvestRows,
+  parseRows,
   optionalAddress,
   optionalFlag,
   optionalInteger,
   optionalRow,
   optionalRows,
   optionalText,
-  refuseRow,
+  rejectRow,
   requiredAddress,
   requiredAsset,
   requiredInteger,
@@ -44,12 +44,12 @@ export function walkOpenSeaListings(
   upstream: Upstream,
   subject: OpenSeaSubject,
   { pagesMax = PAGES_MAX, signal, ...begun }: ListingWalkOptions = {},
-): AsyncGenerator<Harvest, WalkEnd> {
+): AsyncGenerator<ParsedPage, WalkEnd> {
   const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', subject.slug, 'all'), {
     name: 'listings',
     signal,
   });
-  return walkRows(readPage, (rows) => harvestOpenSeaListings(rows, subject, begun), {
+  return walkRows(readPage, (rows) => parseOpenSeaListings(rows, subject, begun), {
     pagesMax,
     rowsMax: LISTINGS_MAX,
   });
@@ -67,7 +67,7 @@ export async function* walkOpenSeaCheapest(
   upstream: Upstream,
   subject: OpenSeaSubject,
   { pages, signal, ...begun }: Begun & { pages: number; signal?: AbortSignal | undefined },
-): AsyncGenerator<Harvest, CheapestEnd> {
+): AsyncGenerator<ParsedPage, CheapestEnd> {
   const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', subject.slug, 'best'), {
     name: 'listings',
     signal,
@@ -84,7 +84,7 @@ export async function* walkOpenSeaCheapest(
       isCut = read >= pages && page.next !== null;
       return isCut ? { ...page, next: null } : page;
     },
-    (rows) => harvestOpenSeaListings(rows, subject, { ...begun, onOffer: ({ isUnique }) => (hasUnits ||= !isUnique) }),
+    (rows) => parseOpenSeaListings(rows, subject, { ...begun, onOffer: ({ isUnique }) => (hasUnits ||= !isUnique) }),
     { pagesMax: PAGES_MAX, rowsMax: LISTINGS_MAX },
   );
   for (;;) {
@@ -105,12 +105,12 @@ export async function* walkOpenSeaCheapest(
 }
 
 /** Listings as v2 tells them, and orders as its older interface did. */
-export function harvestOpenSeaListings(
+export function parseOpenSeaListings(
   rows: readonly unknown[],
   subject: OpenSeaSubject,
   { begunBy = Number.POSITIVE_INFINITY, onOffer = () => undefined }: Begun & Watch = {},
-): Harvest {
-  return harvestRows(rows, (row) =>
+): ParsedPage {
+  return parseRows(rows, (row) =>
     toListings(row['current_price'] === undefined ? row : toListingRow(row), subject, { begunBy, onOffer }),
   );
 }
@@ -127,7 +127,7 @@ function toListings(row: Row, subject: OpenSeaSubject, { begunBy, onOffer }: Req
   const told = requiredText(row, 'status');
   // Nobody can fill it now; should that change, it is told as active again.
   if (told === 'INACTIVE') return [];
-  const status = STATUSES[told] ?? refuseRow('status', 'is none that is known');
+  const status = STATUSES[told] ?? rejectRow('status', 'is none that is known');
   const type = requiredText(row, 'type');
   if (type === 'english') leaveOut('type', 'is an auction: nobody can buy at its price');
   const order = toRow(toRow(row['protocol_data'], 'protocol_data')['parameters'], 'parameters');
@@ -164,7 +164,7 @@ const ORDER_HASH = /^0x[0-9a-f]{64}$/i;
 
 function readIdentity(row: Row): { id: string; orderHash: string } {
   const hash = requiredText(row, 'order_hash').toLowerCase();
-  if (!ORDER_HASH.test(hash)) refuseRow('order_hash', 'is no hash');
+  if (!ORDER_HASH.test(hash)) rejectRow('order_hash', 'is no hash');
   return { id: hash, orderHash: hash };
 }
 
@@ -176,14 +176,14 @@ type Offer = { contract: Address; tokenId: string; amount: bigint; isUnique: boo
 
 function readOffer(order: Row): Offer {
   const items = optionalRows(order, 'offer');
-  if (items.length === 0) refuseRow('offer', 'is of nothing');
+  if (items.length === 0) rejectRow('offer', 'is of nothing');
   if (items.length > 1) leaveOut('offer', 'is a bundle');
   const item = toRow(items[0], 'offer[0]');
   const type = requiredInteger(item, 'itemType');
   if (type !== ERC721 && type !== ERC1155) leaveOut('offer[0].itemType', 'is no single token');
   const amount = readAmount(item, 'startAmount');
-  if (amount === 0n || readAmount(item, 'endAmount') !== amount) refuseRow('offer[0]', 'is no fixed amount of a token');
-  if (type === ERC721 && amount !== 1n) refuseRow('offer[0].startAmount', 'is not 1');
+  if (amount === 0n || readAmount(item, 'endAmount') !== amount) rejectRow('offer[0]', 'is no fixed amount of a token');
+  if (type === ERC721 && amount !== 1n) rejectRow('offer[0].startAmount', 'is not 1');
   return {
     contract: requiredAddress(item, 'token', 'evm'),
     tokenId: requiredAsset(item, 'identifierOrCriteria', 'evm'),
@@ -197,9 +197,9 @@ function checkAsset(row: Row, { contract, tokenId }: Offer): void {
   const asset = optionalRow(row, 'asset');
   if (!asset) return;
   if (requiredAddress(asset, 'contract', 'evm') !== contract)
-    refuseRow('asset.contract', 'is not what the order offers');
+    rejectRow('asset.contract', 'is not what the order offers');
   const told = optionalText(asset, 'identifier');
-  if (told !== null && told !== tokenId) refuseRow('asset.identifier', 'is not what the order offers');
+  if (told !== null && told !== tokenId) rejectRow('asset.identifier', 'is not what the order offers');
 }
 
 type PriceContext = { subject: OpenSeaSubject; offered: bigint };
@@ -212,21 +212,21 @@ function readUnitPrice(row: Row, order: Row, { subject, offered }: PriceContext)
   if (!isNativeSymbol(requiredText(price, 'currency'), chain))
     leaveOut('price.current.currency', 'is another currency');
   if (requiredInteger(price, 'decimals') !== chain.decimals)
-    refuseRow('price.current.decimals', 'are not those of the chain');
+    rejectRow('price.current.decimals', 'are not those of the chain');
   const told = readAmount(price, 'value');
-  if (told === 0n) refuseRow('price.current.value', 'is no price');
+  if (told === 0n) rejectRow('price.current.value', 'is no price');
   const remaining = BigInt(requiredInteger(row, 'remaining_quantity'));
-  if (remaining <= 0n || remaining > offered) refuseRow('remaining_quantity', 'is not what is left of the order');
+  if (remaining <= 0n || remaining > offered) rejectRow('remaining_quantity', 'is not what is left of the order');
   // An order whose price moves with time asks for something between its two ends.
   if (asked.start !== asked.end) {
     const [low, high] = asked.start < asked.end ? [asked.start, asked.end] : [asked.end, asked.start];
-    if (told < low || told > high) refuseRow('price.current.value', 'is not what the order asks for');
+    if (told < low || told > high) rejectRow('price.current.value', 'is not what the order asks for');
     return divideUp(told, offered);
   }
   // Of several, some tell the price of all, some of what is left, some of one.
   const unit = divideUp(asked.start, offered);
   if (told !== asked.start && told !== unit && told !== divideUp(asked.start * remaining, offered)) {
-    refuseRow('price.current.value', 'is not what the order asks for');
+    rejectRow('price.current.value', 'is not what the order asks for');
   }
   return unit;
 }
@@ -234,7 +234,7 @@ function readUnitPrice(row: Row, order: Row, { subject, offered }: PriceContext)
 /** The sums of all that an order asks for, fees and royalties included. */
 function readAsked(order: Row, { chain }: OpenSeaSubject): { start: bigint; end: bigint } {
   const items = optionalRows(order, 'consideration');
-  if (items.length === 0) refuseRow('consideration', 'asks for nothing');
+  if (items.length === 0) rejectRow('consideration', 'asks for nothing');
   let start = 0n;
   let end = 0n;
   const currencies = new Set<Address>();
@@ -246,7 +246,7 @@ function readAsked(order: Row, { chain }: OpenSeaSubject): { start: bigint; end:
     end += readAmount(item, 'endAmount');
   }
   const [currency, ...others] = currencies;
-  if (others.length > 0) refuseRow('consideration', 'is in several currencies');
+  if (others.length > 0) rejectRow('consideration', 'is in several currencies');
   if (currency === undefined || !isNativeToken(currency, chain)) leaveOut('consideration', 'is in another currency');
   return { start, end };
 }
@@ -256,12 +256,12 @@ function divideUp(total: bigint, count: bigint): bigint {
 }
 
 function readAmount(row: Row, field: string): bigint {
-  return parseAmount(requiredText(row, field)) ?? refuseRow(field, 'is no amount in digits');
+  return parseAmount(requiredText(row, field)) ?? rejectRow(field, 'is no amount in digits');
 }
 
 function readSeconds(order: Row, field: string): number {
   const text = requiredText(order, field);
-  return /^\d{1,78}$/.test(text) ? Number(text) : refuseRow(field, 'is no time in digits');
+  return /^\d{1,78}$/.test(text) ? Number(text) : rejectRow(field, 'is no time in digits');
 }
 
 const ENDLESS_S = Date.UTC(9_999, 0, 1) / 1_000;
@@ -275,12 +275,12 @@ function readEnd(order: Row): string | null {
 /** An order of the older interface in the form of a listing. */
 function toListingRow(order: Row): Row {
   const parameters = toRow(toRow(order['protocol_data'], 'protocol_data')['parameters'], 'parameters');
-  if (requiredText(order, 'side') !== 'ask') refuseRow('side', 'is no ask');
+  if (requiredText(order, 'side') !== 'ask') rejectRow('side', 'is no ask');
   const asset = toRow(optionalRows(toRow(order['maker_asset_bundle'], 'maker_asset_bundle'), 'assets')[0], 'assets[0]');
   const contract = toRow(asset['asset_contract'], 'asset_contract');
   const first = toRow(optionalRows(toRow(order['taker_asset_bundle'], 'taker_asset_bundle'), 'assets')[0], 'payment');
   const payment = toRow(first['asset_contract'], 'payment.asset_contract');
-  if (optionalAddress(order, 'taker', 'evm') !== null) refuseRow('taker', 'is not everybody');
+  if (optionalAddress(order, 'taker', 'evm') !== null) rejectRow('taker', 'is not everybody');
   const status = optionalFlag(order, 'finalized')
     ? 'FULFILLED'
     : optionalFlag(order, 'cancelled')

@@ -2,12 +2,12 @@
 // for a native amount; what names no single token is refused.
 
 import { parseAmount } from '../../core/amount.ts';
-import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
 import {
-  harvestRows,
+  parseRows,
   optionalAddress,
   optionalText,
-  refuseRow,
+  rejectRow,
   requiredAddress,
   requiredAsset,
   requiredInteger,
@@ -38,17 +38,17 @@ export function walkOpenSeaSales(
   upstream: Upstream,
   subject: OpenSeaSubject,
   { since, pagesMax = PAGES_MAX, signal }: SaleWalkOptions,
-): AsyncGenerator<Harvest, WalkEnd> {
+): AsyncGenerator<ParsedPage, WalkEnd> {
   const readPage = pageReader(upstream, toPath('api', 'v2', 'events', 'collection', subject.slug), {
     name: 'asset_events',
     query: { event_type: 'sale', after: since === null ? null : Math.floor(since / 1_000) },
     signal,
   });
-  return walkRows(readPage, (rows) => harvestOpenSeaSales(rows, subject), { pagesMax, rowsMax: SALES_MAX });
+  return walkRows(readPage, (rows) => parseOpenSeaSales(rows, subject), { pagesMax, rowsMax: SALES_MAX });
 }
 
-export function harvestOpenSeaSales(rows: readonly unknown[], subject: OpenSeaSubject): Harvest {
-  return harvestRows(rows, (row) => toSales(row, subject));
+export function parseOpenSeaSales(rows: readonly unknown[], subject: OpenSeaSubject): ParsedPage {
+  return parseRows(rows, (row) => toSales(row, subject));
 }
 
 const TRANSACTION = /^0x[0-9a-f]{64}$/i;
@@ -59,9 +59,9 @@ function toSales(row: Row, subject: OpenSeaSubject): SourceRecord[] {
   if ((row['nft'] ?? null) === null) leaveOut('nft', 'is missing: a bundle has no price for a token');
   const token = toRow(row['nft'], 'nft');
   if (requiredAddress(token, 'contract', 'evm') !== subject.contractAddress) return [];
-  if (requiredInteger(row, 'quantity') < 1) refuseRow('quantity', 'is nothing');
+  if (requiredInteger(row, 'quantity') < 1) rejectRow('quantity', 'is nothing');
   const tx = optionalText(row, 'transaction')?.toLowerCase() ?? null;
-  if (tx !== null && !TRANSACTION.test(tx)) refuseRow('transaction', 'is no hash');
+  if (tx !== null && !TRANSACTION.test(tx)) rejectRow('transaction', 'is no hash');
   const order = optionalText(row, 'order_hash')?.toLowerCase() ?? null;
   const seller = optionalAddress(row, 'seller', 'evm');
   const buyer = optionalAddress(row, 'buyer', 'evm');
@@ -87,15 +87,15 @@ const SYMBOL = /^[\p{L}\p{N}.$_+-]{1,20}$/u;
 /** What was paid in all, several units of a token included. */
 function readPrice(row: Row, { chain }: OpenSeaSubject): string {
   const payment = toRow(row['payment'], 'payment');
-  const raw = parseAmount(requiredText(payment, 'quantity')) ?? refuseRow('payment.quantity', 'is no amount in digits');
-  if (raw === 0n) refuseRow('payment.quantity', 'is no price');
+  const raw = parseAmount(requiredText(payment, 'quantity')) ?? rejectRow('payment.quantity', 'is no amount in digits');
+  if (raw === 0n) rejectRow('payment.quantity', 'is no price');
   const symbol = requiredText(payment, 'symbol');
   const decimals = requiredInteger(payment, 'decimals');
   const token = requiredAddress(payment, 'token_address', 'evm');
   if (isNativeToken(token, chain)) {
     // A native coin by another name, or of other units, is one that nobody here knows.
-    if (!isNativeSymbol(symbol, chain)) refuseRow('payment.symbol', 'is not that of its token');
-    if (decimals !== chain.decimals) refuseRow('payment.decimals', 'are not those of the chain');
+    if (!isNativeSymbol(symbol, chain)) rejectRow('payment.symbol', 'is not that of its token');
+    if (decimals !== chain.decimals) rejectRow('payment.decimals', 'are not those of the chain');
     return raw.toString();
   }
   return `${raw} ${SYMBOL.test(symbol) ? symbol : token}`;

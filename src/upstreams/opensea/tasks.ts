@@ -17,13 +17,13 @@ import { PAGE } from './pages.ts';
 import type { OpenSeaSubject } from './location.ts';
 import { OPENSEA, toOpenSeaChain } from './location.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from './tokens.ts';
-import type { Harvest, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord } from '../rows.ts';
 import type { UpstreamPace } from '../upstream.ts';
 import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
-import { landHarvest, landPages } from '../ingest-pages.ts';
-import { createShownTokensTask } from '../viewed-tokens.ts';
-import type { SyncContext, SyncTask } from '../../tasks/task.ts';
+import { ingestPage, ingestPages } from '../ingest-pages.ts';
+import { createViewedTokensTask } from '../viewed-tokens.ts';
+import type { SyncContext, Task } from '../../tasks/task.ts';
 
 const COLLECTIONS_PERIOD_MS = 60 * 60_000;
 const TOKENS_PERIOD_MS = 24 * 60 * 60_000;
@@ -50,7 +50,7 @@ const SALE_OVERLAP_MS = 15 * 60_000;
 const FIRST_SALE_PAGES_MAX = 5;
 
 /** No tasks without a key: OpenSea answers nobody without one. */
-export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): SyncTask[] {
+export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
   const { config } = context;
   if (config.openseaKey === null) return [];
   const upstream = createTaskUpstream(context, {
@@ -76,7 +76,7 @@ export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { 
     task('opensea-listings', LISTINGS_PERIOD_MS, createListingWork()),
     task('opensea-sales', SALES_PERIOD_MS, syncSales),
     task('opensea-tokens', TOKENS_PERIOD_MS, syncTokens, TOKENS_DEADLINE_MS),
-    createShownTokensTask(context, {
+    createViewedTokensTask(context, {
       name: 'opensea-shown-tokens',
       upstream,
       againMs: SHOWN_TOKEN_MS,
@@ -127,19 +127,19 @@ async function findSlug(
 }
 
 async function syncCollection(context: SyncContext, step: OpenSeaStep): Promise<void> {
-  const { upstream, follow, subject, lander, signal } = step;
+  const { upstream, follow, subject, ingester, signal } = step;
   const harvest = await readOpenSeaCollection(upstream, subject, { signal });
   const records: SourceRecord[] = [];
   for (const record of harvest.records) {
     const [stored = null] = await listCollectionsByIds(context.main, [follow.collectionId]);
     records.push(await fillIn(context, record, stored));
   }
-  await landHarvest(lander, { ...harvest, records }, signal);
+  await ingestPage(ingester, { ...harvest, records }, signal);
   // What a chain tells is counted from its own events.
   if (isChainRead(context, follow)) return;
   const stats = await readOpenSeaStats(upstream, subject, { at: context.clock(), signal });
   const told = stats.records.map((record) => withSupply(withoutFloor(record), harvest.records));
-  await landHarvest(lander, { ...stats, records: told }, signal);
+  await ingestPage(ingester, { ...stats, records: told }, signal);
 }
 
 /** How many tokens there are is told with the collection: counting those that are known would tell how many were read so far. */
@@ -203,21 +203,21 @@ function createListingWork(): Work {
 
 /** Returns of how many pages the book is; null when it was not seen whole, or is not believed. */
 async function syncBook({ clock }: SyncContext, step: OpenSeaStep): Promise<number | null> {
-  const { upstream, subject, lander, signal } = step;
+  const { upstream, subject, ingester, signal } = step;
   const walk = walkOpenSeaListings(upstream, subject, { begunBy: clock(), signal });
-  const end = await landPages(lander, walk, signal);
+  const end = await ingestPages(ingester, walk, signal);
   return (await conclude(step, { ...end, below: null })) ? end.pages : null;
 }
 
 async function syncCheapest({ clock }: SyncContext, step: OpenSeaStep): Promise<boolean> {
-  const { upstream, subject, lander, signal } = step;
+  const { upstream, subject, ingester, signal } = step;
   const walk = walkOpenSeaCheapest(upstream, subject, { pages: CHEAPEST_PAGES, begunBy: clock(), signal });
-  return conclude(step, await landPages(lander, walk, signal));
+  return conclude(step, await ingestPages(ingester, walk, signal));
 }
 
 /** Retires what a look at a book should have shown and did not; whether the look is believed. */
 async function conclude(
-  { follow, lander, problems }: OpenSeaStep,
+  { follow, ingester, problems }: OpenSeaStep,
   { whole, why, below }: CheapestEnd,
 ): Promise<boolean> {
   const { collectionId } = follow;
@@ -225,14 +225,14 @@ async function conclude(
     problems.push(`${collectionId}: listings not seen whole: ${why}`);
     return false;
   }
-  if (await lander.retireUnseen({ source: OPENSEA, collectionId, below })) return true;
+  if (await ingester.retireUnseen({ source: OPENSEA, collectionId, below })) return true;
   problems.push(`${collectionId}: so many listings are gone at once that it is not believed yet`);
   return false;
 }
 
 /** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
 async function syncSales(context: SyncContext, step: OpenSeaStep): Promise<void> {
-  const { upstream, follow, subject, lander, signal } = step;
+  const { upstream, follow, subject, ingester, signal } = step;
   // A chain that is read tells every sale with its place in the block: told twice, it would be counted twice.
   if (isChainRead(context, follow)) return;
   const { collectionId } = follow;
@@ -241,7 +241,7 @@ async function syncSales(context: SyncContext, step: OpenSeaStep): Promise<void>
     newest === null
       ? { since: null, pagesMax: FIRST_SALE_PAGES_MAX, signal }
       : { since: newest - SALE_OVERLAP_MS, signal };
-  const harvests: Harvest[] = [];
+  const harvests: ParsedPage[] = [];
   const pages = walkOpenSeaSales(upstream, subject, options);
   for (;;) {
     const page = await pages.next();
@@ -253,19 +253,19 @@ async function syncSales(context: SyncContext, step: OpenSeaStep): Promise<void>
     harvests.push(page.value);
   }
   for (const harvest of harvests.toReversed()) {
-    await landHarvest(lander, { ...harvest, records: harvest.records.toReversed() }, signal);
+    await ingestPage(ingester, { ...harvest, records: harvest.records.toReversed() }, signal);
   }
 }
 
 async function lookAtTokens(step: OpenSeaStep, assets: readonly AssetId[]): Promise<void> {
-  const { upstream, subject, lander, signal } = step;
+  const { upstream, subject, ingester, signal } = step;
   for (const asset of assets)
-    await landHarvest(lander, await readOpenSeaToken(upstream, subject, asset, { signal }), signal);
+    await ingestPage(ingester, await readOpenSeaToken(upstream, subject, asset, { signal }), signal);
 }
 
 async function syncTokens(_context: SyncContext, step: OpenSeaStep): Promise<void> {
-  const { upstream, follow, subject, lander, signal } = step;
-  const end = await landPages(lander, walkOpenSeaTokens(upstream, subject, { signal }), signal);
+  const { upstream, follow, subject, ingester, signal } = step;
+  const end = await ingestPages(ingester, walkOpenSeaTokens(upstream, subject, { signal }), signal);
   if (!end.whole) step.problems.push(`${follow.collectionId}: tokens not seen whole: ${end.why}`);
 }
 

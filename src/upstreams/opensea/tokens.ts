@@ -2,15 +2,15 @@
 // one: what several own has no owner.
 
 import type { AssetId } from '../../core/address.ts';
-import type { Harvest, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
 import {
-  harvestRows,
+  parseRows,
   optionalFlag,
   optionalInteger,
   optionalRow,
   optionalRows,
   optionalText,
-  refuseRow,
+  rejectRow,
   requiredAddress,
   requiredAsset,
   toRow,
@@ -35,10 +35,10 @@ export async function readOpenSeaToken(
   subject: OpenSeaSubject,
   tokenId: AssetId,
   { signal }: Options = {},
-): Promise<Harvest> {
+): Promise<ParsedPage> {
   const row = await readAnswer(upstream, toPath(...toContractPath(subject), 'nfts', tokenId), { signal });
-  return harvestRows([row['nft']], (told) => {
-    if (requiredAsset(told, 'identifier', 'evm') !== tokenId) refuseRow('nft.identifier', 'is another token');
+  return parseRows([row['nft']], (told) => {
+    if (requiredAsset(told, 'identifier', 'evm') !== tokenId) rejectRow('nft.identifier', 'is another token');
     return toTokens(told, subject);
   });
 }
@@ -48,17 +48,17 @@ export function walkOpenSeaTokens(
   upstream: Upstream,
   subject: OpenSeaSubject,
   { pagesMax = PAGES_MAX, signal }: Options = {},
-): AsyncGenerator<Harvest, WalkEnd> {
+): AsyncGenerator<ParsedPage, WalkEnd> {
   const readPage = pageReader(upstream, toPath(...toContractPath(subject), 'nfts'), {
     name: 'nfts',
     isBulk: true,
     signal,
   });
-  return walkRows(readPage, (rows) => harvestOpenSeaTokens(rows, subject), { pagesMax, rowsMax: TOKENS_MAX });
+  return walkRows(readPage, (rows) => parseOpenSeaTokens(rows, subject), { pagesMax, rowsMax: TOKENS_MAX });
 }
 
-export function harvestOpenSeaTokens(rows: readonly unknown[], subject: OpenSeaSubject): Harvest {
-  return harvestRows(rows, (row) => toTokens(row, subject));
+export function parseOpenSeaTokens(rows: readonly unknown[], subject: OpenSeaSubject): ParsedPage {
+  return parseRows(rows, (row) => toTokens(row, subject));
 }
 
 function toContractPath({ chain, contractAddress }: OpenSeaSubject): string[] {
@@ -68,7 +68,7 @@ function toContractPath({ chain, contractAddress }: OpenSeaSubject): string[] {
 }
 
 function toTokens(row: Row, subject: OpenSeaSubject): SourceRecord[] {
-  if (requiredAddress(row, 'contract', 'evm') !== subject.contractAddress) refuseRow('contract', 'is another one');
+  if (requiredAddress(row, 'contract', 'evm') !== subject.contractAddress) rejectRow('contract', 'is another one');
   const tokenId = requiredAsset(row, 'identifier', 'evm');
   if (optionalFlag(row, 'is_disabled')) return [];
   const name = optionalText(row, 'name');
@@ -93,7 +93,7 @@ function readRank(row: Row): number | null {
   const rarity = optionalRow(row, 'rarity');
   const rank = rarity && optionalInteger(rarity, 'rank');
   if (rank === null) return null;
-  return rank >= 1 && rank <= RANK_MAX ? rank : refuseRow('rarity.rank', 'is no rank');
+  return rank >= 1 && rank <= RANK_MAX ? rank : rejectRow('rarity.rank', 'is no rank');
 }
 
 function readOwner(row: Row): string | null {

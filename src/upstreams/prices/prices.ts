@@ -3,7 +3,7 @@
 
 import { JsonNumber } from '../../core/json-text.ts';
 import type { Quote } from './quotes.ts';
-import { optionalInteger, refuseRow, RowRefusal, toRow, toTime } from '../rows.ts';
+import { optionalInteger, rejectRow, RowRejection, toRow, toTime } from '../rows.ts';
 import type { Upstream } from '../upstream.ts';
 import { toPath, UpstreamFailure } from '../upstream.ts';
 
@@ -54,8 +54,8 @@ export async function readCoinbasePrices(
     if (answer === null) continue;
     collect(refused, () => {
       const data = toRow(toRow(answer, 'answer')['data'], 'data');
-      if (data['base'] !== symbol) refuseRow('base', 'is another currency');
-      if (data['currency'] !== 'USD') refuseRow('currency', 'is not USD');
+      if (data['base'] !== symbol) rejectRow('base', 'is another currency');
+      if (data['currency'] !== 'USD') rejectRow('currency', 'is not USD');
       const { amount } = data;
       quotes.set(symbol, { source: upstream.name, usd: toUsd(typeof amount === 'string' ? amount : null, 'amount') });
     });
@@ -84,7 +84,7 @@ export async function readCoingeckoPrices(
   collect(refused, () => {
     const byId = toRow(answer, 'answer');
     if ([...ids.values()].every((id) => byId[id] === undefined))
-      refuseRow('answer', 'tells of no coin that was asked for');
+      rejectRow('answer', 'tells of no coin that was asked for');
     for (const [symbol, id] of ids) {
       if (byId[id] === undefined) continue;
       collect(refused, () => {
@@ -93,7 +93,7 @@ export async function readCoingeckoPrices(
         if (usd === undefined || usd === null) return;
         // Without a time it says as much as Coinbase does, which tells none; a time that makes no sense says that it is not this.
         const seconds = optionalInteger(told, UPDATED);
-        if (seconds !== null && now - Date.parse(toTime(seconds, UPDATED)) > AGE_MAX_MS) refuseRow(id, 'is too old');
+        if (seconds !== null && now - Date.parse(toTime(seconds, UPDATED)) > AGE_MAX_MS) rejectRow(id, 'is too old');
         quotes.set(symbol, { source: upstream.name, usd: toUsd(usd instanceof JsonNumber ? usd.text : null, id) });
       });
     }
@@ -115,13 +115,13 @@ function collect(refused: string[], read: () => void): void {
   try {
     read();
   } catch (error) {
-    if (!(error instanceof RowRefusal)) throw error;
+    if (!(error instanceof RowRejection)) throw error;
     refused.push(error.message);
   }
 }
 
 function toUsd(text: string | null, field: string): number {
-  if (text === null || !DECIMAL.test(text)) return refuseRow(field, 'is no decimal of dollars');
+  if (text === null || !DECIMAL.test(text)) return rejectRow(field, 'is no decimal of dollars');
   const usd = Number(text);
-  return Number.isFinite(usd) && usd > 0 ? usd : refuseRow(field, 'is no price');
+  return Number.isFinite(usd) && usd > 0 ? usd : rejectRow(field, 'is no price');
 }

@@ -10,8 +10,8 @@ import { readCoinbasePrices, readCoingeckoPrices } from './prices.ts';
 import type { Quotes } from './prices.ts';
 import type { Upstream } from '../upstream.ts';
 import { createUpstream } from '../upstream.ts';
-import { createLander } from '../ingester.ts';
-import type { SyncContext, SyncTask } from '../../tasks/task.ts';
+import { createIngester } from '../ingester.ts';
+import type { SyncContext, Task } from '../../tasks/task.ts';
 
 /** With a tenth more, and a request that hangs, still within a minute: a source that is back is heard again while the other goes on. */
 const PERIOD_MS = 45_000;
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 8_000;
 type PriceReader = { upstream: Upstream | null; read(signal: AbortSignal): Promise<Quotes> };
 
 /** No task where there is no source. */
-export function createPriceTasks(context: SyncContext, { timeoutMs = TIMEOUT_MS } = {}): SyncTask[] {
+export function createPriceTasks(context: SyncContext, { timeoutMs = TIMEOUT_MS } = {}): Task[] {
   const symbols = [...new Set([...context.chains.values()].map((chain) => chain.symbol))];
   const readers = context.config.priceSources.map((source) => createReader(context, { source, symbols, timeoutMs }));
   if (readers.length === 0) return [];
@@ -40,7 +40,7 @@ async function syncPrices(
   context: SyncContext,
   { readers, symbols, signal }: { readers: readonly PriceReader[]; symbols: readonly string[]; signal: AbortSignal },
 ) {
-  const lander = createLander(context);
+  const ingester = createIngester(context);
   const problems: string[] = [];
   const readings = await Promise.allSettled(readers.map((reader) => reader.read(signal)));
   const told: Quotes[] = [];
@@ -50,7 +50,7 @@ async function syncPrices(
   }
   signal.throwIfAborted();
   if (told.length === 0) throw new Error(problems.join('; '));
-  for (const { refused } of told) for (const reason of refused) lander.refuse(reason);
+  for (const { refused } of told) for (const reason of refused) ingester.refuse(reason);
   const known = new Map((await listRates(context.main)).map((rate) => [rate.symbol, rate]));
   const now = context.clock();
   const at = new Date(now).toISOString();
@@ -65,8 +65,8 @@ async function syncPrices(
     if (decision.why !== 'unknown') problems.push(toProblem(symbol, decision.why, quotes));
     return [];
   });
-  await lander.land(records, signal);
-  return lander.result({ problems });
+  await ingester.land(records, signal);
+  return ingester.result({ problems });
 }
 
 function toProblem(symbol: string, why: 'disagreement' | 'absurd', quotes: readonly Quote[]): string {

@@ -12,7 +12,7 @@ import type { AnswerFormat } from '../../../src/cli/import/recorded-formats.ts';
 import { importCommand, runImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
-import { LOCAL_DOOR } from '../../../src/intake/http/context.ts';
+import { LOCAL_ACCESS } from '../../../src/intake/http/context.ts';
 import { registerRecordRoutes } from '../../../src/intake/http/records.ts';
 import { IntakeErrorSchema } from '../../../src/intake/http/schemas.ts';
 import { createSocketConnection } from '../../../src/intake/client.ts';
@@ -107,7 +107,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       t.after(() => app.close());
       app.addSchema(IntakeErrorSchema);
       app.setValidatorCompiler(() => () => true);
-      registerRecordRoutes(app, toContext(db), LOCAL_DOOR);
+      registerRecordRoutes(app, toContext(db), LOCAL_ACCESS);
       const socketPath = path.join(temporaryDirectory(), 'intake.sock');
       await app.listen({ path: socketPath });
       // One line a row; among the refused ones are the first of a batch of 500, and the last.

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { before, beforeEach, describe, test } from 'node:test';
 import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
-import type { TestAnswer } from '../../support/service.ts';
+import type { TestResponse } from '../../support/service.ts';
 import { MINUTE_MS, SECOND_MS, forEachMarket, newSubject, range } from '../../support/market.ts';
 
 const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];
@@ -33,7 +33,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
     for (let sent = 0; sent < times; sent += 1) statuses.push((await market.get(path, init)).status);
     return statuses;
   };
-  const assertRefused = (answer: TestAnswer, limit: number, resetAt: number) => {
+  const assertRefused = (answer: TestResponse, limit: number, resetAt: number) => {
     assert.equal(answer.status, 429);
     const seconds = Math.ceil((resetAt - market.now()) / SECOND_MS);
     assert.deepEqual(

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Address } from '../../../src/core/address.ts';
 import type { Hex } from '../../../src/chain-log/chain-event.ts';
 import type { ListingTerms } from '../../../src/orders/seaport/listing.ts';
-import { LISTING_REFUSALS, STARTS_AHEAD_MAX_MS, toListingTerms } from '../../../src/orders/seaport/listing.ts';
+import { LISTING_REJECTIONS, STARTS_AHEAD_MAX_MS, toListingTerms } from '../../../src/orders/seaport/listing.ts';
 import type { SeaportOrder } from '../../../src/orders/seaport/order.ts';
 import type { AskOptions } from '../../support/signed-orders.ts';
 import { SEAPORT_1_6, toAsk } from '../../support/signed-orders.ts';
@@ -136,7 +136,7 @@ describe('listings', () => {
       ],
       expired: [ask({ end: NOW / 1_000 }), ask({ start: NOW / 1_000 + 9, end: NOW / 1_000 + 9 })],
     };
-    assert.deepEqual(Object.keys(cases), [...LISTING_REFUSALS]);
+    assert.deepEqual(Object.keys(cases), [...LISTING_REJECTIONS]);
     for (const [code, orders] of Object.entries(cases)) for (const order of orders) assert.equal(codeOf(order), code);
   });
 

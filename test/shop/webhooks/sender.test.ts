@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { Sender } from '../../../src/shop/webhooks/sender.ts';
-import { ANSWER_BYTES_MAX, createSender } from '../../../src/shop/webhooks/sender.ts';
+import { RESPONSE_BYTES_MAX, createSender } from '../../../src/shop/webhooks/sender.ts';
 import { until } from '../../support/engines.ts';
 import type { Receiver } from './fixtures.ts';
 import { answerWith, startReceiver } from './fixtures.ts';
@@ -71,7 +71,7 @@ test('of a long answer no more is read than the bound', async () => {
   receiver.answer = (_request, response) => {
     const pour = () => {
       // Bounded, so that a sender that reads without end fails the test and does not hang it.
-      while (sent < 256 * ANSWER_BYTES_MAX * 4 && response.write(Buffer.alloc(16_384))) sent += 16_384;
+      while (sent < 256 * RESPONSE_BYTES_MAX * 4 && response.write(Buffer.alloc(16_384))) sent += 16_384;
     };
     response.on('drain', pour).once('close', () => (isClosed = true));
     pour();
@@ -80,7 +80,7 @@ test('of a long answer no more is read than the bound', async () => {
   assert.deepEqual({ status, error }, { status: 200, error: null });
   await until(() => isClosed, 2_000, 'the connection was not closed');
   // What the kernel buffers on both sides comes on top.
-  assert.ok(sent < ANSWER_BYTES_MAX + 16 * 1024 * 1024, `${sent} bytes`);
+  assert.ok(sent < RESPONSE_BYTES_MAX + 16 * 1024 * 1024, `${sent} bytes`);
 });
 
 test('what goes wrong on the way is told in words that name no address', async () => {

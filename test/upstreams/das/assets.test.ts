@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
-  harvestDasTokens,
+  parseDasTokens,
   readDasCollection,
   readDasTokens,
   walkDasCollection,
@@ -63,7 +63,7 @@ test('50 recorded assets are 50 tokens, whatever their interface; frozen and del
 
 test('of a recorded wallet the 33 fungibles are left out, by supply and decimals and not by their interface', (t) => {
   if (!recorded) return t.diagnostic(NOT_AT_HAND);
-  const { records, refused, skipped } = harvestDasTokens(received(recorded.wallet), null);
+  const { records, refused, skipped } = parseDasTokens(received(recorded.wallet), null);
   assertSound(records);
   assert.deepEqual(refused, []);
   // 17 are single, and of these 12 say which collection they belong to.
@@ -72,7 +72,7 @@ test('of a recorded wallet the 33 fungibles are left out, by supply and decimals
   const grouped = single.filter(({ grouping }) => grouping.length > 0);
   assert.deepEqual([records.length, skipped], [grouped.length, 50 - grouped.length]);
   const disguised = recorded.wallet.map((asset) => ({ ...asset, interface: 'ProgrammableNFT' }));
-  assert.deepEqual(harvestDasTokens(received(disguised), null).records, records);
+  assert.deepEqual(parseDasTokens(received(disguised), null).records, records);
 });
 
 test('burnt tokens, wide supplies and parts are left out; compressed and core assets without a mint account are not', () => {
@@ -91,7 +91,7 @@ test('burnt tokens, wide supplies and parts are left out; compressed and core as
     assetOf('not-a-mint', COLLECTION),
     assetOf(mint(9), COLLECTION, { ownership: { owner: null, ownership_model: 'single' } }),
   ];
-  const { records, refused, skipped } = harvestDasTokens(received(assets), COLLECTION);
+  const { records, refused, skipped } = parseDasTokens(received(assets), COLLECTION);
   assert.deepEqual(
     records.map((record) => record['mint']),
     [mint(5), mint(6)],
@@ -111,7 +111,7 @@ test('a supply wider than a double is read as it is written', () => {
     '"supply":1',
     '"supply":1.0000000000000000001',
   );
-  assert.deepEqual(harvestDasTokens(parseExactJson(Buffer.from(text)) as unknown[], COLLECTION).records, []);
+  assert.deepEqual(parseDasTokens(parseExactJson(Buffer.from(text)) as unknown[], COLLECTION).records, []);
 });
 
 test('a collection of 2,525 real mints is read whole, page by page, with the case of every mint kept', async (t) => {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { parseNativeAmount, toDecimalText } from '../../../src/core/amount.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import { parseJsonText } from '../../../src/core/json-text.ts';
-import { harvestMagicEdenAsks, walkMagicEdenAsks } from '../../../src/upstreams/magic-eden/evm.ts';
+import { parseMagicEdenAsks, walkMagicEdenAsks } from '../../../src/upstreams/magic-eden/evm.ts';
 import {
   readMagicEdenStats,
   readMagicEdenToken,
@@ -335,9 +335,9 @@ test('the recorded ask of the EVM side is of another marketplace and left out; a
   if (text === null) return t.diagnostic('the recorded ask is not at hand: nothing was tested');
   const subject = { chain: ethereum, contractAddress: CONTRACT };
   const { orders } = parseJsonText(text) as { orders: Record<string, unknown>[] };
-  assert.deepEqual(harvestMagicEdenAsks(orders, subject), { records: [], refused: [], skipped: 1 });
+  assert.deepEqual(parseMagicEdenAsks(orders, subject), { records: [], refused: [], skipped: 1 });
   const own = orders.map((order) => ({ ...order, source: { domain: 'magiceden.io' } }));
-  const { records } = harvestMagicEdenAsks(own, subject);
+  const { records } = parseMagicEdenAsks(own, subject);
   assert.deepEqual(records, [
     {
       kind: 'listing',
@@ -386,15 +386,15 @@ test('asks that have not begun are left to a later look, in either shape', () =>
   const rows = [beginning('2026-05-01T00:00:00Z'), beginning('2026-05-01T00:00:01Z'), beginning('1777593601')];
   const at = Date.parse('2026-05-01T00:00:00Z');
   const subject = { chain: ethereum, contractAddress: CONTRACT, begunBy: at };
-  const { records, refused, skipped } = harvestMagicEdenAsks(parseJsonText(JSON.stringify(rows)) as unknown[], subject);
+  const { records, refused, skipped } = parseMagicEdenAsks(parseJsonText(JSON.stringify(rows)) as unknown[], subject);
   assert.deepEqual([records.length, refused, skipped], [1, [], 2]);
   const text = readPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
   if (text === null) return;
   const { orders } = parseJsonText(text) as { orders: Record<string, unknown>[] };
   const own = orders.map((order) => ({ ...order, source: { domain: 'magiceden.io' } }));
   const from = 1_713_985_300_000;
-  assert.equal(harvestMagicEdenAsks(own, { ...subject, begunBy: from }).records.length, 1);
-  assert.equal(harvestMagicEdenAsks(own, { ...subject, begunBy: from - 1 }).skipped, 1);
+  assert.equal(parseMagicEdenAsks(own, { ...subject, begunBy: from }).records.length, 1);
+  assert.equal(parseMagicEdenAsks(own, { ...subject, begunBy: from - 1 }).skipped, 1);
 });
 
 test('a book of which most is in another currency was seen whole, and one that makes no sense was not', async (t) => {

@@ -18,15 +18,15 @@ import {
   readOpenSeaStats,
 } from '../../../src/upstreams/opensea/collection.ts';
 import {
-  harvestOpenSeaListings,
+  parseOpenSeaListings,
   walkOpenSeaCheapest,
   walkOpenSeaListings,
 } from '../../../src/upstreams/opensea/listings.ts';
-import { harvestOpenSeaSales, walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
+import { parseOpenSeaSales, walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
 import type { OpenSeaSubject } from '../../../src/upstreams/opensea/location.ts';
 import { isOpenSeaChain, toOpenSeaChain } from '../../../src/upstreams/opensea/location.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
-import type { Harvest, SourceRecord } from '../../../src/upstreams/rows.ts';
+import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
 import type { Budget } from '../../../src/upstreams/budget.ts';
 import { createBudget } from '../../../src/upstreams/budget.ts';
 import { createUpstream, UpstreamFailure } from '../../../src/upstreams/upstream.ts';
@@ -91,7 +91,7 @@ async function start(t: TestContext, collections: readonly MadeCollection[] = []
 
 type Walked = { records: SourceRecord[]; refused: string[]; skipped: number; end: WalkEnd };
 
-async function walk(pages: AsyncGenerator<Harvest, WalkEnd>): Promise<Walked> {
+async function walk(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<Walked> {
   const all: Omit<Walked, 'end'> = { records: [], refused: [], skipped: 0 };
   for (;;) {
     const page = await pages.next();
@@ -202,7 +202,7 @@ test('recorded orders become listings, in the frame of today as in that of their
   if (text === null) return t.diagnostic('the recordings are not at hand: nothing was tested');
   const framed = await walk(walkOpenSeaListings(upstream, ghosts));
   const { orders } = parseExactJson(Buffer.from(text)) as { orders: unknown[] };
-  const old = harvestOpenSeaListings(orders, ghosts);
+  const old = parseOpenSeaListings(orders, ghosts);
   assert.deepEqual([framed.refused, old.refused], [[], []]);
   assert.deepEqual(framed.records, old.records);
   assert.deepEqual(framed.end, { whole: true, why: null, pages: 1, rows: 4 });
@@ -494,17 +494,17 @@ const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
 test('a listing that makes no sense is refused with its reason', async (t) => {
   for (const [what, change, reason] of BAD_LISTINGS) {
     const rows = await changeRow(`/api/v2/listings/collection/${APES.slug}/all`, 'listings', change, t);
-    const { records, refused } = harvestOpenSeaListings(rows, apes);
+    const { records, refused } = parseOpenSeaListings(rows, apes);
     assert.deepEqual(records, [], what);
     assert.match(refused[0] ?? '', reason, what);
   }
-  for (const row of [null, 7, 'row', [], true]) assert.equal(harvestOpenSeaListings([row], apes).refused.length, 1);
+  for (const row of [null, 7, 'row', [], true]) assert.equal(parseOpenSeaListings([row], apes).refused.length, 1);
 });
 
 test('a listing without signature is a listing, one that nobody can fill is none, and another contract’s is another’s', async (t) => {
   const path = `/api/v2/listings/collection/${APES.slug}/all`;
   const harvest = async (change: (row: Json) => unknown) =>
-    harvestOpenSeaListings(await changeRow(path, 'listings', change, t), apes);
+    parseOpenSeaListings(await changeRow(path, 'listings', change, t), apes);
   const unsigned = await harvest((row) => set(row['protocol_data'], { signature: null }));
   assert.equal(unsigned.records.length, 1);
   const endless = await harvest((row) => set(orderOf(row), { endTime: (2n ** 256n - 1n).toString() }));
@@ -575,12 +575,12 @@ const BAD_SALES: [string, (row: Json) => unknown, RegExp][] = [
 test('a sale that makes no sense is refused with its reason, and what is no sale is none', async (t) => {
   const path = `/api/v2/events/collection/${APES.slug}`;
   for (const [what, change, reason] of BAD_SALES) {
-    const { records, refused } = harvestOpenSeaSales(await changeRow(path, 'asset_events', change, t), apes);
+    const { records, refused } = parseOpenSeaSales(await changeRow(path, 'asset_events', change, t), apes);
     assert.deepEqual(records, [], what);
     assert.match(refused[0] ?? '', reason, what);
   }
   const transfer = await changeRow(path, 'asset_events', (row) => set(row, { event_type: 'transfer' }), t);
-  assert.deepEqual(harvestOpenSeaSales(transfer, apes), { records: [], refused: [], skipped: 1 });
+  assert.deepEqual(parseOpenSeaSales(transfer, apes), { records: [], refused: [], skipped: 1 });
   // A currency whose name could be mistaken for anything is told by its contract.
   const odd = await changeRow(
     path,
@@ -588,7 +588,7 @@ test('a sale that makes no sense is refused with its reason, and what is no sale
     (row) => set(row['payment'], { symbol: '', token_address: USDC.token }),
     t,
   );
-  assert.match(harvestOpenSeaSales(odd, apes).refused[0] ?? '', /^symbol: is missing/);
+  assert.match(parseOpenSeaSales(odd, apes).refused[0] ?? '', /^symbol: is missing/);
 });
 
 /** All that a sync asks of OpenSea, in its order. What fails is left, as the tasks of a sync leave each other. */
@@ -596,7 +596,7 @@ async function readAll(upstream: ReturnType<typeof createUpstream>) {
   const records: SourceRecord[] = [];
   const ends: WalkEnd[] = [];
   const failures: string[] = [];
-  const attempt = async (work: () => Promise<Harvest | Walked>) => {
+  const attempt = async (work: () => Promise<ParsedPage | Walked>) => {
     try {
       const told = await work();
       records.push(...told.records);
