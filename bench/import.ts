@@ -1,7 +1,8 @@
 // Import: rows a second from NDJSON bytes to committed rows, on each engine, with durable commits.
 
-import { systemClock } from '../src/core/clock.ts';
-import { createChains } from '../src/core/chains.ts';
+import { readConfig } from '../src/config.ts';
+import { createContext } from '../src/context.ts';
+import { createLog } from '../src/core/log.ts';
 import { importRecords } from '../src/intake/import.ts';
 import { onEachEngine } from './databases.ts';
 import { median, say, spread, timeMs } from './measure.ts';
@@ -12,13 +13,8 @@ const ROUNDS = 5;
 
 export function benchImport(): Promise<void> {
   return onEachEngine(async (database) => {
-    const context = {
-      main: database,
-      indexer: database,
-      chains: createChains(),
-      serviceName: 'mercat',
-      clock: systemClock,
-    };
+    const databases = { main: database, indexer: database };
+    const context = createContext({ config: readConfig({}), log: createLog('warn'), databases });
     for (const kind of ['sale', 'listing'] as const) {
       const rates: number[] = [];
       for (let round = 0; round <= ROUNDS; round += 1) {

@@ -2,8 +2,9 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from './core/clock.ts';
-import { systemClock } from './core/clock.ts';
 import type { Config } from './config.ts';
+import type { ServiceContext } from './context.ts';
+import { createContext } from './context.ts';
 import { createBackupJobs } from './database/backup/jobs.ts';
 import { isEmpty } from './database/content.ts';
 import type { Database } from './database/port.ts';
@@ -12,18 +13,14 @@ import type { Databases } from './database/open.ts';
 import { openDatabases } from './database/open.ts';
 import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
-import { createChains } from './core/chains.ts';
 import { OperatorError, describeError } from './core/errors.ts';
 import { createResponseCache } from './http/response-cache.ts';
 import { socketPathOf, startLocalServer } from './server/local-server.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
 import { closeHttpServer, createHttpServer } from './server/server.ts';
-import type { ImportContext } from './intake/import.ts';
 import { importRecords } from './intake/import.ts';
 import type { Log } from './core/log.ts';
-import { createChanges } from './core/changes.ts';
-import { createMarket } from './market/market.ts';
 import { generateSampleMarket } from '../sample/market.ts';
 import type { SharedWindows } from './server/shared-windows.ts';
 import { openSharedWindows } from './server/shared-windows.ts';
@@ -37,7 +34,6 @@ import { startSync } from './workers/start.ts';
 import type { Sync } from './workers/start.ts';
 import type { StatusProvider } from './tasks/status.ts';
 import { createDatabaseStatus, createStatusReader } from './tasks/status.ts';
-import type { SyncContext } from './tasks/task.ts';
 import { readVersion } from './version.ts';
 import { startWebhooks } from './shop/webhooks/start.ts';
 
@@ -67,7 +63,7 @@ export type Service = {
 /** A key that falls quiet is seen to have been used all the same. */
 const KEY_USES_PERIOD_MS = 15_000;
 /** What readers begin to look at is known to the workers after this. */
-const SHOWN_PERIOD_MS = 5_000;
+const RECENT_VIEWS_PERIOD_MS = 5_000;
 const MIGRATION_RETRY_MS = 2_000;
 /** How long the start waits for the indexer database before it goes on without it. */
 const INDEXER_PATIENCE_MS = 3_000;
@@ -115,33 +111,18 @@ async function waitAtMost(work: Promise<unknown>, limitMs: number): Promise<bool
 }
 
 async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<Service, 'close'>> {
-  const { config, log, clock = systemClock } = options;
+  const { config, log } = options;
   const databases = await (options.open ?? openDatabases)(config, log);
   closers.push(databases.close);
   closers.push(await migrateAll(databases, log));
-
-  const chains = createChains(config.extraChain);
-  const market = createMarket({ ...databases, ...config, chains, clock, log });
-  closers.push(market.close);
-  closers.push(startPeriodic({ name: 'shown', periodMs: SHOWN_PERIOD_MS, run: market.shown.flush }, log));
-  const changes = createChanges();
-  const intake: ImportContext = {
-    ...databases,
-    chains,
-    serviceName: config.serviceName,
-    clock,
-    seaport: config.extraSeaport,
-    onChanged: ({ collectionIds, kinds }) => {
-      if (kinds.has('rate')) {
-        market.rates.forget();
-        changes.noteEverything();
-      } else if (collectionIds.size > 0) changes.note(collectionIds);
-    },
-  };
-  const sampleRecords = options.sample ? await loadSample(databases, intake) : 0;
+  const context = createContext({ ...options, databases });
+  const { clock, market, changes } = context;
+  closers.push(context.close);
+  closers.push(startPeriodic({ name: 'recent-views', periodMs: RECENT_VIEWS_PERIOD_MS, run: market.shown.flush }, log));
+  const sampleRecords = options.sample ? await loadSample(context) : 0;
 
   const cursorSecret = await findOrInsertSecret(databases.main, 'cursors');
-  const store = { main: databases.main, clock, log, serviceName: config.serviceName };
+  const store = toStore(context);
   const keys = createKeyRing(store);
   closers.push(keys.flush);
   closers.push(startPeriodic({ name: 'key-uses', periodMs: KEY_USES_PERIOD_MS, run: keys.flush }, log));
@@ -149,28 +130,22 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const windows = await openWindows(config, log);
   if (windows) closers.push(windows.close);
 
-  // What takes work in is closed side by side: none of it waits for another one's work.
-  const doors: Closer[] = [];
-  closers.push(() => Promise.all(doors.map((closeDoor) => closeDoor())));
+  // What takes work in is closed side by side: no part waits for the work of another.
+  const intakes: Closer[] = [];
+  closers.push(() => Promise.all(intakes.map((closeIntake) => closeIntake())));
 
-  const syncContext: SyncContext = { ...intake, config, log, random: Math.random };
-  const workers = startWorkers(syncContext, { drive: options.workers ?? true });
-  doors.push(workers.stop);
+  const workers = startWorkers(context, { drive: options.workers ?? true });
+  intakes.push(workers.stop);
   const readStatus = createStatusReader(
     [createDatabaseStatus(databases), ...(windows ? [windows.status] : []), ...workers.status],
     clock,
   );
-  const orders = {
-    main: databases.main,
-    indexer: databases.indexer,
-    chains,
-    clock,
-    seaport: config.extraSeaport,
-    onChanged: intake.onChanged,
-    checksOf: (chain: Chain) => workers.sync.followed.readerOf(chain.id),
+  const intake = {
+    records: context,
+    orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id) },
   };
   const app = await createHttpServer({
-    intake: { records: intake, orders },
+    intake,
     marketplace: {
       market,
       changes,
@@ -187,7 +162,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     },
     storeRateLimit: config.storeRateLimit,
     readStatus,
-    chains,
+    chains: context.chains,
     trustProxy: config.trustProxy,
     limits: options.limits ?? MARKETPLACE_LIMITS,
     sharedCounting: windows && {
@@ -197,26 +172,30 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     clock,
     log,
   });
-  doors.push(() => closeHttpServer(app));
+  intakes.push(() => closeHttpServer(app));
   await listen(app, config);
 
   const socketPath = socketPathOf(config.dataDir);
   const backups = createBackupJobs(databases, { service: readVersion() });
-  doors.push(backups.close);
-  const operations = {
-    ...createOperations(store, workers.nudge),
-    ...workers.sync.operations,
-    ...backups.operations,
-    status: readStatus,
-  };
-  const local = await startLocalServer({ intake: { records: intake, orders, market }, operations }, socketPath, log);
-  doors.push(async () => local?.close());
+  intakes.push(backups.close);
+  const operations = { ...createOperations(context, workers), ...backups.operations, status: readStatus };
+  const local = await startLocalServer({ intake: { ...intake, market }, operations }, socketPath, log);
+  intakes.push(async () => local?.close());
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
 }
 
+function toStore({ main, clock, log, serviceName }: ServiceContext): Store & { main: Database } {
+  return { main, clock, log, serviceName };
+}
+
 /** What the operator's commands may ask for, of a running server or in a process of their own. */
-export function createOperations(store: Store, nudge?: () => void): Operations {
-  return { ...createStoreOperations(store), ...createWebhookOperations(store, nudge) };
+export function createOperations(context: ServiceContext, workers: Pick<Workers, 'nudge' | 'sync'>): Operations {
+  const store = toStore(context);
+  return {
+    ...createStoreOperations(store),
+    ...createWebhookOperations(store, workers.nudge),
+    ...workers.sync.operations,
+  };
 }
 
 /** Where the nodes of a service count rate limits together, if it has such a place. */
@@ -233,8 +212,8 @@ export type Workers = {
   stop: () => Promise<void>;
 };
 
-/** With `drive` false nothing runs by itself: another process does the work, and this one only tells how it goes. */
-export function startWorkers(context: SyncContext, { drive }: { drive: boolean }): Workers {
+/** With `drive` false nothing runs by itself: another process does the work, and this one only reports how it goes. */
+export function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Workers {
   const { main, config, clock, log } = context;
   const sync = startSync(context, { drive });
   const webhooks = drive ? startWebhooks({ main, clock, log, allowPrivate: config.webhookAllowPrivate }) : null;
@@ -288,10 +267,10 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
 }
 
 /** Only the embedded database is ever given sample records, and only while it holds everything there is: nothing. */
-async function loadSample({ main, indexer }: Databases, intake: ImportContext): Promise<number> {
+async function loadSample(context: ServiceContext): Promise<number> {
+  const { main, indexer, serviceName } = context;
   if (main.engine !== 'embedded' || indexer !== main || !(await isEmpty(main))) return 0;
-  const { serviceName } = intake;
-  const summary = await importRecords(intake, toLines(generateSampleMarket({ serviceName })), { format: 'ndjson' });
+  const summary = await importRecords(context, toLines(generateSampleMarket({ serviceName })), { format: 'ndjson' });
   return summary.read;
 }
 

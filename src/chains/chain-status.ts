@@ -1,13 +1,11 @@
 // How the chains are doing, as anyone may see it: how far each has been read, how old that is, and what is followed there.
 
-import type { Clock } from '../core/clock.ts';
+import type { ChainContext } from './context.ts';
 import { listChainCursors } from '../chain-log/queries/chain-cursors.ts';
-import type { Database } from '../database/port.ts';
 import { listFollows } from '../follows/queries/follows.ts';
-import type { Chains } from '../core/chains.ts';
 import type { EndpointStatus } from './rpc/chain-reader.ts';
 import type { StatusProvider } from '../tasks/status.ts';
-import type { ChainMode, FollowedChains } from './followed-chains.ts';
+import type { ChainMode } from './followed-chains.ts';
 
 export type ChainStatus = {
   chain: string;
@@ -27,10 +25,7 @@ export type ChainStatus = {
 const TIMEOUT_MS = 2_000;
 
 /** Chains that are live or have ever been. */
-export function createChainStatus(
-  { main, chains, clock }: { main: Database; chains: Chains; clock: Clock },
-  followed: FollowedChains,
-): StatusProvider {
+export function createChainStatus({ main, chains, followed, clock }: ChainContext): StatusProvider {
   return {
     section: 'chains',
     read: async (): Promise<ChainStatus[]> => {

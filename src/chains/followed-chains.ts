@@ -2,13 +2,13 @@
 // first needed, and what the service has to know of the chain to understand what it reads.
 
 import type { Address } from '../core/address.ts';
-import type { OrderFulfilled } from '../chain-log/chain-event.ts';
-import { findMarketplaceByFeeRecipient, findMarketplaceByTag, listProtocols } from '../orders/seaport/deployments.ts';
-import { findWrappedNative } from '../core/wrapped-native.ts';
+import { listProtocols } from '../orders/seaport/deployments.ts';
+import type { Chains } from '../core/chains.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { ChainSettings } from './settings.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 import { createChainReader } from './rpc/chain-reader.ts';
-import type { SyncContext, Task } from '../tasks/task.ts';
-import { createChainTask } from './task.ts';
 
 export type ChainMode = 'live' | 'frozen' | 'disabled';
 
@@ -23,7 +23,14 @@ export type FollowedChains = {
   close(): void;
 };
 
-export function createFollowedChains({ config, chains, log, clock }: SyncContext): FollowedChains {
+type FollowedChainsOptions = {
+  config: Pick<ChainSettings, 'frozenChains' | 'rpcUrls' | 'extraSeaport'>;
+  chains: Chains;
+  log: Log;
+  clock: Clock;
+};
+
+export function createFollowedChains({ config, chains, log, clock }: FollowedChainsOptions): FollowedChains {
   const made = new Map<string, ChainReader>();
   const modeOf = (chainId: string): ChainMode => {
     if (config.frozenChains.has(chainId)) return 'frozen';
@@ -48,35 +55,4 @@ export function createFollowedChains({ config, chains, log, clock }: SyncContext
       for (const reader of made.values()) reader.close();
     },
   };
-}
-
-/** A task for each chain that is live. */
-export function createChainTasks(context: SyncContext, followed: FollowedChains): Task[] {
-  return [...context.chains.values()].flatMap((chain) => {
-    const reader = followed.readerOf(chain.id);
-    if (!reader) return [];
-    const options = {
-      chain,
-      reader,
-      protocols: followed.protocolsOf(chain.id),
-      wrappedNative: findWrappedNative(chain),
-      attribute: toMarketplace,
-      pollMs: context.config.chainPollMs,
-    };
-    return [createChainTask(context, options)];
-  });
-}
-
-/** A sale whose marketplace nobody knows. */
-const UNKNOWN = 'unknown';
-
-/** Whose fill it was: by the domain that signed it, else by whom the fees went to. */
-export function toMarketplace({ domain, consideration }: Pick<OrderFulfilled, 'domain' | 'consideration'>): string {
-  const named = domain === undefined ? null : findMarketplaceByTag(domain);
-  if (named !== null) return named;
-  for (const { recipient } of consideration) {
-    const slug = findMarketplaceByFeeRecipient(recipient);
-    if (slug !== null) return slug;
-  }
-  return UNKNOWN;
 }

@@ -1,13 +1,16 @@
 // The task that follows one chain for as long as its process has the lease: to the head, then a look at every poll, with the
 // collections that catch up and the indexer written beside it. A chain or an indexer that is away is waited for.
 
+import { findWrappedNative } from '../core/wrapped-native.ts';
+import { toMarketplace } from './attribution.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Address } from '../core/address.ts';
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { Chain } from '../core/chains.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
-import type { Report, SyncContext, Task } from '../tasks/task.ts';
+import type { Report, Task } from '../tasks/task.ts';
+import type { ChainContext } from './context.ts';
 import { NOTHING } from '../tasks/task.ts';
 import { backfillOnce } from './backfill.ts';
 import type { FollowContext, Round } from './follower.ts';
@@ -38,7 +41,25 @@ export function toChainTaskName(chainId: string): string {
   return `chain-${chainId}`;
 }
 
-export function createChainTask(context: SyncContext, options: ChainTaskOptions): Task {
+/** A task for each chain that is live. */
+export function createChainTasks(context: ChainContext): Task[] {
+  const { followed } = context;
+  return [...context.chains.values()].flatMap((chain) => {
+    const reader = followed.readerOf(chain.id);
+    if (!reader) return [];
+    const options = {
+      chain,
+      reader,
+      protocols: followed.protocolsOf(chain.id),
+      wrappedNative: findWrappedNative(chain),
+      attribute: toMarketplace,
+      pollMs: context.config.chainPollMs,
+    };
+    return [createChainTask(context, options)];
+  });
+}
+
+export function createChainTask(context: ChainContext, options: ChainTaskOptions): Task {
   const { chain } = options;
   return {
     name: toChainTaskName(chain.id),
@@ -57,7 +78,7 @@ export function createChainTask(context: SyncContext, options: ChainTaskOptions)
 
 /** Does the work again and again until the signal aborts: at once while there is more to do, else at every poll. */
 async function repeat(
-  { log, onChanged }: SyncContext,
+  { log, onChanged }: ChainContext,
   signal: AbortSignal,
   { chain, pollMs }: ChainTaskOptions,
   part: 'chain' | 'indexer',
@@ -68,7 +89,7 @@ async function repeat(
     let waitMs = pollMs;
     try {
       const { changed, more } = await work();
-      if (changed.size > 0) onChanged?.({ collectionIds: changed, kinds: new Set(['order', 'sale', 'token']) });
+      if (changed.size > 0) onChanged({ collectionIds: changed, kinds: new Set(['order', 'sale', 'token']) });
       if (failures > 0) log.info('a chain is read again', { chain: chain.id, part });
       failures = 0;
       if (more) waitMs = 0;
@@ -83,7 +104,7 @@ async function repeat(
   }
 }
 
-async function follow(context: SyncContext, options: ChainTaskOptions, report: Report): Promise<Round> {
+async function follow(context: ChainContext, options: ChainTaskOptions, report: Report): Promise<Round> {
   const { main, clock, log } = context;
   const { reader, protocols } = options;
   const following: FollowContext = { main, reader, protocols, clock, log };
@@ -94,7 +115,7 @@ async function follow(context: SyncContext, options: ChainTaskOptions, report: R
   return { changed: live.changed.union(past.changed), more: live.more || past.more };
 }
 
-async function project(context: SyncContext, options: ChainTaskOptions): Promise<Round> {
+async function project(context: ChainContext, options: ChainTaskOptions): Promise<Round> {
   const { main, indexer, serviceName, clock } = context;
   const { chain, wrappedNative, attribute } = options;
   const projection: ProjectionContext = {

@@ -5,7 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { AuditReport, ChainAudit, Difference } from '../chains/audit/report.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
-import { reachWorkers } from './connect-workers.ts';
+import { connectOperator } from './connect-operator.ts';
 
 const HELP = `Usage: mercat audit [--chain CHAIN] [--sample N] [--seed SEED] [--json]
        mercat audit --replay [--chain CHAIN] [--json]
@@ -46,7 +46,7 @@ export const auditCommand: Command = {
     if (replay && (seed !== undefined || sample !== undefined)) {
       throw new OperatorError('a replay compares everything: it takes neither --sample nor --seed', { exitCode: 2 });
     }
-    const workers = await reachWorkers();
+    const workers = await connectOperator();
     let report: AuditReport;
     try {
       const asked = replay ? workers.call('audit.replay', { chain }) : workers.call('audit', { chain, sample, seed });

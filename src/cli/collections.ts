@@ -5,7 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Added } from '../workers/collections.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
-import { reachWorkers } from './connect-workers.ts';
+import { connectOperator } from './connect-operator.ts';
 
 const HELP = `Usage: mercat collections add CHAIN ADDRESS [options] [--json]
        mercat collections list [--json]
@@ -96,7 +96,7 @@ function describeRow({ collectionId, name, state, progress }: Row): string {
 
 /** Asks the running server, else workers of this process that do nothing by themselves. */
 async function call(operation: string, input: Record<string, unknown>): Promise<unknown> {
-  const workers = await reachWorkers();
+  const workers = await connectOperator();
   try {
     return await workers.call(operation, input);
   } finally {

@@ -6,7 +6,7 @@ import type { ChainStatus } from '../chains/chain-status.ts';
 import type { DatabaseStatus, TaskStatus, UpstreamSummary } from '../tasks/status.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
-import { reachWorkers } from './connect-workers.ts';
+import { connectOperator } from './connect-operator.ts';
 
 const HELP = `Usage: mercat status [--json]
 
@@ -32,7 +32,7 @@ export const statusCommand: Command = {
   help: HELP,
   run: async (args, { stdout }) => {
     const { values } = parseUsage(statusCommand, () => parseArgs({ args, options: { json: { type: 'boolean' } } }));
-    const workers = await reachWorkers();
+    const workers = await connectOperator();
     try {
       const status = (await workers.call('status', {})) as Shown;
       // Where the primary cannot be read, the rest is still told.

@@ -6,8 +6,8 @@ import { OperatorError } from '../core/errors.ts';
 import type { TaskStatus } from '../tasks/status.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseUsage } from './command.ts';
-import type { ReachedWorkers } from './connect-workers.ts';
-import { reachWorkers } from './connect-workers.ts';
+import type { OperatorConnection } from './connect-operator.ts';
+import { connectOperator } from './connect-operator.ts';
 
 const HELP = `Usage: mercat sync NAME [--once] [--json]
 
@@ -36,7 +36,7 @@ export const syncCommand: Command = {
     if (name === undefined || rest.length > 0) {
       throw new OperatorError('say one NAME; see mercat sync --help', { exitCode: 2 });
     }
-    const workers = await reachWorkers();
+    const workers = await connectOperator();
     try {
       for (;;) {
         const tasks = await runOnce(workers, name, io);
@@ -53,7 +53,7 @@ export const syncCommand: Command = {
 };
 
 /** The tasks when all have ended, or null when the operator did not want to wait. */
-async function runOnce(workers: ReachedWorkers, name: string, io: CommandIo): Promise<TaskStatus[] | null> {
+async function runOnce(workers: OperatorConnection, name: string, io: CommandIo): Promise<TaskStatus[] | null> {
   const before = (await workers.call('sync.start', { name })) as TaskStatus[];
   const endedBefore = new Map(before.map((task) => [task.name, task.lastEnded]));
   const shown = new Map<string, string>();

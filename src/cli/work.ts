@@ -2,10 +2,9 @@
 
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../core/clock.ts';
 import { readConfig } from '../config.ts';
+import { createContext } from '../context.ts';
 import { openDatabases } from '../database/open.ts';
-import { createChains } from '../core/chains.ts';
 import { createLog } from '../core/log.ts';
 import type { Closer } from '../service.ts';
 import { closeInOrder, migrateAll, startWorkers } from '../service.ts';
@@ -30,9 +29,9 @@ export const workCommand: Command = {
     const closers: Closer[] = [databases.close];
     try {
       closers.push(await migrateAll(databases, log));
-      const { serviceName, extraChain } = config;
-      const intake = { ...databases, chains: createChains(extraChain), serviceName, clock: systemClock };
-      closers.push(startWorkers({ ...intake, config, log, random: Math.random }, { drive: true }).stop);
+      const context = createContext({ config, log, databases });
+      closers.push(context.close);
+      closers.push(startWorkers(context, { drive: true }).stop);
       stdout.write('Mercat works. Stop: Ctrl-C\n');
       if (!signal.aborted) await once(signal, 'abort');
       return 0;

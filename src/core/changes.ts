@@ -41,3 +41,9 @@ export function createChanges(): Changes {
     noteEverything,
   };
 }
+
+/** What one committed write changed: the kinds of records, and the collections that they are about. */
+export type Change = { collectionIds: ReadonlySet<string>; kinds: ReadonlySet<string> };
+
+/** Called after the commit, so that cached responses can be dropped. */
+export type OnChanged = (change: Change) => void;

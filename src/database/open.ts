@@ -1,17 +1,19 @@
 // Opens the two logical databases that the settings ask for: one embedded engine, one PostgreSQL, or two.
 
 import path from 'node:path';
-import type { Config } from '../config.ts';
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';
 import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { checkPostgres, openPostgres } from './postgres.ts';
 
+/** Null URLs: the embedded database in `dataDir`; the indexer as a schema of the primary. */
+export type DatabaseSettings = { dataDir: string; databaseUrl: string | null; indexerDatabaseUrl: string | null };
+
 export type Databases = { main: Database; indexer: Database; close(): Promise<void> };
 
 /** The databases, reachable as far as the primary is concerned. An indexer that is down does not keep a service from starting. */
-export async function openDatabases(config: Config, log: Log): Promise<Databases> {
+export async function openDatabases(config: DatabaseSettings, log: Log): Promise<Databases> {
   const main =
     config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);
   const indexer =
@@ -25,7 +27,7 @@ export async function openDatabases(config: Config, log: Log): Promise<Databases
   };
 }
 
-async function openEmbeddedMain(config: Config): Promise<Database> {
+async function openEmbeddedMain(config: DatabaseSettings): Promise<Database> {
   const { pool, close } = await openEmbedded({ dir: path.join(config.dataDir, 'db') });
   return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
 }

@@ -2,6 +2,7 @@
 // bounded by the batch, however long the stream is. Landing a stream again changes nothing.
 
 import type { Clock } from '../core/clock.ts';
+import type { OnChanged } from '../core/changes.ts';
 import type { Chains } from '../core/chains.ts';
 import type { MoreDeployments } from '../orders/seaport/deployments.ts';
 import { describeError, OperatorError } from '../core/errors.ts';
@@ -25,9 +26,8 @@ export type ImportContext = Databases & {
   serviceName: string;
   clock: Clock;
   /** Deployments of Seaport besides the known ones. */
-  seaport?: MoreDeployments;
-  /** What a committed batch changed, so that cached answers can be dropped. */
-  onChanged?: (change: { collectionIds: ReadonlySet<string>; kinds: ReadonlySet<RecordKind> }) => void;
+  seaport: MoreDeployments;
+  onChanged: OnChanged;
 };
 
 export const IMPORT_FORMATS = ['ndjson', 'csv'] as const;
@@ -103,7 +103,7 @@ async function* readRecords(
   options: ImportOptions,
 ): AsyncGenerator<Incoming[]> {
   const { chains, serviceName, seaport } = context;
-  const records: RecordContext = { chains, serviceName, now: context.clock, ...(seaport && { seaport }) };
+  const records: RecordContext = { chains, serviceName, seaport, now: context.clock };
   const refuse = (reason: string): Parsed => ({ record: null, kind: null, reason });
   if (options.format === 'csv') {
     const { map } = options;
@@ -185,7 +185,7 @@ export function announce(
     const subject = kinds.has(record.kind) ? subjectOf(record) : null;
     if (subject !== null) collectionIds.add(subject);
   }
-  context.onChanged?.({ collectionIds, kinds });
+  context.onChanged({ collectionIds, kinds });
 }
 
 /** The chunks of a source until the signal aborts, even while the source has nothing to say. */

@@ -46,7 +46,7 @@ export async function cancelOrder(
     await updateOrderStates(tx, [orderId], now);
     return findStoredOrder(tx, orderId);
   });
-  context.onChanged?.({ collectionIds: new Set([order.collectionId]), kinds: new Set(['order']) });
+  context.onChanged({ collectionIds: new Set([order.collectionId]), kinds: new Set(['order']) });
   return cancelled;
 }
 

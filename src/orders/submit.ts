@@ -1,6 +1,7 @@
 // Takes one signed order into the own book, or refuses it with the code of the first check that it does not pass. What the chain
 // decides is judged in the transaction that inserts the order, under the lock that whoever moves the chain on has to take too.
 
+import type { OnChanged } from '../core/changes.ts';
 import type { Clock } from '../core/clock.ts';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Queryable, Statements } from '../database/port.ts';
@@ -20,14 +21,11 @@ import type { Protocol, SeaportOrder } from './seaport/order.ts';
 import { hashOrder, parseSeaportOrder, toParameters } from './seaport/order.ts';
 import { isSignatureText, normalizeSignature } from './seaport/signature.ts';
 import { findWrappedNative } from '../core/wrapped-native.ts';
-import type { ImportContext } from '../intake/import.ts';
 import { OrderRejected } from './rejection.ts';
 import type { ChainChecks, Claim } from './signatures.ts';
 import { ask, findSigningProtocol, requireContractSignature } from './signatures.ts';
-import type { TakenContext } from '../market/mirrored-twins.ts';
-import { endMirroredTwins } from '../market/mirrored-twins.ts';
 
-export type OrderContext = TakenContext & {
+export type OrderContext = {
   main: Statements;
   chains: Chains;
   clock: Clock;
@@ -35,8 +33,13 @@ export type OrderContext = TakenContext & {
   seaport: MoreDeployments;
   /** How a chain is asked; null where it has no endpoint: there an order is taken on its signature alone. */
   checksOf: (chain: Chain) => ChainChecks | null;
-  onChanged?: ImportContext['onChanged'];
+  onChanged: OnChanged;
+  /** Ends what marketplaces list of orders that are in the own order book from now on. Never fails. */
+  endMirroredTwins: (orders: readonly OrderKey[], at: number) => Promise<void>;
 };
+
+/** A signed order, wherever it is listed. */
+export type OrderKey = { chain: string; orderHash: string };
 
 export type Submission = {
   chain: Chain;
@@ -77,8 +80,8 @@ export async function submitOrder(context: OrderContext, submission: Submission)
     orderType: order.orderType,
   };
   const taken = await take(context, submitted, { checks, now });
-  await endMirroredTwins(context, [taken], now);
-  context.onChanged?.({ collectionIds: new Set([taken.collectionId]), kinds: new Set(['order']) });
+  await context.endMirroredTwins([taken], now);
+  context.onChanged({ collectionIds: new Set([taken.collectionId]), kinds: new Set(['order']) });
   return taken;
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../database/port.ts';
 import type { TaskRecord } from './queries/tasks.ts';
 import { listTasks } from './queries/tasks.ts';
-import type { UpstreamStatus } from '../upstreams/upstream.ts';
+import type { UpstreamStatus } from './upstream-status.ts';
 import type { Task, TaskProgress, TaskResult } from './task.ts';
 
 /** One section of the status: what it reads must be JSON, and fit for anyone's eyes. */

@@ -1,17 +1,6 @@
 // What a task is, and what every task is given: the vocabulary of this folder. It does nothing by itself.
 
-import type { Config } from '../config.ts';
-import type { ImportContext } from '../intake/import.ts';
-import type { Log } from '../core/log.ts';
-import type { UpstreamStatus } from '../upstreams/upstream.ts';
-
-/** What tasks are made of: the databases, the chains, who to tell of changes, and the settings. */
-export type SyncContext = ImportContext & {
-  config: Config;
-  log: Log;
-  /** From 0 up to 1: spreads what would otherwise happen at once. */
-  random: () => number;
-};
+import type { UpstreamStatus } from './upstream-status.ts';
 
 /** Idempotent work without input: whatever a run was cut off in, the next one does again. */
 export type Task = {

@@ -11,7 +11,8 @@ import { eachFollowed, RECENT_VIEW_MS } from './followed-collections.ts';
 import type { Ingester } from './ingester.ts';
 import { createIngester } from './ingester.ts';
 import { createSharedBudget } from './shared-budget.ts';
-import type { RunWish, SyncContext, Task } from '../tasks/task.ts';
+import type { RunWish, Task } from '../tasks/task.ts';
+import type { UpstreamContext } from './context.ts';
 
 /** One collection's turn in a run. What cannot be done of it, and is no failure of the upstream, is told in `problems`. */
 export type Step = RunWish & {
@@ -29,10 +30,10 @@ export type FollowedTaskOptions = {
   upstream: Upstream;
   /** Whether a followed collection is one of this task's. */
   isWanted: (follow: Follow) => boolean;
-  work: (context: SyncContext, step: Step) => Promise<void>;
+  work: (context: UpstreamContext, step: Step) => Promise<void>;
 };
 
-export function createFollowedTask(context: SyncContext, options: FollowedTaskOptions): Task {
+export function createFollowedTask(context: UpstreamContext, options: FollowedTaskOptions): Task {
   const { name, periodMs, deadlineMs, upstream, isWanted, work } = options;
   const { main, clock } = context;
   return {
@@ -63,7 +64,7 @@ export function createFollowedTask(context: SyncContext, options: FollowedTaskOp
 
 /** An upstream that tasks share, its budget with it, which is that of every process. */
 export function createTaskUpstream(
-  { main, log, clock, random }: SyncContext,
+  { main, log, clock, random }: UpstreamContext,
   { hourlyBudget, ...options }: TaskUpstreamOptions,
 ): Upstream {
   const budget = createSharedBudget(main, { upstream: options.name, perHour: hourlyBudget, clock });

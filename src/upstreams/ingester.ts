@@ -39,11 +39,10 @@ export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 /** A book that loses more than half of itself at once is believed when it has come back so three times in five minutes. */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
-type IngestContext = Pick<ImportContext, 'main' | 'indexer' | 'chains' | 'serviceName' | 'clock' | 'onChanged'>;
-
 /** A lander for one run of a task. A snapshot that is taken through it began when it was made. */
-export function createIngester(context: IngestContext): Ingester {
-  const records = { chains: context.chains, serviceName: context.serviceName, now: context.clock };
+export function createIngester(context: ImportContext): Ingester {
+  const { chains, serviceName, seaport, clock } = context;
+  const records = { chains, serviceName, seaport, now: clock };
   const startedAt = context.clock();
   const counts = { read: 0, changed: 0, refused: 0, retired: 0 };
   const refusals = new Map<string, { count: number; example: string }>();
@@ -128,7 +127,7 @@ export function createIngester(context: IngestContext): Ingester {
       );
       counts.retired += outcome.retired;
       if (outcome.retired > 0) {
-        context.onChanged?.({ collectionIds: new Set([collectionId]), kinds: new Set(['listing']) });
+        context.onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['listing']) });
       }
       return !outcome.doubted;
     },

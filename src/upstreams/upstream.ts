@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { createBreaker } from '../resilience/breaker.ts';
-import type { BreakerState } from '../resilience/breaker.ts';
+import type { UpstreamStatus } from '../tasks/upstream-status.ts';
 import type { Budget } from './budget.ts';
 import { parseExactJson } from './exact-json.ts';
 import { exchange, ExchangeFailure } from '../resilience/exchange.ts';
@@ -61,24 +61,6 @@ export type CallOptions = {
   patienceMs?: number;
   /** One of many that can wait: others come before it where the budget is short. */
   isBulk?: boolean;
-};
-
-export type UpstreamStatus = {
-  name: string;
-  breaker: BreakerState;
-  /** While it rests: when the next request is let through as a trial, in ms since the epoch. */
-  restsUntil: number | null;
-  /** Calls in a row that failed for good. */
-  failures: number;
-  lastSuccessAt: number | null;
-  lastFailureAt: number | null;
-  lastFailure: UpstreamReason | null;
-  budget: { perHour: number; left: number } | null;
-  /** Requests that were sent, retries included. */
-  requests: number;
-  retries: number;
-  /** Calls that were not sent: over budget, paused or resting. */
-  refused: number;
 };
 
 export type Upstream = {

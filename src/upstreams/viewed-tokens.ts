@@ -10,7 +10,8 @@ import { UpstreamFailure } from './upstream.ts';
 import { isHopeless, RECENT_VIEW_MS } from './followed-collections.ts';
 import type { Step } from './followed-task.ts';
 import { createIngester } from './ingester.ts';
-import type { SyncContext, Task } from '../tasks/task.ts';
+import type { Task } from '../tasks/task.ts';
+import type { UpstreamContext } from './context.ts';
 
 export type ViewedTokensOptions = {
   name: string;
@@ -24,13 +25,13 @@ export type ViewedTokensOptions = {
   /** Tokens of a collection that one question is about. */
   atOnceMax: number;
   /** Asks about tokens of one collection and lands what is told; may reject with UpstreamFailure. */
-  look: (context: SyncContext, step: Step, assets: readonly AssetId[]) => Promise<void>;
+  look: (context: UpstreamContext, step: Step, assets: readonly AssetId[]) => Promise<void>;
 };
 
 const PERIOD_MS = 60_000;
 const DEADLINE_MS = 5 * 60_000;
 
-export function createViewedTokensTask(context: SyncContext, options: ViewedTokensOptions): Task {
+export function createViewedTokensTask(context: UpstreamContext, options: ViewedTokensOptions): Task {
   const { name, upstream, periodMs = PERIOD_MS } = options;
   return {
     name,
@@ -75,14 +76,14 @@ async function tryLook(look: () => Promise<void>): Promise<UpstreamFailure | nul
   }
 }
 
-async function noteLook({ main, clock }: SyncContext, { follow, assets }: Look): Promise<void> {
+async function noteLook({ main, clock }: UpstreamContext, { follow, assets }: Look): Promise<void> {
   await updateViewedTokensRefreshed(main, { collectionId: follow.collectionId, assets, at: clock() });
 }
 
 type Look = { follow: Follow; assets: readonly AssetId[] };
 
 /** The questions of one run. */
-async function listLooks({ main, clock }: SyncContext, options: ViewedTokensOptions): Promise<Look[]> {
+async function listLooks({ main, clock }: UpstreamContext, options: ViewedTokensOptions): Promise<Look[]> {
   const { againMs, tokensMax, atOnceMax, isWanted } = options;
   const now = clock();
   const follows = (await listFollows(main)).filter(isWanted);

@@ -17,14 +17,11 @@ import { isStorable } from '../core/text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { ChainReader } from '../chains/rpc/chain-reader.ts';
 import { createIngester } from '../upstreams/ingester.ts';
-import type { SyncContext } from '../tasks/task.ts';
+import type { WorkerContext } from './context.ts';
 
-export type FollowOperations = SyncContext & {
-  /** The reader of a chain that has endpoints, else null. */
-  readerOf: (chainId: string) => ChainReader | null;
-  protocolsOf: (chainId: string) => readonly Address[];
+export type FollowOperations = WorkerContext & {
   /** Makes those do something soon who go through what is followed. */
-  onFollowed?: () => Promise<void>;
+  onFollowed: () => Promise<void>;
 };
 
 type Input = Readonly<Record<string, unknown>>;
@@ -53,7 +50,7 @@ export function createCollectionOperations(context: FollowOperations) {
 async function add(context: FollowOperations, input: Input): Promise<Added> {
   const { chain, address } = readSubject(context, input);
   const collectionId = toCollectionId(chain.id, address);
-  const reader = context.readerOf(chain.id);
+  const reader = context.followed.readerOf(chain.id);
   const facts = reader ? await readFacts(context, reader, address, readBlock(input)) : null;
   const [stored] = await listCollectionsByIds(context.main, [collectionId]);
   const name = readTextOrNull(input, 'name') ?? stored?.name ?? facts?.name ?? address;
@@ -86,7 +83,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
     // What was done just now was done under other names.
     await deleteLastRuns(tx, collectionId);
   });
-  await context.onFollowed?.();
+  await context.onFollowed();
   return { ...added, dryRun: false };
 }
 
@@ -115,7 +112,7 @@ async function readFacts(
   }
   const cursor = await findChainCursor(context.main, chain.id);
   const toBlock = cursor?.number ?? (await reader.head()).number;
-  const filter = { protocols: context.protocolsOf(chain.id), contracts: [address] };
+  const filter = { protocols: context.followed.protocolsOf(chain.id), contracts: [address] };
   const estimate = await estimateReading(reader, { from, to: toBlock }, filter);
   return { standard, name: await reader.name(address), fromBlock: from, estimate };
 }
@@ -197,7 +194,7 @@ async function remove({ main, chains, clock, onChanged }: FollowOperations, inpu
     await updateOrderStates(tx, await listSignedOrders(tx, collectionId), clock());
     await updateChainRevision(tx, chain);
   });
-  onChanged?.({ collectionIds: new Set([collectionId]), kinds: new Set(['order']) });
+  onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['order']) });
   return { collectionId, removed: true };
 }
 

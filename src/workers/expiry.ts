@@ -7,7 +7,8 @@ import type { Database } from '../database/port.ts';
 import { deleteStoredResponses } from '../shop/queries/idempotency.ts';
 import { updateExpiredListings } from '../market/queries/listings.ts';
 import { deleteOldViews } from '../market/queries/recent-views.ts';
-import type { SyncContext, Task } from '../tasks/task.ts';
+import type { Task } from '../tasks/task.ts';
+import type { WorkerContext } from './context.ts';
 
 const PERIOD_MS = 30_000;
 /** More than a sweep of that many batches takes. */
@@ -23,7 +24,7 @@ const KEPT_MS = 24 * 60 * 60_000;
 /** What was shown counts for minutes; when its tokens were last looked at, for hours. */
 const SHOWN_KEPT_MS = 24 * 60 * 60_000;
 
-export function createExpiryTask({ main, indexer, clock }: SyncContext): Task {
+export function createExpiryTask({ main, indexer, clock }: WorkerContext): Task {
   return {
     name: 'expiry',
     periodMs: PERIOD_MS,

@@ -5,8 +5,7 @@ import { updateTasksNudged } from '../tasks/queries/tasks.ts';
 import { OperatorError } from '../core/errors.ts';
 import { createAuditOperations } from '../chains/audit/audit.ts';
 import { createChainStatus } from '../chains/chain-status.ts';
-import type { FollowedChains } from '../chains/followed-chains.ts';
-import { createChainTasks, createFollowedChains } from '../chains/followed-chains.ts';
+import { createChainTasks } from '../chains/task.ts';
 import { createCollectionOperations } from './collections.ts';
 import { startDriver } from '../tasks/driver.ts';
 import { createDasTasks } from '../upstreams/das/tasks.ts';
@@ -19,12 +18,13 @@ import { createPriceTasks } from '../upstreams/prices/tasks.ts';
 import { runTask } from '../tasks/run.ts';
 import type { StatusProvider, TaskStatus } from '../tasks/status.ts';
 import { createTaskStatus, readTaskStatus } from '../tasks/status.ts';
-import type { SyncContext, Task } from '../tasks/task.ts';
+import type { Task } from '../tasks/task.ts';
+import type { WorkerContext } from './context.ts';
 
 /** Every task that the settings ask for. */
-export function createTasks(context: SyncContext, followed: FollowedChains): Task[] {
+export function createTasks(context: WorkerContext): Task[] {
   return [
-    ...createChainTasks(context, followed),
+    ...createChainTasks(context),
     ...createOpenSeaTasks(context),
     ...createMagicEdenTasks(context),
     ...createMagicEdenEvmTasks(context),
@@ -39,18 +39,15 @@ export type Sync = {
   tasks: readonly Task[];
   /** Makes the tasks of a name or a source run soon; without workers here, those of another process see to it in time. */
   nudge(name: string): void;
-  /** The chains and their readers, for whoever asks a chain something in between. */
-  followed: FollowedChains;
   status: readonly StatusProvider[];
   operations: Readonly<Record<string, (input: Readonly<Record<string, unknown>>) => Promise<unknown>>>;
   stop(): Promise<void>;
 };
 
 /** With `drive` false nothing runs by itself: another process does, and this one only when the operator asks it to. */
-export function startSync(context: SyncContext, { drive }: { drive: boolean }): Sync {
+export function startSync(context: WorkerContext, { drive }: { drive: boolean }): Sync {
   const { main, log, random } = context;
-  const followed = createFollowedChains(context);
-  const tasks = createTasks(context, followed);
+  const tasks = createTasks(context);
   const driver = drive ? startDriver(tasks, { main, log, random }) : null;
   const stopping = new AbortController();
   const asked = new Set<Promise<unknown>>();
@@ -70,11 +67,10 @@ export function startSync(context: SyncContext, { drive }: { drive: boolean }): 
     nudge: (name) => {
       for (const task of tasks) if (isOf(task, name)) driver?.nudge(task.name);
     },
-    followed,
-    status: [createTaskStatus(main, tasks), createChainStatus(context, followed)],
+    status: [createTaskStatus(main, tasks), createChainStatus(context)],
     operations: {
-      ...createCollectionOperations({ ...context, ...followed, onFollowed }),
-      ...createAuditOperations({ ...context, ...followed }),
+      ...createCollectionOperations({ ...context, onFollowed }),
+      ...createAuditOperations(context),
       'sync.start': async (input) => {
         const named = findTasks(tasks, input['name']);
         const before = await readTaskStatus(main, named);
@@ -87,7 +83,6 @@ export function startSync(context: SyncContext, { drive }: { drive: boolean }): 
     stop: async () => {
       stopping.abort();
       await Promise.all([driver?.stop(), ...asked]);
-      followed.close();
     },
   };
 }

@@ -319,7 +319,7 @@ forEachEngine('audit', (engine) => {
 
   test('a chain that does not answer is unreadable, which is not agreement', async () => {
     const { operations } = followed;
-    const reader = operations.readerOf('ethereum') ?? assert.fail();
+    const reader = operations.followed.readerOf('ethereum') ?? assert.fail();
     const { chain } = reader;
     const silent = createChainReader({
       chain,
@@ -328,7 +328,10 @@ forEachEngine('audit', (engine) => {
       patienceMs: 100,
       restMs: 10,
     });
-    const deaf = createAuditOperations({ ...operations, readerOf: (id) => (id === 'ethereum' ? silent : null) });
+    const deaf = createAuditOperations({
+      ...operations,
+      followed: { ...operations.followed, readerOf: (id) => (id === 'ethereum' ? silent : null) },
+    });
     const report = await deaf.audit({ sample: 10 });
     silent.close();
     assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);

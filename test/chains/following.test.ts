@@ -1,16 +1,14 @@
 // The follower on a real chain with the real Seaport: what happened is known, what was taken back is unknown again, and a
 // collection that is added later knows its past.
 
+import { toContext } from '../support/intake.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listFollows } from '../../src/follows/queries/follows.ts';
 import { backfillOnce } from '../../src/chains/backfill.ts';
 import { createCollectionOperations } from '../../src/workers/collections.ts';
-import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { callOf, mine, readChain, rollBack } from '../../devnet/chain.ts';
-import { createChains } from '../../src/core/chains.ts';
-import { createLog } from '../../src/core/log.ts';
 import { startFaultyEndpoint } from '../support/faulty-endpoint.ts';
 import { forEachEngine } from '../support/engines.ts';
 import type { LocalWorld } from '../support/following.ts';
@@ -197,15 +195,11 @@ forEachEngine('following a chain', (engine) => {
     await settle();
     assert.equal(await stateOf(db, id), 'active no-balance');
     const told: string[] = [];
+    const { clock } = followWorld({ main: db, indexer: db }, world).projection;
     const operations = createCollectionOperations({
-      ...followWorld({ main: db, indexer: db }, world).projection,
-      chains: createChains(),
-      config: readConfig({}),
-      log: createLog('silent'),
-      random: () => 0,
-      readerOf: () => null,
-      protocolsOf: () => [],
+      ...toContext(db, { clock }),
       onChanged: ({ collectionIds }) => void told.push(...collectionIds),
+      onFollowed: async () => undefined,
     });
     const collectionId = `ethereum_${world.nft.address}`;
     await operations['collections.remove']({ id: collectionId });

@@ -5,10 +5,11 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import type { Chain } from '../../src/core/chains.ts';
 import { createChains } from '../../src/core/chains.ts';
+import { endMirroredTwins } from '../../src/market/mirrored-twins.ts';
 import type { OrderContext } from '../../src/orders/submit.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
 import { forEachEngine } from '../support/engines.ts';
-import { EVM, NOW, emptyTables, land, listing, order as orderRecord } from '../support/intake.ts';
+import { EVM, NOW, emptyTables, land, listing, order as orderRecord, toContext } from '../support/intake.ts';
 import { accountOf, hashAsk, signOrder, toAsk, toParameters } from '../support/signed-orders.ts';
 
 const chains = createChains();
@@ -40,8 +41,12 @@ forEachEngine('orders that marketplaces told first', (engine) => {
     const rows = await db.query(`select id from indexer.listing where status = 'active' order by id`);
     return rows.map((row) => row['id']);
   };
-  const submit = async (indexer: OrderContext['indexer']) => {
-    const context = { main: db, indexer, chains, clock: () => NOW, seaport: new Map(), checksOf: () => null };
+  const submit = async (indexer: Pick<Database, 'within'>) => {
+    const context: OrderContext = {
+      ...toContext(db),
+      checksOf: () => null,
+      endMirroredTwins: (orders, at) => endMirroredTwins({ indexer }, orders, at),
+    };
     const signed = { parameters: toParameters(order), signature: await signOrder(1, order) };
     return submitOrder(context, { chain: ethereum, protocolAddress: null, order: signed });
   };

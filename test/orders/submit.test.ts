@@ -73,13 +73,11 @@ forEachEngine('signed orders', (engine) => {
     get main() {
       return db;
     },
-    get indexer() {
-      return db;
-    },
     chains,
     clock: () => now,
     seaport: new Map(),
     checksOf: () => checks && { ...QUIET, ...checks },
+    endMirroredTwins: () => Promise.resolve(),
     onChanged: ({ collectionIds }) => changed.push(...collectionIds),
   });
   const offline = contextOf(null);

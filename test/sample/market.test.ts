@@ -36,7 +36,7 @@ test('The sample is the same to the byte in every load', () => {
 
 test('The intake takes every record, whatever the service is called', () => {
   for (const serviceName of [SERVICE, 'opensea', 'blur', 'tensor']) {
-    const context = { chains, serviceName, now: () => ANCHOR };
+    const context = { chains, serviceName, seaport: new Map(), now: () => ANCHOR };
     for (const record of generateSampleMarket({ serviceName })) {
       const line = JSON.stringify(record);
       const parsed = parseRecordLine(context, line);

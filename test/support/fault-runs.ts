@@ -16,7 +16,7 @@ import { FAULTS } from './replay.ts';
 const TIMEOUT_MS = 400;
 /** What a run may add to the memory in use: a bomb of 256 MiB, or a page of 20,000 rows for each request, is far more. */
 const GROWTH_MAX = 160 * 2 ** 20;
-const recordContext = { chains: createChains(), serviceName: 'mercat', now: () => Date.now() };
+const recordContext = { chains: createChains(), serviceName: 'mercat', seaport: new Map(), now: () => Date.now() };
 
 /** An upstream that gives up soon, unless told otherwise, and rests for a moment only. */
 export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Upstream {

@@ -1,8 +1,8 @@
 // Life on a real local chain (devnet) with a database that follows it at the test's pace: what is listed goes into the book
 // as the intake puts it there once it has checked it.
 
+import { toContext } from './intake.ts';
 import { zeroAddress } from 'viem';
-import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import { updateOrderStates } from '../../src/orders/queries/order-states.ts';
@@ -23,7 +23,7 @@ import { findWrappedNative } from '../../src/core/wrapped-native.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createChainReader } from '../../src/chains/rpc/chain-reader.ts';
 import { backfillOnce } from '../../src/chains/backfill.ts';
-import { toMarketplace } from '../../src/chains/followed-chains.ts';
+import { toMarketplace } from '../../src/chains/attribution.ts';
 import { followOnce } from '../../src/chains/follower.ts';
 import { projectNext } from '../../src/chains/projection.ts';
 import type { FollowOperations } from '../../src/workers/collections.ts';
@@ -57,16 +57,15 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
     const reader = createChainReader({ chain: ethereum, urls: [chain.url], log });
     const protocols = [world.protocol.seaport.address as Address];
     const operations: FollowOperations = {
-      main,
-      indexer: main,
-      chains,
-      serviceName: 'mercat',
-      clock,
-      log,
-      config: readConfig({}),
-      random: () => chance.below(1_000) / 1_000,
-      readerOf: (id) => (id === chain.id ? reader : null),
-      protocolsOf: () => protocols,
+      ...toContext(main, { clock, log, random: () => chance.below(1_000) / 1_000 }),
+      followed: {
+        modeOf: (id) => (id === chain.id ? 'live' : 'disabled'),
+        readerOf: (id) => (id === chain.id ? reader : null),
+        protocolsOf: () => protocols,
+        readers: () => [reader],
+        close: () => reader.close(),
+      },
+      onFollowed: async () => undefined,
     };
     const projection = { ...operations, chain: chain.id, attribute: toMarketplace };
     const settle = async () => {

@@ -3,6 +3,10 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/database/port.ts';
 import { createChains } from '../../src/core/chains.ts';
+import { readConfig } from '../../src/config.ts';
+import type { ServiceContext } from '../../src/context.ts';
+import { createContext } from '../../src/context.ts';
+import { createLog } from '../../src/core/log.ts';
 import type { ImportContext, ImportOptions } from '../../src/intake/import.ts';
 import { importRecords } from '../../src/intake/import.ts';
 import type { ImportSummary } from '../../src/intake/tally.ts';
@@ -14,10 +18,17 @@ export const SELLER = '0x00000000000000000000000000000000000000b1';
 export const MINT = 'So11111111111111111111111111111111111111112';
 export const ASSET = '3kxh9JnBdktEyJDopKFnwzg3yaFQT1kbR8BoyvvPuAAy';
 
-export const recordContext = { chains: createChains(), serviceName: SERVICE, now: () => NOW };
+export const recordContext = { chains: createChains(), serviceName: SERVICE, seaport: new Map(), now: () => NOW };
 
-export function toContext(db: Database, more: Partial<ImportContext> = {}): ImportContext {
-  return { main: db, indexer: db, chains: createChains(), serviceName: SERVICE, clock: () => NOW, ...more };
+/** The context of a service on one test database, by the program's own constructor; `more` replaces parts of it. */
+export function toContext(
+  db: Database,
+  { settings = {}, ...more }: Partial<ServiceContext> & { settings?: Record<string, string> } = {},
+): ServiceContext {
+  const databases = { main: db, indexer: db };
+  const config = readConfig(settings);
+  const context = createContext({ config, log: createLog('silent'), clock: () => NOW, random: () => 0.5, databases });
+  return { ...context, ...more };
 }
 
 /** Good records, to be changed by a test. */

@@ -13,7 +13,7 @@ import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-task
 import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
 import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
 import { runTask } from '../../src/tasks/run.ts';
-import type { SyncContext } from '../../src/tasks/task.ts';
+import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine, until } from '../support/engines.ts';
 import { emptySyncTables, toContext } from '../support/intake.ts';
 import { watchLiveMemory } from '../support/live-memory.ts';
@@ -47,7 +47,7 @@ forEachEngine('every fault at every source', (engine) => {
     await world.follow(db);
     const log = createLog('silent');
     const config = readConfig({ ...world.settings(), OPENSEA_HOURLY_BUDGET: '1000000' });
-    const context: SyncContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
+    const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
     const tasks = [
       ...[createOpenSeaTasks, createMagicEdenTasks, createMagicEdenEvmTasks, createDasTasks].flatMap((create) =>
         create(context, PACE),

@@ -29,20 +29,20 @@ forEachEngine('turns', (engine) => {
     for (const table of ['main.follow', 'main.sync_task']) await db.query(`delete from ${table}`);
   });
 
-  const toSyncContext = (url: string) => {
+  const toServiceContext = (url: string) => {
     const settings = { OPENSEA_API_KEY: 'a-key', OPENSEA_URL: url, OPENSEA_HOURLY_BUDGET: '1000000' };
     const log = createLog('silent');
     return { ...toContext(db), config: readConfig(settings), log, random: () => 0.5 };
   };
-  const operationsOf = (context: ReturnType<typeof toSyncContext>) =>
-    createCollectionOperations({ ...context, readerOf: () => null, protocolsOf: () => [] });
-  const add = (context: ReturnType<typeof toSyncContext>, opensea?: string) =>
+  const operationsOf = (context: ReturnType<typeof toServiceContext>) =>
+    createCollectionOperations({ ...context, onFollowed: async () => undefined });
+  const add = (context: ReturnType<typeof toServiceContext>, opensea?: string) =>
     operationsOf(context)['collections.add']({ chain: 'apechain', address: APES.contract, opensea });
 
   test('a collection that is added again under another name is read at once, whatever was done just now', async (t) => {
     const market = makeCollection({ tokens: ['1', '2'], chain: 'elsewhere' });
     const replay = await startReplay(t, openseaRoutes([market]));
-    const context = toSyncContext(replay.url);
+    const context = toServiceContext(replay.url);
     const task = createOpenSeaTasks(context).find(({ name }) => name === TASK) ?? assert.fail();
     const run = async () => {
       replay.reset();
@@ -60,7 +60,7 @@ forEachEngine('turns', (engine) => {
   });
 
   test('a collection that is removed at the end of its turn fails nothing, and stays removed', async () => {
-    const context = toSyncContext('http://127.0.0.1:1');
+    const context = toServiceContext('http://127.0.0.1:1');
     for (const isFirst of [true, false]) {
       await add(context);
       const note = () => upsertLastRun(db, { task: TASK, collectionId: ID, at: NOW, isDone: true });

@@ -15,7 +15,7 @@ import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-task
 import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
 import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
 import { runTask } from '../../src/tasks/run.ts';
-import type { SyncContext } from '../../src/tasks/task.ts';
+import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { emptySyncTables, toContext } from '../support/intake.ts';
 import type { Fault } from '../support/replay.ts';
@@ -58,7 +58,7 @@ forEachEngine('dead sources', (engine) => {
     const log = createLog('silent');
     const random = createRandom(engine.name === 'embedded' ? 1 : 2);
     const config = readConfig(world.settings());
-    const context: SyncContext = { ...toContext(db, { clock }), config, log, random };
+    const context: ServiceContext = { ...toContext(db, { clock }), config, log, random };
     const creators = [
       createOpenSeaTasks,
       createMagicEdenTasks,

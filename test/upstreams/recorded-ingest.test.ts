@@ -13,7 +13,7 @@ import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-task
 import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
 import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
 import { runTask } from '../../src/tasks/run.ts';
-import type { SyncContext } from '../../src/tasks/task.ts';
+import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { createTestUpstream } from '../support/fault-runs.ts';
 import { dumpTables, emptySyncTables, NOW, runImport, toContext, toNdjson } from '../support/intake.ts';
@@ -53,7 +53,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
     const log = createLog('silent');
     const createTasks = (settings: Record<string, string>) => {
       const config = readConfig({ ...settings, OPENSEA_HOURLY_BUDGET: '1000000' });
-      const context: SyncContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
+      const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
       const tasks = [
         createOpenSeaTasks,
         createMagicEdenTasks,

@@ -12,7 +12,7 @@ import type { CallOptions, Upstream } from '../../src/upstreams/upstream.ts';
 import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
 import { createTaskUpstream } from '../../src/upstreams/followed-task.ts';
 import { createSharedBudget } from '../../src/upstreams/shared-budget.ts';
-import type { SyncContext } from '../../src/tasks/task.ts';
+import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine, until } from '../support/engines.ts';
 import { toContext } from '../support/intake.ts';
 import { startReplay } from '../support/replay.ts';
@@ -57,7 +57,7 @@ forEachEngine('a budget of requests', (engine) => {
     /** The upstream as another process makes it, whose clock may be wrong. */
     const join = (wrongMs = 0): Upstream => {
       const own = toContext(db, { clock: () => clock() + wrongMs });
-      const context: SyncContext = { ...own, config: readConfig({}), log, random: () => 0.5 };
+      const context: ServiceContext = { ...own, config: readConfig({}), log, random: () => 0.5 };
       return createTaskUpstream(context, { name: NAME, baseUrl: replay.url, timeoutMs: LIMIT_MS, hourlyBudget });
     };
     return { join, sent, logged };

@@ -15,7 +15,8 @@ import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
 import { createFeedTasks } from '../../src/upstreams/feed/tasks.ts';
 import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
 import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
-import type { SyncContext, Task, TaskResult } from '../../src/tasks/task.ts';
+import type { ServiceContext } from '../../src/context.ts';
+import type { Task, TaskResult } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines.ts';
 import { emptySyncTables, NOW, toContext } from '../support/intake.ts';
 import { assetOf, createDasStore, dasRoutes } from '../support/replay-das.ts';
@@ -61,7 +62,7 @@ forEachEngine('the mirror of Solana', (engine) => {
       magicedenSymbol,
       createdAt: NOW,
     });
-  const toSyncContext = (settings: Record<string, string>): SyncContext => ({
+  const toServiceContext = (settings: Record<string, string>): ServiceContext => ({
     ...toContext(db, { clock: () => now }),
     config: readConfig(settings),
     log: createLog('error', () => undefined),
@@ -78,7 +79,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     const book = createMagicEdenBook();
     const replay = await startReplay(t, magicEdenRoutes(book));
     await follow('solana', DEGODS, 'degods');
-    const context = toSyncContext({ MAGICEDEN_URL: replay.url, MAGICEDEN_EVM_URL: replay.url });
+    const context = toServiceContext({ MAGICEDEN_URL: replay.url, MAGICEDEN_EVM_URL: replay.url });
     const [listings, sales] = createMagicEdenTasks(context);
     const [asks] = createMagicEdenEvmTasks(context);
     return {
@@ -212,7 +213,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     const store = createDasStore([...mints.map((mint) => assetOf(mint, DEGODS)), collection]);
     const replay = await startReplay(t, dasRoutes(store));
     await follow('solana', DEGODS, null);
-    const [task] = createDasTasks(toSyncContext({ DAS_URL: replay.url }));
+    const [task] = createDasTasks(toServiceContext({ DAS_URL: replay.url }));
     assert.deepEqual(await run(task).then(({ changed, refused, problems }) => [changed, refused, problems]), [
       2_526,
       0,
@@ -245,7 +246,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     const store = createFeedStore();
     store.token = 'secret';
     const replay = await startReplay(t, feedRoutes(store));
-    const [task] = createFeedTasks(toSyncContext({ FEED_URL: `${replay.url}/feed`, FEED_TOKEN: 'secret' }));
+    const [task] = createFeedTasks(toServiceContext({ FEED_URL: `${replay.url}/feed`, FEED_TOKEN: 'secret' }));
     const own = (count: number) => Array.from({ length: count }, (_, index) => ownListing(index));
     return { store, replay, own, feed: () => run(task) };
   };

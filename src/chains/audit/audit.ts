@@ -13,7 +13,7 @@ import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { listFollows } from '../../follows/queries/follows.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { ChainReader } from '../rpc/chain-reader.ts';
-import type { FollowOperations } from '../../workers/collections.ts';
+import type { ChainContext } from '../context.ts';
 import type { Kind, LookContext, Seen } from './compare.ts';
 import { lookAtAll, PATIENCE } from './compare.ts';
 import { compareOrder } from './orders.ts';
@@ -31,17 +31,17 @@ const SEED_LENGTH_MAX = 100;
 type Input = Readonly<Record<string, unknown>>;
 
 /** Operations by name: JSON in, JSON out. Mistakes are thrown as OperatorErrors. */
-export function createAuditOperations(context: FollowOperations) {
+export function createAuditOperations(context: ChainContext) {
   return {
     audit: (input: Input) => audit(context, input),
     'audit.replay': (input: Input) => replayLog(context, { chains: readChains(context, input) }),
   };
 }
 
-async function audit(context: FollowOperations, input: Input): Promise<AuditReport> {
+async function audit(context: ChainContext, input: Input): Promise<AuditReport> {
   const seed = readSeed(input) ?? String(Math.floor(context.random() * SEEDS));
   const limit = readSample(input);
-  const readers = readChains(context, input).flatMap((chain) => context.readerOf(chain) ?? []);
+  const readers = readChains(context, input).flatMap((chain) => context.followed.readerOf(chain) ?? []);
   const report: AuditReport = { drift: 0, orders: 0, tokens: 0, unreadable: 0, chains: [], differences: [], seed };
   for (const reader of readers) {
     if (!(await findChainCursor(context.main, reader.chain.id))) continue;
@@ -57,7 +57,7 @@ async function audit(context: FollowOperations, input: Input): Promise<AuditRepo
 }
 
 async function auditChain(
-  context: FollowOperations,
+  context: ChainContext,
   reader: ChainReader,
   choice: { seed: string; limit: number },
 ): Promise<{ audited: ChainAudit; differences: Difference[] }> {
@@ -109,7 +109,7 @@ function toDifferences(chain: string, what: string, { differences }: Seen): Diff
 }
 
 /** The chain that is named, or all EVM chains. */
-function readChains({ chains }: FollowOperations, input: Input): string[] {
+function readChains({ chains }: ChainContext, input: Input): string[] {
   const chain = input['chain'] ?? null;
   const evm = [...chains.values()].filter(({ family }) => family === 'evm').map(({ id }) => id);
   if (chain === null) return evm;

@@ -16,10 +16,10 @@ import { readTogether } from '../../database/snapshot.ts';
 import type { ChainEvent } from '../../chain-log/chain-event.ts';
 import { findWrappedNative } from '../../core/wrapped-native.ts';
 import { OperatorError } from '../../core/errors.ts';
-import type { SyncContext } from '../../tasks/task.ts';
+import type { ChainContext } from '../context.ts';
 import type { AuditReport, ChainAudit } from './report.ts';
 import { DIFFERENCES_SHOWN_MAX } from './report.ts';
-import { toMarketplace } from '../followed-chains.ts';
+import { toMarketplace } from '../attribution.ts';
 import { applyEvents } from '../apply-block.ts';
 import { projectNext } from '../projection.ts';
 
@@ -36,7 +36,7 @@ const BATCH_SIZE = 2_000;
 const COPIES_MAX = 100;
 const PAUSE_MS = 200;
 
-export async function replayLog(context: SyncContext, { chains, into }: ReplayOptions): Promise<AuditReport> {
+export async function replayLog(context: ChainContext, { chains, into }: ReplayOptions): Promise<AuditReport> {
   const scratch = into ?? (await openScratch());
   try {
     const copied = await copyAtRest(context, scratch, chains);
@@ -77,7 +77,7 @@ export async function replayLog(context: SyncContext, { chains, into }: ReplayOp
 }
 
 /** Copies everything as it is at one moment at which the indexer had been told all that the log held. */
-async function copyAtRest(context: SyncContext, into: Database, chains: readonly string[]): Promise<Copied[]> {
+async function copyAtRest(context: ChainContext, into: Database, chains: readonly string[]): Promise<Copied[]> {
   for (let copies = 0; copies < COPIES_MAX; copies += 1) {
     if (copies > 0) await delay(PAUSE_MS);
     const copied = await readTogether(context, async (sides) => {
@@ -106,7 +106,7 @@ async function listBegun(sides: Sides, chains: readonly string[]): Promise<Copie
   return begun;
 }
 
-async function replayChain(context: SyncContext, scratch: Database, chain: string): Promise<void> {
+async function replayChain(context: ChainContext, scratch: Database, chain: string): Promise<void> {
   const { clock, serviceName, chains } = context;
   let after: ChainEvent | null = null;
   for (;;) {

@@ -15,7 +15,7 @@ export type RecordContext = {
   serviceName: string;
   now: () => number;
   /** Deployments of Seaport besides the known ones. */
-  seaport?: MoreDeployments;
+  seaport: MoreDeployments;
 };
 
 export type Subject = { chain: Chain; contractAddress: Address; collectionId: string };

@@ -11,7 +11,8 @@ import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { ingestPage, ingestPages } from '../ingest-pages.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
-import type { SyncContext, Task } from '../../tasks/task.ts';
+import type { Task } from '../../tasks/task.ts';
+import type { UpstreamContext } from '../context.ts';
 
 const PERIOD_MS = 10 * 60_000;
 const DEADLINE_MS = 20 * 60_000;
@@ -22,7 +23,7 @@ const SHOWN_TOKEN_MS = 60_000;
 const SHOWN_TOKENS_MAX = 1_000;
 
 /** No task without an endpoint. */
-export function createDasTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
+export function createDasTasks(context: UpstreamContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
   const { config } = context;
   if (config.dasUrl === null) return [];
   const upstream = createTaskUpstream(context, {
@@ -47,13 +48,13 @@ export function createDasTasks(context: SyncContext, pace: UpstreamPace = { time
   ];
 }
 
-async function lookAtTokens(_context: SyncContext, step: Step, assets: readonly AssetId[]): Promise<void> {
+async function lookAtTokens(_context: UpstreamContext, step: Step, assets: readonly AssetId[]): Promise<void> {
   const { upstream, follow, ingester, signal } = step;
   const harvest = await readDasTokens(upstream, assets, { collection: follow.contractAddress, signal });
   await ingestPage(ingester, harvest, signal);
 }
 
-async function syncTokens(context: SyncContext, step: Step): Promise<void> {
+async function syncTokens(context: UpstreamContext, step: Step): Promise<void> {
   const { upstream, follow, ingester, problems, signal } = step;
   const { collectionId, contractAddress } = follow;
   const told = await readDasCollection(upstream, contractAddress, { signal });

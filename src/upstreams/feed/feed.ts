@@ -6,7 +6,8 @@ import type { Clock } from '../../core/clock.ts';
 import { JsonNumber, parseJsonText } from '../../core/json-text.ts';
 import { ExchangeFailure, openExchange } from '../../resilience/exchange.ts';
 import type { ParsedPage, SourceRecord } from '../rows.ts';
-import type { UpstreamReason, UpstreamStatus } from '../upstream.ts';
+import type { UpstreamStatus } from '../../tasks/upstream-status.ts';
+import type { UpstreamReason } from '../upstream.ts';
 import { toReason, UpstreamFailure } from '../upstream.ts';
 
 export type Feed = {

@@ -7,7 +7,8 @@ import type { FeedOptions } from './feed.ts';
 import type { Ingester } from '../ingester.ts';
 import { createIngester } from '../ingester.ts';
 import { ingestPage } from '../ingest-pages.ts';
-import type { SyncContext, Task } from '../../tasks/task.ts';
+import type { Task } from '../../tasks/task.ts';
+import type { UpstreamContext } from '../context.ts';
 
 const PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 110_000;
@@ -17,7 +18,10 @@ const FULL_MS = 60 * 60_000;
 const REFUSED_SHARE_MAX = 0.1;
 
 /** No task without a feed. */
-export function createFeedTasks(context: SyncContext, pace: Pick<FeedOptions, 'timeoutMs' | 'stallMs'> = {}): Task[] {
+export function createFeedTasks(
+  context: UpstreamContext,
+  pace: Pick<FeedOptions, 'timeoutMs' | 'stallMs'> = {},
+): Task[] {
   const { config, clock } = context;
   if (config.feedUrl === null) return [];
   const feed = createFeed({ url: config.feedUrl, token: config.feedToken, clock, ...pace });
@@ -60,7 +64,7 @@ export function createFeedTasks(context: SyncContext, pace: Pick<FeedOptions, 't
 }
 
 /** Ends what a whole snapshot of a source no longer has, in every collection where it had any. */
-async function retire(context: SyncContext, ingester: Ingester, source: string): Promise<string[]> {
+async function retire(context: UpstreamContext, ingester: Ingester, source: string): Promise<string[]> {
   const problems: string[] = [];
   for (const collectionId of await listCollectionsListedAt(context.indexer, source)) {
     if (await ingester.retireUnseen({ source, collectionId })) continue;

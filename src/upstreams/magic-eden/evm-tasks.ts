@@ -8,14 +8,18 @@ import type { UpstreamPace } from '../upstream.ts';
 import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { ingestPages } from '../ingest-pages.ts';
-import type { SyncContext, Task } from '../../tasks/task.ts';
+import type { Task } from '../../tasks/task.ts';
+import type { UpstreamContext } from '../context.ts';
 
 const PERIOD_MS = 5 * 60_000;
 const DEADLINE_MS = 10 * 60_000;
 const TIMEOUT_MS = 15_000;
 const HOURLY_BUDGET = 3_600;
 
-export function createMagicEdenEvmTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
+export function createMagicEdenEvmTasks(
+  context: UpstreamContext,
+  pace: UpstreamPace = { timeoutMs: TIMEOUT_MS },
+): Task[] {
   const { config } = context;
   const upstream = createTaskUpstream(context, {
     name: 'magic-eden-evm',
@@ -29,7 +33,7 @@ export function createMagicEdenEvmTasks(context: SyncContext, pace: UpstreamPace
   return [createFollowedTask(context, { ...task, work: syncAsks })];
 }
 
-async function syncAsks({ chains, clock }: SyncContext, step: Step): Promise<void> {
+async function syncAsks({ chains, clock }: UpstreamContext, step: Step): Promise<void> {
   const { upstream, follow, ingester, problems, signal } = step;
   const { collectionId, contractAddress } = follow;
   const chain = chains.get(follow.chain);

@@ -19,7 +19,8 @@ import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { ingestPage, ingestPages } from '../ingest-pages.ts';
 import type { ViewedTokensOptions } from '../viewed-tokens.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
-import type { SyncContext, Task } from '../../tasks/task.ts';
+import type { Task } from '../../tasks/task.ts';
+import type { UpstreamContext } from '../context.ts';
 
 const LISTINGS_PERIOD_MS = 2 * 60_000;
 const SALES_PERIOD_MS = 2 * 60_000;
@@ -34,7 +35,7 @@ const SHOWN_TOKENS_MAX = 10;
 const SALE_OVERLAP_MS = 15 * 60_000;
 
 /** No task asks anything until a collection is followed under a symbol. */
-export function createMagicEdenTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
+export function createMagicEdenTasks(context: UpstreamContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
   const { config } = context;
   const upstream = createTaskUpstream(context, {
     name: MAGIC_EDEN,
@@ -59,7 +60,7 @@ export function createMagicEdenTasks(context: SyncContext, pace: UpstreamPace = 
 }
 
 function createTokensTask(
-  context: SyncContext,
+  context: UpstreamContext,
   { upstream, isWanted }: Pick<ViewedTokensOptions, 'upstream' | 'isWanted'>,
 ): Task {
   return createViewedTokensTask(context, {
@@ -81,7 +82,7 @@ function toCollection({ magicedenSymbol, contractAddress }: Follow): MagicEdenCo
   return { symbol: magicedenSymbol ?? '', contractAddress };
 }
 
-async function syncListings(context: SyncContext, step: Step): Promise<void> {
+async function syncListings(context: UpstreamContext, step: Step): Promise<void> {
   const { upstream, follow, ingester, signal } = step;
   const { collectionId } = follow;
   const collection = toCollection(follow);
@@ -113,7 +114,7 @@ function withKnownTime(record: SourceRecord, known: ReadonlyMap<string, KnownLis
 }
 
 /** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
-async function syncSales(context: SyncContext, step: Step): Promise<void> {
+async function syncSales(context: UpstreamContext, step: Step): Promise<void> {
   const { upstream, follow, ingester, signal } = step;
   const { collectionId } = follow;
   const collection = toCollection(follow);

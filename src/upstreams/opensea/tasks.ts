@@ -23,7 +23,8 @@ import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { ingestPage, ingestPages } from '../ingest-pages.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
-import type { SyncContext, Task } from '../../tasks/task.ts';
+import type { Task } from '../../tasks/task.ts';
+import type { UpstreamContext } from '../context.ts';
 
 const COLLECTIONS_PERIOD_MS = 60 * 60_000;
 const TOKENS_PERIOD_MS = 24 * 60 * 60_000;
@@ -50,7 +51,7 @@ const SALE_OVERLAP_MS = 15 * 60_000;
 const FIRST_SALE_PAGES_MAX = 5;
 
 /** No tasks without a key: OpenSea answers nobody without one. */
-export function createOpenSeaTasks(context: SyncContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
+export function createOpenSeaTasks(context: UpstreamContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
   const { config } = context;
   if (config.openseaKey === null) return [];
   const upstream = createTaskUpstream(context, {
@@ -100,11 +101,11 @@ function isThere(chain: Chain | undefined): boolean {
 
 type OpenSeaStep = Step & { subject: OpenSeaSubject };
 
-type Work = (context: SyncContext, step: OpenSeaStep) => Promise<void>;
+type Work = (context: UpstreamContext, step: OpenSeaStep) => Promise<void>;
 
 /** The work on what a collection is called there; nothing on one that OpenSea does not have. */
 function withSubject(work: Work) {
-  return async (context: SyncContext, step: Step): Promise<void> => {
+  return async (context: UpstreamContext, step: Step): Promise<void> => {
     const { follow } = step;
     const chain = context.chains.get(follow.chain);
     const slug = chain && (await findSlug(context, { ...step, chain }));
@@ -115,7 +116,7 @@ function withSubject(work: Work) {
 
 /** The slug that the operator gave, or the one that the contract has there, which is noted; null where it has none. */
 async function findSlug(
-  context: SyncContext,
+  context: UpstreamContext,
   { upstream, follow, chain, signal }: Step & { chain: Chain },
 ): Promise<string | null> {
   if (follow.openseaSlug !== null) return follow.openseaSlug;
@@ -126,7 +127,7 @@ async function findSlug(
   return found.slug;
 }
 
-async function syncCollection(context: SyncContext, step: OpenSeaStep): Promise<void> {
+async function syncCollection(context: UpstreamContext, step: OpenSeaStep): Promise<void> {
   const { upstream, follow, subject, ingester, signal } = step;
   const harvest = await readOpenSeaCollection(upstream, subject, { signal });
   const records: SourceRecord[] = [];
@@ -150,7 +151,11 @@ function withSupply(stats: SourceRecord, collections: readonly SourceRecord[]): 
 }
 
 /** OpenSea fills in what is not known. What is known stays: the operator, or the chain, said so. */
-async function fillIn(context: SyncContext, record: SourceRecord, stored: Collection | null): Promise<SourceRecord> {
+async function fillIn(
+  context: UpstreamContext,
+  record: SourceRecord,
+  stored: Collection | null,
+): Promise<SourceRecord> {
   if (!stored) return record;
   const { snapshot, createdAt: _, ...told } = record as SourceRecord & { snapshot?: object };
   const isNamed = stored.name.toLowerCase() !== stored.contractAddress;
@@ -202,14 +207,14 @@ function createListingWork(): Work {
 }
 
 /** Returns of how many pages the book is; null when it was not seen whole, or is not believed. */
-async function syncBook({ clock }: SyncContext, step: OpenSeaStep): Promise<number | null> {
+async function syncBook({ clock }: UpstreamContext, step: OpenSeaStep): Promise<number | null> {
   const { upstream, subject, ingester, signal } = step;
   const walk = walkOpenSeaListings(upstream, subject, { begunBy: clock(), signal });
   const end = await ingestPages(ingester, walk, signal);
   return (await conclude(step, { ...end, below: null })) ? end.pages : null;
 }
 
-async function syncCheapest({ clock }: SyncContext, step: OpenSeaStep): Promise<boolean> {
+async function syncCheapest({ clock }: UpstreamContext, step: OpenSeaStep): Promise<boolean> {
   const { upstream, subject, ingester, signal } = step;
   const walk = walkOpenSeaCheapest(upstream, subject, { pages: CHEAPEST_PAGES, begunBy: clock(), signal });
   return conclude(step, await ingestPages(ingester, walk, signal));
@@ -231,7 +236,7 @@ async function conclude(
 }
 
 /** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
-async function syncSales(context: SyncContext, step: OpenSeaStep): Promise<void> {
+async function syncSales(context: UpstreamContext, step: OpenSeaStep): Promise<void> {
   const { upstream, follow, subject, ingester, signal } = step;
   // A chain that is read tells every sale with its place in the block: told twice, it would be counted twice.
   if (isChainRead(context, follow)) return;
@@ -263,13 +268,13 @@ async function lookAtTokens(step: OpenSeaStep, assets: readonly AssetId[]): Prom
     await ingestPage(ingester, await readOpenSeaToken(upstream, subject, asset, { signal }), signal);
 }
 
-async function syncTokens(_context: SyncContext, step: OpenSeaStep): Promise<void> {
+async function syncTokens(_context: UpstreamContext, step: OpenSeaStep): Promise<void> {
   const { upstream, follow, subject, ingester, signal } = step;
   const end = await ingestPages(ingester, walkOpenSeaTokens(upstream, subject, { signal }), signal);
   if (!end.whole) step.problems.push(`${follow.collectionId}: tokens not seen whole: ${end.why}`);
 }
 
 /** Whether the chain of a collection is read, so that its sales, owners and supply are known first hand. */
-function isChainRead({ config }: SyncContext, { chain, fromBlock }: Follow): boolean {
+function isChainRead({ config }: UpstreamContext, { chain, fromBlock }: Follow): boolean {
   return fromBlock !== null && config.rpcUrls.has(chain) && !config.frozenChains.has(chain);
 }

@@ -11,7 +11,8 @@ import type { Quotes } from './prices.ts';
 import type { Upstream } from '../upstream.ts';
 import { createUpstream } from '../upstream.ts';
 import { createIngester } from '../ingester.ts';
-import type { SyncContext, Task } from '../../tasks/task.ts';
+import type { Task } from '../../tasks/task.ts';
+import type { UpstreamContext } from '../context.ts';
 
 /** With a tenth more, and a request that hangs, still within a minute: a source that is back is heard again while the other goes on. */
 const PERIOD_MS = 45_000;
@@ -21,7 +22,7 @@ const TIMEOUT_MS = 8_000;
 type PriceReader = { upstream: Upstream | null; read(signal: AbortSignal): Promise<Quotes> };
 
 /** No task where there is no source. */
-export function createPriceTasks(context: SyncContext, { timeoutMs = TIMEOUT_MS } = {}): Task[] {
+export function createPriceTasks(context: UpstreamContext, { timeoutMs = TIMEOUT_MS } = {}): Task[] {
   const symbols = [...new Set([...context.chains.values()].map((chain) => chain.symbol))];
   const readers = context.config.priceSources.map((source) => createReader(context, { source, symbols, timeoutMs }));
   if (readers.length === 0) return [];
@@ -37,7 +38,7 @@ export function createPriceTasks(context: SyncContext, { timeoutMs = TIMEOUT_MS 
 }
 
 async function syncPrices(
-  context: SyncContext,
+  context: UpstreamContext,
   { readers, symbols, signal }: { readers: readonly PriceReader[]; symbols: readonly string[]; signal: AbortSignal },
 ) {
   const ingester = createIngester(context);
@@ -80,7 +81,7 @@ function describeFailure(error: unknown): string {
 }
 
 function createReader(
-  { config, clock, log, random }: SyncContext,
+  { config, clock, log, random }: UpstreamContext,
   { source, symbols, timeoutMs }: { source: string; symbols: readonly string[]; timeoutMs: number },
 ): PriceReader {
   const common = { timeoutMs, clock, random, log: quiet(log) };

@@ -104,7 +104,7 @@ async function walk(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<Walked>
 
 /** Every record is one that an import would take. */
 function assertTaken(records: readonly SourceRecord[]): void {
-  const context = { chains: CHAINS, serviceName: 'mercat', now: () => AT };
+  const context = { chains: CHAINS, serviceName: 'mercat', seaport: new Map(), now: () => AT };
   for (const record of records) {
     const parsed = parseRecord(context, record);
     assert.ok(parsed.record, `${JSON.stringify(record)}: ${parsed.record ? '' : parsed.reason}`);

@@ -1,0 +1,24 @@
+// What following chains and auditing them is made of.
+
+import type { OnChanged } from '../core/changes.ts';
+import type { Chains } from '../core/chains.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Database } from '../database/port.ts';
+import type { FollowedChains } from './followed-chains.ts';
+import type { ChainSettings } from './settings.ts';
+
+export type ChainContext = {
+  main: Database;
+  indexer: Database;
+  chains: Chains;
+  /** The chains that have endpoints, each with its reader. */
+  followed: FollowedChains;
+  serviceName: string;
+  config: ChainSettings;
+  clock: Clock;
+  log: Log;
+  /** From 0 up to 1. */
+  random: () => number;
+  onChanged: OnChanged;
+};

@@ -1,0 +1,89 @@
+// The one constructor of what every part of the program is made of. The server, the workers and every command use it, so that
+// the same work under the same settings has the same result wherever it runs.
+
+import type { Config } from './config.ts';
+import type { FollowedChains } from './chains/followed-chains.ts';
+import { createFollowedChains } from './chains/followed-chains.ts';
+import type { Change, Changes, OnChanged } from './core/changes.ts';
+import { createChanges } from './core/changes.ts';
+import type { Chains } from './core/chains.ts';
+import { createChains } from './core/chains.ts';
+import type { Clock } from './core/clock.ts';
+import { systemClock } from './core/clock.ts';
+import type { Log } from './core/log.ts';
+import type { Databases } from './database/open.ts';
+import type { Database } from './database/port.ts';
+import type { Market } from './market/market.ts';
+import { createMarket } from './market/market.ts';
+import { endMirroredTwins } from './market/mirrored-twins.ts';
+import type { MoreDeployments } from './orders/seaport/deployments.ts';
+import type { OrderKey } from './orders/submit.ts';
+
+export type ServiceContext = {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  /** From 0 up to 1. */
+  random: () => number;
+  main: Database;
+  indexer: Database;
+  chains: Chains;
+  serviceName: string;
+  /** Deployments of Seaport besides the known ones. */
+  seaport: MoreDeployments;
+  /** The chains that have endpoints, each with its reader. */
+  followed: FollowedChains;
+  market: Market;
+  /** What cached responses are checked against. */
+  changes: Changes;
+  onChanged: OnChanged;
+  endMirroredTwins: (orders: readonly OrderKey[], at: number) => Promise<void>;
+  /** Stops what the context runs by itself. The databases stay open: they belong to whoever opened them. */
+  close(): Promise<void>;
+};
+
+export type ContextOptions = {
+  config: Config;
+  log: Log;
+  clock?: Clock;
+  random?: () => number;
+  databases: Pick<Databases, 'main' | 'indexer'>;
+};
+
+/** Builds the context on open databases. It queries nothing and starts nothing. */
+export function createContext(options: ContextOptions): ServiceContext {
+  const { config, log, clock = systemClock, random = Math.random } = options;
+  const { main, indexer } = options.databases;
+  const chains = createChains(config.extraChain);
+  const market = createMarket({ ...config, main, indexer, chains, clock, log });
+  const followed = createFollowedChains({ config, chains, log, clock });
+  const changes = createChanges();
+  return {
+    config,
+    log,
+    clock,
+    random,
+    main,
+    indexer,
+    chains,
+    serviceName: config.serviceName,
+    seaport: config.extraSeaport,
+    followed,
+    market,
+    changes,
+    onChanged: (change) => noteChange({ market, changes }, change),
+    endMirroredTwins: (orders, at) => endMirroredTwins({ indexer }, orders, at),
+    close: async () => {
+      followed.close();
+      await market.close();
+    },
+  };
+}
+
+/** Dollar rates are part of every response; any other record is part of those about its collection. */
+function noteChange({ market, changes }: { market: Market; changes: Changes }, { collectionIds, kinds }: Change): void {
+  if (kinds.has('rate')) {
+    market.rates.forget();
+    changes.noteEverything();
+  } else if (collectionIds.size > 0) changes.note(collectionIds);
+}

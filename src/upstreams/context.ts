@@ -1,0 +1,16 @@
+// What the tasks of upstreams are made of.
+
+import type { Log } from '../core/log.ts';
+import type { ImportContext } from '../intake/import.ts';
+import type { UpstreamSettings } from './settings.ts';
+
+export type UpstreamContext = ImportContext & {
+  config: UpstreamSettings & {
+    /** Endpoints by chain id: what is read from a chain itself needs no marketplace. */
+    rpcUrls: ReadonlyMap<string, readonly string[]>;
+    frozenChains: ReadonlySet<string>;
+  };
+  log: Log;
+  /** From 0 up to 1: spreads what would otherwise happen at once. */
+  random: () => number;
+};
