@@ -8,8 +8,8 @@ import type { Database } from '../src/database/port.ts';
 import { insertEvent } from '../src/shop/queries/events.ts';
 import { createLog } from '../src/core/log.ts';
 import { createShop } from '../src/shop/shops.ts';
-import { createWebhook } from '../src/shop/webhooks/subscriptions.ts';
-import { startWebhooks } from '../src/shop/webhooks/start.ts';
+import { createWebhook } from '../src/shop/webhooks/webhooks.ts';
+import { startWebhooks } from '../src/shop/webhooks/worker.ts';
 import { onEachEngine } from './databases.ts';
 import { median, say, spread, timeMs } from './measure.ts';
 

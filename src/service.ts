@@ -24,18 +24,18 @@ import type { Log } from './core/log.ts';
 import { generateSampleMarket } from '../sample/market.ts';
 import type { SharedWindows } from './server/shared-windows.ts';
 import { openSharedWindows } from './server/shared-windows.ts';
-import { createKeyRing } from './shop/keys.ts';
+import { createKeyRing } from './shop/keys/keys.ts';
 import type { Operations } from './shop/operations.ts';
 import { createStoreOperations } from './shop/operations.ts';
-import type { Store } from './shop/shop.ts';
-import { createWebhookOperations } from './shop/webhooks/operations.ts';
+import type { Store } from './shop/context.ts';
+import { createWebhookOperations } from './shop/webhooks/delivery-operations.ts';
 import { startPeriodic } from './tasks/periodic.ts';
 import { startSync } from './workers/start.ts';
 import type { Sync } from './workers/start.ts';
 import type { StatusProvider } from './tasks/status.ts';
 import { createDatabaseStatus, createStatusReader } from './tasks/status.ts';
 import { readVersion } from './version.ts';
-import { startWebhooks } from './shop/webhooks/start.ts';
+import { startWebhooks } from './shop/webhooks/worker.ts';
 
 export type ServiceOptions = {
   config: Config;

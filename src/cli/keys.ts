@@ -1,7 +1,7 @@
 // `mercat keys`: API keys of the store interface and of the intake. A secret is printed once, when it is made.
 
 import { parseArgs } from 'node:util';
-import { INTAKE_SCOPES, needsShop, STORE_SCOPES } from '../shop/scope.ts';
+import { INTAKE_SCOPES, needsShop, STORE_SCOPES } from '../shop/keys/scopes.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';

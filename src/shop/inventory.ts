@@ -5,7 +5,7 @@ import type { Adjustment, StockChange, StockLevel, StockResult } from './queries
 import { adjustStock, listAdjustments, listStock } from './queries/stock.ts';
 import { isId } from '../core/time-ordered-id.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { ShopCaller, Store } from './shop.ts';
+import type { ShopCaller, Store } from './context.ts';
 
 export type LevelQuery = { productId: string | null; lowStock: boolean; threshold: number };
 

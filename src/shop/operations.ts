@@ -2,14 +2,14 @@
 // socket that only its owner may open; it is checked all the same.
 
 import type { ApiKey } from './queries/keys.ts';
-import { isScope, SCOPES } from './scope.ts';
+import { isScope, SCOPES } from './keys/scopes.ts';
 import { isStorable } from '../core/text.ts';
 import { parseTime } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { IssuedKey } from './keys.ts';
-import { issueKey, readKeys, revokeKey, rotateKey } from './keys.ts';
+import type { IssuedKey } from './keys/keys.ts';
+import { issueKey, readKeys, revokeKey, rotateKey } from './keys/keys.ts';
 import { createShop, readShops } from './shops.ts';
-import type { Store } from './shop.ts';
+import type { Store } from './context.ts';
 
 /** A day alone is its first moment, in UTC. */
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

@@ -4,7 +4,7 @@ import { findShop, insertShop, listShops } from './queries/shops.ts';
 import type { Shop } from './queries/shops.ts';
 import { createId } from '../core/time-ordered-id.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { Store } from './shop.ts';
+import type { Store } from './context.ts';
 
 const NAME_LENGTH_MAX = 160;
 

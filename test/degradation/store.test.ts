@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { STORE_SCOPES } from '../../src/shop/scope.ts';
+import { STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { REQUEST_TIMEOUT_MS } from '../../src/shop/http/context.ts';
 import type { Breakable, TwoServers } from '../support/breakable.ts';
 import { startBreakable, withTwoServers } from '../support/breakable.ts';

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { INTAKE_SCOPES, STORE_SCOPES } from '../../src/shop/scope.ts';
-import { createApiKey } from '../../src/shop/api-key.ts';
+import { INTAKE_SCOPES, STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
+import { createApiKey } from '../../src/shop/keys/api-key.ts';
 import { MINUTE_MS, SECOND_MS, HOUR_MS, DAY_MS } from '../support/market.ts';
 import { until } from '../support/engines.ts';
 import type { StoreRequest, TestShop } from '../support/shop.ts';

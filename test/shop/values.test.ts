@@ -4,17 +4,17 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createApiKey, isWellFormedKey, prefixOf } from '../../src/shop/api-key.ts';
+import { createApiKey, isWellFormedKey, prefixOf } from '../../src/shop/keys/api-key.ts';
 import { JsonNumber, parseJsonText } from '../../src/core/json-text.ts';
-import type { ProductFields } from '../../src/shop/product.ts';
+import type { ProductFields } from '../../src/shop/products/product.ts';
 import {
   PRODUCT_TYPES,
   changedFields,
   mergeProduct,
   parseNewProduct,
   parseProductInput,
-} from '../../src/shop/product.ts';
-import { SLUG_LENGTH_MAX, toFreeSlug, toSlug } from '../../src/shop/slug.ts';
+} from '../../src/shop/products/product.ts';
+import { SLUG_LENGTH_MAX, toFreeSlug, toSlug } from '../../src/shop/products/slug.ts';
 import { createId, isId } from '../../src/core/time-ordered-id.ts';
 
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme', maxLength: 200 }));

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe } from 'node:test';
 import type { Database, Queryable, Row, Statements } from '../../src/database/port.ts';
 import { openDatabases } from '../../src/database/open.ts';
-import { STORE_SCOPES } from '../../src/shop/scope.ts';
+import { STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createStoreOperations } from '../../src/shop/operations.ts';
 import { createContract } from './contract.ts';

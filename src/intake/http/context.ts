@@ -3,15 +3,15 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/port.ts';
-import type { IntakeScope } from '../../shop/scope.ts';
-import { INTAKE_SCOPES } from '../../shop/scope.ts';
+import type { IntakeScope } from '../../shop/keys/scopes.ts';
+import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
 import type { ImportContext } from '../import.ts';
 import type { RecordSender } from '../ingest/products.ts';
 import type { OrderContext } from '../../orders/submit.ts';
 import type { Market } from '../../market/market.ts';
-import type { Caller } from '../../shop/shop.ts';
-import type { KeyAccess } from '../../shop/http/api-key.ts';
-import { identifyCaller, lacksScope } from '../../shop/http/api-key.ts';
+import type { Caller } from '../../shop/context.ts';
+import type { KeyAccess } from '../../shop/http/authenticate.ts';
+import { identifyCaller, lacksScope } from '../../shop/http/authenticate.ts';
 
 export type IntakeContext = {
   records: ImportContext;

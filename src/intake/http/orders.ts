@@ -10,7 +10,7 @@ import { cancelOrder } from '../../orders/cancel.ts';
 import { explainOrder } from '../../orders/explain.ts';
 import { submitOrder } from '../../orders/submit.ts';
 import { findStoredOrder } from '../../orders/queries/signed-orders.ts';
-import { lacksScope } from '../../shop/http/api-key.ts';
+import { lacksScope } from '../../shop/http/authenticate.ts';
 import { readPriceContext } from '../../market/http/cached-route.ts';
 import { ref } from '../../shop/http/schemas.ts';
 import { bodyOf } from '../../http/bodies.ts';

@@ -1,7 +1,7 @@
 // The intake interface: all its routes, on the public server behind keys, and on the local socket for the operator.
 
 import type { FastifyInstance } from 'fastify';
-import { INTAKE_SCOPES } from '../../shop/scope.ts';
+import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
 import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
 import { readJsonBodies } from '../../http/bodies.ts';
 import type { IntakeContext, IntakeAccess } from './context.ts';

@@ -2,12 +2,12 @@
 // each with its event. A record that tells nothing new writes nothing.
 
 import type { Queryable } from '../../database/port.ts';
-import type { ProductChange } from '../../shop/product-changes.ts';
-import { insertProductWithEvent, updateProductWithEvent } from '../../shop/product-changes.ts';
+import type { ProductChange } from '../../shop/products/product-changes.ts';
+import { insertProductWithEvent, updateProductWithEvent } from '../../shop/products/product-changes.ts';
 import { listProductsForUpdate } from '../../shop/queries/products.ts';
 import { listShopIds } from '../../shop/queries/shops.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import type { Product } from '../../shop/product.ts';
+import type { Product } from '../../shop/products/product.ts';
 import type { ProductRecord } from '../records/product.ts';
 import { toReason } from '../records/product.ts';
 

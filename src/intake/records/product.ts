@@ -2,9 +2,9 @@
 // the store, and read by it.
 
 import { JsonNumber } from '../../core/json-text.ts';
-import type { NewProduct, ProductInput } from '../../shop/product.ts';
-import { parseNewProduct, parseProductInput } from '../../shop/product.ts';
-import { toSlug } from '../../shop/slug.ts';
+import type { NewProduct, ProductInput } from '../../shop/products/product.ts';
+import { parseNewProduct, parseProductInput } from '../../shop/products/product.ts';
+import { toSlug } from '../../shop/products/slug.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import type { Fields } from './fields.ts';
 import { readName, Refusal, refuse, required } from './fields.ts';

@@ -1,9 +1,9 @@
 // Whether whoever asks may: the key, its rate limit, its scope, in this order, before anything else of a request is looked at.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { StoreScope } from '../scope.ts';
-import type { Caller, ShopCaller, Store } from '../shop.ts';
-import { identifyCaller, lacksScope } from './api-key.ts';
+import type { StoreScope } from '../keys/scopes.ts';
+import type { Caller, ShopCaller, Store } from '../context.ts';
+import { identifyCaller, lacksScope } from './authenticate.ts';
 import type { StoreContext } from './context.ts';
 import { REQUEST_TIMEOUT_MS } from './context.ts';
 

@@ -1,9 +1,9 @@
 // What the routes of the store interface share.
 
 import type { IncomingMessage } from 'node:http';
-import type { KeyRing } from '../keys.ts';
+import type { KeyRing } from '../keys/keys.ts';
 import type { Database } from '../../database/port.ts';
-import type { Store } from '../shop.ts';
+import type { Store } from '../context.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
 
 export type StoreContext = {

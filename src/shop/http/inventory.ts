@@ -14,7 +14,7 @@ import { DEFAULT_REASON, changeStock, readAdjustments, readLevels } from '../inv
 import { authorize, callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from '../../http/bodies.ts';
 import type { StoreContext } from './context.ts';
-import { hasIdempotencyKey, sendEffect } from './effects.ts';
+import { hasIdempotencyKey, sendEffect } from './transactions.ts';
 import type { WireAdjustment, WireInventoryItem, WireStockResult } from './schemas.ts';
 import { dataOf, idempotencyHeader, ref, storeResponses } from './schemas.ts';
 

@@ -2,12 +2,12 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import type { Product, ProductSummary, ProductType } from '../product.ts';
-import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES, parseNewProduct, parseProductInput } from '../product.ts';
-import { toProductSummaryView, toProductView } from '../product-view.ts';
+import type { Product, ProductSummary, ProductType } from '../products/product.ts';
+import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES, parseNewProduct, parseProductInput } from '../products/product.ts';
+import { toProductSummaryView, toProductView } from '../products/product-view.ts';
 import { isId } from '../../core/time-ordered-id.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { createProductList } from '../product-list.ts';
+import { createProductList } from '../products/product-list.ts';
 import {
   INVALID_PRODUCT,
   changeProduct,
@@ -15,11 +15,11 @@ import {
   invalidProduct,
   readProduct,
   removeProduct,
-} from '../products.ts';
+} from '../products/products.ts';
 import { authorize, callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from '../../http/bodies.ts';
 import type { StoreContext } from './context.ts';
-import { sendEffect } from './effects.ts';
+import { sendEffect } from './transactions.ts';
 import { matchOf, toEtag } from './etags.ts';
 import type { WireProduct, WireProductSummary } from './schemas.ts';
 import { changeHeaders, dataOf, idempotencyHeader, matchHeader, ref, storeResponses } from './schemas.ts';

@@ -2,7 +2,7 @@
 
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
-import { STORE_SCOPES } from '../scope.ts';
+import { STORE_SCOPES } from '../keys/scopes.ts';
 import {
   COLLECTIONS_MAX,
   COLLECTION_LENGTH_MAX,
@@ -11,8 +11,8 @@ import {
   NAME_LENGTH_MAX,
   PRODUCT_TYPES,
   URL_LENGTH_MAX,
-} from '../product.ts';
-import { SLUG_LENGTH_MAX } from '../slug.ts';
+} from '../products/product.ts';
+import { SLUG_LENGTH_MAX } from '../products/slug.ts';
 import { STOCK_MAX } from '../stock.ts';
 import { createResponses } from '../../http/keyed-responses.ts';
 

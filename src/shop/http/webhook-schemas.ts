@@ -4,11 +4,11 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { Delivery } from '../queries/delivery-log.ts';
 import type { Webhook } from '../queries/webhooks.ts';
-import { DESCRIPTION_LENGTH_MAX } from '../webhooks/subscription-input.ts';
+import { DESCRIPTION_LENGTH_MAX } from '../webhooks/webhook-input.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import { DELIVERY_STATES, toDeliveryId } from '../webhooks/delivery.ts';
-import type { EventPattern } from '../webhooks/event-types.ts';
-import { EVENT_PATTERNS } from '../webhooks/event-types.ts';
+import type { EventPattern } from '../events.ts';
+import { EVENT_PATTERNS } from '../events.ts';
 import { TARGET_LENGTH_MAX } from '../webhooks/target.ts';
 import { dateTime, nullable } from './schemas.ts';
 

@@ -6,9 +6,9 @@ import Type from 'typebox';
 import { openCursor, sealCursor } from '../../core/cursor.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import { parseDeliveryId } from '../webhooks/delivery.ts';
-import { parseNewWebhook, parseRecovery, parseWebhookInput } from '../webhooks/subscription-input.ts';
+import { parseNewWebhook, parseRecovery, parseWebhookInput } from '../webhooks/webhook-input.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { WebhookWithSecret } from '../webhooks/subscriptions.ts';
+import type { WebhookWithSecret } from '../webhooks/webhooks.ts';
 import {
   INVALID_WEBHOOK,
   changeWebhook,
@@ -22,12 +22,12 @@ import {
   removeWebhook,
   rotateWebhookSecret,
   testWebhook,
-} from '../webhooks/subscriptions.ts';
+} from '../webhooks/webhooks.ts';
 import { authorize, callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from '../../http/bodies.ts';
 import type { StoreContext } from './context.ts';
-import type { Effect } from './effects.ts';
-import { sendEffect } from './effects.ts';
+import type { Effect } from './transactions.ts';
+import { sendEffect } from './transactions.ts';
 import { matchOf, toEtag } from './etags.ts';
 import { changeHeaders, dataOf, idempotencyHeader, matchHeader, ref, storeResponses } from './schemas.ts';
 import { WEBHOOK_SCHEMAS, deliveryState, toWireDelivery, toWireWebhook } from './webhook-schemas.ts';

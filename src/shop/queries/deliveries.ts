@@ -1,7 +1,7 @@
 // Events on their way to subscriptions, as the worker sees them: made, leased, recorded, forgotten. Every statement may be cut off
 // or run twice without a loss: what is not recorded as delivered is due again.
 
-import type { RecordedEvent } from '../webhooks/event-types.ts';
+import type { RecordedEvent } from '../events.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 

@@ -1,6 +1,6 @@
 // Products. Every statement names the shop: another shop's product is not there.
 
-import type { Product, ProductFields, ProductSummary, ProductType } from '../product.ts';
+import type { Product, ProductFields, ProductSummary, ProductType } from '../products/product.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';
 

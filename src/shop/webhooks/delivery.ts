@@ -1,6 +1,6 @@
 // What a try means for its delivery and for its receiver.
 
-import { parseRetryAfter, retryDelayMs } from './schedule.ts';
+import { parseRetryAfter, retryDelayMs } from './retry-schedule.ts';
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 

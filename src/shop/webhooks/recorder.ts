@@ -8,7 +8,7 @@ import { updateAttempts } from '../queries/deliveries.ts';
 import { updateWebhookHealth } from '../queries/webhooks.ts';
 import type { Outcome } from './delivery.ts';
 import { judgeOutcome } from './delivery.ts';
-import { FAILING_MAX_MS } from './schedule.ts';
+import { FAILING_MAX_MS } from './retry-schedule.ts';
 import type { Log } from '../../core/log.ts';
 
 export type RecorderOptions = { main: Database; clock: Clock; log: Log; random?: () => number };

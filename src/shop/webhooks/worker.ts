@@ -1,166 +1,87 @@
-// Delivers what happened: events become deliveries, due ones are leased, signed, sent and recorded. At least once: a process
-// that dies anywhere in between leaves a lease that runs out. A receiver must never wait for another one.
+// Runs the webhook worker until it is told to stop: on a period, soon when something happened, and at once when a send has made
+// room. A failed turn is logged once, and tried again at the next.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
-import type { ClaimedDelivery } from '../queries/deliveries.ts';
-import { claimDeliveries, deleteOldEvents, insertDeliveries, updateReleased } from '../queries/deliveries.ts';
-import { toWebhookBody } from './event-types.ts';
-import { signWebhook } from './signature.ts';
 import type { Log } from '../../core/log.ts';
-import { createRecorder, STATEMENT_TIMEOUT_MS } from './recorder.ts';
-import type { SendRequest, Sender } from './sender.ts';
+import { createSender } from './sender.ts';
+import { createWebhookWorker } from './dispatcher.ts';
 
-export type WorkerOptions = {
-  main: Database;
-  clock: Clock;
-  log: Log;
-  sender: Sender;
-  /** From 0 up to 1: spreads retries. */
-  random?: () => number;
-  limits?: WorkerLimits;
-  /** Called when a try has been recorded: its place is free again. */
-  onFree?: () => void;
+export type WebhooksOptions = { main: Database; clock: Clock; log: Log; allowPrivate: boolean; periodMs?: number };
+
+export type Webhooks = {
+  /** Something happened: look soon. Cheap, and safe at any time. */
+  nudge(): void;
+  /** Waits a moment for sends that are under way. */
+  stop(): Promise<void>;
 };
 
-export type WorkerLimits = {
-  /** Sends under way in this process. */
-  sendsMax: number;
-  /** Of these, sends to receivers that fail: many dead ones leave the others room. */
-  failingSendsMax: number;
-  perWebhookMax: number;
-  /** How long `close` waits for sends that are under way. Shorter than the service waits for its workers. */
-  closeWaitMs: number;
-};
+/** Bounds how late a retry is, and an event that another process recorded. */
+const PERIOD_MS = 1_000;
+/** The least time between turns that nudges ask for: a busy shop must not make the worker ask without a pause. */
+const NUDGE_GAP_MS = 25;
+/** How long sends may make room before more are claimed: a turn for several costs as much as a turn for one. */
+const FREE_GAP_MS = 4;
 
-export const WORKER_LIMITS: WorkerLimits = {
-  sendsMax: 256,
-  failingSendsMax: 128,
-  perWebhookMax: 8,
-  closeWaitMs: 3_000,
-};
-
-/** Longer than any send and its recording take. */
-export const LEASE_MS = 60_000;
-const FAN_OUT_SIZE = 200;
-/** Bounds one turn; what is left is the next one's. */
-const FAN_OUT_BATCHES_MAX = 50;
-/** Bounds one run. */
-const TURNS_MAX = 1_000;
-/** How long events and their deliveries are kept, and how often the old ones are looked for. */
-export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
-const FORGET_PERIOD_MS = 3_600_000;
-const FORGET_SIZE = 1_000;
-const FORGET_BATCHES_MAX = 20;
-
-export type WebhookWorker = {
-  /**
-   * Starts every send that is due and has room, and returns how many, without waiting for them. Looks for new events first,
-   * unless it is told that there is no news.
-   */
-  turn(looks?: boolean): Promise<number>;
-  /** Turns until nothing is due any more, and waits for every send; returns how many there were. */
-  run(): Promise<number>;
-  /** Waits a moment for what is under way, then gives it back unsent. */
-  close(): Promise<void>;
-};
-
-export function createWebhookWorker(options: WorkerOptions): WebhookWorker {
-  const { main, clock, log, sender, limits = WORKER_LIMITS } = options;
-  const recorder = createRecorder(options);
-  const underWay = new Map<ClaimedDelivery, Promise<void>>();
-  const stopping = new AbortController();
-  let turning: Promise<unknown> = Promise.resolve();
-  let forgetAt = 0;
-
-  const turnOnce = async (looks: boolean): Promise<number> => {
-    if (stopping.signal.aborted) return 0;
-    if (looks) await fanOut(main, clock);
-    if (clock() >= forgetAt) {
-      forgetAt = clock() + FORGET_PERIOD_MS;
-      await forgetOldEvents(main, clock());
-    }
-    const claimed = await claim(main, { now: clock(), underWay: [...underWay.keys()], limits });
-    for (const delivery of claimed) underWay.set(delivery, handle(delivery));
-    return claimed.length;
-  };
-
-  const turn = (looks = true): Promise<number> => {
-    const next = turning.then(() => turnOnce(looks));
-    turning = next.catch(() => undefined);
-    return next;
-  };
-
-  /** Never rejects: what cannot be recorded is due again when its lease ends. */
-  const handle = async (delivery: ClaimedDelivery): Promise<void> => {
-    try {
-      const outcome = await sender.send(toRequest(delivery, clock()), stopping.signal);
-      if (stopping.signal.aborted && outcome.status === null)
-        await updateReleased(main.within(STATEMENT_TIMEOUT_MS), delivery);
-      else await recorder.record(delivery, outcome);
-    } catch (error) {
-      log.warn('a webhook delivery could not be recorded', { delivery: delivery.id, error });
-    } finally {
-      underWay.delete(delivery);
-      options.onFree?.();
-    }
-  };
+export function startWebhooks(options: WebhooksOptions): Webhooks {
+  const { log, periodMs = PERIOD_MS } = options;
+  const sender = createSender({ allowPrivate: options.allowPrivate });
+  const worker = createWebhookWorker({ ...options, sender, onFree: () => want(performance.now() + FREE_GAP_MS) });
+  const stop = new AbortController();
+  let hasFailed = false;
+  let turnedAt = 0;
+  let lookedAt = 0;
+  let hasNews = true;
+  let nextAt = 0;
+  let wake = () => undefined as void;
+  const ended = loop();
 
   return {
-    turn,
-    run: async () => {
-      let total = 0;
-      for (let turns = 0; turns < TURNS_MAX; turns += 1) {
-        const started = await turn();
-        await Promise.all(underWay.values());
-        if (started === 0) break;
-        total += started;
-      }
-      return total;
+    nudge: () => {
+      hasNews = true;
+      want(turnedAt + NUDGE_GAP_MS);
     },
-    close: async () => {
-      await turning;
-      const timer = setTimeout(() => stopping.abort(), limits.closeWaitMs);
-      await Promise.all(underWay.values());
-      clearTimeout(timer);
-      stopping.abort();
-      sender.close();
+    stop: async () => {
+      stop.abort();
+      wake();
+      await ended;
+      await worker.close();
     },
   };
-}
 
-async function fanOut(main: Database, clock: Clock): Promise<void> {
-  for (let batches = 0; batches < FAN_OUT_BATCHES_MAX; batches += 1) {
-    if ((await insertDeliveries(main.within(STATEMENT_TIMEOUT_MS), clock(), FAN_OUT_SIZE)) < FAN_OUT_SIZE) return;
+  /** After a failure only the period counts: whoever asks must not make the worker spin. */
+  function want(atMs: number): void {
+    if (hasFailed || atMs >= nextAt) return;
+    nextAt = atMs;
+    wake();
   }
-}
 
-type Claim = { now: number; underWay: readonly ClaimedDelivery[]; limits: WorkerLimits };
+  async function loop(): Promise<void> {
+    while (!stop.signal.aborted) {
+      turnedAt = performance.now();
+      const looks = hasNews || turnedAt - lookedAt >= periodMs;
+      if (looks) lookedAt = turnedAt;
+      hasNews = false;
+      nextAt = lookedAt + periodMs;
+      try {
+        await worker.turn(looks);
+        hasFailed = false;
+      } catch (error) {
+        if (!hasFailed) log.warn('webhooks cannot be delivered now', { error });
+        hasFailed = true;
+        nextAt = turnedAt + periodMs;
+      }
+      while (!stop.signal.aborted && performance.now() < nextAt) await rest(nextAt - performance.now());
+    }
+  }
 
-async function claim(main: Database, { now, underWay, limits }: Claim): Promise<ClaimedDelivery[]> {
-  const max = limits.sendsMax - underWay.length;
-  if (max <= 0) return [];
-  const counts = new Map<string, number>();
-  for (const { webhookId } of underWay) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
-  const failing = underWay.filter(({ isFailing }) => isFailing).length;
-  return claimDeliveries(main.within(STATEMENT_TIMEOUT_MS), {
-    now,
-    leasedUntil: now + LEASE_MS,
-    max,
-    failingMax: Math.max(0, limits.failingSendsMax - failing),
-    perWebhookMax: limits.perWebhookMax,
-    underWay: counts,
-  });
-}
-
-function toRequest({ url, secrets, event }: ClaimedDelivery, now: number): SendRequest {
-  const body = toWebhookBody(event);
-  return { url, body, headers: signWebhook({ id: event.id, body, secrets, now }) };
-}
-
-async function forgetOldEvents(main: Database, now: number): Promise<void> {
-  for (let batches = 0; batches < FORGET_BATCHES_MAX; batches += 1) {
-    if ((await deleteOldEvents(main.within(STATEMENT_TIMEOUT_MS), now - EVENTS_KEPT_MS, FORGET_SIZE)) < FORGET_SIZE)
-      return;
+  async function rest(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // Time has gone on since the caller looked.
+    const timer = setTimeout(resolve, Math.max(0, ms));
+    timer.unref();
+    wake = resolve;
+    await promise;
+    clearTimeout(timer);
   }
 }

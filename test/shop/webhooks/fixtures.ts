@@ -16,8 +16,8 @@ import { createWebhookSecret } from '../../../src/shop/webhooks/signature.ts';
 import { createLog } from '../../../src/core/log.ts';
 import type { SenderOptions } from '../../../src/shop/webhooks/sender.ts';
 import { createSender } from '../../../src/shop/webhooks/sender.ts';
-import type { WebhookWorker, WorkerOptions } from '../../../src/shop/webhooks/worker.ts';
-import { createWebhookWorker } from '../../../src/shop/webhooks/worker.ts';
+import type { WebhookWorker, WorkerOptions } from '../../../src/shop/webhooks/dispatcher.ts';
+import { createWebhookWorker } from '../../../src/shop/webhooks/dispatcher.ts';
 
 export const NOW = Date.UTC(2026, 5, 1);
 export const quiet = createLog('silent');

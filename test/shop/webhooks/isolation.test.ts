@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, before, beforeEach, test } from 'node:test';
 import type { Database } from '../../../src/database/port.ts';
-import { startWebhooks } from '../../../src/shop/webhooks/start.ts';
-import type { WorkerLimits } from '../../../src/shop/webhooks/worker.ts';
-import { WORKER_LIMITS } from '../../../src/shop/webhooks/worker.ts';
+import { startWebhooks } from '../../../src/shop/webhooks/worker.ts';
+import type { WorkerLimits } from '../../../src/shop/webhooks/dispatcher.ts';
+import { WORKER_LIMITS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forEachEngine, until } from '../../support/engines.ts';
 import type { Receiver } from './fixtures.ts';
 import { NOW, answerWith, makeShop, makeWorker, quiet, record, startReceiver, subscribe } from './fixtures.ts';

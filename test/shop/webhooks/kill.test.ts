@@ -9,7 +9,7 @@ import { readConfig } from '../../../src/config.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { openDatabases } from '../../../src/database/open.ts';
 import { migrate } from '../../../src/database/migrate.ts';
-import { LEASE_MS } from '../../../src/shop/webhooks/worker.ts';
+import { LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forEachEngine } from '../../support/engines.ts';
 import type { Receiver } from './fixtures.ts';
 import { NOW, createTestClock, makeShop, makeWorker, quiet, startReceiver, subscribe } from './fixtures.ts';

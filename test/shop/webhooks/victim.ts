@@ -4,12 +4,12 @@
 import { readConfig } from '../../../src/config.ts';
 import { openDatabases } from '../../../src/database/open.ts';
 import { insertDeliveries } from '../../../src/shop/queries/deliveries.ts';
-import { parseNewProduct } from '../../../src/shop/product.ts';
+import { parseNewProduct } from '../../../src/shop/products/product.ts';
 import { createLog } from '../../../src/core/log.ts';
-import { createProduct } from '../../../src/shop/products.ts';
+import { createProduct } from '../../../src/shop/products/products.ts';
 import type { Sender } from '../../../src/shop/webhooks/sender.ts';
 import { createSender } from '../../../src/shop/webhooks/sender.ts';
-import { createWebhookWorker } from '../../../src/shop/webhooks/worker.ts';
+import { createWebhookWorker } from '../../../src/shop/webhooks/dispatcher.ts';
 
 const [point = '', shopId = '', url = '', now = ''] = process.argv.slice(2);
 const clock = () => Number(now);

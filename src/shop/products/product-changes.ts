@@ -1,16 +1,16 @@
 // Changes of products, each with its entry in the log of stock and its event, in the transaction that it is given: whoever
 // changes a product does it through here. It must never decide who may.
 
-import type { ErrorDetail } from '../core/errors.ts';
+import type { ErrorDetail } from '../../core/errors.ts';
 import type { Product, ProductFields, ProductInput } from './product.ts';
 import { changedFields, mergeProduct } from './product.ts';
 import { toProductView } from './product-view.ts';
-import { createId } from '../core/time-ordered-id.ts';
-import type { Queryable } from '../database/port.ts';
-import { insertEvent } from './queries/events.ts';
-import { findProduct, insertProduct, updateProduct } from './queries/products.ts';
-import type { StockChange } from './queries/stock.ts';
-import { adjustStock } from './queries/stock.ts';
+import { createId } from '../../core/time-ordered-id.ts';
+import type { Queryable } from '../../database/port.ts';
+import { insertEvent } from '../queries/events.ts';
+import { findProduct, insertProduct, updateProduct } from '../queries/products.ts';
+import type { StockChange } from '../queries/stock.ts';
+import { adjustStock } from '../queries/stock.ts';
 
 /** In which shop, by whom, and what the log of stock says of it. */
 export type ProductChange = { shopId: string; now: number } & Pick<StockChange, 'keyId' | 'source' | 'reason'>;

@@ -6,7 +6,7 @@ import type { DeliveryState } from './delivery.ts';
 import { DELIVERY_STATES, parseDeliveryId, toDeliveryId } from './delivery.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { requireShop } from '../shops.ts';
-import type { Store } from '../shop.ts';
+import type { Store } from '../context.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 // Products: created, read, merged and deleted within a shop, each change with its event in one transaction.
 
-import type { Queryable } from '../database/port.ts';
-import { insertEvent } from './queries/events.ts';
+import type { Queryable } from '../../database/port.ts';
+import { insertEvent } from '../queries/events.ts';
 import { insertProductWithEvent, updateProductWithEvent } from './product-changes.ts';
 import {
   claimSlugNumbers,
@@ -9,13 +9,13 @@ import {
   findProduct,
   findProductForUpdate,
   listSlugsLike,
-} from './queries/products.ts';
+} from '../queries/products.ts';
 import type { NewProduct, Product, ProductInput } from './product.ts';
 import { toFreeSlug, toSlug } from './slug.ts';
-import { isId } from '../core/time-ordered-id.ts';
-import type { ErrorDetail } from '../core/errors.ts';
-import { ServiceError } from '../core/errors.ts';
-import type { ShopCaller, Store } from './shop.ts';
+import { isId } from '../../core/time-ordered-id.ts';
+import type { ErrorDetail } from '../../core/errors.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { ShopCaller, Store } from '../context.ts';
 
 /** The words of the specification for whatever is wrong with a product's fields. */
 export const INVALID_PRODUCT = 'Invalid product payload';

@@ -2,9 +2,9 @@
 // version looks like never changes, so it is remembered.
 
 import { LRUCache } from 'lru-cache';
-import { listProductSummaries, listProductVersions } from './queries/products.ts';
+import { listProductSummaries, listProductVersions } from '../queries/products.ts';
 import type { ProductSummary, ProductType } from './product.ts';
-import type { ShopCaller, Store } from './shop.ts';
+import type { ShopCaller, Store } from '../context.ts';
 
 export type ProductPage = { products: ProductSummary[]; next: string | null };
 export type ProductListQuery = {

@@ -1,10 +1,10 @@
 // Products of a shop: their fields with bounds and defaults, and what a create and an update mean.
 
-import type { ErrorDetail } from '../core/errors.ts';
-import { JsonNumber } from '../core/json-text.ts';
+import type { ErrorDetail } from '../../core/errors.ts';
+import { JsonNumber } from '../../core/json-text.ts';
 import { SLUG_LENGTH_MAX } from './slug.ts';
-import { STOCK_MAX } from './stock.ts';
-import { countCharacters, isStorable } from '../core/text.ts';
+import { STOCK_MAX } from '../stock.ts';
+import { countCharacters, isStorable } from '../../core/text.ts';
 
 export const PRODUCT_TYPES = ['physical', 'digital', 'nft'] as const;
 export type ProductType = (typeof PRODUCT_TYPES)[number];

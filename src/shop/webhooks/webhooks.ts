@@ -22,13 +22,13 @@ import {
   updateWebhookSecret,
 } from '../queries/webhooks.ts';
 import { createId, isId } from '../../core/time-ordered-id.ts';
-import type { WebhookFields } from './subscription-input.ts';
-import { WEBHOOKS_MAX, mergeWebhook } from './subscription-input.ts';
-import { TEST_EVENT_TYPE } from './event-types.ts';
+import type { WebhookFields } from './webhook-input.ts';
+import { WEBHOOKS_MAX, mergeWebhook } from './webhook-input.ts';
+import { TEST_EVENT_TYPE } from '../events.ts';
 import { ROTATION_OVERLAP_MS, createWebhookSecret } from './signature.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { ShopCaller, Store } from '../shop.ts';
+import type { ShopCaller, Store } from '../context.ts';
 
 /** The words for whatever is wrong with what is told of a subscription. */
 export const INVALID_WEBHOOK = 'Invalid webhook payload';

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Database } from '../database/port.ts';
-import type { ApiKey } from './queries/keys.ts';
+import type { Database } from '../../database/port.ts';
+import type { ApiKey } from '../queries/keys.ts';
 import {
   findKey,
   findKeyByHash,
@@ -12,13 +12,13 @@ import {
   updateKeyReplaced,
   updateKeyRevoked,
   updateKeysUsed,
-} from './queries/keys.ts';
+} from '../queries/keys.ts';
 import { createApiKey, hashApiKey, isWellFormedKey, prefixOf } from './api-key.ts';
-import { needsShop } from './scope.ts';
-import { createId } from '../core/time-ordered-id.ts';
-import { OperatorError } from '../core/errors.ts';
-import { requireShop } from './shops.ts';
-import type { Caller, Store } from './shop.ts';
+import { needsShop } from './scopes.ts';
+import { createId } from '../../core/time-ordered-id.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { requireShop } from '../shops.ts';
+import type { Caller, Store } from '../context.ts';
 
 /** A key at the only time when its secret is seen. */
 export type IssuedKey = { key: ApiKey; secret: string };

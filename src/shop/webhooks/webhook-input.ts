@@ -2,10 +2,10 @@
 
 import type { ErrorDetail } from '../../core/errors.ts';
 import { JsonNumber } from '../../core/json-text.ts';
-import type { Parsed } from '../product.ts';
+import type { Parsed } from '../products/product.ts';
 import { countCharacters, isStorable } from '../../core/text.ts';
 import { parseTime } from '../../core/time.ts';
-import { EVENT_PATTERNS, isEventPattern } from './event-types.ts';
+import { EVENT_PATTERNS, isEventPattern } from '../events.ts';
 import { parseTarget } from './target.ts';
 
 /** Subscriptions a shop. */

@@ -4,8 +4,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
-import type { KeyRing } from '../keys.ts';
-import type { Caller } from '../shop.ts';
+import type { KeyRing } from '../keys/keys.ts';
+import type { Caller } from '../context.ts';
 import type { RateLimiter, Refusal } from '../../http/rate-limit.ts';
 import { toRateLimitHeaders } from '../../http/rate-limit.ts';
 
