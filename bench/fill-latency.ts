@@ -3,10 +3,10 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { toWireComponents } from '../devnet/orders.ts';
-import { directoryWithDatabase } from '../test/support/engines.ts';
-import { startLocalWorld } from '../test/support/following.ts';
-import { askSocket } from '../test/support/served-process.ts';
-import { startTestService } from '../test/support/service.ts';
+import { directoryWithDatabase } from '../test/support/engines/each-engine.ts';
+import { startLocalWorld } from '../test/support/chain/followed-collection.ts';
+import { askSocket } from '../test/support/service/service-process.ts';
+import { startTestService } from '../test/support/service/service.ts';
 import { median, say } from './measure.ts';
 
 const FILLS = 25;

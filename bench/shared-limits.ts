@@ -6,7 +6,7 @@ import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { createSocketConnection } from '../src/intake/client.ts';
-import { canStartRedis, startRedis } from '../test/support/redis.ts';
+import { canStartRedis, startRedis } from '../test/support/engines/redis-server.ts';
 import { load, startServer } from './hot-listings.ts';
 import { compare, median, say, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fuzzContract } from './support/contract-fuzz.ts';
-import { useSampleService } from './support/sample-service.ts';
+import { fuzzContract } from './support/fuzz/fuzz.ts';
+import { useSampleService } from './support/service/sample-service.ts';
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 60);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);

@@ -14,10 +14,10 @@ import { createChainReader } from '../../src/chains/rpc/chain-reader.ts';
 import { createAuditOperations } from '../../src/chains/audit/audit.ts';
 import type { AuditReport } from '../../src/chains/audit/report.ts';
 import { replayLog } from '../../src/chains/audit/replay.ts';
-import { forEachEngine, until } from '../support/engines.ts';
-import type { FollowedLife } from '../support/followed-life.ts';
-import { startFollowedLife } from '../support/followed-life.ts';
-import { startTestService } from '../support/service.ts';
+import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import type { FollowedLife } from './followed-devnet.ts';
+import { startFollowedLife } from './followed-devnet.ts';
+import { startTestService } from '../support/service/service.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const STEPS = 120;

@@ -1,7 +1,7 @@
 // The follower on a real chain with the real Seaport: what happened is known, what was taken back is unknown again, and a
 // collection that is added later knows its past.
 
-import { toContext } from '../support/intake.ts';
+import { toContext } from '../support/service/intake.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listFollows } from '../../src/follows/queries/follows.ts';
@@ -9,10 +9,10 @@ import { backfillOnce } from '../../src/chains/backfill.ts';
 import { createCollectionOperations } from '../../src/workers/collections.ts';
 import type { Database } from '../../src/database/port.ts';
 import { callOf, mine, readChain, rollBack } from '../../devnet/chain.ts';
-import { startFaultyEndpoint } from '../support/faulty-endpoint.ts';
-import { forEachEngine } from '../support/engines.ts';
-import type { LocalWorld } from '../support/following.ts';
-import { follow, followWorld, insertOrder, startLocalWorld } from '../support/following.ts';
+import { startFaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import type { LocalWorld } from '../support/chain/followed-collection.ts';
+import { follow, followWorld, insertOrder, startLocalWorld } from '../support/chain/followed-collection.ts';
 
 forEachEngine('following a chain', (engine) => {
   let world: LocalWorld;

@@ -6,8 +6,8 @@ import path from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
 import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { mountMemory } from '../support/disk.ts';
-import { assertAcknowledged, ended, makeTempDir, startWriter } from '../support/embedded.ts';
+import { mountMemory } from '../support/engines/file-systems.ts';
+import { assertAcknowledged, ended, makeTempDir, startWriter } from '../support/engines/embedded.ts';
 
 const MIB = 1024 * 1024;
 /** More than the small disk has room for. */

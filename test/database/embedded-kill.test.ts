@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import test from 'node:test';
-import { assertAcknowledged, kill, makeTempDir, startWriter } from '../support/embedded.ts';
+import { assertAcknowledged, kill, makeTempDir, startWriter } from '../support/engines/embedded.ts';
 
 const ROUNDS = 20;
 

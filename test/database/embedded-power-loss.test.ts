@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import test from 'node:test';
-import { makeExt4, mountImage } from '../support/disk.ts';
-import { assertAcknowledged, kill, makeTempDir, startWriter } from '../support/embedded.ts';
+import { makeExt4, mountImage } from '../support/engines/file-systems.ts';
+import { assertAcknowledged, kill, makeTempDir, startWriter } from '../support/engines/embedded.ts';
 
 const ROUNDS = 5;
 

@@ -22,7 +22,7 @@ import { QueryTimeout } from '../../src/resilience/deadline.ts';
 import type { Embedded } from '../../src/database/embedded/embedded.ts';
 import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { boundLog, tendTable } from '../../src/database/embedded/upkeep.ts';
-import { until } from '../support/engines.ts';
+import { until } from '../support/engines/each-engine.ts';
 import {
   assertAcknowledged,
   ended,
@@ -31,7 +31,7 @@ import {
   makeTemplate,
   startOpener,
   startWriter,
-} from '../support/embedded.ts';
+} from '../support/engines/embedded.ts';
 
 const LIMIT_MS = 20_000;
 

@@ -26,7 +26,7 @@ import {
   timestamp,
 } from '../../src/database/rows.ts';
 import type { Decoder } from '../../src/database/rows.ts';
-import { forEachEngine } from '../support/engines.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
 
 const decode = rowDecoder('listing', {
   key: text,

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
-import { temporaryDirectory } from '../support/engines.ts';
-import { newSubject, range } from '../support/market.ts';
-import { startTestService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/engines/each-engine.ts';
+import { newSubject, range } from '../support/service/market.ts';
+import { startTestService } from '../support/service/service.ts';
 
 const ROWS = 12_000;
 /** On a slow machine with others at work on it. An answer needs the connection several times. */

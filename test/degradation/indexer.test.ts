@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Breakable } from '../support/breakable.ts';
-import { SOURCE_TIMEOUT_MS, startBehindProxy, startBreakable, withTwoServers } from '../support/breakable.ts';
+import type { Breakable } from './two-databases.ts';
+import { SOURCE_TIMEOUT_MS, startBehindProxy, startBreakable, withTwoServers } from './two-databases.ts';
 import {
   NO_WINDOWS,
   RECOVERY_MAX_MS,
@@ -19,10 +19,10 @@ import {
   solana,
   untilFloorsAreKept,
   untilWhole,
-} from '../support/breakable-market.ts';
-import { until } from '../support/engines.ts';
-import { MINUTE_MS } from '../support/market.ts';
-import { lockTable } from '../support/server-side.ts';
+} from './small-market.ts';
+import { until } from '../support/engines/each-engine.ts';
+import { MINUTE_MS } from '../support/service/market.ts';
+import { lockTable } from '../support/engines/postgres-locks.ts';
 
 withTwoServers('the indexer is broken', (servers) => {
   /** Polls until answers are whole again; no caller may wait for it. Returns how long it took. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SOURCE_TIMEOUT_MS, startBreakable, withTwoServers } from '../support/breakable.ts';
+import { SOURCE_TIMEOUT_MS, startBreakable, withTwoServers } from './two-databases.ts';
 import {
   VOLUME,
   assertDegraded,
@@ -13,9 +13,9 @@ import {
   token,
   untilFloorsAreKept,
   untilWhole,
-} from '../support/breakable-market.ts';
-import { lockTable } from '../support/server-side.ts';
-import { MINUTE_MS, START } from '../support/market.ts';
+} from './small-market.ts';
+import { lockTable } from '../support/engines/postgres-locks.ts';
+import { MINUTE_MS, START } from '../support/service/market.ts';
 
 /** The primary is waited for three times as long as a source that can be missed. */
 const PATIENCE_MS = 3 * SOURCE_TIMEOUT_MS;

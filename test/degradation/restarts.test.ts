@@ -3,20 +3,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import type { Breakable } from '../support/breakable.ts';
-import { SOURCE_TIMEOUT_MS, startBreakable, withTwoServers } from '../support/breakable.ts';
-import {
-  assertWhole,
-  base,
-  ethereum,
-  solana,
-  token,
-  RECOVERY_MAX_MS,
-  untilWhole,
-} from '../support/breakable-market.ts';
-import { countConnections, countWaiting, lockTable } from '../support/server-side.ts';
-import { until } from '../support/engines.ts';
-import { newSubject, range } from '../support/market.ts';
+import type { Breakable } from './two-databases.ts';
+import { SOURCE_TIMEOUT_MS, startBreakable, withTwoServers } from './two-databases.ts';
+import { assertWhole, base, ethereum, solana, token, RECOVERY_MAX_MS, untilWhole } from './small-market.ts';
+import { countConnections, countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
+import { until } from '../support/engines/each-engine.ts';
+import { newSubject, range } from '../support/service/market.ts';
 
 /** Connections that a service may have to one database. */
 const CONNECTIONS_MAX = 10;

@@ -13,11 +13,11 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { withTwoServers } from '../support/breakable.ts';
-import { countWaiting, lockTable } from '../support/server-side.ts';
-import { createTestDatabase, freePort, until } from '../support/engines.ts';
+import { withTwoServers } from './two-databases.ts';
+import { countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
+import { createTestDatabase, freePort, until } from '../support/engines/each-engine.ts';
 import { createSocketConnection } from '../../src/intake/client.ts';
-import { newSubject, range } from '../support/market.ts';
+import { newSubject, range } from '../support/service/market.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 30_000;

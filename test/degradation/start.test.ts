@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
-import type { Breakable } from '../support/breakable.ts';
-import { startBehindProxy, startBreakable, withTwoServers } from '../support/breakable.ts';
-import { MARKET, RECOVERY_MAX_MS, assertRefused, ethereum, untilWhole } from '../support/breakable-market.ts';
-import { freePort, temporaryDirectory, until } from '../support/engines.ts';
-import { lockMigrations } from '../support/server-side.ts';
-import { startTestService } from '../support/service.ts';
+import type { Breakable } from './two-databases.ts';
+import { startBehindProxy, startBreakable, withTwoServers } from './two-databases.ts';
+import { MARKET, RECOVERY_MAX_MS, assertRefused, ethereum, untilWhole } from './small-market.ts';
+import { freePort, temporaryDirectory, until } from '../support/engines/each-engine.ts';
+import { lockMigrations } from '../support/engines/postgres-locks.ts';
+import { startTestService } from '../support/service/service.ts';
 
 /** The start waits three seconds for an indexer that hangs. */
 const START_MAX_MS = 15_000;

@@ -6,11 +6,11 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { REQUEST_TIMEOUT_MS } from '../../src/shop/http/context.ts';
-import type { Breakable, TwoServers } from '../support/breakable.ts';
-import { startBreakable, withTwoServers } from '../support/breakable.ts';
-import { until } from '../support/engines.ts';
-import { countWaiting, lockTable, withClient } from '../support/server-side.ts';
-import { askSocket } from '../support/served-process.ts';
+import type { Breakable, TwoServers } from './two-databases.ts';
+import { startBreakable, withTwoServers } from './two-databases.ts';
+import { until } from '../support/engines/each-engine.ts';
+import { countWaiting, lockTable, withClient } from '../support/engines/postgres-locks.ts';
+import { askSocket } from '../support/service/service-process.ts';
 import { startReceiver } from '../shop/webhooks/fixtures.ts';
 
 /** A slow machine may take this much longer than the deadline. */

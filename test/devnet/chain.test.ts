@@ -13,8 +13,8 @@ import { hashOrder, signBulk, signOrder, buildAsk, toOrder } from '../../devnet/
 import { CONDUIT_KEY } from '../../devnet/protocol.ts';
 import { createRpc } from '../../devnet/rpc.ts';
 import { OperatorError } from '../../src/core/errors.ts';
-import type { TestDevnet } from '../support/anvil.ts';
-import { readHashes, startTestDevnet } from '../support/anvil.ts';
+import type { TestDevnet } from '../support/chain/devnet.ts';
+import { readHashes, startTestDevnet } from '../support/chain/devnet.ts';
 
 const DEADLINE_MS = 10_000;
 const IDLE_BLOCKS = 200;

@@ -8,9 +8,9 @@ import { startLife } from '../../devnet/devnet.ts';
 import type { Life } from '../../devnet/life.ts';
 import { isFillable, unitsLeft } from '../../devnet/ledger.ts';
 import { readHeight, toSeconds } from '../../devnet/chain.ts';
-import { readHashes, startTestDevnet } from '../support/anvil.ts';
-import type { ChainTruth } from '../support/chain-truth.ts';
-import { readTruth } from '../support/chain-truth.ts';
+import { readHashes, startTestDevnet } from '../support/chain/devnet.ts';
+import type { ChainTruth } from '../support/chain/expected-state.ts';
+import { readTruth } from '../support/chain/expected-state.ts';
 
 const ACTIONS = 200;
 const ORDERS = 60;

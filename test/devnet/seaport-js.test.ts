@@ -8,8 +8,8 @@ import type { Hex } from 'viem';
 import { callOf, mine, readChain, setAutomine, transact } from '../../devnet/chain.ts';
 import type { LocalNetwork } from '../../devnet/devnet.ts';
 import { fromWireComponents, hashOrder } from '../../devnet/orders.ts';
-import type { TestDevnet } from '../support/anvil.ts';
-import { createSeaportJs, startTestDevnet } from '../support/anvil.ts';
+import type { TestDevnet } from '../support/chain/devnet.ts';
+import { createSeaportJs, startTestDevnet } from '../support/chain/devnet.ts';
 
 /** Accounts that nothing was set up for. */
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 0 };

@@ -12,12 +12,12 @@ import { startDevnet, startLife } from '../../devnet/devnet.ts';
 import type { Listing } from '../../devnet/ledger.ts';
 import type { Life, Marketplace } from '../../devnet/life.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
-import { readTruth } from '../support/chain-truth.ts';
-import { directoryWithDatabase } from '../support/engines.ts';
-import type { FaultyEndpoint } from '../support/faulty-endpoint.ts';
-import { startFaultyEndpoint } from '../support/faulty-endpoint.ts';
-import type { ServedProcess } from '../support/served-process.ts';
-import { askSocket, serveProcess } from '../support/served-process.ts';
+import { readTruth } from '../support/chain/expected-state.ts';
+import { directoryWithDatabase } from '../support/engines/each-engine.ts';
+import type { FaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
+import { startFaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
+import type { ServedProcess } from '../support/service/service-process.ts';
+import { askSocket, serveProcess } from '../support/service/service-process.ts';
 
 const SEED = Number(process.env['DEVNET_SEED'] ?? 1);
 const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 160);

@@ -1,13 +1,13 @@
 // A followed collection of a thousand tokens with a mixed book: signed orders on a local chain, two marketplaces that tell some of
 // the same orders, bad rows, and churn on all sides. After every step what the service serves has to be what an independent
-// computation says (test/support/mixed-truth.ts). MIXED_SEED makes it another one.
+// computation says (test/end-to-end/mixed-book/expected.ts). MIXED_SEED makes it another one.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createRandom } from '../../devnet/chance.ts';
-import { canRunPostgres, forEachEngine } from '../support/engines.ts';
-import type { MixedBook } from '../support/mixed-book.ts';
-import { startMixedBook, VENUE_NAMES } from '../support/mixed-book.ts';
+import { canRunPostgres, forEachEngine } from '../support/engines/each-engine.ts';
+import type { MixedBook } from './mixed-book/book.ts';
+import { startMixedBook, VENUE_NAMES } from './mixed-book/book.ts';
 import {
   churnChain,
   churnMarketplaces,
@@ -21,9 +21,9 @@ import {
   tellThenPost,
   tellTwins,
   voidOrders,
-} from '../support/mixed-changes.ts';
-import type { Seen } from '../support/mixed-truth.ts';
-import { shownBy } from '../support/mixed-venues.ts';
+} from './mixed-book/changes.ts';
+import type { Seen } from './mixed-book/expected.ts';
+import { shownBy } from './mixed-book/marketplaces.ts';
 
 const SEED = Number(process.env['MIXED_SEED'] ?? 1);
 const MINUTE_MS = 60_000;

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heapUsed } from '../support/cost.ts';
-import { exchange } from '../support/raw-http.ts';
-import { useSampleService } from '../support/sample-service.ts';
+import { heapUsed } from '../support/measure/cost.ts';
+import { exchange } from '../support/http/raw-http.ts';
+import { useSampleService } from '../support/service/sample-service.ts';
 
 const MEGABYTE = 1024 * 1024;
 const BATCH_SIZE = 50;

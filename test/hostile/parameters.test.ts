@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { measureCpuMs } from '../support/cost.ts';
-import { assertRefused } from '../support/refusal.ts';
-import type { RawAnswer } from '../support/raw-http.ts';
-import { request } from '../support/raw-http.ts';
-import { useSampleService } from '../support/sample-service.ts';
+import { measureCpuMs } from '../support/measure/cost.ts';
+import { assertRefused } from '../support/http/error-envelope.ts';
+import type { RawAnswer } from '../support/http/raw-http.ts';
+import { request } from '../support/http/raw-http.ts';
+import { useSampleService } from '../support/service/sample-service.ts';
 
 const LISTINGS = '/v1/collections/harbour-lights/listings';
 const SALES = '/v1/collections/harbour-lights/sales';

@@ -9,9 +9,9 @@ import { createEdge } from '../../src/server/edge.ts';
 import { bucketOf } from '../../src/market/http/paths.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
-import { heapUsed, measureCpuMs } from '../support/cost.ts';
-import { request } from '../support/raw-http.ts';
-import { assertRefused } from '../support/refusal.ts';
+import { heapUsed, measureCpuMs } from '../support/measure/cost.ts';
+import { request } from '../support/http/raw-http.ts';
+import { assertRefused } from '../support/http/error-envelope.ts';
 
 /** Half of what is remembered at most. */
 const GENERATION = 100_000;

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { describe, test } from 'node:test';
-import { assertRefused } from '../support/refusal.ts';
-import type { RawAnswer } from '../support/raw-http.ts';
-import { exchange, request } from '../support/raw-http.ts';
-import { useSampleService } from '../support/sample-service.ts';
+import { assertRefused } from '../support/http/error-envelope.ts';
+import type { RawAnswer } from '../support/http/raw-http.ts';
+import { exchange, request } from '../support/http/raw-http.ts';
+import { useSampleService } from '../support/service/sample-service.ts';
 
 const FLOOR = '/v1/collections/harbour-lights/floor';
 const KNOWN = ['/v1', '/v1/openapi.json', '/v1/collections', '/v1/collections/harbour-lights', FLOOR];

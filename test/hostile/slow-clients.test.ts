@@ -6,10 +6,10 @@ import type { RequestListener } from 'node:http';
 import net from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { CLIENT_LIMITS, createNodeServer } from '../../src/server/node-server.ts';
-import { until } from '../support/engines.ts';
-import { exchange } from '../support/raw-http.ts';
-import { assertRefused } from '../support/refusal.ts';
-import { useSampleService } from '../support/sample-service.ts';
+import { until } from '../support/engines/each-engine.ts';
+import { exchange } from '../support/http/raw-http.ts';
+import { assertRefused } from '../support/http/error-envelope.ts';
+import { useSampleService } from '../support/service/sample-service.ts';
 
 const LIMITS = {
   headersTimeoutMs: 300,

@@ -6,10 +6,10 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { bucketOf } from '../../src/market/http/paths.ts';
 import { readTarget } from '../../src/http/request-target.ts';
-import { measureCpuMs } from '../support/cost.ts';
-import { assertRefused } from '../support/refusal.ts';
-import { exchange, request } from '../support/raw-http.ts';
-import { useSampleService } from '../support/sample-service.ts';
+import { measureCpuMs } from '../support/measure/cost.ts';
+import { assertRefused } from '../support/http/error-envelope.ts';
+import { exchange, request } from '../support/http/raw-http.ts';
+import { useSampleService } from '../support/service/sample-service.ts';
 
 const COLLECTION = '/v1/collections/harbour-lights';
 

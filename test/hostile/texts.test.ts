@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pg from 'pg';
-import { forEachMarket, newSubject } from '../support/market.ts';
-import type { TestMarket } from '../support/market.ts';
-import { assertRefused } from '../support/refusal.ts';
-import { request } from '../support/raw-http.ts';
+import { forEachMarket, newSubject } from '../support/service/market.ts';
+import type { TestMarket } from '../support/service/market.ts';
+import { assertRefused } from '../support/http/error-envelope.ts';
+import { request } from '../support/http/raw-http.ts';
 
 const TEXTS = [
   `'`,

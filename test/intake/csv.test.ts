@@ -6,7 +6,7 @@ import { createChains } from '../../src/core/chains.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
 import { readCsvRows } from '../../src/intake/csv/rows.ts';
-import { toChunks } from '../support/intake.ts';
+import { toChunks } from '../support/service/intake.ts';
 
 type Read = { line: number; values: unknown; reason?: string };
 

@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { createContract } from '../support/contract.ts';
-import { memoryHeld } from '../support/cost.ts';
-import { forEachEngine } from '../support/engines.ts';
-import { NOW, toNdjson, token } from '../support/intake.ts';
-import type { TestResponse, TestService } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { createContract } from '../support/service/contract.ts';
+import { memoryHeld } from '../support/measure/cost.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { NOW, toNdjson, token } from '../support/service/intake.ts';
+import type { TestResponse, TestService } from '../support/service/service.ts';
+import { startTestService } from '../support/service/service.ts';
 
 const MEGABYTE = 1024 * 1024;
 const RECORDS_BYTES_MAX = 64 * MEGABYTE;

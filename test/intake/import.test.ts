@@ -5,7 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
 import { ImportFailure, importRecords } from '../../src/intake/import.ts';
-import { forEachEngine } from '../support/engines.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
   collection,
   dumpTables,
@@ -19,7 +19,7 @@ import {
   toContext,
   token,
   toNdjson,
-} from '../support/intake.ts';
+} from '../support/service/intake.ts';
 
 const BATCH = 500;
 const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i), name: `#${i}` }));

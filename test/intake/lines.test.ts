@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Line, LineOptions } from '../../src/intake/lines.ts';
 import { LINE_SIZE_MAX, splitLines } from '../../src/intake/lines.ts';
-import { toChunks } from '../support/intake.ts';
+import { toChunks } from '../support/service/intake.ts';
 
 async function split(content: string | Uint8Array, options: LineOptions = {}, chunkSize = 7): Promise<Line[]> {
   const lines: Line[] = [];

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
-import { product, runImport, toContext, toNdjson } from '../support/intake.ts';
-import type { TestShop } from '../support/shop.ts';
-import { forEachStore } from '../support/shop.ts';
+import { product, runImport, toContext, toNdjson } from '../support/service/intake.ts';
+import type { TestShop } from '../support/service/shop.ts';
+import { forEachStore } from '../support/service/shop.ts';
 
 forEachStore('records of products', (store) => {
   const load = (...records: unknown[]) => runImport(toContext(store.main, { clock: store.now }), toNdjson(records));

@@ -7,8 +7,8 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { parseNativeAmount } from '../../src/core/amount.ts';
 import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
-import { forEachEngine } from '../support/engines.ts';
-import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/intake.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 
 const folder = new URL('../../../shared/data/', import.meta.url);
 const PUNKS = '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb';

@@ -17,7 +17,7 @@ import {
   sale,
   SELLER,
   token,
-} from '../support/intake.ts';
+} from '../support/service/intake.ts';
 
 const parse = (record: unknown) =>
   parseRecordLine(recordContext, typeof record === 'string' ? record : JSON.stringify(record));

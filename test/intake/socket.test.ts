@@ -19,8 +19,8 @@ import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
 import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
 import { ImportFailure, importRecords } from '../../src/intake/import.ts';
 import type { ImportSummary } from '../../src/intake/tally.ts';
-import { forEachEngine, temporaryDirectory, until } from '../support/engines.ts';
-import { emptyTables, toChunks, toContext, token, toNdjson } from '../support/intake.ts';
+import { forEachEngine, temporaryDirectory, until } from '../support/engines/each-engine.ts';
+import { emptyTables, toChunks, toContext, token, toNdjson } from '../support/service/intake.ts';
 
 const WAIT_MS = 10_000;
 const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i), name: `#${i}` }));

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { foldRows } from '../../src/database/upsert.ts';
-import { forEachEngine } from '../support/engines.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
   ASSET,
   collection,
@@ -22,7 +22,7 @@ import {
   toContext,
   token,
   toNdjson,
-} from '../support/intake.ts';
+} from '../support/service/intake.ts';
 
 const OTHER = '0x00000000000000000000000000000000000000bb';
 const OTHER_CASE = MINT.replace('So', 'so');

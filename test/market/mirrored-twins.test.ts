@@ -8,9 +8,9 @@ import { createChains } from '../../src/core/chains.ts';
 import { endMirroredTwins } from '../../src/market/mirrored-twins.ts';
 import type { OrderContext } from '../../src/orders/submit.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
-import { forEachEngine } from '../support/engines.ts';
-import { EVM, NOW, emptyTables, land, listing, order as orderRecord, toContext } from '../support/intake.ts';
-import { accountOf, hashAsk, signOrder, toAsk, toParameters } from '../support/signed-orders.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { EVM, NOW, emptyTables, land, listing, order as orderRecord, toContext } from '../support/service/intake.ts';
+import { accountOf, hashAsk, signOrder, toAsk, toParameters } from '../support/chain/signed-orders.ts';
 
 const chains = createChains();
 const ethereum = chains.get('ethereum') as Chain;

@@ -21,9 +21,9 @@ import { OrderRejected } from '../../src/orders/rejection.ts';
 import type { ChainChecks } from '../../src/orders/signatures.ts';
 import type { OrderContext } from '../../src/orders/submit.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
-import { forEachEngine, until } from '../support/engines.ts';
-import { EVM, NOW, order as orderRecord, runImport, toContext, toNdjson } from '../support/intake.ts';
-import type { AskOptions } from '../support/signed-orders.ts';
+import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { EVM, NOW, order as orderRecord, runImport, toContext, toNdjson } from '../support/service/intake.ts';
+import type { AskOptions } from '../support/chain/signed-orders.ts';
 import {
   accountOf,
   SEAPORT_1_6,
@@ -32,7 +32,7 @@ import {
   toAsk,
   toCompact,
   toParameters,
-} from '../support/signed-orders.ts';
+} from '../support/chain/signed-orders.ts';
 
 const chains = createChains();
 const ethereum = chains.get('ethereum') as Chain;

@@ -10,8 +10,8 @@ import { test } from 'node:test';
 import { createEdge } from '../../src/server/edge.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
 import type { Refusal } from '../../src/http/rate-limit.ts';
-import { until } from '../support/engines.ts';
-import { exchange } from '../support/raw-http.ts';
+import { until } from '../support/engines/each-engine.ts';
+import { exchange } from '../support/http/raw-http.ts';
 
 const LIMIT_MS = 10_000;
 const REFUSAL: Refusal = { limit: 1, resetAt: 60_000, at: 0 };

@@ -10,9 +10,9 @@ import { createLog } from '../../src/core/log.ts';
 import type { RedisConnection } from '../../src/server/redis.ts';
 import { RedisFailure, connectRedis } from '../../src/server/redis.ts';
 import { UNDER_WAY_MAX, openSharedWindows } from '../../src/server/shared-windows.ts';
-import { freePort, until } from '../support/engines.ts';
-import { startFlakyProxy } from '../support/flaky-proxy.ts';
-import { askRedis, withRedis } from '../support/redis.ts';
+import { freePort, until } from '../support/engines/each-engine.ts';
+import { startFlakyProxy } from '../support/engines/tcp-proxy.ts';
+import { askRedis, withRedis } from '../support/engines/redis-server.ts';
 
 const PASSWORD = 'a-password-that-must-not-be-seen';
 const WINDOW_MS = 400;

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { request } from '../support/raw-http.ts';
-import { useSampleService } from '../support/sample-service.ts';
+import { request } from '../support/http/raw-http.ts';
+import { useSampleService } from '../support/service/sample-service.ts';
 
 const BASE_URL = 'https://market.example/mercat';
 

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { until } from '../support/engines.ts';
-import type { FlakyProxy } from '../support/flaky-proxy.ts';
-import { startFlakyProxy } from '../support/flaky-proxy.ts';
-import { askRedis, withRedis } from '../support/redis.ts';
-import type { Node, Nodes } from '../support/shared-nodes.ts';
-import { ask, newAddress, openNodes, tally, untilShared } from '../support/shared-nodes.ts';
+import { until } from '../support/engines/each-engine.ts';
+import type { FlakyProxy } from '../support/engines/tcp-proxy.ts';
+import { startFlakyProxy } from '../support/engines/tcp-proxy.ts';
+import { askRedis, withRedis } from '../support/engines/redis-server.ts';
+import type { Node, Nodes } from '../support/service/shared-nodes.ts';
+import { ask, newAddress, openNodes, tally, untilShared } from '../support/service/shared-nodes.ts';
 
 const LIST_MAX = 120;
 const LIMIT_MS = 20_000;

@@ -8,11 +8,11 @@ import net from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { freePort, until } from '../support/engines.ts';
-import { exchange } from '../support/raw-http.ts';
-import { withRedis } from '../support/redis.ts';
-import type { Node, Nodes } from '../support/shared-nodes.ts';
-import { ask, newAddress, openNodes, tally, testShared } from '../support/shared-nodes.ts';
+import { freePort, until } from '../support/engines/each-engine.ts';
+import { exchange } from '../support/http/raw-http.ts';
+import { withRedis } from '../support/engines/redis-server.ts';
+import type { Node, Nodes } from '../support/service/shared-nodes.ts';
+import { ask, newAddress, openNodes, tally, testShared } from '../support/service/shared-nodes.ts';
 
 const LIST_MAX = 120;
 const SINGLE_MAX = 300;

@@ -12,9 +12,9 @@ import { OperatorError } from '../../src/core/errors.ts';
 import { createLog } from '../../src/core/log.ts';
 import { keysCommand } from '../../src/cli/keys.ts';
 import { shopsCommand } from '../../src/cli/shops.ts';
-import { forEachEngine } from '../support/engines.ts';
-import type { TestService } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import type { TestService } from '../support/service/service.ts';
+import { startTestService } from '../support/service/service.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SECRET = /^mercat_live_[0-9A-Za-z]{36}$/;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import type { TestShop, TestStore } from '../support/shop.ts';
+import type { TestShop, TestStore } from '../support/service/shop.ts';
 
 const RUNS = 60;
 

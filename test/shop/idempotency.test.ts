@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DAY_MS } from '../support/market.ts';
-import type { TestShop } from '../support/shop.ts';
-import { forEachStore, inParallel } from '../support/shop.ts';
+import { DAY_MS } from '../support/service/market.ts';
+import type { TestShop } from '../support/service/shop.ts';
+import { forEachStore, inParallel } from '../support/service/shop.ts';
 
 type CachedResponse = Awaited<ReturnType<TestShop['send']>>;
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { forEachStore, inParallel } from '../support/shop.ts';
+import { forEachStore, inParallel } from '../support/service/shop.ts';
 import { changeStock, describeStockConcurrency, listLowEvents, readStock } from './stock-concurrency.suite.ts';
 
 const STOCK_MAX = 2 ** 31 - 1;

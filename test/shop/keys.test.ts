@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { INTAKE_SCOPES, STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { createApiKey } from '../../src/shop/keys/api-key.ts';
-import { MINUTE_MS, SECOND_MS, HOUR_MS, DAY_MS } from '../support/market.ts';
-import { until } from '../support/engines.ts';
-import type { StoreRequest, TestShop } from '../support/shop.ts';
-import { forEachStore } from '../support/shop.ts';
+import { MINUTE_MS, SECOND_MS, HOUR_MS, DAY_MS } from '../support/service/market.ts';
+import { until } from '../support/engines/each-engine.ts';
+import type { StoreRequest, TestShop } from '../support/service/shop.ts';
+import { forEachStore } from '../support/service/shop.ts';
 import { describeShopWalls } from './shop-isolation.suite.ts';
 
 type Operation = { scope: string; method: string; path: (id: string) => string; body?: (id: string) => unknown };

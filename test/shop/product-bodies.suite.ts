@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestStore } from '../support/shop.ts';
-import { assertInvalidProduct, assertNothingStored } from '../support/shop.ts';
+import type { TestStore } from '../support/service/shop.ts';
+import { assertInvalidProduct, assertNothingStored } from '../support/service/shop.ts';
 
 /** Whatever comes, it is a 400 in the specified words and nothing is stored. */
 export function describeProductBodies(store: TestStore): void {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestStore } from '../support/shop.ts';
-import { assertInvalidProduct, assertNothingStored } from '../support/shop.ts';
+import type { TestStore } from '../support/service/shop.ts';
+import { assertInvalidProduct, assertNothingStored } from '../support/service/shop.ts';
 
 const ID = /^prod_[0-9a-f]{32}$/;
 const EMOJI = '🦔';

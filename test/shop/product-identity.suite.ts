@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestStore } from '../support/shop.ts';
-import { assertInvalidProduct, inParallel } from '../support/shop.ts';
+import type { TestStore } from '../support/service/shop.ts';
+import { assertInvalidProduct, inParallel } from '../support/service/shop.ts';
 
 /** Slugs, which are unique in a shop, and versions, which If-Match names. */
 export function describeProductIdentity(store: TestStore): void {

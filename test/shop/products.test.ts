@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestResponse } from '../support/service.ts';
-import { assertInvalidProduct, forEachStore, inParallel } from '../support/shop.ts';
+import type { TestResponse } from '../support/service/service.ts';
+import { assertInvalidProduct, forEachStore, inParallel } from '../support/service/shop.ts';
 import { describeDocument } from './document.suite.ts';
 import { describeProductBodies } from './product-bodies.suite.ts';
 import { describeProductCreation } from './product-creation.suite.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestStore } from '../support/shop.ts';
+import type { TestStore } from '../support/service/shop.ts';
 
 /** Another shop's rows are answered by the same path as rows that are not there. */
 export function describeShopWalls(store: TestStore): void {

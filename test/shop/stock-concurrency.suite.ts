@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestShop, TestStore } from '../support/shop.ts';
-import { inParallel } from '../support/shop.ts';
+import type { TestShop, TestStore } from '../support/service/shop.ts';
+import { inParallel } from '../support/service/shop.ts';
 
 const WIDTH = 32;
 

@@ -16,7 +16,7 @@ import type { Driver } from '../../src/tasks/driver.ts';
 import { startDriver } from '../../src/tasks/driver.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { Task, TaskResult } from '../../src/tasks/task.ts';
-import { forEachEngine, until } from '../support/engines.ts';
+import { forEachEngine, until } from '../support/engines/each-engine.ts';
 
 const VICTIM = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const LIMIT_MS = 15_000;

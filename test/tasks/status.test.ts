@@ -12,11 +12,11 @@ import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { openDatabases } from '../../src/database/open.ts';
 import { createLog } from '../../src/core/log.ts';
-import { forEachEngine, freePort, until } from '../support/engines.ts';
-import { coinbaseRoutes } from '../support/replay-prices.ts';
-import { startReplay } from '../support/replay.ts';
-import type { TestService } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { forEachEngine, freePort, until } from '../support/engines/each-engine.ts';
+import { coinbaseRoutes } from '../support/replay/prices.ts';
+import { startReplay } from '../support/replay/replay.ts';
+import type { TestService } from '../support/service/service.ts';
+import { startTestService } from '../support/service/service.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LIMIT_MS = 20_000;

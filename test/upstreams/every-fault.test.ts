@@ -14,12 +14,12 @@ import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
 import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { ServiceContext } from '../../src/context.ts';
-import { forEachEngine, until } from '../support/engines.ts';
-import { emptySyncTables, toContext } from '../support/intake.ts';
-import { watchLiveMemory } from '../support/live-memory.ts';
-import type { Fault } from '../support/replay.ts';
-import { FAULTS } from '../support/replay.ts';
-import { SERVERS, startSourceWorld } from '../support/source-world.ts';
+import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { emptySyncTables, toContext } from '../support/service/intake.ts';
+import { watchLiveMemory } from '../support/measure/live-memory.ts';
+import type { Fault } from '../support/replay/replay.ts';
+import { FAULTS } from '../support/replay/replay.ts';
+import { SERVERS, startSourceWorld } from '../support/replay/all-vendors.ts';
 
 const LIMIT_MS = 30_000;
 const PACE = { timeoutMs: 800, retryMs: 1, restMs: 0, restMaxMs: 0 };

@@ -10,10 +10,10 @@ import { createLog } from '../../src/core/log.ts';
 import { createCollectionOperations } from '../../src/workers/collections.ts';
 import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
 import { runTask } from '../../src/tasks/run.ts';
-import { forEachEngine, until } from '../support/engines.ts';
-import { emptyTables, NOW, toContext } from '../support/intake.ts';
-import { APES, makeCollection, openseaRoutes } from '../support/replay-opensea.ts';
-import { startReplay } from '../support/replay.ts';
+import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { emptyTables, NOW, toContext } from '../support/service/intake.ts';
+import { APES, makeCollection, openseaRoutes } from '../support/replay/opensea.ts';
+import { startReplay } from '../support/replay/replay.ts';
 
 const ID = `apechain_${APES.contract}`;
 const TASK = 'opensea-tokens';

@@ -16,11 +16,11 @@ import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
 import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { ServiceContext } from '../../src/context.ts';
-import { forEachEngine } from '../support/engines.ts';
-import { emptySyncTables, toContext } from '../support/intake.ts';
-import type { Fault } from '../support/replay.ts';
-import type { Server } from '../support/source-world.ts';
-import { SERVERS, startSourceWorld } from '../support/source-world.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { emptySyncTables, toContext } from '../support/service/intake.ts';
+import type { Fault } from '../support/replay/replay.ts';
+import type { Server } from '../support/replay/all-vendors.ts';
+import { SERVERS, startSourceWorld } from '../support/replay/all-vendors.ts';
 
 const MINUTE_MS = 60_000;
 const LIMIT_MS = 60_000;

@@ -13,9 +13,9 @@ import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
 import { createTaskUpstream } from '../../src/upstreams/followed-task.ts';
 import { createSharedBudget } from '../../src/upstreams/shared-budget.ts';
 import type { ServiceContext } from '../../src/context.ts';
-import { forEachEngine, until } from '../support/engines.ts';
-import { toContext } from '../support/intake.ts';
-import { startReplay } from '../support/replay.ts';
+import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { toContext } from '../support/service/intake.ts';
+import { startReplay } from '../support/replay/replay.ts';
 
 const HOUR_MS = 3_600_000;
 const LIMIT_MS = 10_000;

@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { forEachEngine, until } from '../support/engines.ts';
-import { collectionAssetOf, createDasStore, dasRoutes, FAMOUS_FOX, readRecordedAssets } from '../support/replay-das.ts';
-import { createFeedStore, feedRoutes } from '../support/replay-feed.ts';
-import { addressOf, createMagicEdenBook, listingRow, magicEdenRoutes, saleRow } from '../support/replay-magic-eden.ts';
-import type { Replay } from '../support/replay.ts';
-import { startReplay } from '../support/replay.ts';
-import type { TestService } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { collectionAssetOf, createDasStore, dasRoutes, FAMOUS_FOX, readRecordedAssets } from '../support/replay/das.ts';
+import { createFeedStore, feedRoutes } from '../support/replay/feed.ts';
+import { addressOf, createMagicEdenBook, listingRow, magicEdenRoutes, saleRow } from '../support/replay/magic-eden.ts';
+import type { Replay } from '../support/replay/replay.ts';
+import { startReplay } from '../support/replay/replay.ts';
+import type { TestService } from '../support/service/service.ts';
+import { startTestService } from '../support/service/service.ts';
 
 const LIMIT_MS = 30_000;
 /** Where tokens were held while they were listed, before they could stay with their owners. */

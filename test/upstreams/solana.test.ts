@@ -17,10 +17,10 @@ import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-task
 import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import type { Task, TaskResult } from '../../src/tasks/task.ts';
-import { forEachEngine } from '../support/engines.ts';
-import { emptySyncTables, NOW, toContext } from '../support/intake.ts';
-import { assetOf, createDasStore, dasRoutes } from '../support/replay-das.ts';
-import { createFeedStore, feedRoutes } from '../support/replay-feed.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { emptySyncTables, NOW, toContext } from '../support/service/intake.ts';
+import { assetOf, createDasStore, dasRoutes } from '../support/replay/das.ts';
+import { createFeedStore, feedRoutes } from '../support/replay/feed.ts';
 import {
   addressOf,
   askRow,
@@ -29,8 +29,8 @@ import {
   listingRow,
   magicEdenRoutes,
   saleRow,
-} from '../support/replay-magic-eden.ts';
-import { startReplay } from '../support/replay.ts';
+} from '../support/replay/magic-eden.ts';
+import { startReplay } from '../support/replay/replay.ts';
 
 const MINUTE_MS = 60_000;
 const ID = toCollectionId('solana', DEGODS as Address);

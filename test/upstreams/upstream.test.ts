@@ -10,8 +10,8 @@ import { createBudget } from '../../src/upstreams/budget.ts';
 import { parseExactJson } from '../../src/upstreams/exact-json.ts';
 import type { Upstream, UpstreamOptions } from '../../src/upstreams/upstream.ts';
 import { createUpstream, toPath, UpstreamFailure } from '../../src/upstreams/upstream.ts';
-import type { Fault } from '../support/replay.ts';
-import { FAULTS, startReplay } from '../support/replay.ts';
+import type { Fault } from '../support/replay/replay.ts';
+import { FAULTS, startReplay } from '../support/replay/replay.ts';
 
 const HOUR_MS = 3_600_000;
 const TIMEOUT_MS = 300;

@@ -5,9 +5,9 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import type { Ingester } from '../../src/upstreams/ingester.ts';
 import { createIngester, LISTING_DELAY_MAX_MS } from '../../src/upstreams/ingester.ts';
-import { forEachEngine } from '../support/engines.ts';
-import { emptySyncTables, EVM, listing, NOW, order, toContext, token } from '../support/intake.ts';
-import { range } from '../support/market.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { emptySyncTables, EVM, listing, NOW, order, toContext, token } from '../support/service/intake.ts';
+import { range } from '../support/service/market.ts';
 
 const COLLECTION_ID = `ethereum_${EVM}`;
 const MINUTE_MS = 60_000;

@@ -24,12 +24,12 @@ import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-task
 import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { Task } from '../../src/tasks/task.ts';
-import { forEachEngine } from '../support/engines.ts';
-import { emptySyncTables, runImport, toContext, toNdjson } from '../support/intake.ts';
-import { addressOf, createMagicEdenBook, magicEdenRoutes } from '../support/replay-magic-eden.ts';
-import { APES, makeCollection, openseaRoutes } from '../support/replay-opensea.ts';
-import type { Replay, Route } from '../support/replay.ts';
-import { startReplay } from '../support/replay.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { emptySyncTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
+import { addressOf, createMagicEdenBook, magicEdenRoutes } from '../support/replay/magic-eden.ts';
+import { APES, makeCollection, openseaRoutes } from '../support/replay/opensea.ts';
+import type { Replay, Route } from '../support/replay/replay.ts';
+import { startReplay } from '../support/replay/replay.ts';
 
 const APES_ID = `apechain_${APES.contract}`;
 const MINT = addressOf('fox', 1);

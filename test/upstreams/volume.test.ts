@@ -6,9 +6,9 @@ import type { Database } from '../../src/database/port.ts';
 import { deleteSalesAfter, upsertSales } from '../../src/market/queries/sales.ts';
 import { findCollectionAnalytics } from '../../src/market/queries/stats.ts';
 import { parseRecord } from '../../src/intake/records/records.ts';
-import { forEachEngine } from '../support/engines.ts';
-import { emptyTables, EVM, NOW, recordContext, sale, SELLER } from '../support/intake.ts';
-import { range } from '../support/market.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { emptyTables, EVM, NOW, recordContext, sale, SELLER } from '../support/service/intake.ts';
+import { range } from '../support/service/market.ts';
 
 const COLLECTION_ID = `ethereum_${EVM}`;
 const HOUR_MS = 3_600_000;

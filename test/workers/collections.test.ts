@@ -12,7 +12,7 @@ import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
 import { eachFollowed } from '../../src/upstreams/followed-collections.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import { NOTHING } from '../../src/tasks/task.ts';
-import { forEachEngine } from '../support/engines.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
 
 const toFollow = (name: string): Follow => ({
   collectionId: name,

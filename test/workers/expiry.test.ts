@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
-import { forEachEngine } from '../support/engines.ts';
-import { emptyTables, land, listing, order } from '../support/intake.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { emptyTables, land, listing, order } from '../support/service/intake.ts';
 
 const AT = Date.UTC(2026, 5, 1);
 const at = (ms: number) => new Date(AT + ms).toISOString();

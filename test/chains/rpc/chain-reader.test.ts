@@ -11,9 +11,9 @@ import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/cha
 import type { ChainReader, EventFilter } from '../../../src/chains/rpc/chain-reader.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
 import { readBlock, rollBack, mine, callOf, transact } from '../../../devnet/chain.ts';
-import { startEvmScene } from '../../support/evm-scene.ts';
-import type { EvmScene } from '../../support/evm-scene.ts';
-import { startFaultyEndpoint } from '../../support/faulty-endpoint.ts';
+import { startEvmScene } from '../../support/chain/seaport-history.ts';
+import type { EvmScene } from '../../support/chain/seaport-history.ts';
+import { startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 
 const log = createLog('silent');
 const asset = (id: bigint) => id.toString() as AssetId;

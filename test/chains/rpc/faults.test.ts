@@ -7,11 +7,11 @@ import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
 import type { ChainReaderOptions, EventFilter } from '../../../src/chains/rpc/chain-reader.ts';
-import { startEvmScene } from '../../support/evm-scene.ts';
-import type { EvmScene } from '../../support/evm-scene.ts';
-import { RANGE_WORDINGS } from '../../support/faulty-answers.ts';
-import { FAULTS, startFaultyEndpoint } from '../../support/faulty-endpoint.ts';
-import type { FaultyEndpoint, FaultyOptions } from '../../support/faulty-endpoint.ts';
+import { startEvmScene } from '../../support/chain/seaport-history.ts';
+import type { EvmScene } from '../../support/chain/seaport-history.ts';
+import { RANGE_WORDINGS } from '../../support/chain/faulty-responses.ts';
+import { FAULTS, startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
+import type { FaultyEndpoint, FaultyOptions } from '../../support/chain/faulty-endpoint.ts';
 
 const log = createLog('silent');
 const CONNECTION_FAULTS: ReadonlySet<string> = new Set(FAULTS.slice(0, FAULTS.indexOf('lagging')));

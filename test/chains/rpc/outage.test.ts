@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { createChains } from '../../../src/core/chains.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
-import { rpcRoutes } from '../../support/replay-rpc.ts';
-import { startReplay } from '../../support/replay.ts';
+import { rpcRoutes } from '../../support/replay/rpc.ts';
+import { startReplay } from '../../support/replay/replay.ts';
 
 /** The longest pause of the task that follows a chain (chains/task.ts): as late it may come after a rest is over. */
 const PAUSE_MS = 15_000;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { AnswerValue } from '../../../src/cli/import/json-values.ts';
 import { splitValues, VALUE_SIZE_MAX } from '../../../src/cli/import/json-values.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
-import { toChunks } from '../../support/intake.ts';
+import { toChunks } from '../../support/service/intake.ts';
 
 async function split(content: string | Uint8Array, chunkSize?: number): Promise<AnswerValue[]> {
   const values: AnswerValue[] = [];

@@ -16,7 +16,7 @@ import { LOCAL_ACCESS } from '../../../src/intake/http/context.ts';
 import { registerRecordRoutes } from '../../../src/intake/http/records.ts';
 import { IntakeErrorSchema } from '../../../src/intake/http/schemas.ts';
 import { createSocketConnection } from '../../../src/intake/client.ts';
-import type { Options } from '../../support/answer-imports.ts';
+import type { Options } from './response-imports.ts';
 import {
   AT,
   atDegods,
@@ -28,11 +28,11 @@ import {
   range,
   set,
   world,
-} from '../../support/answer-imports.ts';
-import { forEachEngine, temporaryDirectory } from '../../support/engines.ts';
-import { emptyTables, toContext } from '../../support/intake.ts';
-import { assetOf } from '../../support/replay-das.ts';
-import { addressOf, DEGODS, listingRow, saleRow } from '../../support/replay-magic-eden.ts';
+} from './response-imports.ts';
+import { forEachEngine, temporaryDirectory } from '../../support/engines/each-engine.ts';
+import { emptyTables, toContext } from '../../support/service/intake.ts';
+import { assetOf } from '../../support/replay/das.ts';
+import { addressOf, DEGODS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
 
 forEachEngine('rows of recorded answers that do not land', (engine) => {
   let db: Database;

@@ -17,13 +17,13 @@ import {
   lines,
   range,
   set,
-} from '../../support/answer-imports.ts';
-import { forEachEngine } from '../../support/engines.ts';
-import { dumpTables, emptyTables } from '../../support/intake.ts';
-import { assetOf, FAMOUS_FOX } from '../../support/replay-das.ts';
-import { addressOf, askRow, DEGODS, listingRow, saleRow } from '../../support/replay-magic-eden.ts';
-import { APES, GHOSTS, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay-opensea.ts';
-import { readPayload, startReplay } from '../../support/replay.ts';
+} from './response-imports.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { dumpTables, emptyTables } from '../../support/service/intake.ts';
+import { assetOf, FAMOUS_FOX } from '../../support/replay/das.ts';
+import { addressOf, askRow, DEGODS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
+import { APES, GHOSTS, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay/opensea.ts';
+import { readPayload, startReplay } from '../../support/replay/replay.ts';
 
 const POLYGON_WETH = '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619';
 const apes = set({ chain: 'apechain', contractAddress: APES.contract });

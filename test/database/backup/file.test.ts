@@ -9,9 +9,9 @@ import { backupCommand } from '../../../src/cli/backup.ts';
 import { restoreCommand } from '../../../src/cli/restore.ts';
 import { DamagedBackup, writeBackupFile } from '../../../src/database/backup/file.ts';
 import { toEnd, toHeader, verifyBackup } from '../../../src/database/backup/format.ts';
-import { backUp, insertHardRows, mercat, never, withMigrated } from '../../support/backups.ts';
-import { makeTempDir } from '../../support/embedded.ts';
-import { copyEmptyDatabase } from '../../support/template.ts';
+import { backUp, insertHardRows, mercat, never, withMigrated } from './backups.ts';
+import { makeTempDir } from '../../support/engines/embedded.ts';
+import { copyEmptyDatabase } from '../../support/engines/empty-database.ts';
 
 const writing = { signal: never, onBytes: () => undefined };
 

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { createBackupJobs } from '../../../src/database/backup/jobs.ts';
 import { writeBackup } from '../../../src/database/backup/write.ts';
 import type { Databases } from '../../../src/database/open.ts';
-import type { Settings } from '../../support/backups.ts';
+import type { Settings } from './backups.ts';
 import {
   assertSame,
   backUp,
@@ -21,10 +21,10 @@ import {
   startMercat,
   withDatabases,
   withMigrated,
-} from '../../support/backups.ts';
-import { mountMemory } from '../../support/disk.ts';
-import { makeTempDir } from '../../support/embedded.ts';
-import { forEachEngine, until } from '../../support/engines.ts';
+} from './backups.ts';
+import { mountMemory } from '../../support/engines/file-systems.ts';
+import { makeTempDir } from '../../support/engines/embedded.ts';
+import { forEachEngine, until } from '../../support/engines/each-engine.ts';
 
 /** Enough that a restore can be caught in the middle. */
 const SALES = 6_000;

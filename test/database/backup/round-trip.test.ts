@@ -10,11 +10,11 @@ import { isEmpty } from '../../../src/database/content.ts';
 import { listAppliedMigrations } from '../../../src/database/backup/catalogue.ts';
 import { migrate, migrateWithin } from '../../../src/database/migrate.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { assertSame, backUp, insertHardRows, insertSales, readEverything, restore } from '../../support/backups.ts';
-import type { PostgresServer } from '../../support/engines.ts';
-import { canRunPostgres, createTestDatabase, startPostgres } from '../../support/engines.ts';
-import { copyEmptyDatabase } from '../../support/template.ts';
-import { makeTempDir } from '../../support/embedded.ts';
+import { assertSame, backUp, insertHardRows, insertSales, readEverything, restore } from './backups.ts';
+import type { PostgresServer } from '../../support/engines/each-engine.ts';
+import { canRunPostgres, createTestDatabase, startPostgres } from '../../support/engines/each-engine.ts';
+import { copyEmptyDatabase } from '../../support/engines/empty-database.ts';
+import { makeTempDir } from '../../support/engines/embedded.ts';
 
 type Engine = 'embedded' | 'postgresql';
 type Pair = { main: Database; indexer: Database };

@@ -6,12 +6,12 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { generateSampleMarket } from '../../../sample/market.ts';
-import type { Settings } from '../../support/backups.ts';
-import { backUp, mercat, restore, withDatabases, withMigrated } from '../../support/backups.ts';
-import { makeTempDir } from '../../support/embedded.ts';
-import { directoryWithDatabase, forEachEngine, until } from '../../support/engines.ts';
-import type { TestService } from '../../support/service.ts';
-import { startTestService } from '../../support/service.ts';
+import type { Settings } from './backups.ts';
+import { backUp, mercat, restore, withDatabases, withMigrated } from './backups.ts';
+import { makeTempDir } from '../../support/engines/embedded.ts';
+import { directoryWithDatabase, forEachEngine, until } from '../../support/engines/each-engine.ts';
+import type { TestService } from '../../support/service/service.ts';
+import { startTestService } from '../../support/service/service.ts';
 import type { Receiver } from '../../shop/webhooks/fixtures.ts';
 import { startReceiver } from '../../shop/webhooks/fixtures.ts';
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { Subject, TestMarket } from '../../support/market.ts';
-import { DAY_MS, newSubject, range } from '../../support/market.ts';
+import type { Subject, TestMarket } from '../../support/service/market.ts';
+import { DAY_MS, newSubject, range } from '../../support/service/market.ts';
 
 const SORTS = ['volume', 'floor', 'recent'] as const;
 const inCollections = (subjects: readonly Subject[]) => subjects.map((subject) => subject.collection());

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toEvmAddress } from '../../../sample/random.ts';
-import type { Subject } from '../../support/market.ts';
-import { HOUR_MS, forEachMarket, newSubject, range } from '../../support/market.ts';
+import type { Subject } from '../../support/service/market.ts';
+import { HOUR_MS, forEachMarket, newSubject, range } from '../../support/service/market.ts';
 import { describeComputedStats } from './computed-stats.suite.ts';
 
 const OWNERS = range(5).map((n) => toEvmAddress('owner', `${n}`));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Subject } from '../../support/market.ts';
+import type { Subject } from '../../support/service/market.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -12,7 +12,7 @@ import {
   mintOf,
   newSubject,
   range,
-} from '../../support/market.ts';
+} from '../../support/service/market.ts';
 import { describeCollectionPaging } from './collection-paging.suite.ts';
 
 const SORTS = ['volume', 'floor', 'recent'] as const;

@@ -3,8 +3,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toEvmAddress } from '../../../sample/random.ts';
-import type { Subject, TestMarket } from '../../support/market.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, UINT256_MAX, mintOf, newSubject, range } from '../../support/market.ts';
+import type { Subject, TestMarket } from '../../support/service/market.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  SECOND_MS,
+  UINT256_MAX,
+  mintOf,
+  newSubject,
+  range,
+} from '../../support/service/market.ts';
 
 const OWNERS = range(3).map((n) => toEvmAddress('owner', `${n}`));
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Subject } from '../../support/market.ts';
+import type { Subject } from '../../support/service/market.ts';
 import {
   HOUR_MS,
   MINUTE_MS,
@@ -12,7 +12,7 @@ import {
   mintOf,
   newSubject,
   range,
-} from '../../support/market.ts';
+} from '../../support/service/market.ts';
 
 /** Not the default, so that the setting is seen to count. */
 const settings = { PLATFORM_FEE_BPS: '250' };

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
-import { forEachMarket, mintOf, newSubject } from '../../support/market.ts';
+import { forEachMarket, mintOf, newSubject } from '../../support/service/market.ts';
 
 const ENDPOINTS = ['', '/floor', '/listings', '/sales'];
 const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forEachMarket } from '../../support/market.ts';
+import { forEachMarket } from '../../support/service/market.ts';
 
 const BASE_URL = 'https://data.example.org/nft';
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { before, beforeEach, describe, test } from 'node:test';
 import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
-import type { TestResponse } from '../../support/service.ts';
-import { MINUTE_MS, SECOND_MS, forEachMarket, newSubject, range } from '../../support/market.ts';
+import type { TestResponse } from '../../support/service/service.ts';
+import { MINUTE_MS, SECOND_MS, forEachMarket, newSubject, range } from '../../support/service/market.ts';
 
 const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];

@@ -13,7 +13,7 @@ import {
   newSubject,
   range,
   readCursorSecret,
-} from '../../support/market.ts';
+} from '../../support/service/market.ts';
 import { describeMarketItems } from './market-items.suite.ts';
 
 const rawsOf = (rows: any[]) => rows.map((row) => row.price.raw);

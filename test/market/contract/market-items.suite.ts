@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toLargeTokenId } from '../../../sample/random.ts';
-import type { TestMarket } from '../../support/market.ts';
+import type { TestMarket } from '../../support/service/market.ts';
 import {
   DAY_MS,
   MINUTE_MS,
@@ -14,7 +14,7 @@ import {
   SOLANA_SELLER,
   mintOf,
   newSubject,
-} from '../../support/market.ts';
+} from '../../support/service/market.ts';
 
 const DAY_BEFORE = new Date(START - DAY_MS).toISOString();
 const rawsOf = (rows: any[]) => rows.map((row) => row.price.raw);

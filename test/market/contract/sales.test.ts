@@ -17,7 +17,7 @@ import {
   mintOf,
   newSubject,
   range,
-} from '../../support/market.ts';
+} from '../../support/service/market.ts';
 
 const at = (ms: number) => new Date(ms).toISOString();
 const rawsOf = (rows: any[]) => rows.map((row) => row.price.raw);

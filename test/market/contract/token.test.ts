@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toEvmAddress, toLargeTokenId, toSolanaAddress } from '../../../sample/random.ts';
-import type { Subject } from '../../support/market.ts';
+import type { Subject } from '../../support/service/market.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -15,7 +15,7 @@ import {
   forEachMarket,
   mintOf,
   newSubject,
-} from '../../support/market.ts';
+} from '../../support/service/market.ts';
 
 const HOLDER = toEvmAddress('holder');
 const EVM_VAULT = toEvmAddress('vault');

@@ -5,7 +5,7 @@ import type { Address } from '../../../src/core/address.ts';
 import { parseJsonText } from '../../../src/core/json-text.ts';
 import type { SeaportOrder } from '../../../src/orders/seaport/order.ts';
 import { hashOrder, parseSeaportOrder } from '../../../src/orders/seaport/order.ts';
-import { hashAsk, toAsk, toParameters } from '../../support/signed-orders.ts';
+import { hashAsk, toAsk, toParameters } from '../../support/chain/signed-orders.ts';
 
 const TOKEN = '0x00000000000000000000000000000000000c0de5';
 const ASK = toAsk({

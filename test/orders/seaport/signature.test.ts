@@ -10,7 +10,7 @@ import {
   normalizeSignature,
   SIGNATURE_BYTES_MAX,
 } from '../../../src/orders/seaport/signature.ts';
-import { accountOf, SEAPORT_1_6, signBulk, signOrder, toAsk, toCompact } from '../../support/signed-orders.ts';
+import { accountOf, SEAPORT_1_6, signBulk, signOrder, toAsk, toCompact } from '../../support/chain/signed-orders.ts';
 
 const OFFERER = accountOf(1).lower;
 const CONTRACT = '0x00000000000000000000000000000000000c0de5';

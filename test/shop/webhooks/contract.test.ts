@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../support/engines.ts';
-import { HOUR_MS, SECOND_MS } from '../../support/market.ts';
-import type { TestShop, TestStore } from '../../support/shop.ts';
-import { forEachStore, inParallel } from '../../support/shop.ts';
+import { until } from '../../support/engines/each-engine.ts';
+import { HOUR_MS, SECOND_MS } from '../../support/service/market.ts';
+import type { TestShop, TestStore } from '../../support/service/shop.ts';
+import { forEachStore, inParallel } from '../../support/service/shop.ts';
 import type { Receiver } from './fixtures.ts';
 import { answerWith, isSignedWith, startReceiver } from './fixtures.ts';
 

@@ -7,7 +7,7 @@ import type { Database } from '../../../src/database/port.ts';
 import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
 import { updateWebhook, updateWebhookSecret } from '../../../src/shop/queries/webhooks.ts';
 import { EVENTS_KEPT_MS, LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
-import { forEachEngine } from '../../support/engines.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
 import type { Received, Receiver } from './fixtures.ts';
 import {
   NOW,

@@ -10,7 +10,7 @@ import type { Database } from '../../../src/database/port.ts';
 import { openDatabases } from '../../../src/database/open.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import { LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
-import { forEachEngine } from '../../support/engines.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
 import type { Receiver } from './fixtures.ts';
 import { NOW, createTestClock, makeShop, makeWorker, quiet, startReceiver, subscribe } from './fixtures.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../../src/upstreams/das/assets.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
 import { parseExactJson } from '../../../src/upstreams/exact-json.ts';
-import { assertSound, collect, createTestUpstream, underEveryFault } from '../../support/fault-runs.ts';
+import { assertSound, collect, createTestUpstream, underEveryFault } from '../../support/replay/every-fault.ts';
 import {
   assetOf,
   collectionAssetOf,
@@ -19,9 +19,9 @@ import {
   dasRoutes,
   FAMOUS_FOX,
   readRecordedAssets,
-} from '../../support/replay-das.ts';
-import { addressOf } from '../../support/replay-magic-eden.ts';
-import { startReplay } from '../../support/replay.ts';
+} from '../../support/replay/das.ts';
+import { addressOf } from '../../support/replay/magic-eden.ts';
+import { startReplay } from '../../support/replay/replay.ts';
 
 const recorded = readRecordedAssets();
 const NOT_AT_HAND = 'the recorded assets are not at hand: nothing was tested';

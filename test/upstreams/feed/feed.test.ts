@@ -11,11 +11,11 @@ import { createFeed } from '../../../src/upstreams/feed/feed.ts';
 import type { FeedEnd } from '../../../src/upstreams/feed/feed.ts';
 import type { SourceRecord } from '../../../src/upstreams/rows.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
-import { assertSound } from '../../support/fault-runs.ts';
-import { createFeedStore, feedRoutes } from '../../support/replay-feed.ts';
-import { watchLiveMemory } from '../../support/live-memory.ts';
-import { addressOf } from '../../support/replay-magic-eden.ts';
-import { FAULTS, startReplay } from '../../support/replay.ts';
+import { assertSound } from '../../support/replay/every-fault.ts';
+import { createFeedStore, feedRoutes } from '../../support/replay/feed.ts';
+import { watchLiveMemory } from '../../support/measure/live-memory.ts';
+import { addressOf } from '../../support/replay/magic-eden.ts';
+import { FAULTS, startReplay } from '../../support/replay/replay.ts';
 
 const COLLECTION = addressOf('co', 1);
 const OPENING = { kind: 'feed', snapshot: ['listing'] };

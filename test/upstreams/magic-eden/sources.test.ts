@@ -13,7 +13,7 @@ import {
   walkMagicEdenListings,
   walkMagicEdenSales,
 } from '../../../src/upstreams/magic-eden/solana.ts';
-import { assertSound, collect, createTestUpstream, underEveryFault } from '../../support/fault-runs.ts';
+import { assertSound, collect, createTestUpstream, underEveryFault } from '../../support/replay/every-fault.ts';
 import {
   addressOf,
   askRow,
@@ -23,8 +23,8 @@ import {
   magicEdenRoutes,
   readMagicEden,
   saleRow,
-} from '../../support/replay-magic-eden.ts';
-import { readPayload, startReplay } from '../../support/replay.ts';
+} from '../../support/replay/magic-eden.ts';
+import { readPayload, startReplay } from '../../support/replay/replay.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const AT = new Date(NOW).toISOString();

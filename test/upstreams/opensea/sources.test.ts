@@ -31,8 +31,8 @@ import type { Budget } from '../../../src/upstreams/budget.ts';
 import { createBudget } from '../../../src/upstreams/budget.ts';
 import { createUpstream, UpstreamFailure } from '../../../src/upstreams/upstream.ts';
 import type { WalkEnd } from '../../../src/upstreams/walk.ts';
-import { watchLiveMemory } from '../../support/live-memory.ts';
-import type { MadeCollection, MadeListing } from '../../support/replay-opensea.ts';
+import { watchLiveMemory } from '../../support/measure/live-memory.ts';
+import type { MadeCollection, MadeListing } from '../../support/replay/opensea.ts';
 import {
   APES,
   GHOSTS,
@@ -41,9 +41,9 @@ import {
   makeHash,
   openseaRoutes,
   readRecordedOrders,
-} from '../../support/replay-opensea.ts';
-import type { Fault } from '../../support/replay.ts';
-import { FAULTS, readPayload, startReplay } from '../../support/replay.ts';
+} from '../../support/replay/opensea.ts';
+import type { Fault } from '../../support/replay/replay.ts';
+import { FAULTS, readPayload, startReplay } from '../../support/replay/replay.ts';
 
 const CHAINS = createChains();
 const AT = Date.parse('2026-09-01T00:00:00Z');

@@ -12,11 +12,11 @@ import { toBudgetRule, toNeeded } from '../../../src/upstreams/budget.ts';
 import { createOpenSeaTasks } from '../../../src/upstreams/opensea/tasks.ts';
 import { runTask } from '../../../src/tasks/run.ts';
 import type { TaskResult } from '../../../src/tasks/task.ts';
-import { forEachEngine } from '../../support/engines.ts';
-import { emptySyncTables, runImport, toContext, toNdjson } from '../../support/intake.ts';
-import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay-opensea.ts';
-import type { MadeCollection } from '../../support/replay-opensea.ts';
-import { FAULTS, startReplay } from '../../support/replay.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { emptySyncTables, runImport, toContext, toNdjson } from '../../support/service/intake.ts';
+import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay/opensea.ts';
+import type { MadeCollection } from '../../support/replay/opensea.ts';
+import { FAULTS, startReplay } from '../../support/replay/replay.ts';
 
 const ID = `apechain_${APES.contract}`;
 const LIMIT_MS = 30_000;

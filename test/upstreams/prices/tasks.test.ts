@@ -10,12 +10,12 @@ import { createLog } from '../../../src/core/log.ts';
 import { createPriceTasks } from '../../../src/upstreams/prices/tasks.ts';
 import { runTask } from '../../../src/tasks/run.ts';
 import type { TaskResult } from '../../../src/tasks/task.ts';
-import { forEachEngine } from '../../support/engines.ts';
-import { NOW, toContext } from '../../support/intake.ts';
-import type { Fault } from '../../support/replay.ts';
-import { FAULTS, startReplay } from '../../support/replay.ts';
-import { coinbaseRoutes, coingeckoRoutes, readRecordedSpot } from '../../support/replay-prices.ts';
-import type { PriceTable } from '../../support/replay-prices.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { NOW, toContext } from '../../support/service/intake.ts';
+import type { Fault } from '../../support/replay/replay.ts';
+import { FAULTS, startReplay } from '../../support/replay/replay.ts';
+import { coinbaseRoutes, coingeckoRoutes, readRecordedSpot } from '../../support/replay/prices.ts';
+import type { PriceTable } from '../../support/replay/prices.ts';
 
 const PRICES: PriceTable = { ETH: '2723.905', SOL: '84.95', POL: '0.2174', APE: '0.61' };
 const MINUTE_MS = 60_000;

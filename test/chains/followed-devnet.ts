@@ -1,0 +1,161 @@
+// Life on a real local chain (devnet) with a database that follows it at the test's pace: what is listed goes into the book
+// as the intake puts it there once it has checked it.
+
+import { toContext } from '../support/service/intake.ts';
+import { zeroAddress } from 'viem';
+import type { Database } from '../../src/database/port.ts';
+import { upsertFollow } from '../../src/follows/queries/follows.ts';
+import { updateOrderStates } from '../../src/orders/queries/order-states.ts';
+import { insertSignedOrder } from '../../src/orders/queries/signed-orders.ts';
+import { draftListing, heldTokens, signBook, signListings } from '../../devnet/book.ts';
+import { callOf, readChain, startChain, toSeconds, transact } from '../../devnet/chain.ts';
+import { createRandom } from '../../devnet/chance.ts';
+import type { Ledger, Listing } from '../../devnet/ledger.ts';
+import { operatorOf } from '../../devnet/ledger.ts';
+import type { Life } from '../../devnet/life.ts';
+import { createLife } from '../../devnet/life.ts';
+import { totalOf } from '../../devnet/orders.ts';
+import type { World, WorldSize } from '../../devnet/world.ts';
+import { accountsOf, createWorld } from '../../devnet/world.ts';
+import type { Address, AssetId } from '../../src/core/address.ts';
+import { createChains } from '../../src/core/chains.ts';
+import { findWrappedNative } from '../../src/core/wrapped-native.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createChainReader } from '../../src/chains/rpc/chain-reader.ts';
+import { backfillOnce } from '../../src/chains/backfill.ts';
+import { toMarketplace } from '../../src/chains/attribution.ts';
+import { followOnce } from '../../src/chains/follower.ts';
+import { projectNext } from '../../src/chains/projection.ts';
+import type { FollowOperations } from '../../src/workers/collections.ts';
+
+export type FollowedLife = {
+  life: Life;
+  /** What operations of the service are given. */
+  operations: FollowOperations;
+  /** Follows, catches up and projects until there is nothing more to do. */
+  settle(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const SIZE: WorldSize = { people: 5, collections: 1, tokens: 30, editions: 6 };
+const BOOK_SIZE = 40;
+const STEPS_MAX = 2_000;
+
+/** One chain, by the name of Ethereum, whose collections `open` follows from their first block on. */
+export async function startFollowedLife(open: () => Promise<Database>, seed: number): Promise<FollowedLife> {
+  let skippedMs = 0;
+  const clock = () => Date.now() + skippedMs;
+  const chain = await startChain({ id: 'ethereum', chainId: 1, accounts: accountsOf(SIZE), clock });
+  try {
+    const main = await open();
+    const chance = createRandom(seed);
+    const { world, ledger } = await createWorld(chain, chance, SIZE);
+    const chains = createChains();
+    const ethereum = chains.get(chain.id);
+    if (!ethereum) throw new Error('there is no Ethereum');
+    const log = createLog('silent');
+    const reader = createChainReader({ chain: ethereum, urls: [chain.url], log });
+    const protocols = [world.protocol.seaport.address as Address];
+    const operations: FollowOperations = {
+      ...toContext(main, { clock, log, random: () => chance.below(1_000) / 1_000 }),
+      followed: {
+        modeOf: (id) => (id === chain.id ? 'live' : 'disabled'),
+        readerOf: (id) => (id === chain.id ? reader : null),
+        protocolsOf: () => protocols,
+        readers: () => [reader],
+        close: () => reader.close(),
+      },
+      onFollowed: async () => undefined,
+    };
+    const projection = { ...operations, chain: chain.id, attribute: toMarketplace };
+    const settle = async () => {
+      for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+        const head = await followOnce({ main, reader, protocols, clock, log });
+        const past = await backfillOnce({ main, reader, protocols, clock, log });
+        const projected = await projectNext({ ...projection, wrappedNative: findWrappedNative(ethereum) });
+        if (!head.more && !past.more && projected === null) return;
+      }
+      throw new Error('the follower never settled');
+    };
+    for (const { address, standard } of world.collections) {
+      const contractAddress = address as Address;
+      await upsertFollow(main, {
+        collectionId: `${chain.id}_${address}`,
+        chain: chain.id,
+        contractAddress,
+        standard,
+        fromBlock: 0,
+        openseaSlug: null,
+        magicedenSymbol: null,
+        createdAt: clock(),
+      });
+    }
+    await settle();
+    await raiseCounter(world, ledger);
+    let orders = 0;
+    const marketplace = {
+      postOrder: async ({ listing }: { listing: Listing }) => {
+        orders += 1;
+        await insertListing(main, chain.id, { listing, id: String(orders), now: clock() });
+        return null;
+      },
+    };
+    const skip = (ms: number) => {
+      skippedMs += ms;
+    };
+    const life = await createLife({ world, ledger, chance, marketplace, skip, reorgShare: 0.05 });
+    const desk = { world, ledger: life.ledger(), chance, now: toSeconds(clock()) };
+    await life.post(await signBook(desk, BOOK_SIZE));
+    const [held] = heldTokens(desk);
+    if (held) await life.post(await signListings(desk, [draftListing(desk, held.person, held.token, desk.now - 1)]));
+    return { life, operations, settle, stop: chain.stop };
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
+}
+
+/** Of one of the people, so that there is one that was raised whatever life draws. */
+async function raiseCounter({ chain, people, protocol }: World, ledger: Ledger): Promise<void> {
+  const [person] = people;
+  if (!person) throw new Error('there are no people');
+  const [receipt] = await transact(chain, [callOf(person.address, protocol.seaport, 'incrementCounter')]);
+  const value = (await readChain(chain, protocol.seaport, 'getCounter', [person.address])) as bigint;
+  ledger.counters.set(person.address, { value, block: Number(receipt?.blockNumber) });
+}
+
+async function insertListing(
+  main: Database,
+  chain: string,
+  { listing, id, now }: { listing: Listing; id: string; now: number },
+): Promise<void> {
+  const { components, hash, signature, tokens } = listing;
+  const [token] = tokens;
+  if (!token) throw new Error('a listing offers a token');
+  const collectionId = `${chain}_${token.contract}`;
+  const orderId = `${collectionId}_${token.tokenId}_${id}`;
+  await main.transaction(async (tx) => {
+    await insertSignedOrder(tx, {
+      orderId,
+      collectionId,
+      chain,
+      contractAddress: token.contract as Address,
+      asset: token.tokenId.toString() as AssetId,
+      raw: totalOf(components) / token.units,
+      seller: components.offerer as Address,
+      createdAt: now,
+      startsAt: Number(components.startTime) * 1_000,
+      expiresAt: Number(components.endTime) * 1_000,
+      seaport: { parameters: { zone: zeroAddress }, signature },
+      orderHash: hash,
+      protocolAddress: '0x0000000000000068f116a894984e2db1123eb395' as Address,
+      orderType: components.orderType,
+      standard: token.standard,
+      quantity: token.units,
+      buyerTotalRaw: totalOf(components) / token.units,
+      counter: components.counter,
+      operator: operatorOf(components.conduitKey) as Address,
+    });
+    await updateOrderStates(tx, [orderId], now);
+  });
+}

@@ -1,0 +1,74 @@
+// `mercat import` of recorded answers as tests run it: on a database of theirs, with what it says.
+
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import type { AnswerFormat } from '../../../src/cli/import/recorded-formats.ts';
+import { runImport } from '../../../src/cli/import/import.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { createChains } from '../../../src/core/chains.ts';
+import { createLocalConnection } from '../../../src/intake/connection.ts';
+import { temporaryDirectory } from '../../support/engines/each-engine.ts';
+import { NOW, toContext } from '../../support/service/intake.ts';
+import { DEGODS } from '../../support/replay/magic-eden.ts';
+
+/** When answers that do not tell were recorded. */
+export const AT = '2026-05-30T12:00:00.000Z';
+export const CONTRACT = `0x${'c1'.repeat(20)}`;
+/** What the command needs besides its arguments. */
+export const world = { chains: () => createChains(), clock: () => NOW };
+
+export const set = (fields: Record<string, string>) =>
+  Object.entries(fields).flatMap(([field, value]) => ['--set', `${field}=${value}`]);
+export const degods = set({ contractAddress: DEGODS, symbol: 'degods' });
+export const atDegods = [...degods, ...set({ at: AT })];
+export const range = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, index) => make(index));
+export const lines = (answers: readonly unknown[]) => answers.map((answer) => `${JSON.stringify(answer)}\n`).join('');
+export const envelope = (result: unknown) => ({ jsonrpc: '2.0', id: 'x', result });
+
+type Summary = {
+  read: number;
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  refused: number;
+  answers: { pages: number; rows: number; leftOut: Record<string, number> };
+  error?: string;
+};
+
+export type Options = { args?: string[]; connect?: Parameters<typeof runImport>[2] };
+
+/** Imports of one database, in this process unless told otherwise. */
+export function createAnswerImports(db: Database) {
+  const dir = temporaryDirectory();
+  const local = () => Promise.resolve(createLocalConnection(toContext(db)));
+  const run = async (format: AnswerFormat, content: string | Uint8Array, options: Options = {}) => {
+    const { args = [], connect = local } = options;
+    const file = path.join(dir, 'answers.json');
+    writeFileSync(file, content);
+    const text = { stdout: '', stderr: '' };
+    const sink = (name: keyof typeof text) =>
+      new Writable({
+        write(chunk, _encoding, done) {
+          text[name] += String(chunk);
+          done();
+        },
+      });
+    const io = {
+      stdout: sink('stdout'),
+      stderr: sink('stderr'),
+      signal: new AbortController().signal,
+      stdin: Readable.from([]),
+    };
+    const code = await runImport([file, '--format', format, ...args], io, connect, world);
+    const said = text.stderr.replaceAll(`${file}:`, 'file:');
+    return { code, stdout: text.stdout, stderr: said };
+  };
+  const load = async (...given: Parameters<typeof run>) => {
+    const [format, content, { args = [], ...options } = {}] = given;
+    const { code, stdout, stderr } = await run(format, content, { args: [...args, '--json'], ...options });
+    return { code, stderr, summary: JSON.parse(stdout) as Summary };
+  };
+  return { run, load };
+}

@@ -1,0 +1,198 @@
+// The small market that the degradation tests look at, and what is to be seen of it when all is well and when the indexer is not.
+
+import assert from 'node:assert/strict';
+import type { Breakable } from './two-databases.ts';
+import { until } from '../support/engines/each-engine.ts';
+import type { Subject } from '../support/service/market.ts';
+import { BUYER, SELLER, SOLANA_SELLER, START, mintOf, newSubject } from '../support/service/market.ts';
+import { withClient } from '../support/engines/postgres-locks.ts';
+import type { TestResponse } from '../support/service/service.ts';
+
+/** From the return of a database to whole answers: a retry, its jitter, and a connection that hangs while it is made. */
+export const RECOVERY_MAX_MS = 3_500;
+
+const SNAPSHOT = { floorRaw: '640', volumeAllTime: 5.5, supply: 100, owners: 50 };
+const ETHER = 10n ** 18n;
+
+export const ethereum = newSubject({ slug: 'on-ethereum', royaltyBps: 500, snapshot: SNAPSHOT });
+export const solana = newSubject({ slug: 'on-solana', chain: 'solana', royaltyBps: 500, snapshot: SNAPSHOT });
+export const base = newSubject({ slug: 'on-base', chain: 'base', snapshot: SNAPSHOT });
+const SUBJECTS = [ethereum, solana, base];
+export const MINT = mintOf('breakable');
+
+/** Every source has something to say about every collection, and each says something else. */
+export const MARKET = [
+  ...SUBJECTS.flatMap((subject) => {
+    const [first, second] = subject === solana ? [MINT, mintOf('second')] : ['1', '2'];
+    return [
+      subject.collection(),
+      subject.listing(second, 800, { buyerTotalRaw: '880' }),
+      subject.sale(first, 3n * ETHER, {
+        buyer: subject === solana ? SOLANA_SELLER : BUYER,
+        tx: `0x${'ab'.repeat(32)}`,
+      }),
+      subject.token(first, { name: 'First', rarityRank: 7 }),
+      subject.stats({ owners: 42, listedCount: 7, supply: 90, floorRaw: '750' }),
+      subject.analytics({
+        floorRaw: '700',
+        volume: { allTime: 30, sevenDay: 20, twentyFourHour: 10 },
+        sales: { allTime: 3, sevenDay: 2, twentyFourHour: 1 },
+      }),
+    ];
+  }),
+  ...[ethereum, base].flatMap((subject) => [
+    // The own row of asset 1 wins over the cheaper mirrored one.
+    subject.order('1', 1_000),
+    subject.listing('1', 900),
+  ]),
+  { kind: 'rate', symbol: 'ETH', usd: 2_000, at: new Date(START).toISOString() },
+];
+
+export const token = {
+  listed: `/v1/tokens/ethereum/${ethereum.address}/1`,
+  mirrored: `/v1/tokens/ethereum/${ethereum.address}/2`,
+  solana: `/v1/tokens/solana/${solana.address}/${MINT}`,
+};
+
+const COLLECTION_LISTS = ['', '?sort=floor', '?sort=recent', '?chain=base'].map((query) => `/v1/collections${query}`);
+const WALLET = { address: SELLER, kind: 'wallet', label: null };
+
+export const NO_WINDOWS = { allTime: null, sevenDay: null, twentyFourHour: null };
+export const VOLUME = { allTime: 30, sevenDay: 20, twentyFourHour: 10 };
+export const SALES = { allTime: 3, sevenDay: 2, twentyFourHour: 1 };
+
+/** Fails unless every answer is what it is when nothing is broken. */
+export async function assertWhole(service: Breakable): Promise<void> {
+  await Promise.all(SUBJECTS.map((subject) => assertWholeCollection(service, subject)));
+  const tokens = await Promise.all(Object.values(token).map((one) => service.fresh(one)));
+  assert.deepEqual(
+    tokens.map(({ body }) => [body.data.name, body.data.listing?.price.raw ?? null]),
+    [
+      ['First', '1000'],
+      [null, '800'],
+      ['First', null],
+    ],
+  );
+  const collections = await Promise.all(COLLECTION_LISTS.map((one) => service.fresh(one)));
+  assert.deepEqual(
+    collections.map(({ status }) => status),
+    COLLECTION_LISTS.map(() => 200),
+  );
+}
+
+/** Waits until every answer is whole again. */
+export function untilWhole(service: Breakable): Promise<void> {
+  const isWhole = () =>
+    assertWhole(service).then(
+      () => true,
+      () => false,
+    );
+  return until(isWhole, RECOVERY_MAX_MS, 'answers are not whole again');
+}
+
+async function assertWholeCollection(service: Breakable, subject: Subject): Promise<void> {
+  const [detail, floor, listings, sales] = await readCollection(service, subject);
+  const { floor: ask, ...stats } = detail.body.data.stats;
+  assert.deepEqual(stats, { volume: VOLUME, sales: SALES, supply: 90, owners: 42, listedCount: 7 });
+  assert.equal(ask.raw, '700');
+  assert.equal(detail.body.data.stale, false);
+  assert.match(detail.headers.get('cache-control') ?? '', /s-maxage=10\b/);
+  const { askFloor, buyerFloor, stale } = floor.body.data;
+  assert.deepEqual([askFloor.raw, buyerFloor.raw, stale], ['700', '880', false]);
+  const raws = listings.body.data.map((row: any) => row.price.raw);
+  assert.deepEqual(raws, subject === solana ? ['800'] : ['800', '1000']);
+  assert.equal(listings.body.meta, undefined);
+  assert.equal(sales.body.data.length, 1);
+}
+
+async function readCollection(service: Breakable, { path }: Subject) {
+  return Promise.all([
+    service.fresh(path),
+    service.fresh(`${path}/floor`),
+    service.fresh(`${path}/listings`),
+    service.fresh(`${path}/sales`),
+  ]);
+}
+
+/** Waits until the last buyer floors that there are to keep are kept. */
+export async function untilFloorsAreKept(service: Breakable): Promise<void> {
+  await Promise.all(SUBJECTS.map(async (subject) => service.fresh(`${subject.path}/floor`)));
+  await withClient(service.settings['DATABASE_URL'] ?? '', (client) =>
+    until(
+      async () => (await client.query('select from main.last_buyer_floor')).rowCount === 2,
+      5_000,
+      'the last buyer floors were not kept',
+    ),
+  );
+}
+
+/** Fails unless every answer is what the contract says when nothing of the indexer can be read. */
+export async function assertWithoutIndexer(service: Breakable): Promise<void> {
+  await Promise.all(SUBJECTS.map((subject) => assertCollectionWithoutIndexer(service, subject)));
+  const [listed, mirrored, onSolana] = await Promise.all(Object.values(token).map((one) => service.fresh(one)));
+  assert.ok(listed && mirrored && onSolana);
+  assertDegraded(listed);
+  const { listing, owner, name, lastSale, rarity } = listed.body.data;
+  assert.deepEqual([listing.price.raw, listing.marketplace, owner], ['1000', 'MERCAT', WALLET]);
+  assert.deepEqual([name, lastSale, rarity.rank], [null, null, null]);
+  for (const answer of [mirrored, onSolana]) {
+    assertDegraded(answer);
+    assert.equal(answer.body.data.listing, null);
+    assert.deepEqual(answer.body.data.owner, { address: null, kind: 'unknown', label: null });
+  }
+  for (const answer of await Promise.all(COLLECTION_LISTS.map((one) => service.fresh(one)))) {
+    assertRefused(answer, 502, 'upstream_error');
+  }
+}
+
+async function assertCollectionWithoutIndexer(service: Breakable, subject: Subject): Promise<void> {
+  const [detail, floor, listings, sales] = await readCollection(service, subject);
+  assertDegraded(detail);
+  const { floor: ask, ...stats } = detail.body.data.stats;
+  const unknown = { volume: NO_WINDOWS, sales: NO_WINDOWS, owners: null, listedCount: null };
+  assert.deepEqual(stats, { ...unknown, supply: SNAPSHOT.supply });
+  assert.equal(ask.raw, SNAPSHOT.floorRaw);
+  assert.equal(detail.body.data.stale, true);
+  assert.equal(detail.body.data.contractAddress, subject.address);
+  assertFloor(floor, subject === base ? null : '880');
+  assertDegraded(listings);
+  assert.deepEqual(listings.body.meta, { stale: true, staleSources: ['indexer-mirror'] });
+  const rows = listings.body.data.map((row: any) => [row.tokenId, row.price.raw, row.marketplace]);
+  assert.deepEqual(rows, subject === solana ? [] : [['1', '1000', 'MERCAT']]);
+  assertRefused(sales, 502, 'upstream_error');
+}
+
+/** The floors of a collection whose book cannot be read: the ask of the snapshot, and the last buyer floor or none. */
+export function assertFloor(answer: TestResponse, lastGood: string | null): void {
+  assertDegraded(answer);
+  const { askFloor, buyerFloor, stale, aggregated } = answer.body.data;
+  assert.deepEqual(
+    { ask: askFloor.raw, buyer: buyerFloor?.raw ?? null, stale, aggregated },
+    { ask: SNAPSHOT.floorRaw, buyer: lastGood, stale: lastGood !== null, aggregated: true },
+  );
+}
+
+/** A 200 that shared caches may keep for a moment only, and that says nothing of what is behind the service. */
+export function assertDegraded(answer: TestResponse): void {
+  assert.equal(answer.status, 200, answer.text);
+  assert.match(answer.headers.get('cache-control') ?? '', /s-maxage=1\b/);
+  assertTellsNothing(answer);
+}
+
+export function assertRefused(answer: TestResponse, status: number, code: string): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.equal(answer.body.error.code, code);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  if (status === 503) assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/);
+  assertTellsNothing(answer);
+}
+
+const INSIDE = /127\.0\.0\.1|localhost|postgres|ECONN|\bat .*\.ts|node_modules|select |indexer\.|main\.|pg_|relation/i;
+/** Ports that no answer may name. */
+export const insidePorts = new Set<string>();
+
+/** No stack, SQL, host or port. */
+export function assertTellsNothing({ text }: TestResponse): void {
+  assert.doesNotMatch(text, INSIDE);
+  assert.doesNotMatch(text, new RegExp(`\\b(${[...insidePorts].join('|')})\\b`));
+}

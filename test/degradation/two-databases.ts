@@ -1,0 +1,126 @@
+// What the degradation tests share: a primary and an indexer that are servers of their own and may be broken, and a service on
+// both with a small market in it.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { MARKET, insidePorts } from './small-market.ts';
+import type { PostgresServer } from '../support/engines/each-engine.ts';
+import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../support/engines/each-engine.ts';
+import type { FlakyProxy } from '../support/engines/tcp-proxy.ts';
+import { startFlakyProxy } from '../support/engines/tcp-proxy.ts';
+import { START } from '../support/service/market.ts';
+import type { TestResponse, TestService } from '../support/service/service.ts';
+import { startTestService } from '../support/service/service.ts';
+
+export type TwoServers = { primary: PostgresServer; indexer: PostgresServer };
+
+/** Declares `suite` around two servers, where PostgreSQL is on this machine. They may be used from the first hook on. */
+export function withTwoServers(name: string, suite: (servers: TwoServers) => void): void {
+  if (!canStartPostgres()) {
+    test(`${name}: not run, no PostgreSQL on this machine`, (t) => {
+      if (process.env['REQUIRE_POSTGRES'] === '1') throw new Error('PostgreSQL is required here and cannot be started');
+      t.diagnostic('PostgreSQL is not on this machine: nothing was broken');
+    });
+    return;
+  }
+  describe(name, () => {
+    const servers = {} as TwoServers;
+    before(async () => {
+      const [primary, indexer] = await Promise.all([startOwnPostgres(), startOwnPostgres()]);
+      Object.assign(servers, { primary, indexer });
+      for (const { url } of [primary, indexer]) insidePorts.add(new URL(url).port);
+    });
+    after(async () => {
+      await Promise.all([servers.primary.discard(), servers.indexer.discard()]);
+    });
+    suite(servers);
+  });
+}
+
+/** Small, so that the tests are fast, and long enough for a slow machine to answer within it. */
+export const SOURCE_TIMEOUT_MS = 300;
+/** Longer than any answer is kept. */
+const FORGET_MS = 2_000;
+
+export type TimedAnswer = TestResponse & { ms: number };
+
+export type Breakable = TestService & {
+  settings: Record<string, string>;
+  /** Moves the service's clock on, which stands still otherwise, so that an answer that is kept is kept until then. */
+  advance(ms: number): void;
+  /** A request that no kept answer can serve. */
+  fresh(path: string): Promise<TimedAnswer>;
+  /** Another service on the same databases and directory, once this one is closed. */
+  restart(): Promise<void>;
+};
+
+type BreakableOptions = {
+  /** How the service reaches the databases, when not directly. */
+  via?: { primary?: (url: string) => Promise<string>; indexer?: (url: string) => Promise<string> };
+  settings?: Record<string, string>;
+  /** Do not put the market in. */
+  empty?: boolean;
+};
+
+/** A service on new databases of both servers, with the market in it, closed when the test ends. */
+export async function startBreakable(
+  t: TestContext,
+  { primary, indexer }: TwoServers,
+  { via = {}, settings: more = {}, empty = false }: BreakableOptions = {},
+): Promise<Breakable> {
+  const direct = (url: string) => Promise.resolve(url);
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-breakable-'));
+  const settings = {
+    DATA_DIR: dir,
+    DATABASE_URL: await (via.primary ?? direct)(await createTestDatabase(primary.url)),
+    INDEXER_DATABASE_URL: await (via.indexer ?? direct)(await createTestDatabase(indexer.url)),
+    SOURCE_TIMEOUT_MS: String(SOURCE_TIMEOUT_MS),
+    ...more,
+  };
+  let passed = 0;
+  const start = () => startTestService({ settings, clock: () => START + passed });
+  const service = {} as Breakable;
+  const advance = (ms: number) => void (passed += ms);
+  t.after(async () => {
+    await service.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  Object.assign(service, await start(), {
+    settings,
+    advance,
+    fresh: async (path: string): Promise<TimedAnswer> => {
+      advance(FORGET_MS);
+      const startedAt = performance.now();
+      const answer = await service.get(path);
+      return { ...answer, ms: performance.now() - startedAt };
+    },
+    restart: async () => {
+      await service.close();
+      Object.assign(service, await start());
+    },
+  });
+  if (!empty) await service.load(MARKET);
+  return service;
+}
+
+/** The same with a proxy before the indexer. `broken`: from the start, when nothing is in the databases yet. */
+export async function startBehindProxy(
+  t: TestContext,
+  servers: TwoServers,
+  broken?: 'refuse' | 'hang',
+): Promise<{ service: Breakable; proxy: FlakyProxy }> {
+  const { promise, resolve } = Promise.withResolvers<FlakyProxy>();
+  const indexer = async (url: string) => {
+    const proxy = await startFlakyProxy(url);
+    resolve(proxy);
+    if (broken) await proxy[broken]();
+    return proxy.url;
+  };
+  const service = await startBreakable(t, servers, { empty: broken !== undefined, via: { indexer } });
+  const proxy = await promise;
+  t.after(proxy.close);
+  return { service, proxy };
+}

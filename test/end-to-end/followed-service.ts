@@ -1,0 +1,94 @@
+// A real `mercat serve` that follows local chains, as an outside program meets it: the public interface without a key, the intake
+// with one. Only the operator's own doing, following collections and asking how far it is, goes through the local socket.
+
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readHeight } from '../../devnet/chain.ts';
+import type { World } from '../../devnet/world.ts';
+import { directoryWithDatabase } from '../support/engines/each-engine.ts';
+import { askSocket, serveProcess } from '../support/service/service-process.ts';
+
+const WAIT_MS = 60_000;
+const POLL_MS = 25;
+const CHAIN_POLL_MS = 100;
+
+export type Answered = { status: number; body: any };
+
+export type FollowedService = {
+  /** The body of a public read that has to succeed. */
+  read(path: string): Promise<any>;
+  /** Asks the intake with a key that may write orders. */
+  intake(method: string, path: string, body?: string): Promise<Answered>;
+  /** Waits until each chain has been read to its newest block. */
+  settle(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Starts it, and follows every collection of the worlds from their first blocks on. */
+export async function startFollowedService(worlds: readonly World[]): Promise<FollowedService> {
+  const dataDir = await directoryWithDatabase();
+  // One key asks for all chains, hundreds of times in a few seconds.
+  const limits = { STORE_RATE_LIMIT: '100000', TRUST_PROXY: 'true' };
+  const settings = { DATA_DIR: dataDir, CHAIN_POLL_MS: String(CHAIN_POLL_MS), ...limits };
+  const urls = worlds.map(({ chain }) => [`RPC_URL_${chain.id.toUpperCase()}`, chain.url]);
+  const process = await serveProcess({ ...settings, ...Object.fromEntries(urls) });
+  const operate = async (operation: string, input: object) => {
+    const { status, body } = await askSocket(process.socketPath, 'POST', `/operator/v1/${operation}`, input);
+    assert.equal(status, 200, `${operation}: ${JSON.stringify(body)}`);
+    return body.result;
+  };
+  const { secret } = await operate('keys.create', { scopes: ['orders:write'] });
+  for (const { chain, collections } of worlds) {
+    for (const { address, name } of collections) {
+      await operate('collections.add', { chain: chain.id, address, name, fromBlock: 0 });
+    }
+  }
+  await eventually(async () => {
+    for (const { state } of await operate('collections.list', {})) assert.equal(state, 'live');
+  });
+  let clients = 0;
+  return {
+    read: async (path) => {
+      // Each time from a client of its own, so that no rate limit is met.
+      clients += 1;
+      const headers = { 'x-forwarded-for': `10.0.${clients >> 8}.${clients & 255}` };
+      const response = await fetch(process.url + path, { headers });
+      const text = await response.text();
+      assert.equal(response.status, 200, `${path}: ${text}`);
+      return JSON.parse(text);
+    },
+    intake: async (method, path, body) => {
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+      const response = await fetch(`${process.url}/intake/v1${path}`, { method, headers, ...(body && { body }) });
+      return { status: response.status, body: await response.json() };
+    },
+    settle: async () => {
+      const heights = await Promise.all(worlds.map(({ chain }) => readHeight(chain)));
+      await eventually(async () => {
+        const { chains } = await operate('status', {});
+        for (const [index, { chain }] of worlds.entries()) {
+          const { block } = chains.find((one: { chain: string }) => one.chain === chain.id);
+          assert.ok(block >= (heights[index] ?? 0), `${chain.id} has been read to ${block} of ${heights[index]}`);
+        }
+      });
+    },
+    stop: async () => {
+      await process.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Tries again until nothing is thrown; what was thrown last is, in the end. */
+export async function eventually(check: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await delay(POLL_MS);
+  }
+}

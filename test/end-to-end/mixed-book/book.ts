@@ -1,0 +1,232 @@
+// A service that follows one collection on a local chain and at two marketplaces, what is known of all of them, and the comparison
+// of everything that is served of the collection with what it should be. What changes the book stands in mixed-changes.ts.
+
+import assert from 'node:assert/strict';
+import type { Address, Hex } from 'viem';
+import type { Random } from '../../../devnet/chance.ts';
+import { readHeight } from '../../../devnet/chain.ts';
+import type { Listing } from '../../../devnet/ledger.ts';
+import { toWireComponents } from '../../../devnet/orders.ts';
+import type { Person } from '../../../devnet/world.ts';
+import type { ChainTruth } from '../../support/chain/expected-state.ts';
+import { readTruth } from '../../support/chain/expected-state.ts';
+import { until } from '../../support/engines/each-engine.ts';
+import { findDifferences, findWindowDifferences } from './differences.ts';
+import type { Believed, Book, Market, OwnOrder, Seen } from './expected.ts';
+import { believe, computeMarket } from './expected.ts';
+import type { Venues } from './marketplaces.ts';
+import { createVenues, shownBy, venueRoutes } from './marketplaces.ts';
+import type { MixedWorld } from './chain.ts';
+import { startMixedWorld } from './chain.ts';
+import { startReplay } from '../../support/replay/replay.ts';
+import { askSocket } from '../../support/service/service-process.ts';
+import type { TestService } from '../../support/service/service.ts';
+import { startTestService } from '../../support/service/service.ts';
+
+const LIMIT_MS = 20_000;
+/** For answers that were kept, and for what a block brings about. */
+const SETTLE_MS = 5_000;
+const SLUG = 'paper-moths';
+/** The platform's default, and what the made collection has at OpenSea for its creators. */
+const FEES = { platformBps: 200n, royaltyBps: 475n };
+const TOKENS_LOOKED_AT = 8;
+
+export type VenueName = 'opensea' | 'magicEden';
+export const VENUE_NAMES = ['opensea', 'magicEden'] as const;
+const SOURCES = ['opensea', 'magic-eden'];
+const TASKS: Record<VenueName, string> = { opensea: 'opensea-listings', magicEden: 'magic-eden-asks' };
+
+export type MixedBook = {
+  chance: Random;
+  mixed: MixedWorld;
+  venues: Venues;
+  own: readonly OwnOrder[];
+  believed: Readonly<Record<VenueName, Believed>>;
+  /** The chain as it was when it was last caught up with. */
+  truth(): ChainTruth;
+  holderOf(tokenId: string): Person | undefined;
+  /** Lets time pass for all. */
+  pass(ms: number): void;
+  /** Posts signed orders, which have to be taken. */
+  post(listings: readonly Listing[]): Promise<void>;
+  /** One turn of a marketplace's task, which has to believe the marketplace, or not. */
+  sync(name: VenueName, expected: { isBelieved: boolean }): Promise<void>;
+  /** Both, believed. */
+  syncAll(): Promise<void>;
+  /** Waits until the service has read the chain to its end. */
+  catchUp(): Promise<void>;
+  /** Holds everything that is served against what it should be; returns what the book held. */
+  compare(): Promise<Seen>;
+  /** The window by every name of the collection, in pages of every kind of size. */
+  compareAllWays(): Promise<void>;
+};
+
+export async function startMixedBook(options: {
+  seed: number;
+  chance: Random;
+  settings: Record<string, string>;
+  closers: (() => unknown)[];
+}): Promise<MixedBook> {
+  const { chance, closers } = options;
+  const mixed = await startMixedWorld(options.seed, chance);
+  closers.push(mixed.devnet.stop);
+  const { world, collection } = mixed;
+  const { clock } = mixed.devnet;
+  const contract = collection.address;
+  const venues = createVenues(SLUG, contract);
+  const replay = await startReplay({ after: (close) => closers.push(close as () => unknown) }, venueRoutes(venues));
+  const service = await startTestService({
+    settings: {
+      ...options.settings,
+      RPC_URL_ETHEREUM: world.chain.url,
+      CHAIN_POLL_MS: '250',
+      OPENSEA_API_KEY: 'a-key',
+      OPENSEA_URL: replay.url,
+      OPENSEA_HOURLY_BUDGET: '1000000',
+      MAGICEDEN_EVM_URL: replay.url,
+    },
+    clock,
+    logLevel: 'warn',
+  });
+  closers.push(service.close);
+  await follow(service, contract);
+
+  const own: OwnOrder[] = [];
+  const ended = new Set<Hex>();
+  const believed: Record<VenueName, Believed> = {
+    opensea: { source: 'opensea', rows: new Map() },
+    magicEden: { source: 'magic-eden', rows: new Map() },
+  };
+  let truth = await readTruth(world, []);
+  let truthOf = '';
+
+  /** The clock is no part of it: what has begun or ended is seen to where it is used. */
+  const learn = async (height: number) => {
+    const subject = `${height} blocks, ${own.length} orders`;
+    if (truthOf === subject) return;
+    const listings = own.map(({ listing }) => listing);
+    truth = await readTruth(world, listings);
+    truthOf = subject;
+  };
+  const catchUp = async () => {
+    const height = await readHeight(world.chain);
+    const isRead = async () => {
+      const { body } = await service.operate('status', {});
+      return body.result.chains.find((one: { chain: string }) => one.chain === 'ethereum')?.block === height;
+    };
+    await until(isRead, LIMIT_MS, `block ${height} was not read`);
+    await learn(height);
+  };
+  const postOne = async (listing: Listing) => {
+    const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
+    const from = clock();
+    const answer = await askSocket(service.socketPath, 'POST', '/intake/v1/orders', { chain: 'ethereum', order });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    const { orderId, timestamp } = answer.body.data;
+    const at = Date.parse(timestamp);
+    assert.ok(at >= from && at <= clock() + 100, `${timestamp} is when it was taken`);
+    own.push({ listing, orderId, timestamp });
+  };
+  const sync: MixedBook['sync'] = async (name, { isBelieved }) => {
+    const told = shownBy(venues[name]);
+    const now = clock();
+    const task = await runTask(service, TASKS[name]);
+    assert.equal(task.state, isBelieved ? 'ok' : 'partial', JSON.stringify(task));
+    for (const { hash, status } of told) if (status === 'FULFILLED' || status === 'CANCELLED') ended.add(hash);
+    believe(believed[name], told, { isWhole: isBelieved, now });
+  };
+  const compute = (): Market => {
+    const states = truth.orders;
+    const book: Book = {
+      chain: 'ethereum',
+      contract,
+      own,
+      states,
+      believed: Object.values(believed),
+      ended,
+      fees: FEES,
+    };
+    return computeMarket(book, clock());
+  };
+
+  return {
+    chance,
+    mixed,
+    venues,
+    own,
+    believed,
+    truth: () => truth,
+    holderOf: (tokenId) => world.people.find(({ address }) => address === truth.owners.get(`${contract}:${tokenId}`)),
+    pass: mixed.devnet.skip,
+    post: async (listings) => {
+      for (const listing of listings) await postOne(listing);
+    },
+    sync,
+    syncAll: async () => {
+      for (const name of VENUE_NAMES) await sync(name, { isBelieved: true });
+    },
+    catchUp,
+    compare: async () => {
+      await catchUp();
+      const ids = Array.from({ length: collection.size }, (_, index) => String(index + 1));
+      const tokens = chance.shuffle(ids).slice(0, TOKENS_LOOKED_AT);
+      let differences: string[] = [];
+      const isEqual = async () => {
+        differences = await findDifferences(service, { contract, market: compute(), truth, tokens });
+        return differences.length === 0;
+      };
+      await until(isEqual, SETTLE_MS, 'it did not become what it should be').catch((error: unknown) => {
+        assert.fail([String(error), ...differences.slice(0, 6)].join('\n'));
+      });
+      return compute().seen;
+    },
+    compareAllWays: async () => {
+      const id = `ethereum_${contract}`;
+      for (const [name, limit] of [
+        [id, 9],
+        [contract, 37],
+        [SLUG, null],
+        [id.toUpperCase().replace('ETHEREUM_0X', 'ethereum_0x'), 99],
+      ] as const) {
+        const differences = await findWindowDifferences(service, { name, limit, market: compute() });
+        assert.deepEqual(differences, [], `${name} by ${limit}`);
+      }
+    },
+  };
+}
+
+async function follow(service: TestService, contract: Address): Promise<void> {
+  // What runs at once when a service starts has nothing to follow yet; a run that is under way cannot be had again.
+  const areDone = async () => {
+    const sources = await Promise.all(SOURCES.map((name) => service.operate('sync.read', { name })));
+    const tasks: { lastEnded: string | null }[] = sources.flatMap(({ body }) => body.result);
+    return tasks.every(({ lastEnded }) => lastEnded !== null);
+  };
+  await until(areDone, LIMIT_MS, 'the first runs did not end');
+  const input = { chain: 'ethereum', address: contract, fromBlock: 0, opensea: SLUG, magiceden: SLUG };
+  const added = await service.operate('collections.add', input);
+  assert.equal(added.status, 200, JSON.stringify(added.body));
+  const isLive = async () => {
+    const { body } = await service.operate('collections.list', {});
+    return body.result[0].state === 'live';
+  };
+  await until(isLive, LIMIT_MS, 'the collection did not catch up with its chain');
+  await runTask(service, 'opensea-collections');
+  const { data } = await service.ok(`/v1/collections/${SLUG}`);
+  assert.equal(data.royaltyBps, Number(FEES.royaltyBps));
+}
+
+/** Runs a task now, as `mercat sync NAME --once` does; returns how it went. */
+async function runTask(service: TestService, name: string): Promise<{ state: string; problems: readonly string[] }> {
+  const started = await service.operate('sync.start', { name });
+  assert.equal(started.status, 200, JSON.stringify(started.body));
+  const [before] = started.body.result;
+  let task = before;
+  const hasEnded = async () => {
+    const { body } = await service.operate('sync.read', { name });
+    [task] = body.result;
+    return task.lastEnded !== before.lastEnded && task.state !== 'running';
+  };
+  await until(hasEnded, LIMIT_MS, `${name} did not end`);
+  return task;
+}

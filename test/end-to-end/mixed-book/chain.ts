@@ -1,0 +1,206 @@
+// A local chain with one large collection, the orders that its people sign, and what they do on the chain: the one side of a
+// mixed book. It decides nothing about what is listed.
+
+import type { Address, Hex } from 'viem';
+import { zeroHash } from 'viem';
+import type { Random } from '../../../devnet/chance.ts';
+import type { Call } from '../../../devnet/chain.ts';
+import { callOf, mine, readChain, rollBack, toSeconds, transact } from '../../../devnet/chain.ts';
+import type { Listing } from '../../../devnet/ledger.ts';
+import { operatorOf } from '../../../devnet/ledger.ts';
+import type { ConsiderationItem } from '../../../devnet/orders.ts';
+import { buildAsk, hashOrder, signOrder, toOrder } from '../../../devnet/orders.ts';
+import type { LocalCollection, Person, World, WorldSize } from '../../../devnet/world.ts';
+import type { TestDevnet } from '../../support/chain/devnet.ts';
+import { startTestDevnet } from '../../support/chain/devnet.ts';
+import type { VenueListing } from './marketplaces.ts';
+import { sumOf } from './marketplaces.ts';
+
+const SIZE: WorldSize = { people: 8, collections: 1, tokens: 1_000, editions: 0 };
+const DAY_S = 86_400;
+const LISTED_AGO_S = 3_600;
+/** So few that many orders ask for the same. */
+const PRICE_STEPS = 500;
+const FALLING_SHARE = 0.1;
+const IN_USDC = 40;
+const PRICE_STEP = 10n ** 13n;
+const CHEAPEST = 2_000n * PRICE_STEP;
+
+/** Terms that are not drawn. Times in seconds from now. */
+export type Terms = {
+  price?: bigint;
+  wrapped?: boolean;
+  /** Whether platform, or marketplace, and creator are paid by the order itself. */
+  fees?: boolean;
+  startsIn?: number;
+  endsIn?: number;
+};
+
+export type MixedWorld = {
+  devnet: TestDevnet;
+  world: World;
+  collection: LocalCollection;
+  /** People who have taken their approval back. */
+  revoked: Set<Person>;
+  /** Seconds. */
+  now(): number;
+  /** An order that a person signs. */
+  sign(person: Person, tokenId: string, terms?: Terms): Promise<Listing>;
+  /** What a marketplace has of a person: nobody here ever looks at its signature. */
+  draft(person: Person, tokenId: string, terms?: Terms): VenueListing;
+  fill(listing: Listing, buyer: Person): Call;
+  cancel(listing: Listing): Call;
+  transfer(tokenId: string, from: Address, to: Address): Call;
+  approve(person: Person, approved: boolean): Call;
+  incrementCounter(person: Person): Promise<void>;
+  act(calls: readonly Call[]): Promise<void>;
+  /** Takes the newest blocks back, and makes one more than that. */
+  reorganise(depth: number): Promise<void>;
+};
+
+export async function startMixedWorld(seed: number, chance: Random): Promise<MixedWorld> {
+  const devnet = await startTestDevnet({ seed, size: SIZE });
+  const [network] = devnet.networks;
+  const [collection] = network?.world.collections ?? [];
+  if (!network || !collection) throw new Error('there is no collection');
+  const { world } = network;
+  const { chain, protocol } = world;
+  const counters = new Map<Address, bigint>();
+  const now = () => toSeconds(chain.clock());
+
+  const build = ({ address, conduitKey }: Person, tokenId: string, terms: Terms, marketplace: keyof World['fees']) =>
+    buildAsk({
+      offerer: address,
+      conduitKey,
+      startTime: now() + (terms.startsIn ?? -60),
+      endTime: now() + (terms.endsIn ?? DAY_S * (1 + chance.below(30))),
+      salt: chance.bits(128),
+      counter: counters.get(address) ?? 0n,
+      tokens: [{ contract: collection.address, standard: 'erc721', tokenId: BigInt(tokenId), units: 1n }],
+      price: terms.price ?? drawPrice(),
+      currency: (terms.wrapped ?? chance.happens(0.15)) ? protocol.wrapped.address : null,
+      shares: (terms.fees ?? chance.happens(0.5)) ? [world.fees[marketplace], collection.royalty] : [],
+    });
+  const drawPrice = () => CHEAPEST + BigInt(chance.below(PRICE_STEPS)) * PRICE_STEP;
+
+  return {
+    devnet,
+    world,
+    collection,
+    revoked: new Set(),
+    now,
+    sign: async (person, tokenId, terms = {}) => {
+      const components = build(person, tokenId, terms, 'own');
+      const signed = await signOrder(person.account, chain.chainId, components, { compact: chance.happens(0.5) });
+      const tokens = [
+        { contract: collection.address, standard: 'erc721', tokenId: BigInt(tokenId), units: 1n },
+      ] as const;
+      return { ...signed, tokens };
+    },
+    draft: (person, tokenId, terms = {}) => {
+      const fixed = build(person, tokenId, terms, 'elsewhere');
+      const falls = chance.happens(FALLING_SHARE) && terms.price === undefined;
+      const components = falls ? { ...fixed, consideration: fixed.consideration.map(toFalling) } : fixed;
+      const listing = { hash: hashOrder(components), components, listedAt: now() - LISTED_AGO_S - chance.below(DAY_S) };
+      return falls ? { ...listing, priceNow: sumOf(components) } : listing;
+    },
+    fill: (listing, buyer) => {
+      const isNative = listing.components.consideration[0]?.itemType === 0;
+      const value = isNative ? sumOf(listing.components) : 0n;
+      return callOf(buyer.address, protocol.seaport, 'fulfillOrder', [toOrder(listing), zeroHash], value);
+    },
+    cancel: ({ components }) => callOf(components.offerer, protocol.seaport, 'cancel', [[components]]),
+    transfer: (tokenId, from, to) => callOf(from, collection, 'transferFrom', [from, to, BigInt(tokenId)]),
+    approve: ({ address, conduitKey }, approved) =>
+      callOf(address, collection, 'setApprovalForAll', [operatorOf(conduitKey), approved]),
+    incrementCounter: async ({ address }) => {
+      await transact(chain, [callOf(address, protocol.seaport, 'incrementCounter')]);
+      counters.set(address, (await readChain(chain, protocol.seaport, 'getCounter', [address])) as bigint);
+    },
+    act: async (calls) => {
+      await transact(chain, calls);
+    },
+    reorganise: async (depth) => {
+      await rollBack(chain, depth);
+      for (let block = 0; block <= depth; block += 1) await mine(chain);
+    },
+  };
+}
+
+/** A tenth less in the end. */
+function toFalling(item: ConsiderationItem): ConsiderationItem {
+  return { ...item, endAmount: item.startAmount - item.startAmount / 10n };
+}
+
+/** A row for each way in which a marketplace tells what is no listing in this book. Each has the form of a good one otherwise. */
+export function oddOpenSeaRows(row: Record<string, any>, usdc: Address): unknown[] {
+  const change = (part: (copy: Record<string, any>) => void) => {
+    const copy = structuredClone(row);
+    part(copy);
+    return copy;
+  };
+  const order = (copy: Record<string, any>) => copy['protocol_data'].parameters;
+  const bad = [
+    null,
+    'listing',
+    change((one) => (one['order_hash'] = '0x12')),
+    change((one) => (one['protocol_data'] = null)),
+    change((one) => (one['price'].current.value = '1')),
+    change((one) => (one['price'].current.value = '1.5')),
+    change((one) => (one['price'].current.value = '-1')),
+    change((one) => (one['price'].current.decimals = 6)),
+    change((one) => (order(one).offer[0].identifierOrCriteria = 'one')),
+    change((one) => (order(one).offer[0].startAmount = '0')),
+    change((one) => (order(one).offerer = '0x1')),
+    change((one) => (order(one).endTime = 'never')),
+    change((one) => (one['asset'].identifier = '999999')),
+    change((one) => (one['status'] = 'HIDDEN')),
+  ];
+  const leftOut = [
+    change((one) => (one['type'] = 'english')),
+    change((one) => order(one).offer.push(order(one).offer[0])),
+    change((one) => {
+      for (const item of order(one).consideration) Object.assign(item, { itemType: 1, token: usdc });
+      Object.assign(one['price'].current, { currency: 'USDC' });
+    }),
+    change((one) => {
+      for (const item of order(one).consideration) Object.assign(item, { itemType: 1, token: usdc });
+    }),
+    change((one) => (one['chain'] = 'base')),
+    change((one) => (one['status'] = 'INACTIVE')),
+  ];
+  return [...bad, ...leftOut].map((one, index) =>
+    isRow(one) && one['order_hash'] === row['order_hash'] ? { ...one, order_hash: oddHash(index) } : one,
+  );
+}
+
+/** The same of asks. Each is at a price below all others. */
+export function oddAskRows(row: Record<string, any>, usdc: Address): unknown[] {
+  const change = (index: number, part: Record<string, unknown>) => ({ ...row, id: oddHash(200 + index), ...part });
+  const price = (raw: unknown, contract = row['price'].currency.contract) => ({
+    price: { amount: { raw }, currency: { ...row['price'].currency, contract } },
+  });
+  return [
+    change(0, { kind: 'BID' }),
+    change(1, { status: 'inactive' }),
+    change(2, { source: 'OPENSEA' }),
+    change(3, { quantity: { filled: '0', remaining: '2' } }),
+    change(4, { assetId: `${usdc}:1` }),
+    change(5, { createdAt: 'yesterday' }),
+    change(6, { maker: 'nobody' }),
+    change(7, price('0')),
+    change(8, price('1e18')),
+    change(9, price('-5')),
+    change(10, price(5)),
+    // So many that they are more than a tenth of all: what they are is clear.
+    ...Array.from({ length: IN_USDC }, (_, index) => change(11 + index, price('5', usdc))),
+  ];
+}
+
+function oddHash(number: number): Hex {
+  return `0x${(number + 1).toString(16).padStart(64, 'd')}`;
+}
+
+function isRow(value: unknown): value is Record<string, any> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,255 @@
+// What changes a mixed book: people who post orders, marketplaces that tell listings in every way, trades and moves on the chain.
+// Everything is drawn from the seed of the book.
+
+import assert from 'node:assert/strict';
+import type { Address } from 'viem';
+import type { Call } from '../../../devnet/chain.ts';
+import type { Listing } from '../../../devnet/ledger.ts';
+import type { Person } from '../../../devnet/world.ts';
+import type { MixedBook, VenueName } from './book.ts';
+import { VENUE_NAMES } from './book.ts';
+import type { Venue, VenueListing } from './marketplaces.ts';
+import { toAskRow, tokenOf, toOpenSeaRow } from './marketplaces.ts';
+import type { Terms } from './chain.ts';
+import { oddAskRows, oddOpenSeaRows } from './chain.ts';
+
+const USDC: Address = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48';
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
+/** Left to an order that somebody is going to fill. */
+const MARGIN_S = 60;
+/** Below and above what anything is drawn to cost. */
+const CHEAPEST = 10n ** 15n;
+const DEAR = 10n ** 17n;
+/** In base units, from one look to the next. */
+const FALL = 10n ** 12n;
+const STATUSES = ['FULFILLED', 'CANCELLED', 'INACTIVE'] as const;
+
+/** People post orders for their tokens, some of them two for one. */
+export async function postOwn(book: MixedBook, count: number): Promise<void> {
+  const { chance, mixed } = book;
+  const listings: Listing[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const { tokenId, person } = drawHeld(book);
+    listings.push(await mixed.sign(person, tokenId, drawTerms(book, index)));
+    if (chance.happens(0.1)) listings.push(await mixed.sign(person, tokenId));
+  }
+  await book.post(listings);
+}
+
+/** OpenSea has the floor, until holders post dearer orders for the cheapest tokens there, which take the place of those. */
+export async function postDearer(book: MixedBook): Promise<void> {
+  const { mixed, venues } = book;
+  const cheapest = Array.from({ length: 3 }, (_, index) => {
+    const { tokenId, person } = drawHeld(book);
+    const price = 2n * CHEAPEST + BigInt(index);
+    const listing = mixed.draft(person, tokenId, { price, wrapped: false });
+    put(venues.opensea, listing);
+    return { tokenId, person };
+  });
+  await book.syncAll();
+  await book.compare();
+  const [first, second] = cheapest;
+  for (const held of [first, second]) {
+    assert.ok(held);
+    await book.post([await mixed.sign(held.person, held.tokenId, { price: DEAR })]);
+    await book.compare();
+  }
+}
+
+/** New listings at a marketplace; a few have ended, or have not begun, or are told to be of a time that is to come. */
+export function listAt(book: MixedBook, name: VenueName, count: number): void {
+  const { mixed, venues } = book;
+  for (let index = 0; index < count; index += 1) {
+    const { tokenId, person } = drawHeld(book);
+    const listing = mixed.draft(person, tokenId, index % 50 === 11 ? { endsIn: -30 } : drawTerms(book, index));
+    const listedAt = index % 50 === 14 ? mixed.now() + DAY_S : listing.listedAt;
+    put(venues[name], { ...listing, listedAt });
+  }
+}
+
+/** Marketplaces tell orders of the own book: a third each, and a third both. */
+export function tellOwn(book: MixedBook, count: number): void {
+  for (const [index, { listing }] of book.chance.shuffle(book.own).slice(0, count).entries()) {
+    if (index % 3 !== 0) put(book.venues.opensea, toTold(book, listing));
+    if (index % 3 !== 1) put(book.venues.magicEden, toTold(book, listing));
+  }
+}
+
+/** Magic Eden tells orders that OpenSea tells, as of another time. */
+export function tellTwins(book: MixedBook, count: number): void {
+  const { chance, venues } = book;
+  for (const listing of drawListed(book, 'opensea', count))
+    put(venues.magicEden, { ...listing, listedAt: listing.listedAt + chance.below(600) });
+}
+
+/** Rows that are no listings, all of a price below any other. */
+export function tellOdd(book: MixedBook): void {
+  const { tokenId, person } = drawHeld(book);
+  const cheap = book.mixed.draft(person, tokenId, { price: 10n ** 9n, wrapped: false, fees: true });
+  book.venues.opensea.odd = oddOpenSeaRows(toOpenSeaRow(cheap), USDC);
+  book.venues.magicEden.odd = oddAskRows(toAskRow(cheap), USDC);
+}
+
+/** Orders that both marketplaces tell first, and that their makers post here afterwards: the cheapest of all. */
+export async function tellThenPost(book: MixedBook, count: number): Promise<Listing[]> {
+  const held = new Map<string, Person>();
+  while (held.size < count) {
+    const { tokenId, person } = drawHeld(book);
+    if (!book.own.some(({ listing }) => tokenOf(listing) === tokenId)) held.set(tokenId, person);
+  }
+  const listings: Listing[] = [];
+  for (const [tokenId, person] of held) {
+    const price = CHEAPEST + BigInt(listings.length);
+    listings.push(await book.mixed.sign(person, tokenId, { price, fees: false, wrapped: false }));
+  }
+  for (const listing of listings) for (const name of VENUE_NAMES) put(book.venues[name], toTold(book, listing));
+  await book.syncAll();
+  await book.compare();
+  await book.post(listings);
+  return listings;
+}
+
+/** Some are bought, some cancelled, the tokens of the others moved away. */
+export async function endOnChain(book: MixedBook, listings: readonly Listing[]): Promise<void> {
+  const { mixed } = book;
+  await mixed.act(
+    listings.map((listing, index) => {
+      const other = drawOther(book, listing.components.offerer);
+      if (index % 3 === 0) return mixed.fill(listing, other);
+      return index % 3 === 1
+        ? mixed.cancel(listing)
+        : mixed.transfer(tokenOf(listing), listing.components.offerer, other.address);
+    }),
+  );
+}
+
+/** Own orders are bought and cancelled, tokens leave and come back, and so do approvals. */
+export async function churnChain(book: MixedBook): Promise<void> {
+  const { chance, mixed } = book;
+  await approveAll(book);
+  const taken = new Set<string>();
+  const draw = (count: number, wanted: (listing: Listing) => boolean) =>
+    chance
+      .shuffle(book.own.map(({ listing }) => listing))
+      .filter((listing) => wanted(listing) && taken.size !== taken.add(tokenOf(listing)).size)
+      .slice(0, count);
+  const isFillable = (listing: Listing) => statusOf(book, listing) === 'active' && isOpen(book, listing);
+  const isAway = (listing: Listing) =>
+    statusOf(book, listing) === 'dormant' && book.holderOf(tokenOf(listing))?.address !== listing.components.offerer;
+  const calls: Call[] = [
+    ...draw(4, isAway).map((listing) => moveBack(book, listing)),
+    ...draw(6, isFillable).map((listing) => mixed.fill(listing, drawOther(book, listing.components.offerer))),
+    ...draw(4, isFillable).map((listing) => mixed.cancel(listing)),
+    ...draw(8, isFillable).map((listing) => {
+      const { offerer } = listing.components;
+      return mixed.transfer(tokenOf(listing), offerer, drawOther(book, offerer).address);
+    }),
+  ];
+  await mixed.act(calls);
+  const [person] = chance.shuffle(mixed.world.people);
+  if (person) await mixed.act([mixed.approve(person, false)]);
+  if (person) mixed.revoked.add(person);
+  await book.catchUp();
+}
+
+async function approveAll(book: MixedBook): Promise<void> {
+  const { mixed } = book;
+  await mixed.act(mixed.world.people.map((person) => mixed.approve(person, true)));
+  mixed.revoked.clear();
+}
+
+/** The newest blocks are taken back, with all that was in them. */
+export async function reorganise(book: MixedBook, depth: number): Promise<void> {
+  await book.mixed.reorganise(depth);
+  // Whatever was revoked in those blocks, the people go on from here.
+  await approveAll(book);
+  await book.catchUp();
+}
+
+/** All that one person has signed is void. */
+export async function voidOrders(book: MixedBook): Promise<void> {
+  const person = book.chance.pick(book.mixed.world.people);
+  assert.ok(person);
+  await book.mixed.incrementCounter(person);
+  await book.catchUp();
+}
+
+/** New listings, other prices, listings that go without a word and some that come back, some that are told to be over. */
+export function churnMarketplaces(book: MixedBook): void {
+  const { chance, mixed, venues } = book;
+  const isOwn = new Set(book.own.map(({ listing }) => listing.hash));
+  for (const name of VENUE_NAMES) {
+    const venue = venues[name];
+    for (const { hash, listedAt } of venue.listings.values()) if (listedAt > mixed.now()) venue.listings.delete(hash);
+    const drawn = drawListed(book, name, 45);
+    const back = chance.shuffle(venue.gone).slice(0, 6);
+    for (const listing of drawn.slice(0, 35)) venue.listings.delete(listing.hash);
+    venue.gone.push(...drawn.slice(0, 20));
+    for (const listing of drawn.slice(20, 35)) {
+      // Another price is another order.
+      const person = mixed.world.people.find(({ address }) => address === listing.components.offerer);
+      if (person) put(venue, mixed.draft(person, tokenOf(listing)));
+    }
+    for (const listing of back) put(venue, { ...listing, status: 'ACTIVE' });
+    // A price that moves is another one under the same hash.
+    for (const listing of venue.listings.values())
+      if (listing.priceNow !== undefined) put(venue, { ...listing, priceNow: listing.priceNow - FALL });
+    listAt(book, name, 15);
+  }
+  const { opensea, magicEden } = venues;
+  const twins = chance.shuffle([...opensea.listings.values()].filter(({ hash }) => magicEden.listings.has(hash)));
+  const drawn = [...twins.slice(0, 9), ...drawListed(book, 'opensea', 6)];
+  const over = drawn.filter(({ hash }) => !isOwn.has(hash));
+  for (const [index, listing] of over.entries())
+    put(venues.opensea, { ...listing, status: STATUSES[index % STATUSES.length] ?? 'INACTIVE' });
+}
+
+function put({ listings }: Venue, listing: VenueListing): void {
+  listings.set(listing.hash, listing);
+}
+
+function toTold({ mixed }: MixedBook, { hash, components }: Listing): VenueListing {
+  return { hash, components, listedAt: mixed.now() - HOUR_S };
+}
+
+function drawListed({ chance, venues }: MixedBook, name: VenueName, count: number): VenueListing[] {
+  return chance.shuffle([...venues[name].listings.values()]).slice(0, count);
+}
+
+/** A token and its holder, who has approved what moves it. */
+function drawHeld({ chance, mixed, holderOf }: MixedBook): { tokenId: string; person: Person } {
+  for (;;) {
+    const tokenId = String(1 + chance.below(mixed.collection.size));
+    const person = holderOf(tokenId);
+    if (person && !mixed.revoked.has(person)) return { tokenId, person };
+  }
+}
+
+function drawOther({ chance, mixed }: MixedBook, not: Address): Person {
+  const other = chance.pick(mixed.world.people.filter(({ address }) => address !== not));
+  assert.ok(other);
+  return other;
+}
+
+/** Some begin in an hour or so, some end then. */
+function drawTerms({ chance }: MixedBook, index: number): Terms {
+  if (index % 16 === 7) return { startsIn: HOUR_S + chance.below(HOUR_S / 3) };
+  return index % 10 === 3 ? { endsIn: HOUR_S + chance.below(HOUR_S / 2) } : {};
+}
+
+function statusOf(book: MixedBook, { hash }: Listing): string | undefined {
+  return book.truth().orders.get(hash)?.status;
+}
+
+function isOpen({ mixed }: MixedBook, { components }: Listing): boolean {
+  const now = mixed.now();
+  return Number(components.startTime) <= now && Number(components.endTime) > now + MARGIN_S;
+}
+
+/** The token of a listing from whoever holds it to the offerer. */
+function moveBack(book: MixedBook, listing: Listing): Call {
+  const holder = book.holderOf(tokenOf(listing));
+  assert.ok(holder);
+  return book.mixed.transfer(tokenOf(listing), holder.address, listing.components.offerer);
+}

@@ -1,0 +1,214 @@
+// What a mixed book has to come to, worked out from the orders that were taken, from the chain's own state, and from what each
+// marketplace told: by the rules of the specification alone, in the plainest way. It must never use the service's own code.
+
+import type { Hex } from 'viem';
+import type { OrderTruth } from '../../support/chain/expected-state.ts';
+import type { VenueListing } from './marketplaces.ts';
+import { priceOf, sumOf, tokenOf } from './marketplaces.ts';
+import type { Listing } from '../../../devnet/ledger.ts';
+
+/** An order that the service took, and the names that it gave it. */
+export type OwnOrder = { listing: Listing; orderId: string; timestamp: string };
+
+/** What is believed of one marketplace. */
+export type Believed = { source: string; rows: Map<Hex, VenueListing> };
+
+export type Book = {
+  chain: string;
+  contract: string;
+  own: readonly OwnOrder[];
+  /** What the chain says of the own orders. */
+  states: ReadonlyMap<Hex, OrderTruth>;
+  believed: readonly Believed[];
+  /** Orders that a marketplace has told to be filled or cancelled. */
+  ended: ReadonlySet<Hex>;
+  fees: { platformBps: bigint; royaltyBps: bigint };
+};
+
+/** A row as it has to be served: any of these, where nothing tells which. */
+export type Expected = { tokenId: string; raw: bigint; orderId: string; rows: readonly object[] };
+
+export type Market = {
+  /** The cheapest listing of each listed token, cheapest first: as long as the book. */
+  listings: readonly Expected[];
+  byToken: ReadonlyMap<string, Expected>;
+  askFloor: bigint | null;
+  buyerFloor: bigint | null;
+  /** What the book held besides, so that a test can say that it was mixed. */
+  seen: Seen;
+};
+
+export type Seen = {
+  /** Tokens with an own row that is dearer than what a marketplace tells of the token. */
+  ownDearer: number;
+  /** Orders that both marketplaces tell. */
+  twins: number;
+  /** Orders of the own book that a marketplace tells too, and of those, such as cannot be filled now. */
+  toldOwn: number;
+  toldDeadOwn: number;
+  /** Tokens of several orders, and prices that several tokens share. */
+  severalOrders: number;
+  equalPrices: number;
+  dormant: number;
+  notStarted: number;
+  expired: number;
+};
+
+/**
+ * What is active and has begun is taken. A whole look that is believed replaces what was believed; any other only adds. `now` in
+ * milliseconds.
+ */
+export function believe(
+  { rows }: Believed,
+  told: readonly VenueListing[],
+  { isWhole, now }: { isWhole: boolean; now: number },
+): void {
+  if (isWhole) rows.clear();
+  for (const listing of told) {
+    const isActive = (listing.status ?? 'ACTIVE') === 'ACTIVE';
+    if (isActive && Number(listing.components.startTime) * 1_000 <= now) rows.set(listing.hash, listing);
+  }
+}
+
+type Candidate = { tokenId: string; raw: bigint; orderId: string; own: boolean; row: object };
+
+/** `now` in milliseconds. */
+export function computeMarket(book: Book, now: number): Market {
+  const live = ({ components }: Pick<VenueListing, 'components'>) =>
+    Number(components.startTime) * 1_000 <= now && Number(components.endTime) * 1_000 > now;
+  const own = book.own.filter(({ listing }) => book.states.get(listing.hash)?.status === 'active' && live(listing));
+  const known = new Set(book.own.map(({ listing }) => listing.hash));
+  const told = book.believed.flatMap(({ source, rows }) =>
+    [...rows.values()]
+      .filter((listing) => live(listing) && !book.ended.has(listing.hash) && !known.has(listing.hash))
+      .map((listing) => ({ source, listing })),
+  );
+  const ownTokens = new Set(own.map(({ listing }) => tokenOf(listing)));
+  const candidates = [
+    ...own.map((order) => toOwnCandidate(book, order)),
+    ...told
+      .filter(({ listing }) => !ownTokens.has(tokenOf(listing)))
+      .map(({ source, listing }) => toToldCandidate(book, source, listing)),
+  ];
+  const listings = [...Map.groupBy(candidates, ({ tokenId }) => tokenId).values()].map(cheapestOf).toSorted(compare);
+  const totals = [
+    ...told.map(({ listing }) => priceOf(listing)),
+    ...own.map(({ listing }) => buyerTotalOf(book, listing)),
+  ];
+  return {
+    listings,
+    byToken: new Map(listings.map((listing) => [listing.tokenId, listing])),
+    askFloor: listings[0]?.raw ?? null,
+    buyerFloor: totals.length === 0 ? null : totals.reduce((least, total) => (total < least ? total : least)),
+    seen: look(book, { own, candidates, told: told.map(({ listing }) => listing), listings, now }),
+  };
+}
+
+/** By price as an integer, then by order id. */
+function compare(a: Pick<Expected, 'raw' | 'orderId'>, b: Pick<Expected, 'raw' | 'orderId'>): number {
+  if (a.raw !== b.raw) return a.raw < b.raw ? -1 : 1;
+  return a.orderId < b.orderId ? -1 : Number(a.orderId > b.orderId);
+}
+
+function cheapestOf(candidates: readonly Candidate[]): Expected {
+  const [first, ...others] = candidates.toSorted(compare);
+  if (!first) throw new Error('a group is never empty');
+  const equal = others.filter((other) => compare(first, other) === 0);
+  const { tokenId, raw, orderId } = first;
+  return { tokenId, raw, orderId, rows: [first, ...equal].map(({ row }) => row) };
+}
+
+/** The ask of an own order is what its offerer receives. */
+function askOf({ components }: Pick<Listing, 'components'>): bigint {
+  const { offerer, consideration } = components;
+  return consideration
+    .filter(({ recipient }) => recipient.toLowerCase() === offerer)
+    .reduce((sum, { startAmount }) => sum + startAmount, 0n);
+}
+
+/** The order's own sum where it carries fees, else platform fee and royalty on top, each rounded up. */
+function buyerTotalOf({ fees }: Book, listing: Listing): bigint {
+  const [ask, sum] = [askOf(listing), sumOf(listing.components)];
+  if (sum > ask) return sum;
+  const share = (bps: bigint) => (ask * bps + 9_999n) / 10_000n;
+  return ask + share(fees.platformBps) + share(fees.royaltyBps);
+}
+
+function toOwnCandidate(book: Book, { listing, orderId, timestamp }: OwnOrder): Candidate {
+  const raw = askOf(listing);
+  const tokenId = tokenOf(listing);
+  const row = toRow(book, { listing, raw, orderId, timestamp, marketplace: 'MERCAT' });
+  return { tokenId, raw, orderId, own: true, row };
+}
+
+function toToldCandidate(book: Book, source: string, listing: VenueListing): Candidate {
+  const { hash: orderId, listedAt } = listing;
+  const raw = priceOf(listing);
+  const timestamp = new Date(listedAt * 1_000).toISOString();
+  const row = toRow(book, { listing, raw, orderId, timestamp, marketplace: source });
+  return { tokenId: tokenOf(listing), raw, orderId, own: false, row };
+}
+
+type Told = {
+  listing: Pick<VenueListing, 'components'>;
+  raw: bigint;
+  orderId: string;
+  timestamp: string;
+  marketplace: string;
+};
+
+function toRow({ chain, contract }: Book, { listing, raw, orderId, timestamp, marketplace }: Told): object {
+  return {
+    chain,
+    contractAddress: contract,
+    tokenId: tokenOf(listing),
+    mint: null,
+    collectionId: `${chain}_${contract}`,
+    price: { raw: raw.toString(), decimal: Number(`${raw}e-18`), currency: 'ETH', usd: null },
+    seller: listing.components.offerer,
+    buyer: null,
+    marketplace,
+    status: 'active',
+    expiresAt: new Date(Number(listing.components.endTime) * 1_000).toISOString(),
+    timestamp,
+    orderId,
+    tx: null,
+  };
+}
+
+type Looked = {
+  own: readonly OwnOrder[];
+  told: readonly VenueListing[];
+  candidates: readonly Candidate[];
+  listings: readonly Expected[];
+  now: number;
+};
+
+function look(book: Book, { own, told, candidates, listings, now }: Looked): Seen {
+  const toldHashes = book.believed.map(({ rows }) => new Set(rows.keys()));
+  const [first = new Set<Hex>(), second = new Set<Hex>()] = toldHashes;
+  const isTold = (hash: Hex) => first.has(hash) || second.has(hash);
+  const active = new Set(own.map(({ listing }) => listing.hash));
+  const toldOwn = book.own.filter(({ listing }) => isTold(listing.hash));
+  const cheapestTold = new Map<string, bigint>();
+  for (const listing of told) {
+    const [tokenId, raw] = [tokenOf(listing), priceOf(listing)];
+    if (raw < (cheapestTold.get(tokenId) ?? raw + 1n)) cheapestTold.set(tokenId, raw);
+  }
+  const orders = Map.groupBy(candidates, ({ tokenId }) => tokenId);
+  const startsAfter = ({ components }: Pick<VenueListing, 'components'>) => Number(components.startTime) * 1_000 > now;
+  const endsBefore = ({ components }: Pick<VenueListing, 'components'>) => Number(components.endTime) * 1_000 <= now;
+  const all = [...book.own.map(({ listing }) => listing), ...book.believed.flatMap(({ rows }) => [...rows.values()])];
+  return {
+    ownDearer: own.filter(({ listing }) => askOf(listing) > (cheapestTold.get(tokenOf(listing)) ?? askOf(listing)))
+      .length,
+    twins: [...first].filter((hash) => second.has(hash)).length,
+    toldOwn: toldOwn.length,
+    toldDeadOwn: toldOwn.filter(({ listing }) => !active.has(listing.hash)).length,
+    severalOrders: [...orders.values()].filter((group) => new Set(group.map(({ orderId }) => orderId)).size > 1).length,
+    equalPrices: listings.length - new Set(listings.map(({ raw }) => raw)).size,
+    dormant: [...book.states.values()].filter(({ status }) => status === 'dormant').length,
+    notStarted: all.filter(startsAfter).length,
+    expired: all.filter(endsBefore).length,
+  };
+}

@@ -1,0 +1,204 @@
+// Two marketplaces that tell listings of one collection, as the replay server answers for them: OpenSea's listings around signed
+// orders, Magic Eden's asks in both of their shapes. The rows are the recorded ones with the terms of the orders given; what
+// may be concluded from them is no business of this file.
+
+import type { Address, Hex } from 'viem';
+import { getAddress, zeroAddress } from 'viem';
+import type { OrderComponents } from '../../../devnet/orders.ts';
+import { askRow } from '../../support/replay/magic-eden.ts';
+import { makeCollection, openseaRoutes, readRecordedOrders } from '../../support/replay/opensea.ts';
+import { readPayload } from '../../support/replay/replay.ts';
+import type { Route } from '../../support/replay/replay.ts';
+
+type Json = Record<string, any>;
+
+/** An order that a marketplace lists. */
+export type VenueListing = {
+  hash: Hex;
+  components: OrderComponents;
+  /** Seconds. */
+  listedAt: number;
+  /** What a buyer pays now, where the price moves with time; else the sum of the order. */
+  priceNow?: bigint;
+  /** As OpenSea calls it; Magic Eden is only asked for active ones. */
+  status?: 'ACTIVE' | 'INACTIVE' | 'FULFILLED' | 'CANCELLED';
+};
+
+export type Venue = {
+  /** By order hash, in the order in which they are shown. */
+  listings: Map<Hex, VenueListing>;
+  /** Those that went without a word. */
+  gone: VenueListing[];
+  /** Rows that are none which anyone could list, spread among the others. */
+  odd: unknown[];
+  /** What is told of the listings, where that is not all of them. */
+  shown: ((listings: VenueListing[]) => VenueListing[]) | null;
+};
+
+export type Venues = { slug: string; contract: Address; opensea: Venue; magicEden: Venue };
+
+const SYMBOLS = { native: 'ETH', wrapped: 'WETH' };
+
+export function createVenues(slug: string, contract: Address): Venues {
+  const create = (): Venue => ({ listings: new Map(), gone: [], odd: [], shown: null });
+  return { slug, contract, opensea: create(), magicEden: create() };
+}
+
+/** The listings that a marketplace tells at the moment. */
+export function shownBy({ listings, shown }: Venue): VenueListing[] {
+  const all = [...listings.values()];
+  return shown ? shown(all) : all;
+}
+
+export function venueRoutes(venues: Venues): Route[] {
+  const { slug, contract, opensea, magicEden } = venues;
+  const made = makeCollection({ slug, contract, chain: 'ethereum', symbol: SYMBOLS.native, tokens: ['1', '2', '3'] });
+  return [
+    {
+      path: new RegExp(`/api/v2/listings/collection/${slug}/all`),
+      origin: 'recorded rows',
+      paging: { parameter: 'next', nextField: 'next' },
+      answer: ({ query }) => {
+        const { rows, next } = cut(toRows(opensea, toOpenSeaRow), query.get('next'), Number(query.get('limit') ?? 20));
+        return { listings: rows, ...(next !== null && { next }) };
+      },
+    },
+    ...openseaRoutes([made]),
+    {
+      path: /\/v4\/evm-public\/orders\/asks/,
+      origin: 'recorded rows',
+      paging: { parameter: 'continuation', nextField: 'continuation' },
+      answer: ({ query }) => {
+        if (query.get('collectionId') !== contract || query.get('chain') !== 'ethereum') return { asks: [] };
+        const toRow = (listing: VenueListing, index: number) =>
+          index % 2 === 0 ? toAskRow(listing) : toRecordedAskRow(listing);
+        const from = query.get('continuation');
+        const { rows, next } = cut(toRows(magicEden, toRow), from, Number(query.get('limit') ?? 20));
+        return { asks: rows, ...(next !== null && { continuation: next }) };
+      },
+    },
+  ];
+}
+
+/** Its rows, with the odd ones among them. */
+function toRows(venue: Venue, toRow: (listing: VenueListing, index: number) => unknown): unknown[] {
+  const rows = shownBy(venue).map(toRow);
+  const gap = Math.max(1, Math.floor(rows.length / (venue.odd.length + 1)));
+  for (const [index, odd] of venue.odd.entries()) rows.splice(Math.min(rows.length, (index + 1) * gap), 0, odd);
+  return rows;
+}
+
+function cut(rows: readonly unknown[], cursor: string | null, limit: number) {
+  const start = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64url').toString());
+  const end = start + limit;
+  const next = end < rows.length ? Buffer.from(String(end)).toString('base64url') : null;
+  return { rows: rows.slice(start, end), next };
+}
+
+export function sumOf({ consideration }: OrderComponents, end: 'startAmount' | 'endAmount' = 'startAmount'): bigint {
+  return consideration.reduce((sum, item) => sum + item[end], 0n);
+}
+
+export function priceOf({ components, priceNow }: VenueListing): bigint {
+  return priceNow ?? sumOf(components);
+}
+
+export function tokenOf({ components }: Pick<VenueListing, 'components'>): string {
+  return (components.offer[0]?.identifierOrCriteria ?? 0n).toString();
+}
+
+/** The frame of the recorded order; empty where the records are not at hand. */
+function recordedParameters(): Json {
+  const text = readRecordedOrders();
+  return text === null ? {} : (JSON.parse(text) as Json)['orders'][0].protocol_data.parameters;
+}
+
+let parameters: Json | null = null;
+
+export function toOpenSeaRow(listing: VenueListing): Json {
+  const { hash, components, listedAt, status = 'ACTIVE' } = listing;
+  const [offer] = components.offer;
+  const [payment] = components.consideration;
+  const symbol = payment?.token === zeroAddress ? SYMBOLS.native : SYMBOLS.wrapped;
+  const contract = offer?.token ?? zeroAddress;
+  const wire = JSON.parse(
+    JSON.stringify(components, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
+  ) as Json;
+  parameters ??= recordedParameters();
+  return {
+    order_hash: hash,
+    chain: 'ethereum',
+    protocol_data: {
+      parameters: {
+        ...parameters,
+        ...wire,
+        // As it writes them: checksummed, and the counter in hex.
+        offer: wire['offer'].map((item: Json) => ({ ...item, token: getAddress(item['token']) })),
+        counter: `0x${components.counter.toString(16)}`,
+        totalOriginalConsiderationItems: components.consideration.length,
+      },
+      signature: null,
+    },
+    protocol_address: '0x0000000000000068f116a894984e2db1123eb395',
+    asset: { identifier: tokenOf(listing), contract },
+    remaining_quantity: 1,
+    order_created_at: listedAt,
+    price: { current: { currency: symbol, decimals: 18, value: priceOf(listing).toString() } },
+    type: 'basic',
+    status,
+  };
+}
+
+/** By the schema of today's document. */
+export function toAskRow(listing: VenueListing): Json {
+  const { hash, components, listedAt } = listing;
+  const [offer] = components.offer;
+  return askRow(0, offer?.token ?? zeroAddress, {
+    id: hash,
+    maker: components.offerer,
+    price: { amount: { raw: priceOf(listing).toString() }, currency: currencyOf(components) },
+    expiry: { validFrom: toIso(components.startTime), validUntil: toIso(components.endTime) },
+    createdAt: toIso(BigInt(listedAt)),
+    assetId: `${offer?.token}:${tokenOf(listing)}`,
+  });
+}
+
+let recordedAsk: Json | null = null;
+
+/** As it was recorded, with the terms of the order. */
+function toRecordedAskRow(listing: VenueListing): Json {
+  const { hash, components, listedAt } = listing;
+  const contract = components.offer[0]?.token ?? zeroAddress;
+  const text = readPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
+  recordedAsk ??= text === null ? {} : (JSON.parse(text) as Json)['orders'][0];
+  const raw = priceOf(listing).toString();
+  const amount = { raw, decimal: Number(raw) / 1e18, usd: null, native: Number(raw) / 1e18 };
+  return {
+    ...recordedAsk,
+    id: hash,
+    kind: 'seaport-v1.6',
+    side: 'sell',
+    status: 'active',
+    tokenSetId: `token:${contract}:${tokenOf(listing)}`,
+    contract,
+    contractKind: 'erc721',
+    maker: getAddress(components.offerer),
+    price: { currency: currencyOf(components), amount, netAmount: amount },
+    validFrom: Number(components.startTime),
+    validUntil: Number(components.endTime),
+    criteria: { kind: 'token', data: { token: { tokenId: tokenOf(listing) } } },
+    source: { domain: 'magiceden.io', name: 'Magic Eden' },
+    expiration: Number(components.endTime),
+    createdAt: toIso(BigInt(listedAt)),
+  };
+}
+
+function currencyOf({ consideration }: OrderComponents): Json {
+  const contract = consideration[0]?.token ?? zeroAddress;
+  const symbol = contract === zeroAddress ? SYMBOLS.native : SYMBOLS.wrapped;
+  return { contract, name: symbol, symbol, decimals: 18 };
+}
+
+function toIso(seconds: bigint): string {
+  return new Date(Number(seconds) * 1_000).toISOString();
+}

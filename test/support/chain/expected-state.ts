@@ -1,0 +1,298 @@
+// What is true of a local chain, worked out from its newest state and its logs alone, and from the orders that were taken: so
+// that what the service says can be held against it. It must never use the service's own rules for statuses or sales.
+
+import type { Address, Hex, Log } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, parseEventLogs, zeroAddress } from 'viem';
+import type { LocalChain } from '../../../devnet/chain.ts';
+import { readBlock } from '../../../devnet/chain.ts';
+import type { Listing } from '../../../devnet/ledger.ts';
+import { operatorOf } from '../../../devnet/ledger.ts';
+import type { Contract } from '../../../devnet/protocol.ts';
+import type { World } from '../../../devnet/world.ts';
+
+/** Dormant: could be filled if the token or the approval came back. */
+export type OrderTruth = {
+  status: 'active' | 'dormant' | 'filled' | 'cancelled' | 'expired';
+  /** Units that were bought. */
+  filled: bigint;
+};
+
+export type SaleTruth = {
+  tx: Hex;
+  /** Of the fill of the order that offers the tokens, where two orders were matched. */
+  logIndex: number;
+  blockNumber: number;
+  tokens: readonly { contract: Address; tokenId: bigint; units: bigint }[];
+  bundle: boolean;
+  /** All that the buyer paid, in base units of the currency. */
+  price: bigint;
+  currency: 'native' | 'wrapped' | 'other';
+  seller: Address;
+  buyer: Address;
+};
+
+export type ChainTruth = {
+  height: number;
+  /** By order hash. */
+  orders: Map<Hex, OrderTruth>;
+  /** Owners of single tokens by `contract:tokenId`; null: burnt. */
+  owners: Map<string, Address | null>;
+  /** Units of editions by `contract:tokenId:holder`, above zero only. */
+  units: Map<string, bigint>;
+  /** By contract: the least that an offerer asks for one unit, in native currency. Null: nobody asks. */
+  floors: Map<Address, bigint | null>;
+  /** In the order of the chain. */
+  sales: readonly SaleTruth[];
+};
+
+/** `now` in milliseconds; by default the time of the chain's clock. */
+export async function readTruth(
+  world: World,
+  accepted: readonly Listing[],
+  now: number = world.chain.clock(),
+): Promise<ChainTruth> {
+  const { chain, protocol, collections } = world;
+  const height = Number(await chain.rpc.call<Hex>('eth_blockNumber'));
+  const events = await readEvents(chain, [protocol.seaport, ...collections]);
+  const orders = await readOrders(world, accepted, { events, now });
+  const open = accepted.filter(({ hash }) => orders.get(hash)?.status === 'active');
+  return {
+    height,
+    orders,
+    ...(await readHoldings(world, events)),
+    floors: new Map(collections.map(({ address }) => [address, floorOf(world, open, address)])),
+    sales: toSales(world, events),
+  };
+}
+
+type Event = Log<bigint, number, false> & { eventName: string; args: Record<string, unknown> };
+
+async function readEvents(chain: LocalChain, contracts: readonly Contract[]): Promise<Event[]> {
+  const address = contracts.map((contract) => contract.address);
+  const logs = await chain.rpc.call<object[]>('eth_getLogs', { address, fromBlock: '0x0', toBlock: 'latest' });
+  const found = contracts.flatMap(({ abi, address }) => {
+    const own = logs.filter((log) => (log as { address: string }).address.toLowerCase() === address) as Log[];
+    return parseEventLogs({ abi, logs: own }) as unknown as Event[];
+  });
+  return found.sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || a.logIndex - b.logIndex);
+}
+
+type Read = { contract: Contract; name: string; args: readonly unknown[] };
+
+/** Values at the newest block; null where the contract refuses to say. */
+async function readValues(chain: LocalChain, reads: readonly Read[]): Promise<unknown[]> {
+  const calls = reads.map(({ contract: { abi, address }, name, args }) => ({
+    method: 'eth_call',
+    params: [{ to: address, data: encodeFunctionData({ abi, functionName: name, args }) }, 'latest'],
+  }));
+  const results = await chain.rpc.readAll<Hex>(calls);
+  return results.map((data, index) => {
+    const read = reads[index];
+    if (data === null || !read) return null;
+    return decodeFunctionResult({ abi: read.contract.abi, functionName: read.name, data });
+  });
+}
+
+async function readOrders(
+  world: World,
+  accepted: readonly Listing[],
+  { events, now }: { events: readonly Event[]; now: number },
+): Promise<ChainTruth['orders']> {
+  const { chain, protocol } = world;
+  const { seaport } = protocol;
+  const statuses = await readValues(
+    chain,
+    accepted.map(({ hash }) => ({ contract: seaport, name: 'getOrderStatus', args: [hash] })),
+  );
+  const counters = await readValues(
+    chain,
+    accepted.map(({ components }) => ({ contract: seaport, name: 'getCounter', args: [components.offerer] })),
+  );
+  const able = await readAbilities(world, accepted);
+  const endings = await readEndings(chain, events);
+  return new Map(
+    accepted.map((listing, index) => {
+      const { components, hash } = listing;
+      const [, isCancelled, part, whole] = statuses[index] as readonly [boolean, boolean, bigint, bigint];
+      const units = listing.tokens[0]?.units ?? 0n;
+      const filled = whole === 0n ? 0n : (units * part) / whole;
+      const expiresAt = Number(components.endTime) * 1000;
+      const truth = (status: OrderTruth['status']): [Hex, OrderTruth] => [hash, { status, filled }];
+      if (whole > 0n && part === whole) return truth('filled');
+      const isVoid = counters[index] !== components.counter;
+      const ends = [
+        ...(isCancelled ? [endings.get(hash)] : []),
+        ...(isVoid ? [endings.get(counterKey(components.offerer, components.counter))] : []),
+      ].map((at) => at ?? 0);
+      if (ends.length > 0 && Math.min(...ends) < expiresAt) return truth('cancelled');
+      if (expiresAt <= now) return truth('expired');
+      return truth(able[index] === true ? 'active' : 'dormant');
+    }),
+  );
+}
+
+/** Whether the offerer holds what is offered (of what can be bought in parts: any of it), and lets it be moved. */
+async function readAbilities({ chain, collections }: World, accepted: readonly Listing[]): Promise<boolean[]> {
+  const one = accepted.flatMap(({ components, tokens }) => {
+    const [token] = tokens;
+    const contract = collections.find(({ address }) => address === token?.contract);
+    if (!token || !contract || tokens.length > 1) throw new Error('only orders for one token are taken');
+    return { token, contract, offerer: components.offerer, operator: operatorOf(components.conduitKey) };
+  });
+  const reads = one.flatMap(({ token, contract, offerer, operator }): Read[] => {
+    const single = token.standard === 'erc721';
+    const none: Read = { contract, name: 'supportsInterface', args: ['0xffffffff'] };
+    return [
+      single
+        ? { contract, name: 'ownerOf', args: [token.tokenId] }
+        : { contract, name: 'balanceOf', args: [offerer, token.tokenId] },
+      { contract, name: 'isApprovedForAll', args: [offerer, operator] },
+      single ? { contract, name: 'getApproved', args: [token.tokenId] } : none,
+    ];
+  });
+  const values = await readValues(chain, reads);
+  return one.map(({ token, offerer, operator }, index) => {
+    const [held, all, approved] = values.slice(index * 3, index * 3 + 3);
+    const holds = token.standard === 'erc721' ? lower(held) === offerer : (held as bigint) > 0n;
+    return holds && (all === true || lower(approved) === operator);
+  });
+}
+
+/** When each order was cancelled, and each counter left behind, in milliseconds. */
+async function readEndings(chain: LocalChain, events: readonly Event[]): Promise<Map<string, number>> {
+  const endings = new Map<string, number>();
+  const counters = new Map<Address, bigint>();
+  for (const { eventName, args, blockNumber } of events) {
+    if (eventName !== 'OrderCancelled' && eventName !== 'CounterIncremented') continue;
+    const at = Number((await readBlock(chain, Number(blockNumber))).timestamp) * 1000;
+    if (eventName === 'OrderCancelled') endings.set(args['orderHash'] as Hex, at);
+    else {
+      const offerer = lower(args['offerer']);
+      endings.set(counterKey(offerer, counters.get(offerer) ?? 0n), at);
+      counters.set(offerer, args['newCounter'] as bigint);
+    }
+  }
+  return endings;
+}
+
+function counterKey(offerer: Address, counter: bigint): string {
+  return `${offerer}:${counter}`;
+}
+
+async function readHoldings(
+  { chain, collections }: World,
+  events: readonly Event[],
+): Promise<Pick<ChainTruth, 'owners' | 'units'>> {
+  const reads = new Map<string, Read>();
+  for (const { eventName, args, address } of events) {
+    const contract = collections.find((collection) => collection.address === address.toLowerCase());
+    if (!contract) continue;
+    if (eventName === 'Transfer') {
+      const tokenId = (args['tokenId'] ?? args['id']) as bigint;
+      reads.set(`${contract.address}:${tokenId}`, { contract, name: 'ownerOf', args: [tokenId] });
+      continue;
+    }
+    const ids = eventName === 'TransferSingle' ? [args['id']] : eventName === 'TransferBatch' ? args['ids'] : [];
+    for (const id of ids as bigint[])
+      reads.set(`${contract.address}:${id}:${lower(args['to'])}`, {
+        contract,
+        name: 'balanceOf',
+        args: [args['to'], id],
+      });
+  }
+  // Nobody's balance cannot be asked for.
+  const asked = [...reads].filter(([key]) => !key.endsWith(zeroAddress));
+  const values = await readValues(
+    chain,
+    asked.map(([, read]) => read),
+  );
+  const owners: ChainTruth['owners'] = new Map();
+  const units: ChainTruth['units'] = new Map();
+  for (const [index, [key, { name }]] of asked.entries()) {
+    const value = values[index];
+    if (name === 'ownerOf') owners.set(key, value === null ? null : lower(value));
+    else if ((value as bigint) > 0n) units.set(key, value as bigint);
+  }
+  return { owners, units };
+}
+
+function floorOf(world: World, open: readonly Listing[], contract: Address): bigint | null {
+  const asks = open.filter(({ tokens }) => tokens[0]?.contract === contract).flatMap((one) => askOf(world, one) ?? []);
+  return asks.reduce<bigint | null>((least, ask) => (least === null || ask < least ? ask : least), null);
+}
+
+/** What the offerer gets for one unit, rounded up; null in another currency than the native one. */
+function askOf(world: World, { components, tokens }: Listing): bigint | null {
+  if (currencyOf(world, components.consideration) === 'other') return null;
+  const units = tokens[0]?.units ?? 1n;
+  const own = components.consideration.filter(({ recipient }) => recipient.toLowerCase() === components.offerer);
+  const sum = own.reduce((total, { startAmount }) => total + startAmount, 0n);
+  return (sum + units - 1n) / units;
+}
+
+function currencyOf({ protocol }: World, items: readonly { itemType: number; token: string }[]): SaleTruth['currency'] {
+  const payments = items.filter(({ itemType }) => itemType <= 1);
+  if (payments.every(({ itemType }) => itemType === 0)) return 'native';
+  return payments.every(({ token }) => token.toLowerCase() === protocol.wrapped.address) ? 'wrapped' : 'other';
+}
+
+type Item = { itemType: number; token: Address; identifier: bigint; amount: bigint; recipient?: Address };
+
+/** One sale a fill, but the two fills of a matched pair are one. */
+function toSales(world: World, events: readonly Event[]): SaleTruth[] {
+  const fills = events.filter(({ eventName }) => eventName === 'OrderFulfilled');
+  const matches = events.filter(({ eventName }) => eventName === 'OrdersMatched');
+  const matched = new Set(
+    matches.flatMap(({ args, transactionHash }) =>
+      (args['orderHashes'] as readonly Hex[]).map((hash) => `${transactionHash}:${hash}`),
+    ),
+  );
+  return fills.flatMap(({ args, transactionHash: tx, logIndex, blockNumber }) => {
+    const offer = args['offer'] as readonly Item[];
+    const consideration = args['consideration'] as readonly Item[];
+    const [offerer, recipient] = [lower(args['offerer']), lower(args['recipient'])];
+    const isAsk = offer.some(isToken);
+    // Who receives what a match leaves over is no side of it: the order that offers the tokens is the sale.
+    const isMatched = matched.has(`${tx}:${args['orderHash'] as Hex}`);
+    if (!isAsk && isMatched) return [];
+    const tokens = (isAsk ? offer : consideration).filter(isToken);
+    const payments = (isAsk ? consideration : offer).filter((item) => !isToken(item));
+    const other = isMatched ? receiverOf(fills, { tx, token: tokens[0] }) : recipient;
+    const sale: SaleTruth = {
+      tx,
+      logIndex,
+      blockNumber: Number(blockNumber),
+      tokens: tokens.map(({ token, identifier, amount }) => ({
+        contract: lower(token),
+        tokenId: identifier,
+        units: amount,
+      })),
+      bundle: tokens.length > 1,
+      price: payments.reduce((sum, { amount }) => sum + amount, 0n),
+      currency: currencyOf(world, payments),
+      seller: isAsk ? offerer : other,
+      buyer: isAsk ? other : offerer,
+    };
+    return [sale];
+  });
+}
+
+/** Who takes the token on the other side of the match. */
+function receiverOf(fills: readonly Event[], { tx, token }: { tx: Hex; token: Item | undefined }): Address {
+  for (const { transactionHash, args } of fills) {
+    if (transactionHash !== tx) continue;
+    const taken = (args['consideration'] as readonly Item[]).find(
+      (item) => isToken(item) && item.token === token?.token && item.identifier === token.identifier,
+    );
+    if (taken?.recipient) return lower(taken.recipient);
+  }
+  throw new Error(`nobody takes what is sold in ${tx}`);
+}
+
+function isToken({ itemType }: Item): boolean {
+  return itemType >= 2;
+}
+
+function lower(address: unknown): Address {
+  return String(address).toLowerCase() as Address;
+}

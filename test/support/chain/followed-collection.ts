@@ -1,0 +1,196 @@
+// A small followed world on a real local chain: one collection, three people, one database, and the steps of the follower at
+// the test's pace.
+
+import type { Address } from '../../../src/core/address.ts';
+import type { Hex } from '../../../src/chain-log/chain-event.ts';
+import { createChains } from '../../../src/core/chains.ts';
+import { upsertFollow } from '../../../src/follows/queries/follows.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { createLog } from '../../../src/core/log.ts';
+import type { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';
+import { createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
+import { backfillOnce } from '../../../src/chains/backfill.ts';
+import type { FollowContext } from '../../../src/chains/follower.ts';
+import { followOnce } from '../../../src/chains/follower.ts';
+import type { ProjectionContext } from '../../../src/chains/projection.ts';
+import { projectNext } from '../../../src/chains/projection.ts';
+import { readContract } from '../../../devnet/artifacts.ts';
+import type { Call, LocalChain, Receipt } from '../../../devnet/chain.ts';
+import { callOf, deploy, startChain, transact } from '../../../devnet/chain.ts';
+import type { OrderComponents, SignedOrder } from '../../../devnet/orders.ts';
+import { buildAsk, signOrder, toOrder, totalOf } from '../../../devnet/orders.ts';
+import type { Contract, Protocol } from '../../../devnet/protocol.ts';
+import { installProtocol } from '../../../devnet/protocol.ts';
+
+const STEPS_MAX = 2_000;
+const ZERO_KEY = `0x${'0'.repeat(64)}` as const;
+
+export type LocalWorld = {
+  chain: LocalChain;
+  protocol: Protocol;
+  nft: Contract;
+  /** Accounts 1 to 3 of the chain. */
+  people: readonly [Hex, Hex, Hex];
+  /** Sends calls and mines them. */
+  act(...calls: Call[]): Promise<Receipt[]>;
+  mint(to: Hex, ...ids: bigint[]): Promise<void>;
+  approve(owner: Hex, approved?: boolean): Promise<void>;
+  /** Signs an ask of a person for one token, in the native currency. */
+  sign(
+    person: number,
+    terms: { tokenId: bigint; price: bigint; endsInS?: number; counter?: bigint },
+  ): Promise<SignedOrder>;
+  fillCall(order: SignedOrder, buyer: Hex): Call;
+  cancelCall(order: SignedOrder): Call;
+};
+
+export async function startLocalWorld(id = 'ethereum'): Promise<LocalWorld> {
+  const chainId = createChains().get(id)?.chainId ?? 1;
+  const chain = await startChain({ id, chainId, accounts: 6, clock: () => Date.now() });
+  const protocol = await installProtocol(chain);
+  const artifact = readContract('DevnetCollection');
+  const people = chain.accounts.slice(1, 4).map(({ address }) => address.toLowerCase() as Hex);
+  const [first, second, third] = people;
+  if (!first || !second || !third) throw new Error('three people were wanted');
+  const nft = { address: await deploy(chain, artifact, ['Lamps', 'LAMP', '', first, 500]), abi: artifact.abi };
+  const { seaport } = protocol;
+  let salt = 0n;
+  return {
+    chain,
+    protocol,
+    nft,
+    people: [first, second, third],
+    act: (...calls) => transact(chain, calls),
+    mint: async (to, ...ids) => {
+      await transact(
+        chain,
+        ids.map((tokenId) => callOf(to, nft, 'mint', [to, tokenId])),
+      );
+    },
+    approve: async (owner, approved = true) => {
+      await transact(chain, [callOf(owner, nft, 'setApprovalForAll', [seaport.address, approved])]);
+    },
+    sign: (person, { tokenId, price, endsInS = 86_400, counter = 0n }) => {
+      const account = chain.accounts[person + 1];
+      if (!account) throw new Error(`there is no person ${person}`);
+      salt += 1n;
+      const now = Math.floor(Date.now() / 1000);
+      const components = buildAsk({
+        offerer: account.address.toLowerCase() as Hex,
+        price,
+        currency: null,
+        shares: [],
+        conduitKey: ZERO_KEY,
+        startTime: now - 60,
+        endTime: now + endsInS,
+        salt,
+        counter,
+        tokens: [{ contract: nft.address, standard: 'erc721', tokenId, units: 1n }],
+      });
+      return signOrder(account, chain.chainId, components);
+    },
+    fillCall: (order, buyer) =>
+      callOf(buyer, seaport, 'fulfillOrder', [toOrder(order), ZERO_KEY], totalOf(order.components)),
+    cancelCall: ({ components }) => callOf(components.offerer, seaport, 'cancel', [[components]]),
+  };
+}
+
+export type Following = {
+  reader: ChainReader;
+  context: FollowContext;
+  projection: ProjectionContext;
+  /** Follows, catches up and projects until there is nothing more to do. */
+  settle(): Promise<void>;
+};
+
+export function followWorld(
+  { main, indexer }: { main: Database; indexer: Database },
+  world: LocalWorld,
+  options: { urls?: readonly string[]; clock?: () => number } = {},
+): Following {
+  const { chain, protocol } = world;
+  const known = createChains().get(chain.id);
+  if (!known) throw new Error(`${chain.id} is not a chain`);
+  const log = createLog('silent');
+  const clock = options.clock ?? (() => Date.now());
+  const reader = createChainReader({ chain: known, urls: options.urls ?? [chain.url], log });
+  const context: FollowContext = { main, reader, protocols: [protocol.seaport.address as Address], clock, log };
+  const projection: ProjectionContext = {
+    main,
+    indexer,
+    chain: chain.id,
+    serviceName: 'mercat',
+    clock,
+    wrappedNative: protocol.wrapped.address as Address,
+    attribute: () => 'unknown',
+  };
+  return {
+    reader,
+    context,
+    projection,
+    settle: async () => {
+      for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+        const head = await followOnce(context);
+        const past = await backfillOnce(context);
+        const projected = await projectNext(projection);
+        if (!head.more && !past.more && projected === null) return;
+      }
+      throw new Error('the follower never settled');
+    },
+  };
+}
+
+/** Follows a contract from a block on, as `collections add` does after it has asked the chain about it. */
+export async function follow(
+  main: Database,
+  world: LocalWorld,
+  contract: Contract = world.nft,
+  fromBlock = 0,
+): Promise<void> {
+  const contractAddress = contract.address as Address;
+  await upsertFollow(main, {
+    collectionId: `${world.chain.id}_${contractAddress}`,
+    chain: world.chain.id,
+    contractAddress,
+    standard: 'erc721',
+    fromBlock,
+    openseaSlug: null,
+    magicedenSymbol: null,
+    createdAt: Date.now(),
+  });
+}
+
+/** Puts a signed order into the book as the intake does once it has checked it; returns its id. */
+export async function insertOrder(
+  main: Database,
+  world: LocalWorld,
+  order: SignedOrder,
+  now = Date.now(),
+): Promise<string> {
+  const { components, hash } = order;
+  const { token, identifierOrCriteria } = components.offer[0] as OrderComponents['offer'][number];
+  const collectionId = `${world.chain.id}_${token}`;
+  const id = `${collectionId}_${identifierOrCriteria}_${hash.slice(2, 14)}`;
+  await main.query(
+    `insert into main.book_order (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at,
+       expires_at, order_hash, protocol_address, order_type, standard, counter, starts_at, operator)
+     values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, 'erc721', $13, $14, $11)`,
+    [
+      id,
+      collectionId,
+      world.chain.id,
+      token,
+      identifierOrCriteria.toString(),
+      totalOf(components).toString(),
+      components.offerer,
+      new Date(now),
+      new Date(Number(components.endTime) * 1000),
+      hash,
+      world.protocol.seaport.address,
+      components.orderType,
+      components.counter.toString(),
+      new Date(Number(components.startTime) * 1000),
+    ],
+  );
+  return id;
+}

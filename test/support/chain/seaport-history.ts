@@ -1,0 +1,151 @@
+// A short history on a real local chain with real Seaport: every kind of event that is read, in a few blocks, for tests of
+// whatever reads chains.
+
+import type { Address as HexAddress } from 'viem';
+import { readContract } from '../../../devnet/artifacts.ts';
+import { callOf, deploy, readHeight, startChain, transact } from '../../../devnet/chain.ts';
+import type { LocalChain } from '../../../devnet/chain.ts';
+import { buildAsk, buildMirror, signOrder, toOrder, totalOf } from '../../../devnet/orders.ts';
+import type { SignedOrder } from '../../../devnet/orders.ts';
+import { installProtocol } from '../../../devnet/protocol.ts';
+import type { Contract, Protocol } from '../../../devnet/protocol.ts';
+import { createChains, parseExtraChain } from '../../../src/core/chains.ts';
+import type { Chain } from '../../../src/core/chains.ts';
+import type { Address } from '../../../src/core/address.ts';
+
+export type EvmScene = {
+  local: LocalChain;
+  chain: Chain;
+  protocol: Protocol;
+  collection: Contract;
+  editions: Contract;
+  /** In the words of the service. */
+  addresses: Record<'seaport' | 'collection' | 'editions' | 'wrapped' | 'seller' | 'buyer', Address>;
+  sold: SignedOrder;
+  cancelled: SignedOrder;
+  /** The first block of the history, after everything was set up, and the last one. */
+  from: number;
+  to: number;
+  close(): Promise<void>;
+};
+
+const CHAIN_ID = 31_337;
+const ZERO_KEY = `0x${'0'.repeat(64)}` as const;
+const WRAPPED = 5n;
+const HISTORY_MS = 3_600_000;
+const BLOCK_MS = 3_000;
+
+export async function startEvmScene(): Promise<EvmScene> {
+  const chain = createChains(parseExtraChain(`localnet:evm:ETH:18:${CHAIN_ID}`)).get('localnet');
+  if (!chain) throw new Error('no chain');
+  // Every block has a time of its own, so that one taken for another shows.
+  let now = Date.now() - HISTORY_MS;
+  const clock = () => (now += BLOCK_MS);
+  const local = await startChain({ id: 'localnet', chainId: CHAIN_ID, accounts: 4, clock });
+  try {
+    return await playScene(local, chain);
+  } catch (error) {
+    await local.stop();
+    throw error;
+  }
+}
+
+async function playScene(local: LocalChain, chain: Chain): Promise<EvmScene> {
+  const protocol = await installProtocol(local);
+  const [, seller, buyer, royalty] = local.accounts;
+  if (!seller || !buyer || !royalty) throw new Error('too few accounts');
+  const args = ['Moons', 'MOON', 'ipfs://moons/', royalty.address, 500];
+  const collection = await toContract(local, 'DevnetCollection', args);
+  const editions = await toContract(local, 'DevnetEditions', [
+    'Moon prints',
+    'ipfs://prints/{id}',
+    royalty.address,
+    500,
+  ]);
+  const from = (await readHeight(local)) + 1;
+  const { seaport, wrapped } = protocol;
+  const call = (who: { address: HexAddress }, to: Contract, name: string, args: unknown[] = [], value = 0n) =>
+    callOf(who.address, to, name, args, value);
+  const sign = async (tokenId: bigint, salt: bigint) =>
+    signOrder(
+      seller,
+      CHAIN_ID,
+      buildAsk({
+        offerer: seller.address,
+        tokens: [{ contract: collection.address, standard: 'erc721', tokenId, units: 1n }],
+        price: 10n ** 18n,
+        currency: null,
+        shares: [{ to: royalty.address, bps: 500 }],
+        conduitKey: ZERO_KEY,
+        startTime: 0,
+        endTime: 4_000_000_000,
+        salt,
+        counter: 0n,
+      }),
+    );
+  const [sold, cancelled, matched] = [await sign(1n, 1n), await sign(2n, 2n), await sign(3n, 3n)];
+
+  await transact(local, [call(seller, collection, 'mintBatch', [seller.address, 1n, 5n])]);
+  await transact(local, [
+    call(seller, editions, 'mint', [seller.address, 7n, 10n]),
+    call(seller, editions, 'mintBatch', [seller.address, [8n, 2n ** 200n], [3n, 4n]]),
+  ]);
+  await transact(local, [
+    call(seller, collection, 'setApprovalForAll', [seaport.address, true]),
+    call(seller, collection, 'approve', [buyer.address, 5n]),
+    call(seller, collection, 'approve', [`0x${'0'.repeat(40)}`, 5n]),
+  ]);
+  await transact(local, [call(buyer, seaport, 'fulfillOrder', [toOrder(sold), ZERO_KEY], totalOf(sold.components))]);
+  await transact(local, [call(seller, seaport, 'validate', [[toOrder(cancelled)]])]);
+  await transact(local, [call(seller, seaport, 'cancel', [[cancelled.components]])]);
+  // The buyer's side is native here: matchOrders takes it from the caller.
+  const mirror = buildMirror(matched.components, { offerer: buyer.address, salt: 9n, counter: 0n });
+  const orders = [toOrder(matched), toOrder({ components: mirror, signature: '0x' })];
+  const side = (orderIndex: number, itemIndex: number) => ({
+    orderIndex: BigInt(orderIndex),
+    itemIndex: BigInt(itemIndex),
+  });
+  const fulfillments = [
+    { offerComponents: [side(0, 0)], considerationComponents: [side(1, 0)] },
+    { offerComponents: [side(1, 0)], considerationComponents: [side(0, 0)] },
+    { offerComponents: [side(1, 0)], considerationComponents: [side(0, 1)] },
+  ];
+  const price = totalOf(matched.components);
+  await transact(local, [call(buyer, seaport, 'matchOrders', [orders, fulfillments], price)]);
+  await transact(local, [call(seller, seaport, 'incrementCounter')]);
+  await transact(local, [
+    call(buyer, wrapped, 'deposit', [], WRAPPED),
+    call(buyer, wrapped, 'transfer', [seller.address, WRAPPED]),
+  ]);
+  await transact(local, [call(buyer, collection, 'burn', [1n])]);
+  const lower = (contract: { address: string }) => contract.address.toLowerCase() as Address;
+  return {
+    local,
+    chain,
+    protocol,
+    collection,
+    editions,
+    addresses: {
+      seaport: lower(seaport),
+      collection: lower(collection),
+      editions: lower(editions),
+      wrapped: lower(wrapped),
+      seller: lower(seller),
+      buyer: lower(buyer),
+    },
+    sold,
+    cancelled,
+    from,
+    to: await readHeight(local),
+    close: () => local.stop(),
+  };
+}
+
+async function toContract(
+  local: LocalChain,
+  name: 'DevnetCollection' | 'DevnetEditions',
+  args: readonly unknown[],
+): Promise<Contract> {
+  const artifact = readContract(name);
+  return { address: await deploy(local, artifact, args), abi: artifact.abi };
+}

@@ -1,0 +1,15 @@
+// A process that opens an embedded database, says so and closes it when its standard input ends. Usage: embedded-open.ts DIR
+
+import { once } from 'node:events';
+import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { describeError } from '../../../src/core/errors.ts';
+
+try {
+  const { close } = await openEmbedded({ dir: process.argv[2] ?? '' });
+  process.stdout.write('open\n');
+  await once(process.stdin.resume(), 'end');
+  await close();
+} catch (error) {
+  process.stderr.write(`${describeError(error)}\n`);
+  process.exitCode = 1;
+}

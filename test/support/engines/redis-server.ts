@@ -1,0 +1,103 @@
+// A real Redis server of a test's own, to be stopped, frozen and reconfigured as it likes. Says when there is none on this machine;
+// with REQUIRE_REDIS=1 it fails there.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createClient } from '@redis/client';
+import { freePort, until } from './each-engine.ts';
+
+export type RedisServer = {
+  url: string;
+  start(): Promise<void>;
+  /** Ends the server; what it held is gone. */
+  stop(): Promise<void>;
+  /** Stops its process where it is: connections stay open, and new ones are taken by the kernel and never answered. */
+  freeze(): void;
+  thaw(): void;
+  /** One command over a connection of its own. */
+  ask(...args: string[]): Promise<unknown>;
+  /** Stops the server, whatever its state, and deletes its directory. */
+  discard(): Promise<void>;
+};
+
+const START_LIMIT_MS = 10_000;
+
+/** Declares `suite` around one server, where there can be one. The server may be used from the first hook on. */
+export function withRedis(name: string, suite: (redis: RedisServer) => void): void {
+  if (!canStartRedis()) {
+    test(`${name}: not run, no Redis on this machine`, (t) => {
+      if (process.env['REQUIRE_REDIS'] === '1') throw new Error('Redis is required here and cannot be started');
+      t.diagnostic('redis-server is not on this machine');
+    });
+    return;
+  }
+  describe(name, () => {
+    const redis = {} as RedisServer;
+    before(async () => {
+      Object.assign(redis, await startRedis());
+    });
+    after(() => redis.discard());
+    suite(redis);
+  });
+}
+
+export function canStartRedis(): boolean {
+  return spawnSync('redis-server', ['--version']).status === 0;
+}
+
+/** A server on a free port of the loopback interface that keeps nothing on disk. */
+export async function startRedis(): Promise<RedisServer> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-redis-'));
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no'];
+  let child: ReturnType<typeof spawn> | null = null;
+  const ask = (...command: string[]) => askRedis(url, command);
+  const start = async () => {
+    child = spawn('redis-server', args, { stdio: 'ignore' });
+    await until(
+      () =>
+        ask('PING').then(
+          () => true,
+          () => false,
+        ),
+      START_LIMIT_MS,
+      'Redis did not start',
+    );
+  };
+  const end = async () => {
+    const running = child;
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    const exited = new Promise((resolve) => running.once('exit', resolve));
+    running.kill('SIGKILL');
+    await exited;
+  };
+  await start();
+  return {
+    url,
+    start,
+    stop: end,
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    ask,
+    discard: async () => {
+      await end();
+      rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** One command to the server of that URL. */
+export async function askRedis(url: string, command: readonly string[]): Promise<unknown> {
+  const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await client.sendCommand(command);
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,77 @@
+// What is derived from the program and committed beside it, so that it can be read without running anything.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { SETTINGS, readConfig } from '../../../src/config.ts';
+import { createDatabase } from '../../../src/database/port.ts';
+import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
+import { dumpSchema } from '../../../src/database/schema-dump.ts';
+import { createLog } from '../../../src/core/log.ts';
+import { startService } from '../../../src/service.ts';
+
+/** docs/settings.md, from the table of settings. */
+export function renderSettings(): string {
+  const rows = SETTINGS.map(({ name, default: standard, form, meaning }) => {
+    const shown = standard === '' ? '(empty)' : `\`${standard}\``;
+    return `| \`${name}\` | ${shown} | ${form} | ${meaning} |`;
+  });
+  return `# Settings
+
+Environment variables, all optional, checked when the program starts: a bad value, or a name that begins with \`MERCAT_\`,
+stops it with one line that names every mistake. This page is generated from \`src/config.ts\`.
+
+| name | default | form | meaning |
+|---|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+/** src/database/schema.sql, from a database that all migrations were applied to. */
+export function renderSchema(): Promise<string> {
+  return withDirectory(async (dir) => {
+    const { pool, close } = await openEmbedded({ dir: path.join(dir, 'db') });
+    const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
+    const parts = [
+      '-- Generated from the migrations (npm run generate). For reading: the migrations are what is applied.\n',
+    ];
+    for (const schema of SCHEMAS) {
+      await migrate(database, schema);
+      parts.push(await dumpSchema(database, schema));
+    }
+    await database.close();
+    return parts.join('\n');
+  });
+}
+
+/** Where the documents of the interfaces are served, by the files that they are committed in. */
+const OPENAPI_PATHS = {
+  'openapi/marketplace.json': '/v1/openapi.json',
+  'openapi/store.json': '/api/v1/openapi.json',
+  'openapi/intake.json': '/intake/v1/openapi.json',
+};
+
+/** The OpenAPI documents as they are served, by file. */
+export function renderOpenApi(): Promise<[file: string, document: string][]> {
+  return withDirectory(async (dir) => {
+    const config = readConfig({ PORT: '0', DATA_DIR: dir, BASE_URL: 'http://127.0.0.1:8080' });
+    const service = await startService({ config, log: createLog('silent'), sample: false, workers: false });
+    const documents = Object.entries(OPENAPI_PATHS).map(async ([file, served]): Promise<[string, string]> => {
+      const document: unknown = await (await fetch(service.url + served)).json();
+      return [file, `${JSON.stringify(document, null, 2)}\n`];
+    });
+    const rendered = await Promise.all(documents);
+    await service.close();
+    return rendered;
+  });
+}
+
+async function withDirectory<T>(work: (dir: string) => Promise<T>): Promise<T> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-derived-'));
+  try {
+    return await work(dir);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,13 @@
+// `npm run generate`: writes what is derived and committed. Tests prove that it is current.
+
+import { writeFileSync } from 'node:fs';
+import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
+import { compileDevnetContracts } from './devnet-contracts.ts';
+
+const root = new URL('../../../', import.meta.url);
+writeFileSync(new URL('docs/settings.md', root), renderSettings());
+writeFileSync(new URL('src/database/schema.sql', root), await renderSchema());
+const documents = [...(await renderOpenApi()), ...compileDevnetContracts()];
+for (const [file, document] of documents) writeFileSync(new URL(file, root), document);
+const files = ['docs/settings.md', 'src/database/schema.sql', ...documents.map(([file]) => file)];
+process.stdout.write(`written: ${files.join(', ')}\n`);

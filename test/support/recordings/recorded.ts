@@ -1,0 +1,190 @@
+// Every file of `../shared/data/payloads`, what it is, and where its vendor serves it: the replay server gives what was recorded,
+// byte by byte, for operations that nothing here asks too. It makes nothing up.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Origin, ReplayRequest, Route } from '../replay/replay.ts';
+import { readPayload } from '../replay/replay.ts';
+
+const VENDORS = ['coinbase', 'coingecko', 'magic-eden', 'helius', 'opensea', 'reservoir'] as const;
+export type Vendor = (typeof VENDORS)[number];
+
+/** An answer as its vendor gives it. */
+export type RecordedAnswer = {
+  what: 'answer';
+  vendor: Vendor;
+  origin: Origin;
+  /** With the query, where that tells one answer from another. For JSON-RPC the method after a `#`. */
+  path: string;
+  /** Whether a source here asks for it. */
+  asked: boolean;
+  /** The test that holds a source against it, record by record. */
+  contract?: string;
+};
+
+export type RecordedFile =
+  | RecordedAnswer
+  /** What was sent with a request, or came without one. */
+  | { what: 'query' | 'message'; vendor: Vendor }
+  | { what: 'document'; vendor: Vendor }
+  | { what: 'notes' };
+
+const answer = (vendor: Vendor, path: string, more: Partial<RecordedAnswer> = {}): RecordedAnswer => ({
+  what: 'answer',
+  vendor,
+  origin: 'recorded',
+  path,
+  asked: false,
+  ...more,
+});
+const example = (path: string, more: Partial<RecordedAnswer> = {}) =>
+  answer('magic-eden', path, { origin: 'example', ...more });
+const priceExample = (path: string) => answer('coingecko', path, { origin: 'example' });
+const askedIn = (contract: string) => ({ asked: true, contract });
+const MAGIC_EDEN_TEST = 'test/upstreams/magic-eden/sources.test.ts';
+const SEAPORT_TEST = 'test/orders/seaport/recorded.test.ts';
+
+const WALLET = '/v2/wallets/4wejSnr97csngztZ5SU7A6iZRXJD7B3Y1R1koCQ5NjmD';
+const MINT = '/v2/tokens/6XkPLDtV2w17UUsyzah39PTBjZ9xTY8HokqRdWcmDhBa';
+const SIMPLE_PRICE = '/api/v3/simple/price';
+const ME = 'magiceden-solana';
+
+export const RECORDED: Readonly<Record<string, RecordedFile>> = {
+  'coinbase/v2_exchange-rates_ETH.partial.json': answer('coinbase', '/v2/exchange-rates?currency=ETH'),
+  'coinbase/v2_prices_ETH-USD_spot.json': answer(
+    'coinbase',
+    '/v2/prices/ETH-USD/spot',
+    askedIn('test/upstreams/prices/tasks.test.ts'),
+  ),
+  'coingecko/coins_markets.openapi-example.json': priceExample('/api/v3/coins/markets?vs_currency=usd'),
+  'coingecko/nfts_id.openapi-example.json': priceExample('/api/v3/nfts/pudgy-penguins'),
+  // Another coin than any that is asked for.
+  'coingecko/simple_price.openapi-example.json': priceExample(`${SIMPLE_PRICE}?ids=bitcoin`),
+  // An answer a line.
+  'coingecko/simple_price.recorded.txt': answer(
+    'coingecko',
+    `${SIMPLE_PRICE}?ids=solana`,
+    askedIn('test/upstreams/recorded-pages.test.ts'),
+  ),
+  'coingecko/simple_token_price_id.openapi-example.json': priceExample('/api/v3/simple/token_price/ethereum'),
+  'helius/getAssetsByCreator.famous-fox.50.json': answer('helius', '/#getAssetsByCreator', {
+    contract: 'test/upstreams/das/assets.test.ts',
+  }),
+  'helius/getAssetsByOwner.50.json': answer('helius', '/#getAssetsByOwner', {
+    contract: 'test/upstreams/das/assets.test.ts',
+  }),
+  'helius/helius-openapi.json': { what: 'document', vendor: 'helius' },
+  'magiceden-evm/magic-eden-evm-openapi.yml': { what: 'document', vendor: 'magic-eden' },
+  // The interface before the one that is asked now.
+  'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': answer('magic-eden', '/v3/rtp/ethereum/orders/asks/v5', {
+    contract: MAGIC_EDEN_TEST,
+  }),
+  [`${ME}/magic-eden-solana-openapi.yml`]: { what: 'document', vendor: 'magic-eden' },
+  [`${ME}/recorded_collections_listings.degods-2025-07.json`]: example('/v2/collections/degods/listings', {
+    origin: 'recorded',
+    ...askedIn(MAGIC_EDEN_TEST),
+  }),
+  [`${ME}/rpc_legacy.1.json`]: answer(
+    'magic-eden',
+    '/rpc/getNFTByMintAddress/7Y5ZoSVRxzijRocc1w1ycwFws8EcaAKbQgaW1qewfxRy',
+  ),
+  [`${ME}/rpc_legacy.2.json`]: { what: 'query', vendor: 'magic-eden' },
+  [`${ME}/rpc_legacy.3.json`]: answer('magic-eden', '/rpc/getBiddingsByQuery'),
+  [`${ME}/rpc_legacy.4.json`]: { what: 'query', vendor: 'magic-eden' },
+  [`${ME}/rpc_legacy.5.json`]: answer('magic-eden', '/rpc/getListedNFTsByQuery'),
+  [`${ME}/rpc_legacy.6.json`]: answer('magic-eden', '/rpc/getNFTsByOwner/4nexRvdaGKKSrf9WAFF2mVLSsFiZ4n22ue2kDQzq2MEz'),
+  [`${ME}/rpc_legacy.7.json`]: { what: 'query', vendor: 'magic-eden' },
+  [`${ME}/rpc_legacy.8.json`]: answer('magic-eden', '/rpc/getGlobalActivitiesByQuery'),
+  [`${ME}/v2_collections.json`]: example('/v2/collections'),
+  [`${ME}/v2_collections_symbol_activities.json`]: example(
+    '/v2/collections/magicticket/activities',
+    askedIn(MAGIC_EDEN_TEST),
+  ),
+  [`${ME}/v2_collections_symbol_holder_stats.json`]: example('/v2/collections/magicticket/holder_stats'),
+  [`${ME}/v2_collections_symbol_leaderboard.json`]: example('/v2/collections/magicticket/leaderboard'),
+  [`${ME}/v2_collections_symbol_listings.json`]: example(
+    '/v2/collections/magicticket/listings',
+    askedIn(MAGIC_EDEN_TEST),
+  ),
+  [`${ME}/v2_collections_symbol_stats.json`]: example('/v2/collections/magicticket/stats', askedIn(MAGIC_EDEN_TEST)),
+  [`${ME}/v2_launchpad_collections.json`]: example('/v2/launchpad/collections'),
+  [`${ME}/v2_mmm_pools.json`]: example('/v2/mmm/pools?collectionSymbol=okay_bears'),
+  [`${ME}/v2_mmm_token_mint_address_pools.json`]: example(
+    '/v2/mmm/token/6eGfgGuxA1pBtTX4k2oubpa6m1Z3eaJUBxgtZFB7sjZA/pools',
+  ),
+  [`${ME}/v2_tokens_token_mint.json`]: example(
+    '/v2/tokens/4uvpqEL73361hRXCrHqBZQWeqfbKPQw55yKSFZvLQYTq',
+    askedIn(MAGIC_EDEN_TEST),
+  ),
+  [`${ME}/v2_tokens_token_mint_activities.json`]: example(`${MINT}/activities`),
+  [`${ME}/v2_tokens_token_mint_listings.json`]: example(`${MINT}/listings`),
+  [`${ME}/v2_tokens_token_mint_offers_received.json`]: example(`${MINT}/offers_received`),
+  [`${ME}/v2_wallets_owner_activities.json`]: example('/v2/wallets/owner/activities'),
+  [`${ME}/v2_wallets_wallet_address.json`]: example(WALLET),
+  [`${ME}/v2_wallets_wallet_address_activities.json`]: example(`${WALLET}/activities`),
+  [`${ME}/v2_wallets_wallet_address_escrow_balance.json`]: example(`${WALLET}/escrow_balance`),
+  [`${ME}/v2_wallets_wallet_address_offers_made.json`]: example(`${WALLET}/offers_made`),
+  [`${ME}/v2_wallets_wallet_address_offers_received.json`]: example(`${WALLET}/offers_received`),
+  [`${ME}/v2_wallets_wallet_address_tokens.json`]: example(`${WALLET}/tokens`),
+  'opensea/collections_slug_stats.recorded.json': answer(
+    'opensea',
+    '/api/v2/collections/the-weirdo-ghost-gang/stats',
+    askedIn('test/upstreams/opensea/sources.test.ts'),
+  ),
+  'opensea/openapi.opensea-2026-08.json': { what: 'document', vendor: 'opensea' },
+  // The interface of 2023: its rows are in the frame of now in replay-opensea.ts.
+  'opensea/orders_listings_v2.seaport15.json': answer('opensea', '/api/v2/orders/ethereum/seaport/listings', {
+    contract: SEAPORT_TEST,
+  }),
+  'pyth/feed_ids.txt': { what: 'notes' },
+  'reservoir/orders_asks_v4_v5.json': answer('reservoir', '/orders/asks/v5', { contract: SEAPORT_TEST }),
+  'reservoir/orders_bids_v5.50.json': answer('reservoir', '/orders/bids/v5', { contract: SEAPORT_TEST }),
+  'reservoir/ws_sale_payload-before-empty.json': { what: 'message', vendor: 'reservoir' },
+};
+
+const FOLDER = new URL('../../../../shared/data/payloads/', import.meta.url);
+
+/** The names of the files that are there; null where the folder is not. */
+export function listPayloads(): string[] | null {
+  const folder = fileURLToPath(FOLDER);
+  if (!existsSync(folder)) return null;
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(folder.length).replace(/^\//, ''))
+    .sort();
+}
+
+/** The prices that were recorded from CoinGecko, an answer each. */
+export function readRecordedPrices(): string[] {
+  return (readPayload('coingecko/simple_price.recorded.txt') ?? '').split('\n').filter((line) => line !== '');
+}
+
+/** What was recorded of a vendor, at the paths where it serves it; nothing where the records are not there. */
+export function recordedRoutes(vendor: Vendor): Route[] {
+  const byPath = new Map<string, Route>();
+  for (const [file, { what, ...rest }] of Object.entries(RECORDED)) {
+    if (what !== 'answer') continue;
+    const { vendor: owner, path, origin } = rest as RecordedAnswer;
+    const text = owner === vendor ? readPayload(file) : null;
+    const [pathname = ''] = path.split(/[?#]/);
+    if (text === null || vendor === 'helius') continue;
+    const answer = pathname === SIMPLE_PRICE ? answerPrices : () => text;
+    byPath.set(pathname, { path: new RegExp(RegExp.escape(pathname)), origin, answer });
+  }
+  return [...byPath.values()];
+}
+
+/** The first recorded answer that tells of a coin that is asked for; of others CoinGecko says nothing. */
+function answerPrices({ query }: ReplayRequest): string {
+  const ids = (query.get('ids') ?? '').split(',');
+  const others = readPayload('coingecko/simple_price.openapi-example.json') ?? '{}';
+  return [...readRecordedPrices(), others].find((text) => ids.some((id) => text.includes(`"${id}"`))) ?? '{}';
+}
+
+/** The recorded answer to a method of JSON-RPC, with the id of the question; null where none was. */
+export function answerRecordedMethod(method: string, id: unknown): object | null {
+  const found = Object.entries(RECORDED).find(([, file]) => file.what === 'answer' && file.path === `/#${method}`);
+  const text = found ? readPayload(found[0]) : null;
+  return text === null ? null : { ...JSON.parse(text), id };
+}

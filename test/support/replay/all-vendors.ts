@@ -1,0 +1,197 @@
+// Every marketplace, feed and price source that the service reads, each on a replay server of its own, with a collection that is
+// followed at each, and news that can be made at all of them at once. It knows what the tables have to hold when all is read.
+
+import type { TestContext } from 'node:test';
+import type { Database } from '../../../src/database/port.ts';
+import { upsertFollow } from '../../../src/follows/queries/follows.ts';
+import { upsertRecentViews } from '../../../src/market/queries/recent-views.ts';
+import type { Address, AssetId } from '../../../src/core/address.ts';
+import { toCollectionId } from '../../../src/core/collection.ts';
+import { assetOf, createDasStore, dasRoutes } from './das.ts';
+import { createFeedStore, feedRoutes } from './feed.ts';
+import { addressOf, askRow, createMagicEdenBook, DEGODS, listingRow, magicEdenRoutes, saleRow } from './magic-eden.ts';
+import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from './opensea.ts';
+import { coinbaseRoutes, coingeckoRoutes } from './prices.ts';
+import type { Replay } from './replay.ts';
+import { startReplay } from './replay.ts';
+
+const SYMBOL = 'degods';
+const ASKED = `0x${'a5'.repeat(20)}`;
+const DAY_S = 86_400;
+const LONG_MS = 7 * DAY_S * 1_000;
+
+/** What is followed, as `mercat collections add` takes it. */
+export const FOLLOWED = [
+  { chain: 'apechain', address: APES.contract, opensea: APES.slug, magiceden: null },
+  { chain: 'solana', address: DEGODS, opensea: null, magiceden: SYMBOL },
+  { chain: 'polygon', address: ASKED, opensea: null, magiceden: SYMBOL },
+] as const;
+
+export const SERVERS = ['opensea', 'magicEden', 'das', 'feed', 'coinbase', 'coingecko'] as const;
+export type Server = (typeof SERVERS)[number];
+
+export type SourceWorld = {
+  replays: Readonly<Record<Server, Replay>>;
+  /** With `addresses`, the servers are asked there. */
+  settings(addresses?: Partial<Record<Server, string>>): Record<string, string>;
+  follow(db: Database): Promise<void>;
+  /** Readers look at everything that is followed, and at a token of it, for as long as the test goes on. */
+  show(db: Database): Promise<void>;
+  /** Something new everywhere: a listing, a sale, a token, another price. */
+  makeNews(): void;
+  /** What of the latest news has not arrived, by the name of the task that should have brought it. */
+  missing(db: Database): Promise<string[]>;
+};
+
+/** `rows` are listed everywhere to begin with. */
+export async function startSourceWorld(
+  t: Pick<TestContext, 'after'>,
+  { now, rows }: { now: () => number; rows: number },
+): Promise<SourceWorld> {
+  const range = Array.from({ length: rows }, (_, index) => index);
+  const listedAt = Math.floor(now() / 1_000) - DAY_S;
+  const apes = makeCollection({ tokens: range.map(String) });
+  const book = createMagicEdenBook();
+  const das = createDasStore();
+  const feed = createFeedStore();
+  const prices = { ETH: '2700.5', SOL: '84.95', POL: '0.2174', APE: '0.61' };
+
+  const show = (numbers: readonly number[], salesUpTo: number) => {
+    apes.tokens = numbers.map(String);
+    apes.listings = numbers.map((n) => ({
+      tokenId: String(n),
+      seller: makeAddress(n % 5),
+      total: 10n ** 18n + BigInt(n),
+      hash: makeHash(n + 1),
+      listedAt,
+    }));
+    const sold = numbers.slice(-salesUpTo);
+    apes.sales = sold.map((n) => ({ tokenId: String(n), raw: 5n, tx: makeHash(70_000 + n), soldAt: listedAt + n }));
+    book.listings.set(
+      SYMBOL,
+      numbers.map((n) => listingRow(n)),
+    );
+    book.stats.set(SYMBOL, { symbol: SYMBOL, listedCount: numbers.length, floorPrice: 1_000_000_000 });
+    book.activities.set(
+      SYMBOL,
+      sold.toReversed().map((n) => saleRow(n, listedAt + n)),
+    );
+    book.asks.set(
+      ASKED,
+      numbers.map((n) => askRow(n + 500_000, ASKED, { chain: 'polygon', ...inNative('POL') })),
+    );
+    das.assets = [
+      assetOf(DEGODS, 'nothing', { grouping: [] }),
+      ...numbers.map((n) => assetOf(addressOf('das', n), DEGODS)),
+    ];
+    feed.lines = [
+      { kind: 'feed', snapshot: ['listing'] },
+      ...numbers.map((n) => ownListing(n, listedAt)),
+      { kind: 'feed', end: true },
+    ];
+    prices.ETH = `${2_700 + numbers.length}.5`;
+  };
+  show(range, SALES);
+
+  const replays = {
+    opensea: await startReplay(t, openseaRoutes([apes])),
+    magicEden: await startReplay(t, magicEdenRoutes(book)),
+    das: await startReplay(t, dasRoutes(das)),
+    feed: await startReplay(t, feedRoutes(feed)),
+    coinbase: await startReplay(t, coinbaseRoutes(prices)),
+    coingecko: await startReplay(
+      t,
+      coingeckoRoutes(prices, () => Math.floor(now() / 1_000)),
+    ),
+  };
+  return {
+    replays,
+    settings: (addresses = {}) => {
+      const at = (server: Server) => addresses[server] ?? replays[server].url;
+      return {
+        OPENSEA_API_KEY: 'a-key',
+        OPENSEA_URL: at('opensea'),
+        MAGICEDEN_URL: at('magicEden'),
+        MAGICEDEN_EVM_URL: at('magicEden'),
+        DAS_URL: at('das'),
+        FEED_URL: new URL('/feed', at('feed')).href,
+        PRICE_SOURCES: 'coinbase,coingecko',
+        COINBASE_URL: at('coinbase'),
+        COINGECKO_URL: at('coingecko'),
+      };
+    },
+    follow: async (db) => {
+      for (const { chain, address, opensea, magiceden } of FOLLOWED) {
+        const contractAddress = address as Address;
+        const collectionId = toCollectionId(chain, contractAddress);
+        await upsertFollow(db, {
+          collectionId,
+          chain,
+          contractAddress,
+          standard: null,
+          fromBlock: null,
+          createdAt: now(),
+          openseaSlug: opensea,
+          magicedenSymbol: magiceden,
+        });
+      }
+    },
+    show: (db) =>
+      upsertRecentViews(
+        db,
+        FOLLOWED.flatMap(({ chain, address }) => {
+          const collectionId = toCollectionId(chain, address as Address);
+          const asset = (chain === 'solana' ? addressOf('das', 0) : '0') as AssetId;
+          return [null, asset].map((shown) => ({ collectionId, asset: shown, at: now() + LONG_MS }));
+        }),
+      ),
+    makeNews: () => {
+      range.push(range.length);
+      show(range, SALES);
+    },
+    missing: (db) => findMissing(db, range.length - 1, Number(prices.ETH)),
+  };
+}
+
+/** The newest of them are sold. */
+const SALES = 30;
+
+function inNative(symbol: string): object {
+  const currency = { contract: `0x${'0'.repeat(40)}`, symbol, decimals: 18, displayName: symbol };
+  return { price: { amount: { raw: String(10n ** 18n) }, currency } };
+}
+
+function ownListing(n: number, listedAt: number): object {
+  return {
+    kind: 'listing',
+    source: 'mercat',
+    chain: 'solana',
+    contractAddress: DEGODS,
+    mint: addressOf('mint', n),
+    id: `own-${n}`,
+    priceRaw: String(9_000_000_000 + n),
+    seller: addressOf('se', 8),
+    timestamp: new Date(listedAt * 1_000).toISOString(),
+  };
+}
+
+/** Where the thing of a number has to stand, by task. */
+async function findMissing(db: Database, n: number, eth: number): Promise<string[]> {
+  const has = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).length > 0;
+  const listed = (source: string, id: string) =>
+    has(`select 1 from indexer.listing where source = $1 and id = $2 and status = 'active'`, source, id);
+  const sold = (tx: string) => has(`select 1 from indexer.sale where tx = $1`, tx);
+  const known = (asset: string) => has(`select 1 from indexer.token where asset = $1 and name is not null`, asset);
+  const arrived: Record<string, boolean> = {
+    'opensea-listings': await listed('opensea', makeHash(n + 1)),
+    'opensea-sales': await sold(makeHash(70_000 + n)),
+    'opensea-tokens': await known(String(n)),
+    'magic-eden-listings': await listed('magic-eden', addressOf('pda', n)),
+    'magic-eden-sales': await sold(String(saleRow(n, 0)['signature'])),
+    'magic-eden-asks': await listed('magic-eden', makeHash(n + 500_000)),
+    'das-tokens': await known(addressOf('das', n)),
+    feed: await listed('mercat', `mercat_own-${n}`),
+    prices: await has(`select 1 from main.rate where symbol = 'ETH' and usd = $1`, eth),
+  };
+  return Object.keys(arrived).filter((name) => !arrived[name]);
+}

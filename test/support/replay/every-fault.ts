@@ -1,0 +1,108 @@
+// Runs a source under every fault at every request, and holds what comes of it against the one rule: fresh rows, no row, or a
+// failure that says so; never a bad row, and never a walk that calls itself whole and is not.
+
+import assert from 'node:assert/strict';
+import { createLog } from '../../../src/core/log.ts';
+import { createChains } from '../../../src/core/chains.ts';
+import { parseRecord } from '../../../src/intake/records/records.ts';
+import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
+import type { Upstream } from '../../../src/upstreams/upstream.ts';
+import { createUpstream, UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import type { WalkEnd } from '../../../src/upstreams/walk.ts';
+import { watchLiveMemory } from '../measure/live-memory.ts';
+import type { Fault, Replay } from './replay.ts';
+import { FAULTS } from './replay.ts';
+
+const TIMEOUT_MS = 400;
+/** What a run may add to the memory in use: a bomb of 256 MiB, or a page of 20,000 rows for each request, is far more. */
+const GROWTH_MAX = 160 * 2 ** 20;
+const recordContext = { chains: createChains(), serviceName: 'mercat', seaport: new Map(), now: () => Date.now() };
+
+/** An upstream that gives up soon, unless told otherwise, and rests for a moment only. */
+export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Upstream {
+  return createUpstream({
+    name: 'test',
+    baseUrl,
+    timeoutMs,
+    retryMs: 1,
+    restMs: 1,
+    restMaxMs: 1,
+    log: createLog('error', () => undefined),
+    clock: Date.now,
+  });
+}
+
+export type Outcome = { records: SourceRecord[]; refused: string[]; end: WalkEnd | null; failure: string | null };
+
+/** All pages of a walk, or what came before it failed. Anything but an UpstreamFailure is a bug. */
+export async function collect(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<Outcome> {
+  const outcome: Outcome = { records: [], refused: [], end: null, failure: null };
+  try {
+    for (;;) {
+      const page = await pages.next();
+      if (page.done) return { ...outcome, end: page.value };
+      outcome.records.push(...page.value.records);
+      outcome.refused.push(...page.value.refused);
+    }
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    return { ...outcome, failure: error.reason };
+  }
+}
+
+/** Every record is one that the intake takes. */
+export function assertSound(records: readonly SourceRecord[]): void {
+  for (const record of records) {
+    const parsed = parseRecord(recordContext, record);
+    assert.ok(parsed.record, `${JSON.stringify(record)}: ${parsed.record === null && parsed.reason}`);
+  }
+}
+
+/** Each fault at each request of a run, and a good run after each. `good` is what a run without faults gives. */
+export async function underEveryFault(
+  replay: Replay,
+  run: () => Promise<Outcome>,
+  { good, except = [] }: { good: Outcome; except?: readonly Fault[] },
+): Promise<void> {
+  replay.reset();
+  const first = await run();
+  assert.deepEqual(first, good);
+  const requests = replay.count();
+  const known = new Set(good.records.map((record) => JSON.stringify(record)));
+  const done: (() => void)[] = [];
+  const memory = watchLiveMemory({ after: (one) => done.push(one) }, GROWTH_MAX);
+  for (const fault of FAULTS) {
+    if (except.includes(fault)) continue;
+    for (let skip = 0; skip < requests; skip += 1) {
+      const what = `${fault} at request ${skip + 1}`;
+      replay.fail(fault, { skip });
+      const outcome = await run();
+      assertSound(outcome.records);
+      for (const record of outcome.records) {
+        assert.ok(known.has(JSON.stringify(record)), `${what}: ${JSON.stringify(record)} was never told`);
+      }
+      if (outcome.end?.whole) {
+        const found = new Set(outcome.records.map((record) => JSON.stringify(record)));
+        assert.equal(found.size, known.size, `${what}: a walk that misses rows calls itself whole`);
+      }
+      replay.heal();
+      await recover(run, good, what);
+    }
+  }
+  const growth = memory.growth();
+  for (const one of done) one();
+  assert.ok(growth < GROWTH_MAX, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
+}
+
+const RECOVERY_MS = 5_000;
+
+/** The rest of the breaker is a matter of milliseconds here. */
+async function recover(run: () => Promise<Outcome>, good: Outcome, what: string): Promise<void> {
+  const deadline = performance.now() + RECOVERY_MS;
+  for (;;) {
+    const outcome = await run();
+    if (outcome.failure === null) return assert.deepEqual(outcome, good, `after ${what}`);
+    assert.ok(performance.now() < deadline, `after ${what} it did not recover: ${outcome.failure}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,359 @@
+// OpenSea v2 as a table of routes for the replay server. Statistics and orders are recorded; for all else nothing was, and the
+// answers are made by the schemas of the vendor's document of August 2026 (opensea.test.ts holds them against it).
+
+import { recordedRoutes } from '../recordings/recorded.ts';
+import type { Route } from './replay.ts';
+import { readPayload, ReplayStatus } from './replay.ts';
+
+export const GHOSTS = { slug: 'the-weirdo-ghost-gang', contract: '0x9401518f4ebba857baa879d9f76e1cc8b31ed197' };
+export const APES = { slug: 'ape-things', contract: `0x${'a9'.repeat(20)}` };
+const OPENSEA_FEE = '0x0000a26b00c1f0df003000390027140000faa719';
+const CREATOR = `0x${'c0'.repeat(20)}`;
+const SEAPORT_16 = '0x0000000000000068f116a894984e2db1123eb395';
+const CREATED = '2024-10-20T08:00:00.123456+00:00';
+const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
+
+export type MadeListing = {
+  tokenId: string;
+  seller: string;
+  /** What the order asks for in all, in base units. */
+  total: bigint;
+  hash: string;
+  quantity?: number;
+  /** The payment's token and symbol; native by default. */
+  currency?: { token: string; symbol: string; decimals: number };
+  contract?: string;
+  listedAt?: number;
+  status?: string;
+  type?: string;
+};
+
+export type MadeSale = {
+  tokenId: string;
+  raw: bigint;
+  tx: string;
+  soldAt: number;
+  quantity?: number;
+  currency?: { token: string; symbol: string; decimals: number };
+};
+
+/** A collection that tests may change while it is served. */
+export type MadeCollection = {
+  slug: string;
+  contract: string;
+  /** As OpenSea calls it. */
+  chain: string;
+  standard?: 'erc721' | 'erc1155';
+  symbol: string;
+  listings: MadeListing[];
+  sales: MadeSale[];
+  tokens: string[];
+  /** The literal of the floor, as the answer has it. */
+  floorText?: string;
+  createdText?: string;
+};
+
+export const makeHash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
+export const makeAddress = (number: number) => `0x${number.toString(16).padStart(40, 'e')}`;
+
+export function makeCollection(part: Partial<MadeCollection> = {}): MadeCollection {
+  return { ...APES, chain: 'ape_chain', symbol: 'APE', listings: [], sales: [], tokens: [], ...part };
+}
+
+/** Routes for the made collections, and the recorded ones where the records are at hand. */
+export function openseaRoutes(collections: readonly MadeCollection[] = []): Route[] {
+  const bySlug = (slug: string | undefined) => collections.find((one) => one.slug === slug);
+  const byContract = (groups: Readonly<Record<string, string>>) =>
+    collections.find((one) => one.chain === groups['chain'] && one.contract === groups['address']);
+  const paging = { parameter: 'next', nextField: 'next' };
+  return [
+    ...recordedRoutes('opensea'),
+    ...recordedOrderRoutes(),
+    {
+      path: /\/api\/v2\/chain\/(?<chain>[^/]+)\/contract\/(?<address>[^/]+)/,
+      origin: 'schema',
+      answer: ({ groups }) => {
+        const made = byContract(groups);
+        return made ? toContract(made) : new ReplayStatus(404);
+      },
+    },
+    {
+      path: /\/api\/v2\/collections\/(?<slug>[^/]+)/,
+      origin: 'schema',
+      answer: ({ groups }) => {
+        const made = bySlug(groups['slug']);
+        return made ? toCollection(made) : new ReplayStatus(404);
+      },
+    },
+    {
+      path: /\/api\/v2\/collections\/(?<slug>[^/]+)\/stats/,
+      origin: 'schema',
+      answer: ({ groups }) => {
+        const made = bySlug(groups['slug']);
+        return made ? toStats(made) : new ReplayStatus(404);
+      },
+    },
+    {
+      path: /\/api\/v2\/listings\/collection\/(?<slug>[^/]+)\/(?<order>all|best)/,
+      origin: 'schema',
+      paging,
+      answer: ({ groups, query }) => {
+        const made = bySlug(groups['slug']);
+        if (!made) return new ReplayStatus(404);
+        const sorted = made.listings.toSorted((a, b) => (a.total < b.total ? -1 : 1));
+        const rows = groups['order'] === 'best' ? sorted : made.listings;
+        return toPage(
+          'listings',
+          rows.map((listing) => toListing(listing, made)),
+          query,
+        );
+      },
+    },
+    {
+      path: /\/api\/v2\/events\/collection\/(?<slug>[^/]+)/,
+      origin: 'schema',
+      paging,
+      answer: ({ groups, query }) => {
+        const made = bySlug(groups['slug']);
+        if (!made) return new ReplayStatus(404);
+        const after = Number(query.get('after') ?? 0);
+        const sales = made.sales.filter((sale) => sale.soldAt > after).toSorted((a, b) => b.soldAt - a.soldAt);
+        return toPage(
+          'asset_events',
+          sales.map((sale) => toSale(sale, made)),
+          query,
+        );
+      },
+    },
+    {
+      path: /\/api\/v2\/chain\/(?<chain>[^/]+)\/contract\/(?<address>[^/]+)\/nfts/,
+      origin: 'schema',
+      paging,
+      answer: ({ groups, query }) => {
+        const made = byContract(groups);
+        if (!made) return new ReplayStatus(404);
+        return toPage(
+          'nfts',
+          made.tokens.map((token) => toNft(token, made)),
+          query,
+        );
+      },
+    },
+    {
+      path: /\/api\/v2\/chain\/(?<chain>[^/]+)\/contract\/(?<address>[^/]+)\/nfts\/(?<token>[^/]+)/,
+      origin: 'schema',
+      answer: ({ groups }) => {
+        const made = byContract(groups);
+        const token = made?.tokens.find((one) => one === groups['token']);
+        return made && token ? { nft: toDetailedNft(token, made) } : new ReplayStatus(404);
+      },
+    },
+  ];
+}
+
+type RecordedOrder = Readonly<Record<string, unknown>> & {
+  order_hash: string;
+  current_price: string;
+  listing_time: number;
+  protocol_address: string;
+  protocol_data: unknown;
+  remaining_quantity: number;
+};
+
+/** The recorded answer of the interface of 2023, as text. */
+export function readRecordedOrders(): string | null {
+  return readPayload('opensea/orders_listings_v2.seaport15.json');
+}
+
+/** The four recorded orders in the frame that listings have now. */
+function recordedOrderRoutes(): Route[] {
+  const orders = readRecordedOrders();
+  if (orders === null) return [];
+  const { orders: rows } = JSON.parse(orders) as { orders: RecordedOrder[] };
+  const listings = rows.map((row) => ({
+    order_hash: row.order_hash,
+    chain: 'ethereum',
+    protocol_data: row.protocol_data,
+    protocol_address: row.protocol_address,
+    asset: { identifier: '5333', contract: GHOSTS.contract },
+    remaining_quantity: row.remaining_quantity,
+    order_created_at: row.listing_time,
+    price: { current: { currency: 'ETH', decimals: 18, value: row.current_price } },
+    type: 'basic',
+    status: 'ACTIVE',
+  }));
+  return [
+    {
+      path: new RegExp(`/api/v2/listings/collection/${GHOSTS.slug}/(?:all|best)`),
+      origin: 'recorded rows',
+      paging: { parameter: 'next', nextField: 'next' },
+      answer: ({ query }) => toPage('listings', listings, query),
+    },
+  ];
+}
+
+/** A page, and a cursor for the next one where there is more. */
+function toPage(name: string, rows: readonly unknown[], query: URLSearchParams): Record<string, unknown> {
+  const limit = Number(query.get('limit') ?? 20);
+  const cursor = query.get('next');
+  const start = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64url').toString().replace('at-', '')) || 0;
+  const end = start + limit;
+  const next = end < rows.length ? { next: Buffer.from(`at-${end}`).toString('base64url') } : {};
+  return { [name]: rows.slice(start, end), ...next };
+}
+
+function toContract({ contract, chain, slug, standard = 'erc721' }: MadeCollection): unknown {
+  return { address: contract, chain, collection: slug, contract_standard: standard, name: 'Ape Things' };
+}
+
+function toCollection({ slug, contract, chain, symbol, tokens, createdText = CREATED }: MadeCollection): unknown {
+  const currency = {
+    symbol,
+    address: NO_ADDRESS,
+    chain,
+    image: 'https://pictures.example/coin.png',
+    name: symbol,
+    decimals: 18,
+    eth_price: '0.0002',
+    usd_price: '0.61',
+  };
+  return {
+    collection: slug,
+    name: 'Ape Things',
+    description: 'Things of apes, and “quotes”.',
+    image_url: 'https://pictures.example/things.png',
+    banner_image_url: 'https://pictures.example/banner.png',
+    owner: CREATOR,
+    safelist_status: 'verified',
+    category: 'pfps',
+    is_disabled: false,
+    is_nsfw: false,
+    trait_offers_enabled: true,
+    collection_offers_enabled: true,
+    opensea_url: `https://opensea.io/collection/${slug}`,
+    project_url: '',
+    contracts: [{ address: contract, chain }],
+    editors: [CREATOR],
+    fees: [
+      { fee: 1, recipient: OPENSEA_FEE, required: true },
+      { fee: 4.25, recipient: CREATOR, required: false },
+      { fee: 0.5, recipient: makeAddress(7), required: false },
+    ],
+    total_supply: tokens.length,
+    unique_item_count: tokens.length,
+    created_date: createdText,
+    pricing_currencies: { listing_currency: currency, offer_currency: { ...currency, symbol: `W${symbol}` } },
+  };
+}
+
+/** Text, so that the floor's literal is what the test says. */
+function toStats({ symbol, listings, sales, floorText = '0.01569' }: MadeCollection): string {
+  const interval = (name: string) => ({ interval: name, volume: 0.1258, sales: sales.length });
+  const total = {
+    volume: 46.07304008849007,
+    sales: sales.length,
+    num_owners: new Set(listings.map((one) => one.seller)).size,
+    floor_price: '@floor',
+    floor_price_symbol: symbol,
+  };
+  const answer = { total, intervals: [interval('one_day'), interval('seven_day'), interval('thirty_day')] };
+  return JSON.stringify(answer).replace('"@floor"', floorText);
+}
+
+function toListing(listing: MadeListing, made: MadeCollection): unknown {
+  const { tokenId, seller, total, hash, quantity = 1, listedAt = 1_763_000_000, status = 'ACTIVE' } = listing;
+  const { token, symbol, decimals } = listing.currency ?? { token: NO_ADDRESS, symbol: made.symbol, decimals: 18 };
+  const fee = total / 100n;
+  const pay = (recipient: string, amount: bigint) => ({
+    itemType: token === NO_ADDRESS ? 0 : 1,
+    token,
+    identifierOrCriteria: '0',
+    startAmount: amount.toString(),
+    endAmount: amount.toString(),
+    recipient,
+  });
+  const contract = listing.contract ?? made.contract;
+  return {
+    order_hash: hash,
+    chain: made.chain,
+    protocol_data: {
+      parameters: {
+        offerer: seller,
+        offer: [
+          {
+            itemType: made.standard === 'erc1155' ? 3 : 2,
+            token: contract,
+            identifierOrCriteria: tokenId,
+            startAmount: String(quantity),
+            endAmount: String(quantity),
+          },
+        ],
+        consideration: [pay(seller, total - fee), pay(OPENSEA_FEE, fee)],
+        startTime: String(listedAt),
+        endTime: String(listedAt + 86_400 * 180),
+        orderType: 0,
+        zone: NO_ADDRESS,
+        zoneHash: makeHash(0),
+        salt: '24446860302761739304752683030156737591518664810215442929805094493721747150166',
+        conduitKey: makeHash(1),
+        totalOriginalConsiderationItems: 2,
+        counter: 0,
+      },
+      signature: `0x${'5e'.repeat(64)}`,
+    },
+    protocol_address: SEAPORT_16,
+    asset: { identifier: tokenId, contract },
+    remaining_quantity: quantity,
+    order_created_at: listedAt,
+    price: { current: { currency: symbol, decimals, value: total.toString() } },
+    type: listing.type ?? 'basic',
+    status,
+  };
+}
+
+function toSale(sale: MadeSale, made: MadeCollection): unknown {
+  const { token, symbol, decimals } = sale.currency ?? { token: NO_ADDRESS, symbol: made.symbol, decimals: 18 };
+  return {
+    event_type: 'sale',
+    event_timestamp: sale.soldAt,
+    transaction: sale.tx,
+    order_hash: makeHash(sale.soldAt),
+    protocol_address: SEAPORT_16,
+    chain: made.chain,
+    payment: { quantity: sale.raw.toString(), token_address: token, decimals, symbol },
+    closing_date: sale.soldAt,
+    seller: makeAddress(1),
+    buyer: makeAddress(2),
+    quantity: sale.quantity ?? 1,
+    nft: toNft(sale.tokenId, made),
+  };
+}
+
+function toNft(identifier: string, { slug, contract, standard = 'erc721' }: MadeCollection): Record<string, unknown> {
+  return {
+    identifier,
+    collection: slug,
+    contract,
+    token_standard: standard,
+    name: `Thing #${identifier}`,
+    description: 'A thing',
+    image_url: `https://pictures.example/${identifier}.png`,
+    display_image_url: `https://pictures.example/${identifier}-small.png`,
+    metadata_url: `ipfs://things/${identifier}`,
+    opensea_url: `https://opensea.io/item/${identifier}`,
+    updated_at: '2025-07-01T10:00:00',
+    is_disabled: false,
+    is_nsfw: false,
+    traits: [{ trait_type: 'Colour', value: 'Blue' }],
+  };
+}
+
+function toDetailedNft(identifier: string, made: MadeCollection): unknown {
+  return {
+    ...toNft(identifier, made),
+    is_suspicious: false,
+    creator: CREATOR,
+    owners: [{ address: makeAddress(3), quantity: 1, quantity_string: '1' }],
+    rarity: { strategy_id: 'openrarity', strategy_version: '1.0', rank: 12 },
+  };
+}

@@ -1,0 +1,300 @@
+// A local server that stands in for an upstream: it answers from a table of routes, each of which says whether its answers were
+// recorded, and breaks on demand as upstreams do. It counts what it is asked. It knows no upstream: their tables stand beside it.
+
+import { existsSync, readFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipBomb } from './gzip-bomb.ts';
+
+/** Where an answer comes from: best first. */
+export type Origin =
+  | 'recorded'
+  /** Recorded rows in a frame, or in pages, made from the schema. */
+  | 'recorded rows'
+  /** The vendor's own example. */
+  | 'example'
+  /** Nothing was recorded: made by the schema of the vendor's document. */
+  | 'schema';
+
+export type ReplayRequest = {
+  method: string;
+  path: string;
+  /** What the groups of the route's pattern matched, decoded. */
+  groups: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  headers: http.IncomingHttpHeaders;
+  body: string;
+};
+
+/** An answer with a status or headers of its own, such as 404 for a token that is not there. */
+export class ReplayStatus {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, { body = '{}', headers = {} }: { body?: string; headers?: Record<string, string> } = {}) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+export type Route = {
+  method?: 'GET' | 'POST';
+  /** Matches the whole path; named groups become `groups`. */
+  path: RegExp;
+  origin: Origin;
+  /** Text is sent as it is, anything else as JSON. */
+  answer: (request: ReplayRequest) => unknown;
+  /** How its pages are told apart: the parameter of a cursor or offset, and the field of the next cursor where there is one. */
+  paging?: { parameter: string; nextField?: string };
+};
+
+export const FAULTS = [
+  'slow',
+  'hang',
+  'hang-in-body',
+  'drip',
+  'reset',
+  'redirect',
+  'too-many-requests',
+  'server-error',
+  'not-found',
+  'truncated',
+  'not-json',
+  'not-utf8',
+  'empty',
+  'gzip-bomb',
+  'deep',
+  'wrong-types',
+  'floats',
+  'nulls',
+  'null-signatures',
+  'huge-page',
+  'repeated-page',
+  'looping-cursor',
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+export type FaultOptions = {
+  /** Requests that are still answered well. */
+  skip?: number;
+  /** Requests that it breaks after those; all by default, until `heal`. */
+  times?: number;
+  path?: RegExp;
+  /** For `slow`: how much later the answer comes. For `drip`: between two bytes. */
+  ms?: number;
+  /** For `too-many-requests`: the header as it is sent; null for none. */
+  retryAfter?: string | null;
+};
+
+export type Replay = {
+  url: string;
+  fail(fault: Fault, options?: FaultOptions): void;
+  heal(): void;
+  /** How many requests there were, or how many of those whose path matches. */
+  count(path?: RegExp): number;
+  /** All requests so far, as `GET /path?query`, in their order. */
+  readonly requests: readonly string[];
+  /** Forgets what was counted. */
+  reset(): void;
+  close(): Promise<void>;
+};
+
+const DRIP_MS = 20;
+const SLOW_MS = 200;
+const HUGE_ROWS = 20_000;
+const DEPTH = 100_000;
+
+/** Starts the server on loopback; it closes with the test. */
+export async function startReplay(t: Pick<TestContext, 'after'>, routes: readonly Route[]): Promise<Replay> {
+  const requests: string[] = [];
+  let failing: (FaultOptions & { fault: Fault; skip: number; times: number }) | null = null;
+
+  /** The fault of this request; uses up one of its times. */
+  const takeFault = (path: string): (FaultOptions & { fault: Fault }) | null => {
+    if (!failing || (failing.path && !failing.path.test(path))) return null;
+    if (failing.skip > 0) {
+      failing.skip -= 1;
+      return null;
+    }
+    if (failing.times <= 0) return null;
+    failing.times -= 1;
+    return failing;
+  };
+
+  const server = http.createServer((incoming, outgoing) => {
+    outgoing.on('error', () => outgoing.destroy());
+    void readRequest(incoming).then((request) => {
+      requests.push(`${request.method} ${incoming.url}`);
+      const fault = takeFault(request.path);
+      const breaking = fault && BREAKING[fault.fault];
+      if (breaking) return breaking(outgoing, fault);
+      const { status, body, headers } = answer(routes, request, fault?.fault ?? null);
+      for (const [name, value] of Object.entries(headers ?? {})) outgoing.setHeader(name, value);
+      if (status === 304) return outgoing.writeHead(status).end();
+      const sending = (fault && SENDING[fault.fault]) ?? sendWhole;
+      return sending(outgoing, { status, bytes: Buffer.from(body), ms: fault?.ms });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = async () => {
+    server.closeAllConnections();
+    if (server.listening) await new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  t.after(close);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    fail: (fault, options = {}) => {
+      failing = { skip: 0, times: Number.POSITIVE_INFINITY, ...options, fault };
+    },
+    heal: () => (failing = null),
+    count: (path) => (path ? requests.filter((request) => path.test(request)).length : requests.length),
+    requests,
+    reset: () => (requests.length = 0),
+    close,
+  };
+}
+
+async function readRequest(incoming: http.IncomingMessage): Promise<ReplayRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const url = new URL(incoming.url ?? '/', 'http://localhost');
+  return {
+    method: incoming.method ?? 'GET',
+    path: url.pathname,
+    groups: {},
+    query: url.searchParams,
+    headers: incoming.headers,
+    body: Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+type Breaking = (outgoing: http.ServerResponse, options: FaultOptions) => void;
+
+const endWith =
+  (status: number, body: string | Buffer = '{}', headers: http.OutgoingHttpHeaders = {}): Breaking =>
+  (outgoing) =>
+    outgoing.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+
+/** Faults that leave nothing of the answer. */
+const BREAKING: Partial<Record<Fault, Breaking>> = {
+  hang: () => undefined,
+  'hang-in-body': (outgoing) => outgoing.writeHead(200, { 'content-type': 'application/json' }).write('{"'),
+  reset: (outgoing) => outgoing.socket?.resetAndDestroy(),
+  redirect: endWith(302, '', { location: 'http://127.0.0.1:1/' }),
+  'too-many-requests': (outgoing, { retryAfter = '0' }) =>
+    outgoing.writeHead(429, retryAfter === null ? {} : { 'retry-after': retryAfter }).end('{}'),
+  'server-error': endWith(500),
+  'not-found': endWith(404),
+  'not-json': endWith(200, '<!doctype html><title>Just a moment...</title>', { 'content-type': 'text/html' }),
+  'not-utf8': endWith(200, Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d])),
+  empty: endWith(200, ''),
+  deep: endWith(200, '['.repeat(DEPTH) + ']'.repeat(DEPTH)),
+  'gzip-bomb': (outgoing) => endWith(200, gzipBomb(), { 'content-encoding': 'gzip' })(outgoing, {}),
+};
+
+function answer(
+  routes: readonly Route[],
+  request: ReplayRequest,
+  fault: Fault | null,
+): { status: number; body: string; headers?: Readonly<Record<string, string>> } {
+  for (const route of routes) {
+    const match = new RegExp(`^(?:${route.path.source})$`, route.path.flags).exec(request.path);
+    if (!match || (route.method ?? 'GET') !== request.method) continue;
+    const entries = Object.entries(match.groups ?? {}).map(([name, text]) => [name, decodeURIComponent(text)]);
+    const query = new URLSearchParams(request.query);
+    if (fault === 'repeated-page' && route.paging) query.delete(route.paging.parameter);
+    const value = route.answer({ ...request, query, groups: Object.fromEntries(entries) });
+    if (value instanceof ReplayStatus) return value;
+    const spoil = fault && SPOILING[fault];
+    if (!spoil) return { status: 200, body: typeof value === 'string' ? value : JSON.stringify(value) };
+    const whole: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+    return { status: 200, body: JSON.stringify(spoil(whole, route.paging?.nextField)) };
+  }
+  return { status: 404, body: '{"errors":["no such route"]}' };
+}
+
+let fresh = 0;
+
+type Spoiling = (value: unknown, nextField: string | undefined) => unknown;
+
+const setNext =
+  (toCursor: () => string): Spoiling =>
+  (value, nextField) =>
+    nextField === undefined ? value : { ...(value as object), [nextField]: toCursor() };
+
+/** Answers that are well-formed, and wrong. */
+const SPOILING: Partial<Record<Fault, Spoiling>> = {
+  'wrong-types': (value) => mapLeaves(value, toWrongType),
+  floats: (value) =>
+    mapLeaves(value, (leaf) => (typeof leaf === 'string' && /^\d+$/.test(leaf) ? Number(leaf) + 0.5 : leaf)),
+  nulls: (value) => mapLeaves(value, () => null),
+  'null-signatures': (value) => mapLeaves(value, (leaf, key) => (key === 'signature' ? null : leaf)),
+  'huge-page': (value) => (Array.isArray(value) ? repeat(value) : mapArrays(value as Record<string, unknown>)),
+  'repeated-page': setNext(() => `again-${(fresh += 1)}`),
+  'looping-cursor': setNext(() => 'round-and-round'),
+};
+
+function toWrongType(leaf: unknown): unknown {
+  if (typeof leaf === 'string') return { text: leaf };
+  return typeof leaf === 'number' ? [String(leaf)] : 'yes';
+}
+
+function repeat(rows: readonly unknown[]): unknown[] {
+  return Array.from({ length: HUGE_ROWS }, (_, index) => rows[index % Math.max(rows.length, 1)] ?? 0);
+}
+
+function mapArrays(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, Array.isArray(one) ? repeat(one) : one]));
+}
+
+function mapLeaves(value: unknown, toLeaf: (leaf: unknown, key: string) => unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => mapLeaves(one, toLeaf, key));
+  if (typeof value !== 'object' || value === null) return toLeaf(value, key);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapLeaves(one, toLeaf, name)]));
+}
+
+type Sending = (
+  outgoing: http.ServerResponse,
+  answer: { status: number; bytes: Buffer; ms: number | undefined },
+) => void;
+
+const sendWhole: Sending = (outgoing, { status, bytes }) => {
+  outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes);
+};
+
+/** Faults in how an answer is sent. */
+const SENDING: Partial<Record<Fault, Sending>> = {
+  slow: (outgoing, answer) => setTimeout(() => sendWhole(outgoing, answer), answer.ms ?? SLOW_MS).unref(),
+  drip: (outgoing, { status, bytes, ms = DRIP_MS }) => {
+    outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });
+    drip(outgoing, bytes, ms);
+  },
+  truncated: (outgoing, { status, bytes }) => {
+    outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });
+    outgoing.write(bytes.subarray(0, bytes.length / 2), () => outgoing.destroy());
+  },
+};
+
+function drip(outgoing: http.ServerResponse, bytes: Buffer, everyMs: number): void {
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (outgoing.destroyed || sent >= bytes.length) {
+      clearInterval(timer);
+      outgoing.end();
+    } else outgoing.write(bytes.subarray(sent, (sent += 1)));
+  }, everyMs);
+  timer.unref();
+  outgoing.on('close', () => clearInterval(timer));
+}
+
+const PAYLOADS = new URL('../../../../shared/data/payloads/', import.meta.url);
+
+/** The text of a recorded answer; null where the records are not there. */
+export function readPayload(name: string): string | null {
+  const file = fileURLToPath(new URL(name, PAYLOADS));
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}

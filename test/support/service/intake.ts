@@ -1,0 +1,163 @@
+// What tests of the intake share: a context on a test database, streams of records, and what became of them.
+
+import assert from 'node:assert/strict';
+import type { Database } from '../../../src/database/port.ts';
+import { createChains } from '../../../src/core/chains.ts';
+import { readConfig } from '../../../src/config.ts';
+import type { ServiceContext } from '../../../src/context.ts';
+import { createContext } from '../../../src/context.ts';
+import { createLog } from '../../../src/core/log.ts';
+import type { ImportContext, ImportOptions } from '../../../src/intake/import.ts';
+import { importRecords } from '../../../src/intake/import.ts';
+import type { ImportSummary } from '../../../src/intake/tally.ts';
+
+export const NOW = Date.UTC(2026, 5, 1);
+export const SERVICE = 'mercat';
+export const EVM = '0x00000000000000000000000000000000000000aa';
+export const SELLER = '0x00000000000000000000000000000000000000b1';
+export const MINT = 'So11111111111111111111111111111111111111112';
+export const ASSET = '3kxh9JnBdktEyJDopKFnwzg3yaFQT1kbR8BoyvvPuAAy';
+
+export const recordContext = { chains: createChains(), serviceName: SERVICE, seaport: new Map(), now: () => NOW };
+
+/** The context of a service on one test database, by the program's own constructor; `more` replaces parts of it. */
+export function toContext(
+  db: Database,
+  { settings = {}, ...more }: Partial<ServiceContext> & { settings?: Record<string, string> } = {},
+): ServiceContext {
+  const databases = { main: db, indexer: db };
+  const config = readConfig(settings);
+  const context = createContext({ config, log: createLog('silent'), clock: () => NOW, random: () => 0.5, databases });
+  return { ...context, ...more };
+}
+
+/** Good records, to be changed by a test. */
+export const listing = (more: object = {}) => ({
+  kind: 'listing',
+  source: 'opensea',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  tokenId: '1',
+  priceRaw: '100',
+  seller: SELLER,
+  id: 'L1',
+  timestamp: '2026-05-01T00:00:00Z',
+  ...more,
+});
+
+export const order = (more: object = {}) => ({
+  kind: 'order',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  tokenId: '1',
+  priceRaw: '100',
+  seller: SELLER,
+  createdAt: '2026-05-01T00:00:00Z',
+  ...more,
+});
+
+export const sale = (more: object = {}) => ({
+  kind: 'sale',
+  source: 'opensea',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  tokenId: '1',
+  price: '100',
+  timestamp: '2026-05-01T10:30:00Z',
+  ...more,
+});
+
+export const token = (more: object = {}) => ({
+  kind: 'token',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  tokenId: '1',
+  ...more,
+});
+
+export const collection = (more: object = {}) => ({
+  kind: 'collection',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  slug: 'aa',
+  name: 'Collection A',
+  ...more,
+});
+
+export const product = (more: object = {}) => ({ kind: 'product', shop: 's', name: 'Mug', price: '19.90', ...more });
+
+export function toNdjson(records: Iterable<unknown>): string {
+  return [...records].map((record) => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`).join('');
+}
+
+/** The text or bytes as a stream, in chunks of the given size. */
+export async function* toChunks(content: string | Uint8Array, chunkSize = 10_000): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(content);
+  for (let at = 0; at < bytes.length; at += chunkSize) yield bytes.subarray(at, at + chunkSize);
+}
+
+export type Imported = { summary: ImportSummary; refused: { line: number; reason: string }[] };
+
+/** Imports and returns what became of it. */
+export async function runImport(
+  context: ImportContext,
+  content: string | Uint8Array,
+  options: Partial<ImportOptions> = {},
+): Promise<Imported> {
+  const refused: Imported['refused'] = [];
+  const summary = await importRecords(context, toChunks(content), {
+    format: 'ndjson',
+    ...options,
+    onEvent: (event) => {
+      if (event.event === 'refused') refused.push({ line: event.line, reason: event.reason });
+      return options.onEvent?.(event);
+    },
+  });
+  const { read, inserted, updated, unchanged } = summary;
+  assert.equal(read, inserted + updated + unchanged + summary.refused);
+  assert.equal(summary.refused, refused.length);
+  return { summary, refused };
+}
+
+/** Imports records that must all be accepted: `[inserted, updated, unchanged]`. */
+export async function land(db: Database, ...records: unknown[]): Promise<[number, number, number]> {
+  const { summary, refused } = await runImport(toContext(db), toNdjson(records));
+  assert.deepEqual(refused, []);
+  return [summary.inserted, summary.updated, summary.unchanged];
+}
+
+const TABLES = [
+  'main.collection',
+  'main.book_order',
+  'main.rate',
+  'indexer.listing',
+  'indexer.sale',
+  'indexer.sale_hour',
+  'indexer.sale_total',
+  'indexer.token',
+  'indexer.collection_stats',
+  'indexer.collection_analytics',
+] as const;
+
+export type TableName = (typeof TABLES)[number];
+
+/** Empties everything that the intake writes to. */
+export async function emptyTables(db: Database): Promise<void> {
+  await db.query(`truncate ${TABLES.join(', ')}`);
+}
+
+const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.shown', 'indexer.listing_snapshot'];
+
+/** The same, and what the tasks keep beside it. */
+export async function emptySyncTables(db: Database): Promise<void> {
+  await emptyTables(db);
+  for (const table of SYNC_TABLES) await db.query(`delete from ${table}`);
+}
+
+/** All rows of everything that the intake writes to, in a fixed order: equal before and after what must change nothing. */
+export async function dumpTables(db: Database): Promise<Record<string, unknown[]>> {
+  const dump: Record<string, unknown[]> = {};
+  for (const table of TABLES)
+    dump[table] = (await db.query(`select t::text as row from ${table} as t order by 1`)).map((r) => r['row']);
+  return dump;
+}

@@ -1,0 +1,162 @@
+// What the contract tests share: a service with a clock of the test's own on each engine, and collections with records about
+// them that no other test knows, so that all tests of a file can use one service.
+
+import { after, before, describe } from 'node:test';
+import { readConfig } from '../../../src/config.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { openDatabases } from '../../../src/database/open.ts';
+import { findOrInsertSecret } from '../../../src/database/secrets.ts';
+import type { RateLimits } from '../../../src/http/rate-limit.ts';
+import { createLog } from '../../../src/core/log.ts';
+import { toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
+import { forEachEngine } from '../engines/each-engine.ts';
+import type { TestService } from './service.ts';
+import { startTestService } from './service.ts';
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+/** Where the clock of every test market starts. Not a full hour, so that windows of time have part hours at their ends. */
+export const START = Date.UTC(2026, 6, 1, 12, 34, 56, 789);
+
+export const UINT256_MAX = 2n ** 256n - 1n;
+export const SELLER = toEvmAddress('seller');
+export const BUYER = toEvmAddress('buyer');
+export const SOLANA_SELLER = toSolanaAddress('seller');
+export const SOLANA_BUYER = toSolanaAddress('buyer');
+
+export type TestMarket = TestService & {
+  now(): number;
+  /** Moves the clock on. It never goes back: the tests of a file share it. */
+  advance(ms: number): void;
+  /** The time so long before now, as records and answers spell it. */
+  ago(ms: number): string;
+};
+
+/** Declares `suite` once for each engine, around one service. The market may be used from the first hook on. */
+export function forEachMarket(
+  name: string,
+  options: {
+    settings?: Record<string, string>;
+    limits?: RateLimits;
+    /** Runs on the settings of the service before it starts. */
+    prepare?: (settings: Record<string, string>) => Promise<void>;
+  },
+  suite: (market: TestMarket) => void,
+): void {
+  const { settings = {}, limits } = options;
+  forEachEngine(name, (engine) => {
+    // Within a suite of its own, so that the service is closed before the engine takes its database away.
+    describe('service', () => {
+      let now = START;
+      const clock = {
+        now: () => now,
+        advance: (ms: number) => void (now += ms),
+        ago: (ms: number) => new Date(now - ms).toISOString(),
+      };
+      const market = { ...clock } as TestMarket;
+      before(async () => {
+        const all = { ...(await engine.settings()), ...settings };
+        await options.prepare?.(all);
+        const service = await startTestService({
+          settings: all,
+          clock: clock.now,
+          ...(limits && { limits }),
+        });
+        Object.assign(market, service);
+      });
+      after(() => market.close());
+      suite(market);
+    });
+  });
+}
+
+type Fields = Record<string, unknown>;
+
+/** A collection that no other test knows, and the makers of good records about it, to be changed by a test. */
+export type Subject = {
+  chain: string;
+  address: string;
+  id: string;
+  slug: string;
+  path: string;
+  collection(more?: Fields): Fields;
+  order(tokenId: string, priceRaw: bigint | number | string, more?: Fields): Fields;
+  listing(asset: string, priceRaw: bigint | number | string, more?: Fields): Fields;
+  sale(asset: string, price: bigint | number | string, more?: Fields): Fields;
+  token(asset: string, more?: Fields): Fields;
+  stats(more: Fields): Fields;
+  analytics(more: Fields): Fields;
+};
+
+let subjects = 0;
+const DAY_BEFORE = new Date(START - DAY_MS).toISOString();
+
+/** `fields` are those of its collection record. */
+export function newSubject(fields: Fields & { chain?: string; slug?: string } = {}): Subject {
+  subjects += 1;
+  const { chain = 'ethereum', slug = `collection-${subjects}` } = fields;
+  const solana = chain === 'solana';
+  const address = (solana ? toSolanaAddress : toEvmAddress)('collection', String(subjects));
+  const place = { chain, contractAddress: address };
+  const item = (asset: string) => ({ ...place, ...(solana ? { mint: asset } : { tokenId: asset }) });
+  const seller = solana ? SOLANA_SELLER : SELLER;
+  return {
+    chain,
+    address,
+    id: `${chain}_${address.toLowerCase()}`,
+    slug,
+    path: `/v1/collections/${encodeURIComponent(slug)}`,
+    collection: (more = {}) => ({ kind: 'collection', ...place, slug, name: `Name of ${slug}`, ...fields, ...more }),
+    order: (tokenId, priceRaw, more = {}) => ({
+      kind: 'order',
+      ...item(tokenId),
+      priceRaw: String(priceRaw),
+      seller,
+      createdAt: DAY_BEFORE,
+      ...more,
+    }),
+    listing: (asset, priceRaw, more = {}) => ({
+      kind: 'listing',
+      source: 'opensea',
+      ...item(asset),
+      priceRaw: String(priceRaw),
+      seller,
+      timestamp: DAY_BEFORE,
+      ...more,
+    }),
+    sale: (asset, price, more = {}) => ({
+      kind: 'sale',
+      source: 'opensea',
+      ...item(asset),
+      price: String(price),
+      timestamp: DAY_BEFORE,
+      ...more,
+    }),
+    token: (asset, more = {}) => ({ kind: 'token', ...item(asset), ...more }),
+    stats: (more) => ({ kind: 'stats', ...place, ...more }),
+    analytics: (more) => ({ kind: 'analytics', ...place, ...more }),
+  };
+}
+
+/** A Solana asset by a name of the test's choice. */
+export function mintOf(...name: string[]): string {
+  return toSolanaAddress('asset', ...name);
+}
+
+/** The key that a service on these settings authenticates its cursors with. To be read before it starts. */
+export async function readCursorSecret(settings: Record<string, string>): Promise<Buffer> {
+  const { main, close } = await openDatabases(readConfig(settings), createLog('silent'));
+  try {
+    await migrate(main, 'main');
+    return await findOrInsertSecret(main, 'cursors');
+  } finally {
+    await close();
+  }
+}
+
+/** The numbers from 0 up to, and without, `count`. */
+export function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}

@@ -1,0 +1,24 @@
+// A service of a test file's own on the embedded engine and the sample marketplace; its directory goes when it is closed.
+
+import { after, before } from 'node:test';
+import type { RateLimits } from '../../../src/http/rate-limit.ts';
+import { makeTempDir } from '../engines/embedded.ts';
+import type { TestService } from './service.ts';
+import { startTestService } from './service.ts';
+
+/** Starts it before the tests of the suite that calls this, and closes it after them. It may be used from the first hook on. */
+export function useSampleService(
+  options: { settings?: Record<string, string>; limits?: RateLimits } = {},
+): TestService {
+  const service = {} as TestService;
+  const { dir, remove } = makeTempDir();
+  before(async () => {
+    const { settings, ...rest } = options;
+    Object.assign(service, await startTestService({ settings: { DATA_DIR: dir, ...settings }, sample: true, ...rest }));
+  });
+  after(async () => {
+    await service.close();
+    remove();
+  });
+  return service;
+}

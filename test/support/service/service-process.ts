@@ -1,0 +1,64 @@
+// A real `mercat serve` in a process of its own, on one data directory, that can be killed and started again.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const START_TIMEOUT_MS = 60_000;
+
+export type ServedProcess = {
+  url: string;
+  socketPath: string;
+  /** Ends it without a word. */
+  kill(): Promise<void>;
+  /** Asks it to end, and waits. */
+  stop(): Promise<void>;
+};
+
+/** Starts the service; resolves when it answers. `DATA_DIR` has to be among the settings. */
+export async function serveProcess(settings: Record<string, string> & { DATA_DIR: string }): Promise<ServedProcess> {
+  const { PATH = '' } = process.env;
+  const child = spawn(process.execPath, [MAIN, 'serve', '--no-sample'], {
+    env: { PATH, HOME: settings.DATA_DIR, PORT: '0', LOG_LEVEL: 'error', PRICE_SOURCES: 'none', ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const url = await new Promise<string>((resolve, reject) => {
+    let said = '';
+    const timer = setTimeout(() => reject(new Error(`the service did not start: ${said}`)), START_TIMEOUT_MS);
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(said) ?? [];
+      if (found === undefined) return;
+      clearTimeout(timer);
+      resolve(found);
+    });
+    child.once('exit', () => reject(new Error(`the service ended: ${said}`)));
+  });
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await ended;
+  };
+  const socketPath = path.join(settings.DATA_DIR, 'mercat.sock');
+  return { url, socketPath, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
+}
+
+/** Asks something through the local socket. */
+export function askSocket(
+  socketPath: string,
+  method: string,
+  target: string,
+  body?: object,
+): Promise<{ status: number; body: any }> {
+  const headers = { 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, path: target, method, headers }, (response) => {
+      text(response).then((said) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(said) }), reject);
+    });
+    call.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}

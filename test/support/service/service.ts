@@ -1,0 +1,128 @@
+// A real service on a free port for a test, and a client that holds every answer against the document that it serves.
+
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
+import type { Clock } from '../../../src/core/clock.ts';
+import { readConfig } from '../../../src/config.ts';
+import type { LogLevel } from '../../../src/core/log.ts';
+import { createLog } from '../../../src/core/log.ts';
+import type { RateLimits } from '../../../src/http/rate-limit.ts';
+import { createSocketConnection } from '../../../src/intake/client.ts';
+import type { ImportSummary } from '../../../src/intake/tally.ts';
+import type { ServiceOptions } from '../../../src/service.ts';
+import { startService } from '../../../src/service.ts';
+import { createContract } from './contract.ts';
+
+export type TestResponse = { status: number; headers: Headers; text: string; body: any };
+
+export type TestService = {
+  url: string;
+  /** Requests a path and checks the answer against the served document. */
+  get(path: string, init?: RequestInit): Promise<TestResponse>;
+  /** The body of a GET that has to succeed. */
+  ok(path: string): Promise<any>;
+  /** Every row of a list, page by page. */
+  walk(path: string): Promise<any[]>;
+  /** Loads records through the local socket, as the command line does. All have to be accepted. */
+  load(records: Iterable<Record<string, unknown>>): Promise<ImportSummary>;
+  /** Asks for an operation through the local socket, as the operator's commands do. */
+  operate(operation: string, input: Record<string, unknown>): Promise<{ status: number; body: any }>;
+  /** The local door. */
+  socketPath: string;
+  logged: string[];
+  close(): Promise<void>;
+};
+
+const UNLIMITED: RateLimits = { list: 1_000_000, single: 1_000_000 };
+const PAGES_MAX = 10_000;
+
+export async function startTestService(options: {
+  settings: Record<string, string>;
+  clock?: Clock;
+  limits?: RateLimits;
+  sample?: boolean;
+  logLevel?: LogLevel;
+  open?: ServiceOptions['open'];
+}): Promise<TestService> {
+  const logged: string[] = [];
+  const service = await startService({
+    // No test goes to the real internet.
+    config: readConfig({ PORT: '0', PRICE_SOURCES: 'none', ...options.settings }),
+    log: createLog(options.logLevel ?? 'info', (line) => logged.push(line)),
+    sample: options.sample ?? false,
+    limits: options.limits ?? UNLIMITED,
+    ...(options.clock && { clock: options.clock }),
+    ...(options.open && { open: options.open }),
+  });
+  const contract = createContract(await (await fetch(`${service.url}/v1/openapi.json`)).json());
+
+  const get = async (path: string, init: RequestInit = {}): Promise<TestResponse> => {
+    const response = await fetch(`${service.url}${path}`, { redirect: 'manual', ...init });
+    const text = await response.text();
+    const answer = { status: response.status, headers: response.headers, text, body: text === '' ? null : parse(text) };
+    contract.check(init.method ?? 'GET', path, answer);
+    return answer;
+  };
+  const ok = async (path: string) => {
+    const answer = await get(path);
+    assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+    return answer.body;
+  };
+  return {
+    url: service.url,
+    get,
+    ok,
+    walk: async (path) => {
+      const rows: unknown[] = [];
+      let cursor: string | null = null;
+      for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+        const separator = path.includes('?') ? '&' : '?';
+        const page: any = await ok(cursor === null ? path : `${path}${separator}cursor=${cursor}`);
+        rows.push(...page.data);
+        assert.equal(page.pagination.hasMore, page.pagination.nextCursor !== null);
+        if (!page.pagination.hasMore) return rows;
+        cursor = page.pagination.nextCursor;
+      }
+      throw new Error(`${path} never ended`);
+    },
+    load: async (records) => {
+      const connection = createSocketConnection(service.socketPath);
+      const refused: string[] = [];
+      const lines = [...records].map((record) => `${JSON.stringify(record)}\n`).join('');
+      const summary = await connection.import(toChunks(lines), { format: 'ndjson' }, (event) => {
+        if (event.event === 'refused') refused.push(`${event.line}: ${event.reason}`);
+      });
+      await connection.close();
+      assert.deepEqual(refused, []);
+      return summary;
+    },
+    operate: (operation, input) => operate(service.socketPath, operation, input),
+    socketPath: service.socketPath,
+    logged,
+    close: service.close,
+  };
+}
+
+function operate(socketPath: string, operation: string, input: object): Promise<{ status: number; body: any }> {
+  const headers = { 'content-type': 'application/json' };
+  const path = `/operator/v1/${operation}`;
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, path, method: 'POST', headers }, (response) => {
+      json(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    });
+    call.on('error', reject).end(JSON.stringify(input));
+  });
+}
+
+async function* toChunks(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+// Nodes of one service for the tests of shared rate limits: on one embedded database, each with its own directory and a clock that
+// the test moves, behind a proxy, so that a request can come from any address.
+
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { readConfig } from '../../../src/config.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { openDatabases } from '../../../src/database/open.ts';
+import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
+import { createLog } from '../../../src/core/log.ts';
+import { makeTempDir } from '../engines/embedded.ts';
+import { until } from '../engines/each-engine.ts';
+import type { TestService } from './service.ts';
+import { startTestService } from './service.ts';
+import { copyEmptyDatabase } from '../engines/empty-database.ts';
+
+export type Node = TestService & {
+  /** Whether it counts with the others, by its own word. */
+  counted(): Promise<'shared' | 'alone' | undefined>;
+  /** How often it has said that Redis is away, and that it is back. */
+  told(): { away: number; back: number };
+};
+
+export type CachedResponse = { status: number; headers: Headers; body: any };
+
+export type Nodes = {
+  /** Starts one more. */
+  start(redisUrl: string | null): Promise<Node>;
+  advance(ms: number): void;
+  now(): number;
+  close(): Promise<void>;
+};
+
+export async function openNodes(settings: Record<string, string> = {}): Promise<Nodes> {
+  const { dir, remove } = makeTempDir();
+  await copyEmptyDatabase(path.join(dir, 'db'));
+  const databases = await openDatabases(readConfig({ DATA_DIR: dir }), createLog('silent'));
+  const main: Database = databases.main;
+  let ahead = 0;
+  let started = 0;
+  const now = () => Date.now() + ahead;
+  return {
+    start: async (redisUrl) => {
+      started += 1;
+      const dataDir = path.join(dir, `node-${started}`);
+      mkdirSync(dataDir);
+      const own = { DATA_DIR: dataDir, ...(redisUrl !== null && { REDIS_URL: redisUrl }) };
+      const service = await startTestService({
+        settings: { TRUST_PROXY: 'true', ...settings, ...own },
+        clock: now,
+        limits: MARKETPLACE_LIMITS,
+        open: async () => ({ main, indexer: main, close: () => Promise.resolve() }),
+      });
+      const counted = async () => (await service.operate('status', {})).body.result.rateLimits?.counted;
+      const count = (words: string) => service.logged.filter((line) => line.includes(words)).length;
+      return { ...service, counted, told: () => ({ away: count('Redis is away'), back: count('Redis is back') }) };
+    },
+    advance: (ms) => void (ahead += ms),
+    now,
+    close: async () => {
+      await databases.close();
+      remove();
+    },
+  };
+}
+
+const BACK_LIMIT_MS = 20_000;
+const TRIES_MAX = 5;
+
+export async function untilShared(nodes: readonly Node[]): Promise<void> {
+  for (const node of nodes)
+    await until(async () => (await node.counted()) === 'shared', BACK_LIMIT_MS, 'Redis is not back');
+}
+
+/**
+ * A test of what holds while Redis answers in time. On a machine that is so busy that it does not, a node counts alone, and says so:
+ * then what was seen says nothing, and is looked at again.
+ */
+export function testShared(name: string, nodes: () => readonly Node[], body: () => Promise<void>): void {
+  test(name, async (t) => {
+    for (let tries = 1; ; tries += 1) {
+      await untilShared(nodes());
+      const away = () => nodes().map((node) => node.told().away);
+      const before = away();
+      const failure = await body().then(
+        () => null,
+        (error: unknown) => ({ error }),
+      );
+      if (String(before) === String(away()) || tries === TRIES_MAX) {
+        if (failure) throw failure.error;
+        return;
+      }
+      t.diagnostic('Redis did not answer in time here: once more');
+    }
+  });
+}
+
+let addresses = 0;
+
+/** An address that no other request came from. */
+export function newAddress(): string {
+  addresses += 1;
+  return `198.18.${addresses >> 8}.${addresses & 255}`;
+}
+
+export async function ask(
+  { url }: { url: string },
+  target: string,
+  { from = newAddress(), key, ...init }: RequestInit & { from?: string; key?: string } = {},
+): Promise<CachedResponse> {
+  const headers = { 'x-forwarded-for': from, ...(key !== undefined && { authorization: `Bearer ${key}` }) };
+  const response = await fetch(`${url}${target}`, { ...init, headers });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** How many answers have each status. */
+export function tally(answers: readonly { status: number }[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
