@@ -3,7 +3,7 @@
 
 import type { Database, Statements, Row } from '../src/database/port.ts';
 import { readListingWindow } from '../src/market/listings.ts';
-import { resolveCollection } from '../src/market/resolve.ts';
+import { resolveCollection } from '../src/market/resolve-collection.ts';
 import { onEachEngine } from './databases.ts';
 import { createBenchMarket } from './market.ts';
 import { compare, say, spread, timeMs } from './measure.ts';

@@ -15,7 +15,7 @@ import type { Databases } from './database/open.ts';
 import type { Database } from './database/port.ts';
 import type { Market } from './market/market.ts';
 import { createMarket } from './market/market.ts';
-import { endMirroredTwins } from './market/mirrored-twins.ts';
+import { endMirroredTwins } from './market/mirrored-listings.ts';
 import type { MoreDeployments } from './orders/seaport/deployments.ts';
 import type { OrderKey } from './orders/submit.ts';
 

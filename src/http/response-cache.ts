@@ -5,8 +5,8 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Changes } from '../core/changes.ts';
-import type { CachedResponse } from './response.ts';
-import { DEGRADED_POLICY, underPolicy } from './response.ts';
+import type { CachedResponse } from './cached-response.ts';
+import { DEGRADED_POLICY, underPolicy } from './cached-response.ts';
 
 /** How long an answer is used without looking again. */
 const FRESH_MS = 1_000;

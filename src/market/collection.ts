@@ -7,10 +7,10 @@ import { findCollectionAnalytics, findCollectionStats } from './queries/stats.ts
 import { toNativeNumber } from '../core/amount.ts';
 import type { Collection } from '../core/collection.ts';
 import type { Result } from '../resilience/source.ts';
-import { readAskFloors, toAskFloor } from './asks.ts';
+import { readAskFloors, toAskFloor } from './ask-floor.ts';
 import type { Market } from './market.ts';
 import { chainOf, valueOrNull } from './market.ts';
-import { resolveCollection } from './resolve.ts';
+import { resolveCollection } from './resolve-collection.ts';
 
 export type CollectionDetail = {
   collection: Collection;

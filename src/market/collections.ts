@@ -3,7 +3,7 @@
 import { listCollectionsByIds } from './queries/collections.ts';
 import { listCollectionStats, listCollectionVolumes } from './queries/stats.ts';
 import type { Collection } from '../core/collection.ts';
-import { readAskFloors, toAskFloor } from './asks.ts';
+import { readAskFloors, toAskFloor } from './ask-floor.ts';
 import type { Market } from './market.ts';
 import { chainOf, requireValue, valueOrNull } from './market.ts';
 import type { Rank, RankingQuery, RankingReader } from './ranking.ts';

@@ -2,16 +2,16 @@
 // in time, the last one that could be is told, marked as such, on the chains that keep one.
 
 import { findCheapestOwnFills } from '../orders/queries/book-orders.ts';
-import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from './queries/last-good-floors.ts';
+import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from './queries/last-buyer-floors.ts';
 import { findCheapestFills } from './queries/listings.ts';
 import { shareOf } from '../core/amount.ts';
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
-import { readAskFloors, toAskFloor } from './asks.ts';
+import { readAskFloors, toAskFloor } from './ask-floor.ts';
 import type { Market } from './market.ts';
 import { chainOf, valueOrNull } from './market.ts';
-import { resolveCollection } from './resolve.ts';
+import { resolveCollection } from './resolve-collection.ts';
 
 export type Floor = {
   collection: Collection;

@@ -11,7 +11,7 @@ import { WINDOW_SIZE_MAX, mergeWindow } from './listing-window.ts';
 import type { Result } from '../resilience/source.ts';
 import type { Market } from './market.ts';
 import { withinOneDeadline } from './market.ts';
-import { chainAndAddressOf } from './resolve.ts';
+import { chainAndAddressOf } from './resolve-collection.ts';
 
 /** An active listing of either book. `source` is null for the service's own rows. Times in milliseconds. */
 export type Listing = {

@@ -11,8 +11,8 @@ import type { Log } from '../core/log.ts';
 import type { Result, Source } from '../resilience/source.ts';
 import { createSource } from '../resilience/source.ts';
 import type { MarketSource } from './market-source.ts';
-import type { RateBook } from './rates.ts';
-import { createRateBook } from './rates.ts';
+import type { RateBook } from './dollar-rates.ts';
+import { createRateBook } from './dollar-rates.ts';
 import type { RecentViews } from './recent-views.ts';
 import { createRecentViews } from './recent-views.ts';
 

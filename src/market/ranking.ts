@@ -6,7 +6,7 @@ import { listCollectionRankKeys } from './queries/collections.ts';
 import { listAnalyticsFloors, listCollectionVolumes, listStatsFloors } from './queries/stats.ts';
 import { toNativeNumber } from '../core/amount.ts';
 import type { Rates } from '../core/price.ts';
-import { readLiveFloors, toAskFloor } from './asks.ts';
+import { readLiveFloors, toAskFloor } from './ask-floor.ts';
 import type { Changes } from '../core/changes.ts';
 import { ALL_COLLECTIONS } from '../core/changes.ts';
 import type { Market } from './market.ts';

@@ -6,7 +6,7 @@ import { listSales } from './queries/sales.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Market } from './market.ts';
 import { requireValue } from './market.ts';
-import { chainAndAddressOf, resolveCollection } from './resolve.ts';
+import { chainAndAddressOf, resolveCollection } from './resolve-collection.ts';
 
 export type SalePlace = { soldAt: number; key: string };
 export type InterpretableSale = Sale & { raw: bigint };

@@ -3,9 +3,9 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { ServiceError } from '../core/errors.ts';
-import type { CachedResponse } from '../http/response.ts';
-import { CORS_HEADERS, writeCachedResponse } from '../http/response.ts';
-import { toErrorResponse } from '../http/errors.ts';
+import type { CachedResponse } from '../http/cached-response.ts';
+import { CORS_HEADERS, writeCachedResponse } from '../http/cached-response.ts';
+import { toErrorResponse } from '../http/error-response.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/paths.ts';
 import type { Bucket, RateLimiter, Refusal } from '../http/rate-limit.ts';
 import { toRateLimitHeaders } from '../http/rate-limit.ts';

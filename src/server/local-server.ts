@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import { isServerListening } from '../intake/client.ts';
 import type { Log } from '../core/log.ts';
-import { isUnexpected, toErrorResponse, toKnownError } from '../http/errors.ts';
+import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import type { IntakeContext } from '../intake/http/context.ts';
 import { LOCAL_ACCESS } from '../intake/http/context.ts';
 import { registerIntake } from '../intake/http/routes.ts';

@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ServiceError } from '../core/errors.ts';
-import { toErrorResponse } from '../http/errors.ts';
+import { toErrorResponse } from '../http/error-response.ts';
 
 export type ClientLimits = {
   /** From the first byte, or the opening of the connection, to the end of the headers. */

@@ -2,8 +2,8 @@
 // waits for it, and is tried again by itself beside all requests: nobody waits for it twice, and nobody ever gets an error.
 
 import type { Log } from '../core/log.ts';
-import type { CountedWindow, RedisConnection } from './redis.ts';
-import { RedisFailure, connectRedis } from './redis.ts';
+import type { CountedWindow, RedisConnection } from './redis-connection.ts';
+import { RedisFailure, connectRedis } from './redis-connection.ts';
 
 export type SharedWindows = {
   /** Counts one more. Null, at once or later: it could not be counted there. Never rejects. */

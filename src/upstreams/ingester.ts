@@ -1,7 +1,7 @@
 // Lands the records of any source through the intake, as an import would, counts what became of them, and retires what has
 // vanished upstream. It never lets a source write a row by itself.
 
-import { updateVanishedListings } from '../market/queries/listing-endings.ts';
+import { updateVanishedListings } from '../market/queries/listing-snapshots.ts';
 import type { ImportContext } from '../intake/import.ts';
 import { announce } from '../intake/import.ts';
 import type { Entry } from '../intake/records/records.ts';

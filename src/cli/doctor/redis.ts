@@ -3,8 +3,8 @@
 
 import type { Config } from '../../config.ts';
 import { describeError } from '../../core/errors.ts';
-import type { CountedWindow, RedisConnection } from '../../server/redis.ts';
-import { connectRedis } from '../../server/redis.ts';
+import type { CountedWindow, RedisConnection } from '../../server/redis-connection.ts';
+import { connectRedis } from '../../server/redis-connection.ts';
 import { COUNT_DEADLINE_MS, PROBE, prefixOf } from '../../server/shared-windows.ts';
 import type { Finding } from './findings.ts';
 import { fail, ok, warn } from './findings.ts';

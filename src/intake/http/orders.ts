@@ -13,7 +13,7 @@ import { findStoredOrder } from '../../orders/queries/signed-orders.ts';
 import { lacksScope } from '../../shop/http/authenticate.ts';
 import { readPriceContext } from '../../market/http/cached-route.ts';
 import { ref } from '../../shop/http/schemas.ts';
-import { bodyOf } from '../../http/bodies.ts';
+import { bodyOf } from '../../http/json-body.ts';
 import type { IntakeContext, IntakeAccess } from './context.ts';
 import { ordersOf } from './context.ts';
 import { withRejections } from './rejections.ts';

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
 import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
-import { readJsonBodies } from '../../http/bodies.ts';
+import { readJsonBodies } from '../../http/json-body.ts';
 import type { IntakeContext, IntakeAccess } from './context.ts';
 import { registerOrderRoutes } from './orders.ts';
 import { registerRecordRoutes } from './records.ts';

@@ -3,7 +3,7 @@
 
 import type { Database, Queryable } from '../../database/port.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
-import { updateEndedTwins } from '../../market/queries/listing-endings.ts';
+import { updateEndedTwins } from '../../market/queries/listing-snapshots.ts';
 import { upsertListings } from '../../market/queries/listings.ts';
 import { listOwnOrderHashes } from '../../orders/queries/own-orders.ts';
 import { upsertRates } from '../../market/queries/rates.ts';
@@ -16,7 +16,7 @@ import { ingestOrders, verifyOrders } from './orders.ts';
 import type { RecordSender } from './products.ts';
 import { ingestProducts } from './products.ts';
 import type { Entry, IntakeRecord, LineRejection, RowOf } from '../records/records.ts';
-import { endMirroredTwins } from '../../market/mirrored-twins.ts';
+import { endMirroredTwins } from '../../market/mirrored-listings.ts';
 
 export type Databases = { main: Database; indexer: Database };
 

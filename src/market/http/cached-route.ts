@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } fro
 import type { Changes } from '../../core/changes.ts';
 import type { Market } from '../market.ts';
 import type { ResponseCache } from '../../http/response-cache.ts';
-import type { CachedResponse } from '../../http/response.ts';
-import { writeCachedResponse } from '../../http/response.ts';
+import type { CachedResponse } from '../../http/cached-response.ts';
+import { writeCachedResponse } from '../../http/cached-response.ts';
 import type { RawQuery } from '../../http/query.ts';
 import { splitQuery } from '../../http/query.ts';
 import { pathOf } from '../../http/request-target.ts';

@@ -2,8 +2,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import { createFloorReader } from '../floor.ts';
-import { subjectOf } from '../resolve.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/response.ts';
+import { subjectOf } from '../resolve-collection.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
 import { cachedRoute, readPriceContext } from './cached-route.ts';

@@ -7,11 +7,11 @@ import { createQueryValidator } from '../../http/query.ts';
 import type { MarketplaceContext } from './cached-route.ts';
 import { registerCollectionRoutes } from './collections.ts';
 import { registerFloorRoute } from './floor.ts';
-import { registerIndexRoutes } from './index-page.ts';
+import { registerIndexRoutes } from './service-index.ts';
 import { registerListingRoute } from './listings.ts';
 import { registerSaleRoute } from './sales.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
-import { registerTokenRoute } from './tokens.ts';
+import { registerTokenRoute } from './token.ts';
 
 const DOCUMENT = {
   title: 'Mercat marketplace interface',

@@ -14,7 +14,7 @@ import type { Floor } from '../floor.ts';
 import type { Listing } from '../listings.ts';
 import type { InterpretableSale } from '../sales.ts';
 import type { Token } from '../token.ts';
-import { RESPONSE_TIME } from '../../http/response.ts';
+import { RESPONSE_TIME } from '../../http/cached-response.ts';
 import type { WireCollectionDetail, WireCollectionSummary, WireFloor, WireMarketItem, WireToken } from './schemas.ts';
 
 /** What turns amounts into prices at one moment, and names the service's own rows. */

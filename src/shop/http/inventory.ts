@@ -12,7 +12,7 @@ import { ServiceError } from '../../core/errors.ts';
 import type { Adjust } from '../inventory.ts';
 import { DEFAULT_REASON, changeStock, readAdjustments, readLevels } from '../inventory.ts';
 import { authorize, callerOf, storeOf } from './authorize.ts';
-import { bodyOf } from '../../http/bodies.ts';
+import { bodyOf } from '../../http/json-body.ts';
 import type { StoreContext } from './context.ts';
 import { hasIdempotencyKey, sendEffect } from './transactions.ts';
 import type { WireAdjustment, WireInventoryItem, WireStockResult } from './schemas.ts';

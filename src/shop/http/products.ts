@@ -17,7 +17,7 @@ import {
   removeProduct,
 } from '../products/products.ts';
 import { authorize, callerOf, storeOf } from './authorize.ts';
-import { bodyOf } from '../../http/bodies.ts';
+import { bodyOf } from '../../http/json-body.ts';
 import type { StoreContext } from './context.ts';
 import { sendEffect } from './transactions.ts';
 import { matchOf, toEtag } from './etags.ts';

@@ -5,7 +5,7 @@ import type { Chains } from '../../core/chains.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
 import { createQueryValidator } from '../../http/query.ts';
-import { readJsonBodies } from '../../http/bodies.ts';
+import { readJsonBodies } from '../../http/json-body.ts';
 import { registerInventoryRoutes } from './inventory.ts';
 import { registerProductRoutes } from './products.ts';
 import { SCOPES_IN_WORDS, STORE_SCHEMAS } from './schemas.ts';

@@ -8,7 +8,7 @@ import type { StoredResponse } from '../queries/idempotency.ts';
 import { claimIdempotencyKey, findStoredResponse, upsertStoredResponse } from '../queries/idempotency.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { callerOf, storeOf } from './authorize.ts';
-import { bodyOf } from '../../http/bodies.ts';
+import { bodyOf } from '../../http/json-body.ts';
 import type { StoreContext } from './context.ts';
 
 export type Effect = { status: number; headers?: Record<string, string>; body: object };

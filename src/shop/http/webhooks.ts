@@ -24,7 +24,7 @@ import {
   testWebhook,
 } from '../webhooks/webhooks.ts';
 import { authorize, callerOf, storeOf } from './authorize.ts';
-import { bodyOf } from '../../http/bodies.ts';
+import { bodyOf } from '../../http/json-body.ts';
 import type { StoreContext } from './context.ts';
 import type { Effect } from './transactions.ts';
 import { sendEffect } from './transactions.ts';

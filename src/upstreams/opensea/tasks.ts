@@ -4,7 +4,7 @@
 import type { Follow } from '../../follows/queries/follows.ts';
 import { updateFollowOpenSeaSlug } from '../../follows/queries/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../../market/queries/collections.ts';
-import { findWholeSnapshot } from '../../market/queries/listing-endings.ts';
+import { findWholeSnapshot } from '../../market/queries/listing-snapshots.ts';
 import { findNewestSaleTime } from '../../market/queries/listing-times.ts';
 import type { AssetId } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';

@@ -3,7 +3,7 @@
 // leaves such orders out, does the same.
 
 import type { Database } from '../database/port.ts';
-import { updateMirroredTwins } from './queries/listing-endings.ts';
+import { updateMirroredTwins } from './queries/listing-snapshots.ts';
 
 export type TakenContext = { indexer: Pick<Database, 'within'> };
 

@@ -5,7 +5,7 @@ import { parseAddress, parseAssetId } from '../../core/address.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Market } from '../market.ts';
 import { readToken } from '../token.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/response.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
 import { responses, tokenParams } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
 import { cachedRoute, readPriceContext } from './cached-route.ts';

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { NO_COLLECTION } from '../../core/changes.ts';
-import { createCachedResponse } from '../../http/response.ts';
+import { createCachedResponse } from '../../http/cached-response.ts';
 import { toPublishedDocument } from '../../http/openapi.ts';
 import { responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';

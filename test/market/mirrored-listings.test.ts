@@ -5,7 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import type { Chain } from '../../src/core/chains.ts';
 import { createChains } from '../../src/core/chains.ts';
-import { endMirroredTwins } from '../../src/market/mirrored-twins.ts';
+import { endMirroredTwins } from '../../src/market/mirrored-listings.ts';
 import type { OrderContext } from '../../src/orders/submit.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
