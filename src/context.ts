@@ -15,7 +15,7 @@ import type { Databases } from './database/open.ts';
 import type { Database } from './database/port.ts';
 import type { Market } from './market/market.ts';
 import { createMarket } from './market/market.ts';
-import { endMirroredTwins } from './market/mirrored-listings.ts';
+import { retireMirroredListings } from './market/mirrored-listings.ts';
 import type { MoreDeployments } from './orders/seaport/deployments.ts';
 import type { OrderKey } from './orders/submit.ts';
 
@@ -37,7 +37,7 @@ export type ServiceContext = {
   /** What cached responses are checked against. */
   changes: Changes;
   onChanged: OnChanged;
-  endMirroredTwins: (orders: readonly OrderKey[], at: number) => Promise<void>;
+  retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
   /** Stops what the context runs by itself. The databases stay open: they belong to whoever opened them. */
   close(): Promise<void>;
 };
@@ -72,7 +72,7 @@ export function createContext(options: ContextOptions): ServiceContext {
     market,
     changes,
     onChanged: (change) => noteChange({ market, changes }, change),
-    endMirroredTwins: (orders, at) => endMirroredTwins({ indexer }, orders, at),
+    retireMirroredListings: (orders, at) => retireMirroredListings({ indexer }, orders, at),
     close: async () => {
       followed.close();
       await market.close();

@@ -118,7 +118,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const context = createContext({ ...options, databases });
   const { clock, market, changes } = context;
   closers.push(context.close);
-  closers.push(startPeriodic({ name: 'recent-views', periodMs: RECENT_VIEWS_PERIOD_MS, run: market.shown.flush }, log));
+  closers.push(
+    startPeriodic({ name: 'recent-views', periodMs: RECENT_VIEWS_PERIOD_MS, run: market.recentViews.flush }, log),
+  );
   const sampleRecords = options.sample ? await loadSample(context) : 0;
 
   const cursorSecret = await findOrInsertSecret(databases.main, 'cursors');

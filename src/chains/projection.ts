@@ -13,8 +13,8 @@ import { countHoldings, listTokenHolders } from '../chain-log/queries/holdings.t
 import type { NewSale } from '../market/queries/sales.ts';
 import { deleteRetoldSales, deleteSalesAfter, upsertSales } from '../market/queries/sales.ts';
 import { upsertStats } from '../market/queries/stats.ts';
-import type { TokenOwner } from '../market/queries/tokens.ts';
-import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenOwners } from '../market/queries/tokens.ts';
+import type { TokenHolder } from '../market/queries/tokens.ts';
+import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '../market/queries/tokens.ts';
 import type { Address, AssetId } from '../core/address.ts';
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import { toCollectionId } from '../core/collection.ts';
@@ -156,7 +156,7 @@ function toNewSale(
   return { key: toSaleKey(row), ...row, blockNumber };
 }
 
-type TokenChanges = { owners: TokenOwner[]; unminted: { collectionId: string; asset: string }[] };
+type TokenChanges = { owners: TokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
 /** Holders as the primary knows them now: later than the batch at most, and then a later batch says so again. */
 async function readTokens(
@@ -180,7 +180,7 @@ async function readTokens(
 
 async function writeTokens(tx: Queryable, { owners, unminted }: TokenChanges): Promise<void> {
   if (unminted.length > 0) await deleteUnmintedTokens(tx, unminted);
-  if (owners.length > 0) await upsertTokenOwners(tx, owners);
+  if (owners.length > 0) await upsertTokenHolders(tx, owners);
 }
 
 /** Holders of ERC-1155 tokens cannot be counted from one owner a token: they are told as stats. */

@@ -3,8 +3,8 @@
 
 import type { Clock } from '../core/clock.ts';
 
-export type Bucket = 'list' | 'single';
-export type RateLimits = Record<Bucket, number>;
+export type RateLimitBucket = 'list' | 'single';
+export type RateLimits = Record<RateLimitBucket, number>;
 
 /** Requests a minute, per address, as the specification states them. */
 export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300 };
@@ -14,19 +14,19 @@ export const WINDOW_MS = 60_000;
 const WINDOWS_MAX = 200_000;
 
 /** What a refused client is told, and when: milliseconds since the epoch, both by the clock that the window is counted by. */
-export type Refusal = { limit: number; resetAt: number; at: number };
+export type RateLimitExceeded = { limit: number; resetAt: number; at: number };
 
 /** Counts a request; the refusal when the client's bucket is exhausted, else null. A promise where others count with it. */
-export type RateLimiter<B extends string = Bucket> = (
+export type RateLimiter<B extends string = RateLimitBucket> = (
   bucket: B,
   client: string,
-) => Refusal | null | Promise<Refusal | null>;
+) => RateLimitExceeded | null | Promise<RateLimitExceeded | null>;
 
 /** The same, always at once. */
-type LocalRateLimiter<B extends string> = (bucket: B, client: string) => Refusal | null;
+type LocalRateLimiter<B extends string> = (bucket: B, client: string) => RateLimitExceeded | null;
 
 /** The headers that only a refused request gets. */
-export function toRateLimitHeaders(refusal: Refusal): Record<string, string> {
+export function toRateLimitHeaders(refusal: RateLimitExceeded): Record<string, string> {
   return {
     'x-ratelimit-limit': String(refusal.limit),
     'x-ratelimit-remaining': '0',

@@ -8,12 +8,12 @@ import type { ListingWindow } from './listings.ts';
 import { readListingWindow } from './listings.ts';
 import type { Market } from './market.ts';
 
-export type WindowReader = (collection: Collection) => Promise<ListingWindow>;
+export type ListingWindowReader = (collection: Collection) => Promise<ListingWindow>;
 
 const FRESH_MS = 1_000;
 const WINDOWS_MAX = 300;
 
-export function createWindowReader(market: Market, changes: Changes): WindowReader {
+export function createListingWindowReader(market: Market, changes: Changes): ListingWindowReader {
   type Entry = { version: number; readAt: number; reading: Promise<ListingWindow> };
   const entries = new LRUCache<string, Entry>({ max: WINDOWS_MAX });
   return async (collection) => {

@@ -47,7 +47,7 @@ export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs'>
   buyerFloor: MarketSource;
   rates: RateBook;
   /** What readers ask for. */
-  shown: RecentViews;
+  recentViews: RecentViews;
   /** Owns a write that the answer does not wait for; `close` waits for what is still under way. */
   background(work: () => Promise<unknown>): void;
   close(): Promise<void>;
@@ -94,7 +94,7 @@ export function createMarket(options: MarketOptions): Market {
     tokenOverlay: over('token-overlay', indexer),
     buyerFloor: over('buyer-floor', indexer),
     rates: createRateBook(over('rates', main), options.clock),
-    shown: createRecentViews({ main, clock: options.clock }),
+    recentViews: createRecentViews({ main, clock: options.clock }),
     background: (work) => {
       const task = work()
         .then(() => undefined)

@@ -3,7 +3,7 @@
 // leaves such orders out, does the same.
 
 import type { Database } from '../database/port.ts';
-import { updateMirroredTwins } from './queries/listing-snapshots.ts';
+import { updateListingsOfOwnOrders } from './queries/listing-snapshots.ts';
 
 export type TakenContext = { indexer: Pick<Database, 'within'> };
 
@@ -11,7 +11,7 @@ export type TakenContext = { indexer: Pick<Database, 'within'> };
 const TIMEOUT_MS = 1_000;
 
 /** Retires the mirrored listings of orders that the own book has. To be called once they are committed. */
-export async function endMirroredTwins(
+export async function retireMirroredListings(
   { indexer }: TakenContext,
   orders: readonly { chain: string; orderHash: string }[],
   at: number,
@@ -19,6 +19,6 @@ export async function endMirroredTwins(
   const db = indexer.within(TIMEOUT_MS);
   for (const [chain, taken] of Map.groupBy(orders, (order) => order.chain)) {
     const orderHashes = taken.map((order) => order.orderHash);
-    await updateMirroredTwins(db, chain, { orderHashes, at }).catch(() => undefined);
+    await updateListingsOfOwnOrders(db, chain, { orderHashes, at }).catch(() => undefined);
   }
 }

@@ -28,7 +28,7 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
       found.filter((one) => one.contractAddress === names?.address),
     ));
   if (!collection) throw new ServiceError('not_found', 'Collection not found');
-  market.shown.note(collection.id);
+  market.recentViews.note(collection.id);
   return collection;
 }
 
@@ -36,7 +36,7 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
  * The subject of an answer to a caller's id. What an address names depends on all collections, because another chain may
  * come to have it, or to trade more of it.
  */
-export function subjectOf(collection: Collection, id: string): string {
+export function cacheTagOf(collection: Collection, id: string): string {
   return id === collection.slug || id.toLowerCase() === collection.id ? collection.id : ALL_COLLECTIONS;
 }
 

@@ -43,7 +43,7 @@ export async function readToken(
   ]);
   if (observed.ok && observed.value === null) throw new ServiceError('not_found', 'Token not found');
   const known = observed.ok ? observed.value : null;
-  if (known) market.shown.note(collectionId, asset);
+  if (known) market.recentViews.note(collectionId, asset);
   // The one place where a signed-order hash is shown: on a listing that came from the overlay.
   const overlay = known?.listing && {
     ...toListing(market, known.listing),

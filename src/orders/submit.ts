@@ -35,7 +35,7 @@ export type OrderContext = {
   checksOf: (chain: Chain) => ChainChecks | null;
   onChanged: OnChanged;
   /** Ends what marketplaces list of orders that are in the own order book from now on. Never fails. */
-  endMirroredTwins: (orders: readonly OrderKey[], at: number) => Promise<void>;
+  retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
 };
 
 /** A signed order, wherever it is listed. */
@@ -80,7 +80,7 @@ export async function submitOrder(context: OrderContext, submission: Submission)
     orderType: order.orderType,
   };
   const taken = await take(context, submitted, { checks, now });
-  await context.endMirroredTwins([taken], now);
+  await context.retireMirroredListings([taken], now);
   context.onChanged({ collectionIds: new Set([taken.collectionId]), kinds: new Set(['order']) });
   return taken;
 }

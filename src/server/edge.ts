@@ -7,13 +7,13 @@ import type { CachedResponse } from '../http/cached-response.ts';
 import { CORS_HEADERS, writeCachedResponse } from '../http/cached-response.ts';
 import { toErrorResponse } from '../http/error-response.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/paths.ts';
-import type { Bucket, RateLimiter, Refusal } from '../http/rate-limit.ts';
+import type { RateLimitBucket, RateLimiter, RateLimitExceeded } from '../http/rate-limit.ts';
 import { toRateLimitHeaders } from '../http/rate-limit.ts';
 import { pathOf, readTarget } from '../http/request-target.ts';
 
 export type EdgeOptions = {
   /** The bucket that a path counts in; null: not counted. */
-  bucketOf: (path: string) => Bucket | null;
+  bucketOf: (path: string) => RateLimitBucket | null;
   limiter: RateLimiter;
   clientAddress: (request: IncomingMessage) => string;
   /** A fresh answer to a request spelt so, if there is one. */
@@ -26,7 +26,7 @@ export function createEdge(options: EdgeOptions, route: RequestListener): Reques
     request: IncomingMessage,
     response: ServerResponse,
     target: string | null,
-    refusal: Refusal | null,
+    refusal: RateLimitExceeded | null,
   ): void => {
     if (refusal) return refuse(request, response, refusal);
     if (target === null) return send(request, response, new ServiceError('bad_request', UNREADABLE));
@@ -82,7 +82,7 @@ function findMistake({ httpVersion, headers, rawHeaders }: IncomingMessage): str
   return hosts === 1 ? null : 'The Host header is missing';
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+function refuse(request: IncomingMessage, response: ServerResponse, refusal: RateLimitExceeded): void {
   const headers = toRateLimitHeaders(refusal);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   const message = `Too many requests, try again in ${headers['retry-after']} s`;

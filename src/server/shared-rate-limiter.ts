@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
-import type { RateLimiter, Refusal } from '../http/rate-limit.ts';
+import type { RateLimiter, RateLimitExceeded } from '../http/rate-limit.ts';
 import { WINDOW_MS, createRateLimiter } from '../http/rate-limit.ts';
 
 /** A window after one more was counted; times by the clock of where it is kept. */
@@ -39,7 +39,7 @@ function createSharedLimiter<B extends string>(
   // One client's flood costs Redis no more than its window does.
   const refused = new LRUCache<string, { resetAt: number; endsAt: number }>({ max: REFUSED_MAX });
 
-  const recall = (id: string, limit: number, now: number): Refusal | null => {
+  const recall = (id: string, limit: number, now: number): RateLimitExceeded | null => {
     const known = refused.get(id);
     if (known === undefined) return null;
     const leftMs = known.endsAt - now;

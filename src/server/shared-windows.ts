@@ -39,7 +39,7 @@ const JITTER = 0.2;
 /** Resolves when the server has been tried once, whether it was there or not. */
 export async function openSharedWindows(options: SharedWindowsOptions): Promise<SharedWindows> {
   const { url, log, random = Math.random } = options;
-  const prefix = prefixOf(options.serviceName);
+  const prefix = redisKeyPrefix(options.serviceName);
   let live: RedisConnection | null = null;
   let underWay = 0;
   let isToldAway = false;
@@ -104,7 +104,7 @@ export async function openSharedWindows(options: SharedWindowsOptions): Promise<
 }
 
 /** What all keys begin with. */
-export function prefixOf(serviceName: string): string {
+export function redisKeyPrefix(serviceName: string): string {
   return `${serviceName}:rate-limit`;
 }
 

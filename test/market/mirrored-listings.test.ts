@@ -5,7 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import type { Chain } from '../../src/core/chains.ts';
 import { createChains } from '../../src/core/chains.ts';
-import { endMirroredTwins } from '../../src/market/mirrored-listings.ts';
+import { retireMirroredListings } from '../../src/market/mirrored-listings.ts';
 import type { OrderContext } from '../../src/orders/submit.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -45,7 +45,7 @@ forEachEngine('orders that marketplaces told first', (engine) => {
     const context: OrderContext = {
       ...toContext(db),
       checksOf: () => null,
-      endMirroredTwins: (orders, at) => endMirroredTwins({ indexer }, orders, at),
+      retireMirroredListings: (orders, at) => retireMirroredListings({ indexer }, orders, at),
     };
     const signed = { parameters: toParameters(order), signature: await signOrder(1, order) };
     return submitOrder(context, { chain: ethereum, protocolAddress: null, order: signed });

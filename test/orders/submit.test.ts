@@ -77,7 +77,7 @@ forEachEngine('signed orders', (engine) => {
     clock: () => now,
     seaport: new Map(),
     checksOf: () => checks && { ...QUIET, ...checks },
-    endMirroredTwins: () => Promise.resolve(),
+    retireMirroredListings: () => Promise.resolve(),
     onChanged: ({ collectionIds }) => changed.push(...collectionIds),
   });
   const offline = contextOf(null);

@@ -9,14 +9,14 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { createEdge } from '../../src/server/edge.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
-import type { Refusal } from '../../src/http/rate-limit.ts';
+import type { RateLimitExceeded } from '../../src/http/rate-limit.ts';
 import { until } from '../support/engines/each-engine.ts';
 import { exchange } from '../support/http/raw-http.ts';
 
 const LIMIT_MS = 10_000;
-const REFUSAL: Refusal = { limit: 1, resetAt: 60_000, at: 0 };
+const REFUSAL: RateLimitExceeded = { limit: 1, resetAt: 60_000, at: 0 };
 
-type Verdict = PromiseWithResolvers<Refusal | null>;
+type Verdict = PromiseWithResolvers<RateLimitExceeded | null>;
 
 /** An edge whose verdicts the test gives, in front of a route that answers with the path. */
 async function startEdge(t: TestContext) {

@@ -137,7 +137,7 @@ forEachEngine('what is looked at', (engine) => {
     const log = createLog('silent');
     const market = createMarket({ ...settings, main: db, indexer: db, chains, clock: () => now, log });
     const noted = async () => {
-      await market.shown.flush();
+      await market.recentViews.flush();
       return (await db.query(`select asset from main.shown order by asset`)).map((row) => row['asset']);
     };
     await readCollectionDetail(market, 'apes');

@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { describeError } from '../../core/errors.ts';
 import type { CountedWindow, RedisConnection } from '../../server/redis-connection.ts';
 import { connectRedis } from '../../server/redis-connection.ts';
-import { COUNT_DEADLINE_MS, PROBE, prefixOf } from '../../server/shared-windows.ts';
+import { COUNT_DEADLINE_MS, PROBE, redisKeyPrefix } from '../../server/shared-windows.ts';
 import type { Finding } from './findings.ts';
 import { fail, ok, warn } from './findings.ts';
 
@@ -23,7 +23,7 @@ export async function checkRedis({ redisUrl, serviceName }: Config): Promise<Fin
   let connection: RedisConnection | null = null;
   try {
     connection = await connectRedis(redisUrl, { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS });
-    const { ms, window } = await timeCount(connection, `${prefixOf(serviceName)}:${PROBE.name}`);
+    const { ms, window } = await timeCount(connection, `${redisKeyPrefix(serviceName)}:${PROBE.name}`);
     // A user may be allowed to count and not to ask.
     const info = await connection.info().catch(() => new Map<string, string>());
     return [judgeSpeed(ms, info), ...judgeMemory(info), ...judgeClock(window)];

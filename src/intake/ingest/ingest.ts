@@ -3,7 +3,7 @@
 
 import type { Database, Queryable } from '../../database/port.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
-import { updateEndedTwins } from '../../market/queries/listing-snapshots.ts';
+import { updateListingsOfEndedOrders } from '../../market/queries/listing-snapshots.ts';
 import { upsertListings } from '../../market/queries/listings.ts';
 import { listOwnOrderHashes } from '../../orders/queries/own-orders.ts';
 import { upsertRates } from '../../market/queries/rates.ts';
@@ -16,7 +16,7 @@ import { ingestOrders, verifyOrders } from './orders.ts';
 import type { RecordSender } from './products.ts';
 import { ingestProducts } from './products.ts';
 import type { Entry, IntakeRecord, LineRejection, RowOf } from '../records/records.ts';
-import { endMirroredTwins } from '../../market/mirrored-listings.ts';
+import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 
 export type Databases = { main: Database; indexer: Database };
 
@@ -63,7 +63,7 @@ export async function ingestBatch(
       return landed;
     });
     const taken = primary.flatMap(({ record }) => takenOrderOf(record) ?? []);
-    if (taken.length > 0 && !options.dryRun) await endMirroredTwins({ indexer }, taken, options.now);
+    if (taken.length > 0 && !options.dryRun) await retireMirroredListings({ indexer }, taken, options.now);
     if (landing) options.onIngested(landing);
   }
   if (observed.length > 0) {
@@ -121,7 +121,7 @@ async function ingestObserved(tx: Queryable, entries: readonly Entry[]): Promise
   const counts: IngestedBatch['counts'] = new Map();
   const listings = rowsOf(entries, 'listing');
   counts.set('listing', await upsertListings(tx, listings));
-  await updateEndedTwins(tx, listings);
+  await updateListingsOfEndedOrders(tx, listings);
   counts.set('sale', await upsertSales(tx, rowsOf(entries, 'sale')));
   counts.set('token', await upsertTokens(tx, rowsOf(entries, 'token')));
   counts.set('stats', await upsertStats(tx, rowsOf(entries, 'stats')));

@@ -10,7 +10,7 @@ import { listCollections } from '../collections.ts';
 import { chainOf } from '../market.ts';
 import type { Rank, RankingQuery, Sort } from '../ranking.ts';
 import { SORTS, createRankingReader } from '../ranking.ts';
-import { subjectOf } from '../resolve-collection.ts';
+import { cacheTagOf } from '../resolve-collection.ts';
 import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
@@ -86,7 +86,7 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
       const { collection } = detail;
       const data = toWireDetail(detail, chainOf(market, collection.chain), wording);
       const policy = detail.degraded ? DEGRADED_POLICY : DETAIL_POLICY;
-      return createCachedResponse({ subject: subjectOf(collection, id), policy, body: { data } });
+      return createCachedResponse({ subject: cacheTagOf(collection, id), policy, body: { data } });
     },
   });
 }

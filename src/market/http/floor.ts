@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { createFloorReader } from '../floor.ts';
-import { subjectOf } from '../resolve-collection.ts';
+import { cacheTagOf } from '../resolve-collection.ts';
 import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
@@ -31,7 +31,7 @@ export function registerFloorRoute(app: FastifyInstance, context: MarketplaceCon
       const [floor, wording] = await Promise.all([readFloor(id), readPriceContext(market)]);
       const data = toWireFloor(floor, wording);
       const policy = floor.degraded ? DEGRADED_POLICY : FLOOR_POLICY;
-      return createCachedResponse({ subject: subjectOf(floor.collection, id), policy, body: { data }, stamped: true });
+      return createCachedResponse({ subject: cacheTagOf(floor.collection, id), policy, body: { data }, stamped: true });
     },
   });
 }

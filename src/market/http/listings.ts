@@ -5,8 +5,8 @@ import Type from 'typebox';
 import { openCursor, sealCursor } from '../../core/cursor.ts';
 import { WINDOW_SIZE_MAX } from '../listing-window.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { chainAndAddressOf, resolveCollection, subjectOf } from '../resolve-collection.ts';
-import { createWindowReader } from '../listing-window-cache.ts';
+import { chainAndAddressOf, resolveCollection, cacheTagOf } from '../resolve-collection.ts';
+import { createListingWindowReader } from '../listing-window-cache.ts';
 import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
 import { collectionParams, responses } from './documented.ts';
 import type { MarketplaceContext } from './cached-route.ts';
@@ -20,7 +20,7 @@ const LISTINGS_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 
 export function registerListingRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market, cursorSecret } = context;
-  const readWindow = createWindowReader(market, context.changes);
+  const readWindow = createListingWindowReader(market, context.changes);
 
   cachedRoute<PageQuery>(app, context, {
     path: '/v1/collections/:id/listings',
@@ -46,7 +46,7 @@ export function registerListingRoute(app: FastifyInstance, context: MarketplaceC
       const rows = place ? window.listings.slice(offset, end) : [];
       const stale = window.staleSources.length > 0;
       return createCachedResponse({
-        subject: subjectOf(collection, id),
+        subject: cacheTagOf(collection, id),
         policy: window.degraded ? DEGRADED_POLICY : LISTINGS_POLICY,
         trueUntil: window.trueUntil,
         body: {

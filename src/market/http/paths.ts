@@ -1,6 +1,6 @@
 // The paths of the marketplace interface as text: which bucket a request counts in, and under which key its answer is kept.
 
-import type { Bucket } from '../../http/rate-limit.ts';
+import type { RateLimitBucket } from '../../http/rate-limit.ts';
 
 export const MARKETPLACE_PREFIX = '/v1';
 
@@ -12,7 +12,7 @@ const COUNTED = /^\/(v1|docs|status)(\/|$)/;
  * The bucket of a path, or null outside the interface, its reference page, whose script is the largest answer of all, and the
  * status, which asks the databases. Lists are the collections, and listings and sales of one.
  */
-export function bucketOf(path: string): Bucket | null {
+export function bucketOf(path: string): RateLimitBucket | null {
   if (!COUNTED.test(path)) return null;
   return LIST.test(trim(path)) ? 'list' : 'single';
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { openCursor, sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { subjectOf } from '../resolve-collection.ts';
+import { cacheTagOf } from '../resolve-collection.ts';
 import type { SalePlace } from '../sales.ts';
 import { readSales, resolveTradedCollection } from '../sales.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
@@ -41,7 +41,7 @@ export function registerSaleRoute(app: FastifyInstance, context: MarketplaceCont
       const [page, wording] = await Promise.all([readSales(market, key, { before, limit }), readPriceContext(market)]);
       const place = { chain, contractAddress: address };
       return createCachedResponse({
-        subject: subjectOf(collection, id),
+        subject: cacheTagOf(collection, id),
         policy: SALES_POLICY,
         body: {
           data: page.sales.map((sale) => toWireSale(sale, place, wording, market.serviceName)),

@@ -50,9 +50,9 @@ export function updateVanishedListings(
     const isShort = known.length > limits.smallBookMax && left < known.length * limits.shareLeftMin;
     const doubts = isShort ? before.doubts + 1 : 0;
     const doubtedSince = isShort ? (before.doubtedSince ?? snapshot.takenAt) : null;
-    const isBelieved =
+    const isAccepted =
       doubtedSince === null || (doubts >= limits.doubtsMin && snapshot.takenAt - doubtedSince >= limits.doubtMs);
-    const retired = isBelieved ? await retire(tx, vanished, snapshot.takenAt) : 0;
+    const retired = isAccepted ? await retire(tx, vanished, snapshot.takenAt) : 0;
     await tx.query(
       `update indexer.listing_snapshot set taken_at = $3, listings = $4, retired = $5, doubts = $6, doubted_since = $7
        where source = $1 and collection_id = $2`,
@@ -62,26 +62,26 @@ export function updateVanishedListings(
         new Date(snapshot.takenAt),
         snapshot.keys.length,
         retired,
-        isBelieved ? 0 : doubts,
-        isBelieved || doubtedSince === null ? null : new Date(doubtedSince),
+        isAccepted ? 0 : doubts,
+        isAccepted || doubtedSince === null ? null : new Date(doubtedSince),
       ],
     );
-    return { retired, doubted: !isBelieved };
+    return { retired, doubted: !isAccepted };
   });
 }
 
 /** What the last look at all listings of a collection at a marketplace came to. */
-export type LookedAt = { takenAt: number; listings: number; isBelieved: boolean };
+export type FullSnapshot = { takenAt: number; listings: number; isAccepted: boolean };
 
-export async function findWholeSnapshot(
+export async function findFullSnapshot(
   db: Queryable,
   { source, collectionId }: { source: string; collectionId: string },
-): Promise<LookedAt | null> {
+): Promise<FullSnapshot | null> {
   const [row] = await db.query<{ taken_at: Date; listings: number; doubts: number }>(
     `select taken_at, listings, doubts from indexer.listing_snapshot where source = $1 and collection_id = $2`,
     [source, collectionId],
   );
-  return row ? { takenAt: row.taken_at.getTime(), listings: row.listings, isBelieved: row.doubts === 0 } : null;
+  return row ? { takenAt: row.taken_at.getTime(), listings: row.listings, isAccepted: row.doubts === 0 } : null;
 }
 
 type Doubt = { doubts: number; doubtedSince: number | null };
@@ -136,7 +136,7 @@ async function retire(tx: Queryable, keys: readonly string[], at: number): Promi
 }
 
 /** Retires the active listings of the given orders of a chain, in all marketplaces. */
-export async function updateMirroredTwins(
+export async function updateListingsOfOwnOrders(
   db: Queryable,
   chain: string,
   { orderHashes, at }: { orderHashes: readonly string[]; at: number },
@@ -155,7 +155,7 @@ export type OrderedListing = { chain: string; orderHash: string | null };
  * Ends the active listings of the given orders where another marketplace has told that the order was filled or cancelled. That
  * one no longer lists it says nothing of the order.
  */
-export async function updateEndedTwins(tx: Queryable, listings: readonly OrderedListing[]): Promise<void> {
+export async function updateListingsOfEndedOrders(tx: Queryable, listings: readonly OrderedListing[]): Promise<void> {
   const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))].sort();
   if (hashes.length === 0) return;
   await tx.query(

@@ -104,7 +104,7 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
 }
 
 /** What a chain tells of a token's holder: null without one, and where several hold it. */
-export type TokenOwner = {
+export type TokenHolder = {
   collectionId: string;
   asset: string;
   chain: string;
@@ -114,7 +114,7 @@ export type TokenOwner = {
 };
 
 /** Lands holders as a chain tells them: its word overwrites, also with null. */
-export async function upsertTokenOwners(tx: Queryable, owners: readonly TokenOwner[]): Promise<void> {
+export async function upsertTokenHolders(tx: Queryable, owners: readonly TokenHolder[]): Promise<void> {
   const rows = owners.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
   await tx.query(
     `insert into indexer.token as stored (collection_id, asset, chain, owner, burned, owner_block)

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
 import type { KeyRing } from '../keys/keys.ts';
 import type { Caller } from '../context.ts';
-import type { RateLimiter, Refusal } from '../../http/rate-limit.ts';
+import type { RateLimiter, RateLimitExceeded } from '../../http/rate-limit.ts';
 import { toRateLimitHeaders } from '../../http/rate-limit.ts';
 
 export type KeyAccess = {
@@ -34,7 +34,7 @@ export function lacksScope(scope: string): ServiceError {
   return new ServiceError('forbidden', `This key lacks the scope ${scope}`);
 }
 
-function tooMany(refusal: Refusal, reply: FastifyReply): ServiceError {
+function tooMany(refusal: RateLimitExceeded, reply: FastifyReply): ServiceError {
   const headers = toRateLimitHeaders(refusal);
   reply.headers(headers);
   return new ServiceError('rate_limited', `Too many requests, try again in ${headers['retry-after']} s`);

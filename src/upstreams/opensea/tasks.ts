@@ -4,7 +4,7 @@
 import type { Follow } from '../../follows/queries/follows.ts';
 import { updateFollowOpenSeaSlug } from '../../follows/queries/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../../market/queries/collections.ts';
-import { findWholeSnapshot } from '../../market/queries/listing-snapshots.ts';
+import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
 import { findNewestSaleTime } from '../../market/queries/listing-times.ts';
 import type { AssetId } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
@@ -190,9 +190,9 @@ function createListingWork(): Work {
   return async (context, step) => {
     const { collectionId } = step.follow;
     const book = `${collectionId} ${step.subject.slug}`;
-    const last = await findWholeSnapshot(context.indexer, { source: OPENSEA, collectionId });
+    const last = await findFullSnapshot(context.indexer, { source: OPENSEA, collectionId });
     const now = context.clock();
-    const isFresh = last !== null && last.isBelieved && last.takenAt <= now && now - last.takenAt < WHOLE_BOOK_MS;
+    const isFresh = last !== null && last.isAccepted && last.takenAt <= now && now - last.takenAt < WHOLE_BOOK_MS;
     const pages = Math.max(pagesOf.get(book) ?? 0, Math.ceil((last?.listings ?? 0) / PAGE));
     if (isFresh && pages > CHEAPEST_PAGES && !step.isWhole && !doubtful.has(book)) {
       // What is doubtful in it is decided by the whole book, next time.
