@@ -2,11 +2,12 @@
 // batches, approvals and transfers are mixed.
 
 import type { Address } from '../src/core/address.ts';
-import type { ChainEvent, Hex } from '../src/chain-log/chain-event.ts';
+import type { ChainEvent } from '../src/chain-log/chain-event.ts';
 import { decodeLog } from '../src/chains/rpc/decode-logs.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../src/chains/rpc/event-topics.ts';
 import { readLogs } from '../src/chains/rpc/log-result.ts';
 import { median, say } from './measure.ts';
+import type { Hex } from '../src/core/evm.ts';
 
 const ROUNDS = 9;
 const BLOCKS = 200;

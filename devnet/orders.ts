@@ -17,12 +17,9 @@ import {
   zeroHash,
 } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
+import type { TokenStandard } from '../src/core/evm.ts';
+import { ITEM_TYPE, ORDER_TYPE } from '../src/core/seaport.ts';
 import { SEAPORT_ADDRESS } from './protocol.ts';
-
-/** Seaport's item types. */
-export const ITEM = { native: 0, erc20: 1, erc721: 2, erc1155: 3, erc721Criteria: 4 } as const;
-/** Seaport's order types, of which the second may be filled in parts. */
-export const ORDER_TYPE = { full: 0, partial: 1 } as const;
 
 export type OfferItem = {
   itemType: number;
@@ -67,7 +64,7 @@ type Terms = {
   counter: bigint;
 };
 
-export type TokenUnits = { contract: Address; standard: 'erc721' | 'erc1155'; tokenId: bigint; units: bigint };
+export type TokenUnits = { contract: Address; standard: TokenStandard; tokenId: bigint; units: bigint };
 
 /** An ask for one token, or for several at one price. Several units of a token may be bought a part at a time. */
 export function buildAsk(terms: Terms & { tokens: readonly TokenUnits[] }): OrderComponents {
@@ -76,7 +73,7 @@ export function buildAsk(terms: Terms & { tokens: readonly TokenUnits[] }): Orde
     ...frameOf(terms),
     offer: terms.tokens.map(toItem),
     consideration: payments(terms, terms.offerer),
-    orderType: partial ? ORDER_TYPE.partial : ORDER_TYPE.full,
+    orderType: partial ? ORDER_TYPE.partialOpen : ORDER_TYPE.fullOpen,
   };
 }
 
@@ -85,14 +82,16 @@ export function buildBid(
   terms: Terms & { currency: Address; contract: Address; tokenId: bigint | null },
 ): OrderComponents {
   const { offerer, contract, tokenId, currency, price } = terms;
-  const itemType = tokenId === null ? ITEM.erc721Criteria : ITEM.erc721;
+  const itemType = tokenId === null ? ITEM_TYPE.erc721Criteria : ITEM_TYPE.erc721;
   const wanted = { itemType, token: contract, identifierOrCriteria: tokenId ?? 0n, startAmount: 1n, endAmount: 1n };
   const [, ...shares] = payments(terms, offerer);
   return {
     ...frameOf(terms),
-    offer: [{ itemType: ITEM.erc20, token: currency, identifierOrCriteria: 0n, startAmount: price, endAmount: price }],
+    offer: [
+      { itemType: ITEM_TYPE.erc20, token: currency, identifierOrCriteria: 0n, startAmount: price, endAmount: price },
+    ],
     consideration: [{ ...wanted, recipient: offerer }, ...shares],
-    orderType: ORDER_TYPE.full,
+    orderType: ORDER_TYPE.fullOpen,
   };
 }
 
@@ -102,14 +101,14 @@ export function buildMirror(
   buyer: { offerer: Address; salt: bigint; counter: bigint },
 ): OrderComponents {
   const price = totalOf(ask);
-  const [{ itemType, token } = { itemType: ITEM.native, token: zeroAddress }] = ask.consideration;
+  const [{ itemType, token } = { itemType: ITEM_TYPE.native, token: zeroAddress }] = ask.consideration;
   return {
     ...ask,
     ...buyer,
     conduitKey: zeroHash,
     offer: [{ itemType, token, identifierOrCriteria: 0n, startAmount: price, endAmount: price }],
     consideration: ask.offer.map((item) => ({ ...item, recipient: buyer.offerer })),
-    orderType: ORDER_TYPE.full,
+    orderType: ORDER_TYPE.fullOpen,
   };
 }
 
@@ -267,7 +266,7 @@ function frameOf(terms: Terms) {
 }
 
 function toItem({ contract, standard, tokenId, units }: TokenUnits): OfferItem {
-  const itemType = standard === 'erc721' ? ITEM.erc721 : ITEM.erc1155;
+  const itemType = standard === 'erc721' ? ITEM_TYPE.erc721 : ITEM_TYPE.erc1155;
   return { itemType, token: contract, identifierOrCriteria: tokenId, startAmount: units, endAmount: units };
 }
 
@@ -276,7 +275,7 @@ function payments({ price, currency, shares }: Terms, offerer: Address): Conside
   const parts = shares.map(({ to, bps }) => ({ to, amount: (price * BigInt(bps)) / 10_000n }));
   const rest = parts.reduce((left, { amount }) => left - amount, price);
   return [{ to: offerer, amount: rest }, ...parts.filter(({ amount }) => amount > 0n)].map(({ to, amount }) => ({
-    itemType: currency === null ? ITEM.native : ITEM.erc20,
+    itemType: currency === null ? ITEM_TYPE.native : ITEM_TYPE.erc20,
     token: currency ?? zeroAddress,
     identifierOrCriteria: 0n,
     startAmount: amount,

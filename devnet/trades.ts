@@ -3,13 +3,14 @@
 
 import type { Address } from 'viem';
 import { zeroAddress, zeroHash } from 'viem';
+import { ITEM_TYPE } from '../src/core/seaport.ts';
 import type { Desk } from './book.ts';
 import { collectionOf, drawPrice, drawTerms, listableTokens, signListings } from './book.ts';
 import type { Call } from './chain.ts';
 import { callOf } from './chain.ts';
 import type { Ledger, Listing } from './ledger.ts';
 import { counterOf, fill, isFillable, move, unitsLeft } from './ledger.ts';
-import { ITEM, buildBid, buildMirror, signOrder, toOrder, totalOf } from './orders.ts';
+import { buildBid, buildMirror, signOrder, toOrder, totalOf } from './orders.ts';
 import type { Person } from './world.ts';
 
 export type Scene = Desk & {
@@ -306,7 +307,7 @@ function isSingle({ tokens }: Listing): boolean {
 }
 
 function isWrapped({ components }: Listing): boolean {
-  return components.consideration[0]?.itemType !== ITEM.native;
+  return components.consideration[0]?.itemType !== ITEM_TYPE.native;
 }
 
 /** What has to be sent along. */

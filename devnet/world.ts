@@ -4,6 +4,7 @@
 import type { Address, Hex } from 'viem';
 import { parseEther, zeroHash } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
+import type { TokenStandard } from '../src/core/evm.ts';
 import { readContract } from './artifacts.ts';
 import type { Call, LocalChain } from './chain.ts';
 import { callOf, deploy, transact } from './chain.ts';
@@ -23,7 +24,7 @@ export type Person = {
 
 export type LocalCollection = Contract & {
   name: string;
-  standard: 'erc721' | 'erc1155';
+  standard: TokenStandard;
   royalty: Share;
   /** How many token ids there are to begin with, from 1. */
   size: number;

@@ -2,9 +2,7 @@
 // stands, so that a fact can be taken back when its block is orphaned. Nothing here knows how it was read.
 
 import type { Address, AssetId } from '../core/address.ts';
-
-/** 0x and lower-case hex digits. */
-export type Hex = `0x${string}`;
+import type { Hex } from '../core/evm.ts';
 
 /** Where a fact stands in its chain. A log that tells several facts numbers them with `part`, from 0. */
 export type ChainPlace = {
@@ -15,9 +13,6 @@ export type ChainPlace = {
   logIndex: number;
   part: number;
 };
-
-/** Seaport's item types. */
-export const ITEM_TYPE = { native: 0, erc20: 1, erc721: 2, erc1155: 3, erc721Criteria: 4, erc1155Criteria: 5 } as const;
 
 /** An item as a fill moved it. `token` is the zero address for the native currency. */
 export type SpentItem = { itemType: number; token: Address; identifier: bigint; amount: bigint };
@@ -88,5 +83,3 @@ export type ChainEvent =
 
 /** A block as far as following needs it. `time` in milliseconds. */
 export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; time: number };
-
-export const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000' as Address;

@@ -18,8 +18,8 @@ import type { OrderChange, Touched } from '../orders/queries/order-states.ts';
 import { listTouchedOrders, updateOrderStates } from '../orders/queries/order-states.ts';
 import type { Address } from '../core/address.ts';
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
-import { ITEM_TYPE } from '../chain-log/chain-event.ts';
 import { toCollectionId } from '../core/collection.ts';
+import { isTokenItem } from '../core/seaport.ts';
 
 /** What a step did: the events that are new in the log (or gone from it), and the orders whose state changed. */
 export type Step = { events: ChainEvent[]; orders: OrderChange[] };
@@ -49,9 +49,7 @@ export async function selectRelevant(
 }
 
 function tokensOf({ offer, consideration }: OrderFulfilled): Address[] {
-  return [...offer, ...consideration]
-    .filter(({ itemType }) => itemType === ITEM_TYPE.erc721 || itemType === ITEM_TYPE.erc1155)
-    .map(({ token }) => token);
+  return [...offer, ...consideration].filter(isTokenItem).map(({ token }) => token);
 }
 
 /** Adds events to the log and lets them take effect. Events that the log has already change nothing. */

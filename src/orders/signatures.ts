@@ -2,12 +2,12 @@
 // chain. The chain is a port: intake knows what it asks, not how it is read.
 
 import type { Address } from '../core/address.ts';
-import type { Hex } from '../chain-log/chain-event.ts';
 import type { Protocol } from './seaport/order.ts';
 import { orderDigest } from './seaport/order.ts';
 import type { SignatureCheck } from './seaport/signature.ts';
 import { checkDigestSignature, checkSignature } from './seaport/signature.ts';
 import { OrderRejected } from './rejection.ts';
+import type { Hex } from '../core/evm.ts';
 
 /** What is asked of a chain while an order is taken in; each throws when the chain is out of reach. */
 export type ChainChecks = {

@@ -4,7 +4,7 @@
 import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import { listCollectionsByIds } from '../market/queries/collections.ts';
-import type { Follow, TokenStandard } from '../follows/queries/follows.ts';
+import type { Follow } from '../follows/queries/follows.ts';
 import { deleteLastRuns } from '../follows/queries/last-runs.ts';
 import { deleteFollow, findFollow, listFollows, upsertFollow } from '../follows/queries/follows.ts';
 import { deleteHoldings } from '../chain-log/queries/holdings.ts';
@@ -18,6 +18,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { ChainReader } from '../chains/rpc/chain-reader.ts';
 import { createIngester } from '../upstreams/ingester.ts';
 import type { WorkerContext } from './context.ts';
+import type { TokenStandard } from '../core/evm.ts';
 
 export type FollowOperations = WorkerContext & {
   /** Makes those do something soon who go through what is followed. */

@@ -9,7 +9,7 @@ import { updateFollowProgress, upsertFollow } from '../../src/follows/queries/fo
 import { updateCounters, updateOperatorApprovals } from '../../src/chain-log/queries/approvals.ts';
 import { updateHoldings } from '../../src/chain-log/queries/holdings.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
-import type { ChainEvent, Hex } from '../../src/chain-log/chain-event.ts';
+import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
 import type { Chain } from '../../src/core/chains.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { cancelDigest } from '../../src/orders/seaport/cancel.ts';
@@ -33,6 +33,7 @@ import {
   toCompact,
   toParameters,
 } from '../support/chain/signed-orders.ts';
+import type { Hex } from '../../src/core/evm.ts';
 
 const chains = createChains();
 const ethereum = chains.get('ethereum') as Chain;

@@ -1,8 +1,9 @@
 // How far each chain has been read, and its newest blocks. Primary database. Whoever changes what a chain decides holds the
 // lock on the chain's row, so that nobody judges an order by a state that is about to change.
 
-import type { BlockHeader, Hex } from '../chain-event.ts';
+import type { BlockHeader } from '../chain-event.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import type { Hex } from '../../core/evm.ts';
 
 /** `time` in milliseconds. */
 export type ChainCursor = {

@@ -1,8 +1,8 @@
 // Who holds what and who may move it, on followed contracts: sums and last words of the log of chain events. Primary database.
 // Each function takes the same transaction in which the log changed.
 
-import { ZERO_ADDRESS } from '../chain-event.ts';
 import type { Queryable } from '../../database/port.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
 
 /** A change of what somebody holds; negative when it goes away. */
 export type HoldingChange = { collectionId: string; tokenId: string; holder: string; quantity: bigint };

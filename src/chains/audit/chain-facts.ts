@@ -1,10 +1,10 @@
 // What a chain itself says at one block, for an audit. Each question is asked once, however many subjects it is about. It
 // knows nothing of what we have stored.
 
-import type { TokenStandard } from '../../follows/queries/follows.ts';
 import type { Address, AssetId } from '../../core/address.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
 import type { ChainReader, SeaportOrderStatus } from '../rpc/chain-reader.ts';
+import type { Hex } from '../../core/evm.ts';
+import type { TokenStandard } from '../../core/evm.ts';
 
 /** The contract gave no answer of the form that was asked for, so that nothing is known. */
 export class NoAnswer extends Error {

@@ -2,6 +2,7 @@
 // alone, on purpose without the rule that the service itself goes by (orders/status.ts).
 
 import type { AuditedOrder } from '../queries/audited.ts';
+import { isPartialOrder } from '../../core/seaport.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
 import type { DormantReason } from '../../orders/status.ts';
 import type { SeaportOrderStatus } from '../rpc/chain-reader.ts';
@@ -12,9 +13,6 @@ import { NoAnswer } from './chain-facts.ts';
 export type Finding = { field: string; ours: string; theirs: string };
 
 type Answers = { status: SeaportOrderStatus; counter: bigint; balance: bigint; approved: boolean | null };
-
-/** Seaport's numbers for orders of which a part may be bought: PARTIAL_OPEN and PARTIAL_RESTRICTED. */
-const TYPES_IN_PARTS = [1, 3];
 
 export async function compareOrder(facts: ChainFacts, order: AuditedOrder, now: number): Promise<Finding[]> {
   const answers = await ask(facts, order);
@@ -79,7 +77,7 @@ function unitsFilled({ quantity }: AuditedOrder, { totalFilled, totalSize }: Sea
 }
 
 function toDormancy({ quantity, orderType }: AuditedOrder, { balance, approved }: Answers): DormantReason | null {
-  const enough = TYPES_IN_PARTS.includes(orderType) ? 1n : quantity;
+  const enough = isPartialOrder(orderType) ? 1n : quantity;
   if (balance < enough) return 'no-balance';
   return approved === false ? 'not-approved' : null;
 }

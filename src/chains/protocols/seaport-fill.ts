@@ -3,7 +3,8 @@
 
 import type { Address } from '../../core/address.ts';
 import type { OrderFulfilled, SpentItem } from '../../chain-log/chain-event.ts';
-import { ITEM_TYPE, ZERO_ADDRESS } from '../../chain-log/chain-event.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
+import { isTokenItem, ITEM_TYPE } from '../../core/seaport.ts';
 
 /** A sale of one token, or (`tokenId` null) of several tokens of one contract at one price. */
 export type FillSale = {
@@ -46,8 +47,8 @@ type Side = {
 function toSide(fill: OrderFulfilled, matched: ReadonlySet<string>): Side | null {
   // Seaport 1.1 has no event for it, but names nobody as the recipient.
   const isMatched = matched.has(fill.orderHash) || fill.recipient === ZERO_ADDRESS;
-  const offered = fill.offer.filter(isToken);
-  const taken = fill.consideration.filter(isToken);
+  const offered = fill.offer.filter(isTokenItem);
+  const taken = fill.consideration.filter(isTokenItem);
   if (offered.length > 0 && taken.length === 0) {
     const payments = fill.consideration.filter(isPayment);
     return payments.length > 0 ? { fill, kind: 'ask', isMatched, tokens: offered, payments } : null;
@@ -57,10 +58,6 @@ function toSide(fill: OrderFulfilled, matched: ReadonlySet<string>): Side | null
     return payments.length > 0 ? { fill, kind: 'bid', isMatched, tokens: taken, payments } : null;
   }
   return null;
-}
-
-function isToken({ itemType }: SpentItem): boolean {
-  return itemType === ITEM_TYPE.erc721 || itemType === ITEM_TYPE.erc1155;
 }
 
 function isPayment({ itemType }: SpentItem): boolean {

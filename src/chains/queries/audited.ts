@@ -2,12 +2,12 @@
 // databases. It reads the tables that are served from, and judges nothing.
 
 import type { Address, AssetId } from '../../core/address.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
-import { ZERO_ADDRESS } from '../../chain-log/chain-event.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
 import type { DormantReason } from '../../orders/status.ts';
 import type { Queryable, Row } from '../../database/port.ts';
-import type { TokenStandard } from '../../follows/queries/follows.ts';
+import type { Hex } from '../../core/evm.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
+import type { TokenStandard } from '../../core/evm.ts';
 
 /** A signed order: what was signed, and what is stored. */
 export type AuditedOrder = {

@@ -2,7 +2,7 @@
 // reader throws Unreadable when the word is not there or is not of its form; nobody outside this folder sees that.
 
 import type { Address, AssetId } from '../../core/address.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
+import type { Hex } from '../../core/evm.ts';
 
 /** The data is not what the event's signature promises. */
 export class Unreadable extends Error {

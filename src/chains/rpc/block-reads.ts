@@ -1,11 +1,12 @@
 // Reads of blocks and transactions: the newest block and whether it is plausible, headers, finality, ends of calldata.
 
-import type { BlockHeader, Hex } from '../../chain-log/chain-event.ts';
+import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
 import { readBytes, readHash, readHeader, readObject, toQuantity } from './results.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Pool } from './pool.ts';
 import { ChainUnavailable, lie, RpcFailure } from './rpc-failure.ts';
+import type { Hex } from '../../core/evm.ts';
 
 export type BlockReads = {
   head(): Promise<BlockHeader>;

@@ -1,9 +1,10 @@
 // What can be asked of an EVM chain.
 
 import type { Address, AssetId } from '../../core/address.ts';
-import type { BlockHeader, ChainEvent, Hex } from '../../chain-log/chain-event.ts';
+import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
 import type { Chain } from '../../core/chains.ts';
 import type { EndpointStatus } from './endpoint.ts';
+import type { Hex, TokenStandard } from '../../core/evm.ts';
 
 /** Which events are wanted: those of Seaport from `protocols`, those of token contracts from `contracts`. */
 export type EventFilter = { protocols: readonly Address[]; contracts: readonly Address[] };
@@ -11,7 +12,6 @@ export type EventFilter = { protocols: readonly Address[]; contracts: readonly A
 /** The state that a read is about. */
 export type At = number | 'latest';
 
-export type TokenStandard = 'erc721' | 'erc1155';
 export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; totalFilled: bigint; totalSize: bigint };
 
 /**

@@ -3,13 +3,13 @@
 
 import { decodeFunctionResult, encodeFunctionData, hexToString, parseAbi } from 'viem';
 import type { Address, AssetId } from '../../core/address.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
-import { ZERO_ADDRESS } from '../../chain-log/chain-event.ts';
 import { addressAt, bigintAt, flagAt, Unreadable } from './abi-words.ts';
 import { readBytes, toQuantity } from './results.ts';
 import type { At, ChainReader } from './chain-reads.ts';
 import type { Pool } from './pool.ts';
 import { RpcFailure } from './rpc-failure.ts';
+import type { Hex } from '../../core/evm.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
 
 export type ContractReads = Pick<
   ChainReader,

@@ -1,12 +1,14 @@
 // One log to the facts that it tells, by a table over its first topic. Only decodes: whether the log may be believed was
 // settled before. Written for speed: following has to keep up with the busiest chain many times over, on one core.
 
-import type { ChainEvent, ChainPlace, Hex, ReceivedItem, SpentItem } from '../../chain-log/chain-event.ts';
-import { ITEM_TYPE, ZERO_ADDRESS } from '../../chain-log/chain-event.ts';
+import type { ChainEvent, ChainPlace, ReceivedItem, SpentItem } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
 import { addressAt, arrayAt, bigintAt, flagAt, hashAt, smallAt, Unreadable } from './abi-words.ts';
 import { toAddress, toBigint, toTokenId, wordAt } from './abi-words.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from './event-topics.ts';
+import type { Hex } from '../../core/evm.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
+import { ITEM_TYPE } from '../../core/seaport.ts';
 
 /** A log that was checked: lower case throughout. */
 export type CheckedLog = {

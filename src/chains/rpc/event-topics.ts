@@ -1,7 +1,7 @@
 // The events that are read, by the first topic of their logs: what Seaport 1.1 to 1.6 emits, and what ERC-721 and ERC-1155
 // contracts emit. test/chains/rpc/decode-logs.test.ts derives each topic from its signature.
 
-import type { Hex } from '../../chain-log/chain-event.ts';
+import type { Hex } from '../../core/evm.ts';
 
 /** `OrderValidated` had the offerer and the zone in topics before Seaport 1.2 and all of the order in its data since. */
 export const SEAPORT_TOPICS = {

@@ -2,7 +2,7 @@
 // chains exist whose blooms are all zero.
 
 import { keccak256 } from 'viem';
-import type { Hex } from '../../chain-log/chain-event.ts';
+import type { Hex } from '../../core/evm.ts';
 
 const BITS = 2048;
 const DIGITS = BITS / 4;

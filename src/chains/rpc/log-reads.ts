@@ -2,7 +2,7 @@
 // that it has the last block, when every log in it can be true, and when the bloom does not speak against what is missing.
 
 import type { Address } from '../../core/address.ts';
-import type { BlockHeader, ChainEvent, Hex } from '../../chain-log/chain-event.ts';
+import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
 import type { Log } from '../../core/log.ts';
 import { Unreadable } from './abi-words.ts';
 import { readHeader, toQuantity } from './results.ts';
@@ -11,12 +11,14 @@ import type { EventFilter } from './chain-reads.ts';
 import { decodeLog } from './decode-logs.ts';
 import type { CheckedLog } from './decode-logs.ts';
 import type { Endpoint } from './endpoint.ts';
-import { readLogs, ZERO_HASH } from './log-result.ts';
+import { readLogs } from './log-result.ts';
 import { missingByBloom, toWanted } from './log-wanted.ts';
 import type { Wanted } from './log-wanted.ts';
 import type { Pool } from './pool.ts';
 import { lie, RpcFailure } from './rpc-failure.ts';
 import type { Call } from './rpc-wire.ts';
+import type { Hex } from '../../core/evm.ts';
+import { ZERO_HASH } from '../../core/evm.ts';
 
 export type LogReads = {
   eventsOfBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[]>;

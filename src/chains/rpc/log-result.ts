@@ -2,10 +2,11 @@
 // is wrong in what can be checked is not believed in the rest.
 
 import type { Address } from '../../core/address.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
 import { readBytes, readHash, readQuantity, readTime } from './results.ts';
 import type { CheckedLog } from './decode-logs.ts';
 import { lie } from './rpc-failure.ts';
+import type { Hex } from '../../core/evm.ts';
+import { ZERO_HASH } from '../../core/evm.ts';
 
 /** What was asked for. */
 export type LogQuestion = {
@@ -19,8 +20,6 @@ export type LogQuestion = {
 
 const TOPICS_MAX = 4;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
-/** zkSync-style chains number logs of the system without a transaction. */
-export const ZERO_HASH = `0x${'0'.repeat(64)}`;
 
 /** The logs of the answer, in the order of the chain. Throws RpcFailure. */
 export function readLogs(answer: unknown, question: LogQuestion): CheckedLog[] {

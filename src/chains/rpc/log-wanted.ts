@@ -1,7 +1,6 @@
 // What logs are wanted, as the questions of eth_getLogs that endpoints take, and whether a bloom shows more than came.
 
 import type { Address } from '../../core/address.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
 import type { BloomedHeader } from './results.ts';
 import type { EventFilter } from './chain-reads.ts';
 import type { CheckedLog } from './decode-logs.ts';
@@ -10,6 +9,7 @@ import type { LogQuestion } from './log-result.ts';
 import { bloomShows, isBloomTooFull } from './log-bloom.ts';
 import { lie } from './rpc-failure.ts';
 import type { Call } from './rpc-wire.ts';
+import type { Hex } from '../../core/evm.ts';
 
 type Asked = Pick<LogQuestion, 'addresses' | 'topics'>;
 

@@ -1,7 +1,8 @@
 // Reading single values of JSON-RPC answers strictly: what is not exactly of its form is a lie of the endpoint, and refused.
 
-import type { BlockHeader, Hex } from '../../chain-log/chain-event.ts';
+import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import { lie } from './rpc-failure.ts';
+import type { Hex } from '../../core/evm.ts';
 
 /** A header with the bloom of its logs; null where the chain does not keep one (absent or all zero). */
 export type BloomedHeader = { header: BlockHeader; bloom: Hex | null };

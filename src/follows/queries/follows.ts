@@ -1,9 +1,8 @@
 // What the workers follow: contracts on chains, and collections at marketplaces. Primary database.
 
 import type { Address } from '../../core/address.ts';
+import type { TokenStandard } from '../../core/evm.ts';
 import type { Queryable, Row } from '../../database/port.ts';
-
-export type TokenStandard = 'erc721' | 'erc1155';
 
 export type Follow = {
   collectionId: string;

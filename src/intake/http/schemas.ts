@@ -2,6 +2,7 @@
 
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
+import type { TokenStandard } from '../../core/evm.ts';
 import { MarketItemSchema, PriceSchema } from '../../market/http/schemas.ts';
 import type { WireMarketItem, WirePrice } from '../../market/http/schemas.ts';
 import { createResponses } from '../../http/keyed-responses.ts';
@@ -67,7 +68,7 @@ export const SignedOrderSchema = Type.Object(
   {
     orderHash: hash('The EIP-712 struct hash of the order.'),
     protocolAddress: address('The deployment of Seaport that it was signed for.'),
-    standard: Type.Unsafe<'erc721' | 'erc1155'>({
+    standard: Type.Unsafe<TokenStandard>({
       type: 'string',
       enum: ['erc721', 'erc1155'],
       description: 'Token standard.',

@@ -3,6 +3,7 @@
 
 import type { Ending, OrderEvidence, OrderState, OrderTerms } from '../status.ts';
 import { deriveOrderStatus } from '../status.ts';
+import { isPartialOrder } from '../../core/seaport.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 
 /** What a step of a chain may have changed, and whose orders have to be looked at again therefore. */
@@ -162,9 +163,6 @@ async function listJudgedOrders(db: Queryable, orderIds: readonly string[]): Pro
   return rows.map(toJudgedOrder);
 }
 
-/** Seaport's order types that may be filled in parts. */
-const PARTIAL_TYPES = new Set([1, 3]);
-
 function toJudgedOrder(row: Row): JudgedOrder {
   const timeOf = (name: string) => (row[name] as Date | null)?.getTime() ?? null;
   const wordAt = timeOf('word_at');
@@ -175,7 +173,7 @@ function toJudgedOrder(row: Row): JudgedOrder {
     terms: {
       counter: BigInt(row['counter'] as string),
       quantity: BigInt(row['quantity'] as string),
-      partial: PARTIAL_TYPES.has(row['order_type'] as number),
+      partial: isPartialOrder(row['order_type'] as number),
       expiresAt: timeOf('expires_at'),
     },
     evidence: {

@@ -2,17 +2,17 @@
 // order is judged in order-states.ts.
 
 import type { Address, AssetId } from '../../core/address.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
 import type { ListingStatus } from '../order-id.ts';
 import type { DormantReason } from '../status.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import type { Hex, TokenStandard } from '../../core/evm.ts';
 
 /** What a signed order says, as columns have it. Prices are for one unit; times in milliseconds. */
 export type SignedTerms = {
   orderHash: Hex;
   protocolAddress: Address;
   orderType: number;
-  standard: 'erc721' | 'erc1155';
+  standard: TokenStandard;
   quantity: bigint;
   /** null: fee and royalty come on top. */
   buyerTotalRaw: bigint | null;

@@ -2,8 +2,8 @@
 // it, and whoever has kept the order can fill it until it is cancelled there too.
 
 import { keccak256 } from 'viem';
-import type { Hex } from '../../chain-log/chain-event.ts';
 import { hashText, hashWords } from './order.ts';
+import type { Hex } from '../../core/evm.ts';
 
 const DOMAIN_HASH = hashText('EIP712Domain(string name,string version,uint256 chainId)');
 const NAME_HASH = hashText('Mercat');

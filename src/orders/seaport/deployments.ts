@@ -4,9 +4,10 @@
 import { getContractAddress } from 'viem';
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
 import type { Protocol } from './order.ts';
 import { hashText } from './order.ts';
+import type { Hex } from '../../core/evm.ts';
+import { ZERO_HASH } from '../../core/evm.ts';
 
 /** `version` as the domain of its signatures names it. */
 export type Deployment = { address: Address; version: string };
@@ -50,7 +51,6 @@ export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
 const CONDUIT_CONTROLLER = '0x00000000F9490004C11Cef243f5400493c00Ad63';
 /** keccak256 of the creation code of every conduit of that controller. */
 const CONDUIT_CODE_HASH = '0x023d904f2503c37127200ca07b976c3a53cc562623f67023115bf311f5805059';
-const NO_CONDUIT = `0x${'0'.repeat(64)}`;
 const OF_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL.map(({ address }) => address));
 
 /**
@@ -58,7 +58,7 @@ const OF_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL.map(({ ad
  * conduit of a controller that is not known.
  */
 export function findOperator(protocol: Pick<Protocol, 'address'>, conduitKey: Hex): Address | null {
-  if (conduitKey === NO_CONDUIT) return protocol.address;
+  if (conduitKey === ZERO_HASH) return protocol.address;
   return OF_CANONICAL_CONTROLLER.has(protocol.address) ? toConduit(conduitKey) : null;
 }
 

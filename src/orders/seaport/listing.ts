@@ -3,15 +3,17 @@
 
 import type { Address, AssetId } from '../../core/address.ts';
 import { UINT256_MAX } from '../../core/amount.ts';
-import { ITEM_TYPE, ZERO_ADDRESS } from '../../chain-log/chain-event.ts';
 import { findOperator } from './deployments.ts';
 import type { ConsiderationItem, OfferItem, Protocol, SeaportOrder } from './order.ts';
+import type { TokenStandard } from '../../core/evm.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
+import { isTokenItem, ITEM_TYPE, ORDER_TYPE } from '../../core/seaport.ts';
 
 /** Prices are for one unit. Times in milliseconds. */
 export type ListingTerms = {
   contractAddress: Address;
   tokenId: AssetId;
-  standard: 'erc721' | 'erc1155';
+  standard: TokenStandard;
   /** Units offered: 1 for ERC-721. */
   quantity: bigint;
   /** What the offerer receives. */
@@ -54,8 +56,8 @@ export const FEES_MAX_BPS = 5_000n;
 /** 1 January 10000: whatever ends later never ends. */
 const NEVER_S = 253_402_300_800n;
 
-/** The order types that anyone may fill without asking a zone: FULL_OPEN and PARTIAL_OPEN. */
-const OPEN_TYPES = new Set([0, 1]);
+/** The order types that anyone may fill, without a zone that has to agree. */
+const OPEN_TYPES = new Set<number>([ORDER_TYPE.fullOpen, ORDER_TYPE.partialOpen]);
 
 export type ListingOptions = { protocol: Pick<Protocol, 'address'>; wrappedNative: Address | null; now: number };
 
@@ -65,10 +67,10 @@ export function toListingTerms(order: SeaportOrder, { protocol, wrappedNative, n
   if ([...order.offer, ...order.consideration].some(isCriterion)) {
     return refuse('criteria_not_supported', 'a criterion stands for many tokens: a listing names its token');
   }
-  if (!offered || !isToken(offered) || others.length > 0) {
+  if (!offered || !isTokenItem(offered) || others.length > 0) {
     return refuse('not_a_listing', 'a listing offers exactly one ERC-721 or ERC-1155 token: no bids, no bundles');
   }
-  if (order.consideration.some(isToken)) {
+  if (order.consideration.some(isTokenItem)) {
     return refuse('not_a_listing', 'the order asks for a token: it is a trade, or meant for one buyer');
   }
   if (!OPEN_TYPES.has(order.orderType)) {
@@ -120,10 +122,6 @@ export function toListingTerms(order: SeaportOrder, { protocol, wrappedNative, n
 
 function refuse(code: ListingRejection, message: string): Listed & { terms: null } {
   return { terms: null, code, message };
-}
-
-function isToken({ itemType }: OfferItem): boolean {
-  return itemType === ITEM_TYPE.erc721 || itemType === ITEM_TYPE.erc1155;
 }
 
 function isCriterion({ itemType }: OfferItem): boolean {

@@ -5,8 +5,8 @@ import { keccak256, stringToHex } from 'viem';
 import type { Address } from '../../core/address.ts';
 import { parseAddress } from '../../core/address.ts';
 import { UINT256_MAX } from '../../core/amount.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
 import { JsonNumber } from '../../core/json-text.ts';
+import type { Hex } from '../../core/evm.ts';
 
 /** `identifierOrCriteria` is a token id, or the root of a criterion. */
 export type OfferItem = {

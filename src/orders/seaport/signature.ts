@@ -3,9 +3,9 @@
 
 import { recoverAddress } from 'viem';
 import type { Address } from '../../core/address.ts';
-import type { Hex } from '../../chain-log/chain-event.ts';
 import type { Protocol } from './order.ts';
 import { hashText, hashWords, ORDER_TYPES, orderDigest, REFERRED_TYPES } from './order.ts';
+import type { Hex } from '../../core/evm.ts';
 
 export type SignatureCheck = 'ok' | 'mismatch' | 'malformed';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { Abi, Hex as ViemHex } from 'viem';
 import { hashTypedData, parseEventLogs } from 'viem';
-import type { ChainEvent, Hex } from '../../../src/chain-log/chain-event.ts';
+import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import type { Address, AssetId } from '../../../src/core/address.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
@@ -14,6 +14,7 @@ import { readBlock, rollBack, mine, callOf, transact } from '../../../devnet/cha
 import { startEvmScene } from '../../support/chain/seaport-history.ts';
 import type { EvmScene } from '../../support/chain/seaport-history.ts';
 import { startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
+import type { Hex } from '../../../src/core/evm.ts';
 
 const log = createLog('silent');
 const asset = (id: bigint) => id.toString() as AssetId;

@@ -4,11 +4,12 @@ import fc from 'fast-check';
 import { encodeAbiParameters, encodeEventTopics, parseAbi, toEventSelector } from 'viem';
 import type { Abi } from 'viem';
 import type { Address } from '../../../src/core/address.ts';
-import type { ChainEvent, Hex } from '../../../src/chain-log/chain-event.ts';
+import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import { Unreadable } from '../../../src/chains/rpc/abi-words.ts';
 import { decodeLog } from '../../../src/chains/rpc/decode-logs.ts';
 import type { CheckedLog, LogRole } from '../../../src/chains/rpc/decode-logs.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
+import type { Hex } from '../../../src/core/evm.ts';
 
 const SPENT = '(uint8 itemType, address token, uint256 identifier, uint256 amount)[]';
 const RECEIVED = '(uint8 itemType, address token, uint256 identifier, uint256 amount, address recipient)[]';

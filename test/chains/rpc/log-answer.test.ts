@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keccak256 } from 'viem';
-import type { Hex } from '../../../src/chain-log/chain-event.ts';
 import { TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
 import { readLogs } from '../../../src/chains/rpc/log-result.ts';
 import { bloomShows, isBloomTooFull } from '../../../src/chains/rpc/log-bloom.ts';
+import type { Hex } from '../../../src/core/evm.ts';
 
 const hashOf = (digit: string): Hex => `0x${digit.repeat(64)}`;
 const CONTRACT = '0x00000000000000000000000000000000000c0117';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Address } from '../../../src/core/address.ts';
-import type { Hex } from '../../../src/chain-log/chain-event.ts';
 import type { ListingTerms } from '../../../src/orders/seaport/listing.ts';
 import { LISTING_REJECTIONS, STARTS_AHEAD_MAX_MS, toListingTerms } from '../../../src/orders/seaport/listing.ts';
 import type { SeaportOrder } from '../../../src/orders/seaport/order.ts';
 import type { AskOptions } from '../../support/chain/signed-orders.ts';
 import { SEAPORT_1_6, toAsk } from '../../support/chain/signed-orders.ts';
+import type { Hex } from '../../../src/core/evm.ts';
 
 const OFFERER = `0x${'a1'.repeat(20)}` as Address;
 const FEE = `0x${'fe'.repeat(20)}`;

@@ -6,13 +6,13 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import type { Address } from '../../../src/core/address.ts';
-import type { Hex } from '../../../src/chain-log/chain-event.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import { listProtocols } from '../../../src/orders/seaport/deployments.ts';
 import type { SeaportOrder } from '../../../src/orders/seaport/order.ts';
 import { hashOrder, parseSeaportOrder } from '../../../src/orders/seaport/order.ts';
 import { toListingTerms } from '../../../src/orders/seaport/listing.ts';
 import { checkSignature } from '../../../src/orders/seaport/signature.ts';
+import type { Hex } from '../../../src/core/evm.ts';
 
 const folder = new URL('../../../../shared/data/payloads/', import.meta.url);
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Hex } from '../../../src/chain-log/chain-event.ts';
 import type { SeaportOrder } from '../../../src/orders/seaport/order.ts';
 import { hashOrder } from '../../../src/orders/seaport/order.ts';
 import {
@@ -11,6 +10,7 @@ import {
   SIGNATURE_BYTES_MAX,
 } from '../../../src/orders/seaport/signature.ts';
 import { accountOf, SEAPORT_1_6, signBulk, signOrder, toAsk, toCompact } from '../../support/chain/signed-orders.ts';
+import type { Hex } from '../../../src/core/evm.ts';
 
 const OFFERER = accountOf(1).lower;
 const CONTRACT = '0x00000000000000000000000000000000000c0de5';

@@ -2,7 +2,6 @@
 // the test's pace.
 
 import type { Address } from '../../../src/core/address.ts';
-import type { Hex } from '../../../src/chain-log/chain-event.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import { upsertFollow } from '../../../src/follows/queries/follows.ts';
 import type { Database } from '../../../src/database/port.ts';
@@ -21,9 +20,10 @@ import type { OrderComponents, SignedOrder } from '../../../devnet/orders.ts';
 import { buildAsk, signOrder, toOrder, totalOf } from '../../../devnet/orders.ts';
 import type { Contract, Protocol } from '../../../devnet/protocol.ts';
 import { installProtocol } from '../../../devnet/protocol.ts';
+import type { Hex } from '../../../src/core/evm.ts';
+import { ZERO_HASH } from '../../../src/core/evm.ts';
 
 const STEPS_MAX = 2_000;
-const ZERO_KEY = `0x${'0'.repeat(64)}` as const;
 
 export type LocalWorld = {
   chain: LocalChain;
@@ -80,7 +80,7 @@ export async function startLocalWorld(id = 'ethereum'): Promise<LocalWorld> {
         price,
         currency: null,
         shares: [],
-        conduitKey: ZERO_KEY,
+        conduitKey: ZERO_HASH,
         startTime: now - 60,
         endTime: now + endsInS,
         salt,
@@ -90,7 +90,7 @@ export async function startLocalWorld(id = 'ethereum'): Promise<LocalWorld> {
       return signOrder(account, chain.chainId, components);
     },
     fillCall: (order, buyer) =>
-      callOf(buyer, seaport, 'fulfillOrder', [toOrder(order), ZERO_KEY], totalOf(order.components)),
+      callOf(buyer, seaport, 'fulfillOrder', [toOrder(order), ZERO_HASH], totalOf(order.components)),
     cancelCall: ({ components }) => callOf(components.offerer, seaport, 'cancel', [[components]]),
   };
 }

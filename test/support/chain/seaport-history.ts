@@ -1,6 +1,7 @@
 // A short history on a real local chain with real Seaport: every kind of event that is read, in a few blocks, for tests of
 // whatever reads chains.
 
+import { ZERO_HASH } from '../../../src/core/evm.ts';
 import type { Address as HexAddress } from 'viem';
 import { readContract } from '../../../devnet/artifacts.ts';
 import { callOf, deploy, readHeight, startChain, transact } from '../../../devnet/chain.ts';
@@ -30,7 +31,6 @@ export type EvmScene = {
 };
 
 const CHAIN_ID = 31_337;
-const ZERO_KEY = `0x${'0'.repeat(64)}` as const;
 const WRAPPED = 5n;
 const HISTORY_MS = 3_600_000;
 const BLOCK_MS = 3_000;
@@ -76,7 +76,7 @@ async function playScene(local: LocalChain, chain: Chain): Promise<EvmScene> {
         price: 10n ** 18n,
         currency: null,
         shares: [{ to: royalty.address, bps: 500 }],
-        conduitKey: ZERO_KEY,
+        conduitKey: ZERO_HASH,
         startTime: 0,
         endTime: 4_000_000_000,
         salt,
@@ -95,7 +95,7 @@ async function playScene(local: LocalChain, chain: Chain): Promise<EvmScene> {
     call(seller, collection, 'approve', [buyer.address, 5n]),
     call(seller, collection, 'approve', [`0x${'0'.repeat(40)}`, 5n]),
   ]);
-  await transact(local, [call(buyer, seaport, 'fulfillOrder', [toOrder(sold), ZERO_KEY], totalOf(sold.components))]);
+  await transact(local, [call(buyer, seaport, 'fulfillOrder', [toOrder(sold), ZERO_HASH], totalOf(sold.components))]);
   await transact(local, [call(seller, seaport, 'validate', [[toOrder(cancelled)]])]);
   await transact(local, [call(seller, seaport, 'cancel', [[cancelled.components]])]);
   // The buyer's side is native here: matchOrders takes it from the caller.

@@ -1,7 +1,6 @@
 // Signed Seaport orders for tests: accounts with keys, asks, and signatures of each form, made with viem's own typed data and not
 // with the code under test.
 
-import type { Hex } from 'viem';
 import {
   concat,
   hashStruct,
@@ -14,15 +13,15 @@ import {
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Address } from '../../../src/core/address.ts';
-import { ZERO_ADDRESS } from '../../../src/chain-log/chain-event.ts';
 import type { Protocol, SeaportOrder } from '../../../src/orders/seaport/order.ts';
+import type { Hex, TokenStandard } from '../../../src/core/evm.ts';
+import { ZERO_ADDRESS, ZERO_HASH } from '../../../src/core/evm.ts';
 
 export const SEAPORT_1_6: Protocol = {
   address: '0x0000000000000068f116a894984e2db1123eb395' as Address,
   version: '1.6',
   chainId: 1,
 };
-export const ZERO_HASH: Hex = `0x${'0'.repeat(64)}`;
 
 const OFFER_ITEM = [
   { name: 'itemType', type: 'uint8' },
@@ -69,7 +68,7 @@ export type AskOptions = {
   end: number | bigint;
   fees?: readonly { recipient: string; amount: bigint }[];
   quantity?: bigint;
-  standard?: 'erc721' | 'erc1155';
+  standard?: TokenStandard;
   currency?: string;
 };
 

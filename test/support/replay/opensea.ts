@@ -1,6 +1,7 @@
 // OpenSea v2 as a table of routes for the replay server. Statistics and orders are recorded; for all else nothing was, and the
 // answers are made by the schemas of the vendor's document of August 2026 (opensea.test.ts holds them against it).
 
+import type { TokenStandard } from '../../../src/core/evm.ts';
 import { recordedRoutes } from '../recordings/recorded.ts';
 import type { Route } from './replay.ts';
 import { readPayload, ReplayStatus } from './replay.ts';
@@ -43,7 +44,7 @@ export type MadeCollection = {
   contract: string;
   /** As OpenSea calls it. */
   chain: string;
-  standard?: 'erc721' | 'erc1155';
+  standard?: TokenStandard;
   symbol: string;
   listings: MadeListing[];
   sales: MadeSale[];
