@@ -8,7 +8,7 @@ import type { Database } from '../src/database/port.ts';
 import { createDatabase } from '../src/database/port.ts';
 import { openEmbedded } from '../src/database/embedded/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
-import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/each-engine.ts';
+import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
 
 /** Runs `work` on a database of each engine in turn. */
 export async function onEachEngine(work: (database: Database) => Promise<void>): Promise<void> {

@@ -12,7 +12,7 @@ import { openPostgres } from '../src/database/postgres.ts';
 import { adjustStock } from '../src/shop/queries/stock.ts';
 import { createLog } from '../src/core/log.ts';
 import { createStoreOperations } from '../src/shop/operations.ts';
-import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/each-engine.ts';
+import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
 import { load, startServer } from './hot-listings.ts';
 import { compare, say, spread } from './measure.ts';
 

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import { isOutOfReach } from '../../src/database/port.ts';
-import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 
 const TIMEOUT_MS = 150;
 const RATE = `insert into main.rate (symbol, usd, at) values ($1, 1, now())`;

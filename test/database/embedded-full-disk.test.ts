@@ -7,7 +7,8 @@ import test from 'node:test';
 import type { TestContext } from 'node:test';
 import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { mountMemory } from '../support/engines/file-systems.ts';
-import { assertAcknowledged, ended, makeTempDir, startWriter } from '../support/engines/embedded.ts';
+import { assertAcknowledged, ended, startWriter } from '../support/engines/embedded.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const MIB = 1024 * 1024;
 /** More than the small disk has room for. */
@@ -39,8 +40,7 @@ test('a statement that finds no room fails with a word about the disk, and works
 test('a log that finds no room stops the process with one clear line, and nothing acknowledged is lost', async (t) => {
   const disk = smallDisk(t, '160m');
   if (disk === null) return;
-  const { dir: root, remove } = makeTempDir();
-  t.after(remove);
+  const root = temporaryDirectory();
   const dir = path.join(disk, 'db');
   const ackFile = path.join(root, 'acks');
   const writer = await startWriter(dir, ackFile, 20);
@@ -64,17 +64,15 @@ test('a first start on a disk that is too small says so and leaves nothing behin
 
 /** A file system of its own, unmounted after the test; null, with the test skipped, where none can be had. */
 function smallDisk(t: TestContext, size: string): string | null {
-  const { dir: root, remove } = makeTempDir();
+  const root = temporaryDirectory();
   const disk = path.join(root, 'disk');
   const mounted = mountMemory(size, disk);
   if ('reason' in mounted) {
-    remove();
     t.skip(mounted.reason);
     return null;
   }
   t.after(() => {
     mounted.unmount();
-    remove();
   });
   return disk;
 }

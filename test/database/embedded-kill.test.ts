@@ -2,13 +2,13 @@
 
 import path from 'node:path';
 import test from 'node:test';
-import { assertAcknowledged, kill, makeTempDir, startWriter } from '../support/engines/embedded.ts';
+import { assertAcknowledged, kill, startWriter } from '../support/engines/embedded.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ROUNDS = 20;
 
-test(`${ROUNDS} kills in a row lose nothing that was acknowledged and never block the next start`, async (t) => {
-  const { dir: root, remove } = makeTempDir();
-  t.after(remove);
+test(`${ROUNDS} kills in a row lose nothing that was acknowledged and never block the next start`, async () => {
+  const root = temporaryDirectory();
   const dir = path.join(root, 'db');
   const ackFile = path.join(root, 'acks');
   for (let round = 1; round <= ROUNDS; round++) {

@@ -6,13 +6,13 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import test from 'node:test';
 import { makeExt4, mountImage } from '../support/engines/file-systems.ts';
-import { assertAcknowledged, kill, makeTempDir, startWriter } from '../support/engines/embedded.ts';
+import { assertAcknowledged, kill, startWriter } from '../support/engines/embedded.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ROUNDS = 5;
 
 test(`${ROUNDS} power cuts lose nothing that was acknowledged`, async (t) => {
-  const { dir: root, remove } = makeTempDir();
-  t.after(remove);
+  const root = temporaryDirectory();
   const image = path.join(root, 'disk.img');
   const copy = path.join(root, 'copy.img');
   const ackFile = path.join(root, 'acks');

@@ -22,21 +22,21 @@ import { QueryTimeout } from '../../src/resilience/deadline.ts';
 import type { Embedded } from '../../src/database/embedded/embedded.ts';
 import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { boundLog, tendTable } from '../../src/database/embedded/upkeep.ts';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import {
   assertAcknowledged,
   ended,
   kill,
-  makeTempDir,
   makeTemplate,
   startOpener,
   startWriter,
 } from '../support/engines/embedded.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const LIMIT_MS = 20_000;
 
 describe('the embedded database', { timeout: 300_000 }, () => {
-  const { dir: root, remove } = makeTempDir();
+  const root = temporaryDirectory();
   let copies = 0;
   let copyTemplate: (name: string) => string;
   /** For the tests that leave the directory and the engine alone. */
@@ -48,7 +48,6 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
   after(async () => {
     await shared.close();
-    remove();
   });
 
   const freshDir = (): string => copyTemplate(`copy-${(copies += 1)}`);

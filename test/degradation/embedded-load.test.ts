@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
-import { temporaryDirectory } from '../support/engines/each-engine.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { newSubject, range } from '../support/service/market.ts';
 import { startTestService } from '../support/service/service.ts';
 

@@ -20,7 +20,7 @@ import {
   untilFloorsAreKept,
   untilWhole,
 } from './small-market.ts';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import { MINUTE_MS } from '../support/service/market.ts';
 import { lockTable } from '../support/engines/postgres-locks.ts';
 

@@ -7,7 +7,7 @@ import type { Breakable } from './two-databases.ts';
 import { SOURCE_TIMEOUT_MS, startBreakable, withTwoServers } from './two-databases.ts';
 import { assertWhole, base, ethereum, solana, token, RECOVERY_MAX_MS, untilWhole } from './small-market.ts';
 import { countConnections, countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import { newSubject, range } from '../support/service/market.ts';
 
 /** Connections that a service may have to one database. */

@@ -15,7 +15,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { withTwoServers } from './two-databases.ts';
 import { countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
-import { createTestDatabase, freePort, until } from '../support/engines/each-engine.ts';
+import { createTestDatabase } from '../support/engines/postgres-server.ts';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
 import { createSocketConnection } from '../../src/intake/client.ts';
 import { newSubject, range } from '../support/service/market.ts';
 

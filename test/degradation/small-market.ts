@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Breakable } from './two-databases.ts';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import type { Subject } from '../support/service/market.ts';
 import { BUYER, SELLER, SOLANA_SELLER, START, mintOf, newSubject } from '../support/service/market.ts';
 import { withClient } from '../support/engines/postgres-locks.ts';

@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import type { Breakable } from './two-databases.ts';
 import { startBehindProxy, startBreakable, withTwoServers } from './two-databases.ts';
 import { MARKET, RECOVERY_MAX_MS, assertRefused, ethereum, untilWhole } from './small-market.ts';
-import { freePort, temporaryDirectory, until } from '../support/engines/each-engine.ts';
+import { freePort } from '../support/free-port.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
 import { lockMigrations } from '../support/engines/postgres-locks.ts';
 import { startTestService } from '../support/service/service.ts';
 

@@ -8,7 +8,7 @@ import { STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { REQUEST_TIMEOUT_MS } from '../../src/shop/http/context.ts';
 import type { Breakable, TwoServers } from './two-databases.ts';
 import { startBreakable, withTwoServers } from './two-databases.ts';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import { countWaiting, lockTable, withClient } from '../support/engines/postgres-locks.ts';
 import { askSocket } from '../support/service/service-process.ts';
 import { startReceiver } from '../shop/webhooks/fixtures.ts';

@@ -13,7 +13,7 @@ import type { Listing } from '../../devnet/ledger.ts';
 import type { Life, Marketplace } from '../../devnet/life.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
 import { readTruth } from '../support/chain/expected-state.ts';
-import { directoryWithDatabase } from '../support/engines/each-engine.ts';
+import { directoryWithDatabase } from '../support/engines/empty-database.ts';
 import type { FaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
 import { startFaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
 import type { ServedProcess } from '../support/service/service-process.ts';

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createRandom } from '../../devnet/chance.ts';
-import { canRunPostgres, forEachEngine } from '../support/engines/each-engine.ts';
+import { canRunPostgres } from '../support/engines/postgres-server.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
 import type { MixedBook } from './mixed-book/book.ts';
 import { startMixedBook, VENUE_NAMES } from './mixed-book/book.ts';
 import {

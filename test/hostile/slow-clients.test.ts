@@ -6,7 +6,7 @@ import type { RequestListener } from 'node:http';
 import net from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { CLIENT_LIMITS, createNodeServer } from '../../src/server/node-server.ts';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';
 import { assertRefused } from '../support/http/error-envelope.ts';
 import { useSampleService } from '../support/service/sample-service.ts';

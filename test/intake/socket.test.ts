@@ -19,7 +19,9 @@ import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
 import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
 import { ImportFailure, importRecords } from '../../src/intake/import.ts';
 import type { ImportSummary } from '../../src/intake/tally.ts';
-import { forEachEngine, temporaryDirectory, until } from '../support/engines/each-engine.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
 import { emptyTables, toChunks, toContext, token, toNdjson } from '../support/service/intake.ts';
 
 const WAIT_MS = 10_000;

@@ -21,7 +21,8 @@ import { OrderRejected } from '../../src/orders/rejection.ts';
 import type { ChainChecks } from '../../src/orders/signatures.ts';
 import type { OrderContext } from '../../src/orders/submit.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
-import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import { EVM, NOW, order as orderRecord, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import type { AskOptions } from '../support/chain/signed-orders.ts';
 import {

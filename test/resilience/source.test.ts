@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createLog } from '../../src/core/log.ts';
 import type { Source } from '../../src/resilience/source.ts';
 import { FAILURES_MAX, createSource } from '../../src/resilience/source.ts';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 
 const RETRY_MS = 30;
 const LIMIT_MS = 5_000;

@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { createEdge } from '../../src/server/edge.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
 import type { RateLimitExceeded } from '../../src/http/rate-limit.ts';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';
 
 const LIMIT_MS = 10_000;

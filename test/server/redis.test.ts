@@ -10,7 +10,8 @@ import { createLog } from '../../src/core/log.ts';
 import type { RedisConnection } from '../../src/server/redis-connection.ts';
 import { RedisFailure, connectRedis } from '../../src/server/redis-connection.ts';
 import { UNDER_WAY_MAX, openSharedWindows } from '../../src/server/shared-windows.ts';
-import { freePort, until } from '../support/engines/each-engine.ts';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
 import { startFlakyProxy } from '../support/engines/tcp-proxy.ts';
 import { askRedis, withRedis } from '../support/engines/redis-server.ts';
 

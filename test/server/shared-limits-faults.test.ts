@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import type { FlakyProxy } from '../support/engines/tcp-proxy.ts';
 import { startFlakyProxy } from '../support/engines/tcp-proxy.ts';
 import { askRedis, withRedis } from '../support/engines/redis-server.ts';

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { INTAKE_SCOPES, STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { createApiKey } from '../../src/shop/keys/api-key.ts';
 import { MINUTE_MS, SECOND_MS, HOUR_MS, DAY_MS } from '../support/service/market.ts';
-import { until } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import type { StoreRequest, TestShop } from '../support/service/shop.ts';
 import { forEachStore } from '../support/service/shop.ts';
 import { describeShopWalls } from './shop-isolation.suite.ts';

@@ -16,7 +16,8 @@ import type { Driver } from '../../src/tasks/driver.ts';
 import { startDriver } from '../../src/tasks/driver.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { Task, TaskResult } from '../../src/tasks/task.ts';
-import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 
 const VICTIM = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const LIMIT_MS = 15_000;

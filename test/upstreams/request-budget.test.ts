@@ -13,7 +13,8 @@ import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
 import { createTaskUpstream } from '../../src/upstreams/followed-task.ts';
 import { createSharedBudget } from '../../src/upstreams/shared-budget.ts';
 import type { ServiceContext } from '../../src/context.ts';
-import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import { toContext } from '../support/service/intake.ts';
 import { startReplay } from '../support/replay/replay.ts';
 

@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { forEachEngine, until } from '../support/engines/each-engine.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { until } from '../support/until.ts';
 import { collectionAssetOf, createDasStore, dasRoutes, FAMOUS_FOX, readRecordedAssets } from '../support/replay/das.ts';
 import { createFeedStore, feedRoutes } from '../support/replay/feed.ts';
 import { addressOf, createMagicEdenBook, listingRow, magicEdenRoutes, saleRow } from '../support/replay/magic-eden.ts';

@@ -13,7 +13,8 @@ import { runImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { createLocalConnection } from '../../../src/intake/connection.ts';
-import { forEachEngine, temporaryDirectory } from '../../support/engines/each-engine.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { emptyTables, EVM, toContext, token, toNdjson } from '../../support/service/intake.ts';
 
 const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i) }));

@@ -29,7 +29,8 @@ import {
   set,
   world,
 } from './response-imports.ts';
-import { forEachEngine, temporaryDirectory } from '../../support/engines/each-engine.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { emptyTables, toContext } from '../../support/service/intake.ts';
 import { assetOf } from '../../support/replay/das.ts';
 import { addressOf, DEGODS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';

@@ -8,7 +8,7 @@ import { runImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import { createLocalConnection } from '../../../src/intake/connection.ts';
-import { temporaryDirectory } from '../../support/engines/each-engine.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { NOW, toContext } from '../../support/service/intake.ts';
 import { DEGODS } from '../../support/replay/magic-eden.ts';
 

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { backupCommand } from '../../../src/cli/backup.ts';
 import { restoreCommand } from '../../../src/cli/restore.ts';
 import { DamagedBackup, writeBackupFile } from '../../../src/database/backup/file.ts';
 import { toEnd, toHeader, verifyBackup } from '../../../src/database/backup/format.ts';
 import { backUp, insertHardRows, mercat, never, withMigrated } from './backups.ts';
-import { makeTempDir } from '../../support/engines/embedded.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { copyEmptyDatabase } from '../../support/engines/empty-database.ts';
 
 const writing = { signal: never, onBytes: () => undefined };
@@ -25,7 +25,7 @@ const writeLines = (file: string, lines: readonly string[]) =>
     ),
   );
 
-const { dir, remove } = makeTempDir();
+const dir = temporaryDirectory();
 const good = path.join(dir, 'good');
 let files = 0;
 const newFile = () => path.join(dir, `file-${(files += 1)}`);
@@ -37,7 +37,6 @@ before(async () => {
     await backUp(databases, good);
   });
 });
-after(remove);
 
 test('cut off anywhere, or with any byte altered, it is refused', async () => {
   const bytes = readFileSync(good);

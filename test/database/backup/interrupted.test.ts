@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { createBackupJobs } from '../../../src/database/backup/jobs.ts';
 import { writeBackup } from '../../../src/database/backup/write.ts';
 import type { Databases } from '../../../src/database/open.ts';
@@ -23,15 +23,16 @@ import {
   withMigrated,
 } from './backups.ts';
 import { mountMemory } from '../../support/engines/file-systems.ts';
-import { makeTempDir } from '../../support/engines/embedded.ts';
-import { forEachEngine, until } from '../../support/engines/each-engine.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { until } from '../../support/until.ts';
 
 /** Enough that a restore can be caught in the middle. */
 const SALES = 6_000;
 const WAIT_MS = 30_000;
 
 forEachEngine('interrupted backups', (engine) => {
-  const { dir, remove } = makeTempDir();
+  const dir = temporaryDirectory();
   const good = path.join(dir, 'good');
   const large = path.join(dir, 'large');
   let source: Settings;
@@ -51,7 +52,6 @@ forEachEngine('interrupted backups', (engine) => {
       held = await readEverything(databases);
     });
   });
-  after(remove);
 
   const assertHeld = async (what: string) =>
     assertSame(await withDatabases(target, readEverything), held, `the target, ${what}`);

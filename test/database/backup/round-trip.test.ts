@@ -11,10 +11,10 @@ import { listAppliedMigrations } from '../../../src/database/backup/catalogue.ts
 import { migrate, migrateWithin } from '../../../src/database/migrate.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { assertSame, backUp, insertHardRows, insertSales, readEverything, restore } from './backups.ts';
-import type { PostgresServer } from '../../support/engines/each-engine.ts';
-import { canRunPostgres, createTestDatabase, startPostgres } from '../../support/engines/each-engine.ts';
+import type { PostgresServer } from '../../support/engines/postgres-server.ts';
+import { canRunPostgres, createTestDatabase, startPostgres } from '../../support/engines/postgres-server.ts';
 import { copyEmptyDatabase } from '../../support/engines/empty-database.ts';
-import { makeTempDir } from '../../support/engines/embedded.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 type Engine = 'embedded' | 'postgresql';
 type Pair = { main: Database; indexer: Database };
@@ -22,7 +22,7 @@ type Pair = { main: Database; indexer: Database };
 const ENGINES: readonly Engine[] = canRunPostgres() ? ['embedded', 'postgresql'] : ['embedded'];
 
 describe('a round trip', () => {
-  const { dir, remove } = makeTempDir();
+  const dir = temporaryDirectory();
   const opened: Database[] = [];
   let server: PostgresServer | null = null;
   let made = 0;
@@ -33,7 +33,6 @@ describe('a round trip', () => {
   after(async () => {
     for (const database of opened) await database.close();
     await server?.discard();
-    remove();
   });
 
   /** A database that nobody has migrated yet. */

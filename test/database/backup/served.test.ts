@@ -8,8 +8,10 @@ import { Webhook } from 'standardwebhooks';
 import { generateSampleMarket } from '../../../sample/market.ts';
 import type { Settings } from './backups.ts';
 import { backUp, mercat, restore, withDatabases, withMigrated } from './backups.ts';
-import { makeTempDir } from '../../support/engines/embedded.ts';
-import { directoryWithDatabase, forEachEngine, until } from '../../support/engines/each-engine.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { directoryWithDatabase } from '../../support/engines/empty-database.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { until } from '../../support/until.ts';
 import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 import type { Receiver } from '../../shop/webhooks/fixtures.ts';
@@ -35,7 +37,7 @@ const PATHS = [
 ];
 
 forEachEngine('backups of a service', (engine) => {
-  const { dir, remove } = makeTempDir();
+  const dir = temporaryDirectory();
   const file = path.join(dir, 'backup');
   const startedAt = Date.now();
   const clock = () => startedAt;
@@ -81,7 +83,6 @@ forEachEngine('backups of a service', (engine) => {
   after(async () => {
     await service.close();
     await receiver.close();
-    remove();
   });
 
   test('what is written meanwhile is in it as a whole or not at all', async () => {
@@ -168,7 +169,7 @@ forEachEngine('backups of a service', (engine) => {
 
 describe('an empty database that was restored', () => {
   test('is not given the sample marketplace', async () => {
-    const { dir, remove } = makeTempDir();
+    const dir = temporaryDirectory();
     const file = path.join(dir, 'backup');
     await withMigrated({ DATA_DIR: await directoryWithDatabase() }, (databases) => backUp(databases, file));
     const target = { DATA_DIR: await directoryWithDatabase() };
@@ -178,7 +179,6 @@ describe('an empty database that was restored', () => {
       assert.deepEqual((await service.ok('/v1/collections')).data, []);
     } finally {
       await service.close();
-      remove();
     }
   });
 });

@@ -10,7 +10,7 @@ import { toWireComponents } from '../../../devnet/orders.ts';
 import type { Person } from '../../../devnet/world.ts';
 import type { ChainTruth } from '../../support/chain/expected-state.ts';
 import { readTruth } from '../../support/chain/expected-state.ts';
-import { until } from '../../support/engines/each-engine.ts';
+import { until } from '../../support/until.ts';
 import { findDifferences, findWindowDifferences } from './differences.ts';
 import type { Believed, Book, Market, OwnOrder, Seen } from './expected.ts';
 import { believe, computeMarket } from './expected.ts';

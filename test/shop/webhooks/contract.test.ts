@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../support/engines/each-engine.ts';
+import { until } from '../../support/until.ts';
 import { HOUR_MS, SECOND_MS } from '../../support/service/market.ts';
 import type { TestShop, TestStore } from '../../support/service/shop.ts';
 import { forEachStore, inParallel } from '../../support/service/shop.ts';

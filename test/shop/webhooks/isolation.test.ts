@@ -6,7 +6,8 @@ import type { Database } from '../../../src/database/port.ts';
 import { startWebhooks } from '../../../src/shop/webhooks/worker.ts';
 import type { WorkerLimits } from '../../../src/shop/webhooks/dispatcher.ts';
 import { WORKER_LIMITS } from '../../../src/shop/webhooks/dispatcher.ts';
-import { forEachEngine, until } from '../../support/engines/each-engine.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
 import { NOW, answerWith, makeShop, makeWorker, quiet, record, startReceiver, subscribe } from './fixtures.ts';
 

@@ -5,7 +5,7 @@ import net from 'node:net';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { Sender } from '../../../src/shop/webhooks/sender.ts';
 import { RESPONSE_BYTES_MAX, createSender } from '../../../src/shop/webhooks/sender.ts';
-import { until } from '../../support/engines/each-engine.ts';
+import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
 import { answerWith, startReceiver } from './fixtures.ts';
 

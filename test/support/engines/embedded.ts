@@ -1,26 +1,19 @@
-// What the tests of the embedded database share: temporary directories, a cluster to copy so that not every test waits for a
-// first boot, writer processes and the check of what they were told is stored.
+// What the tests of the embedded database share: processes that open a database and write to it, a cluster to copy, and a check of
+// what was acknowledged.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Pool } from 'pg';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { until } from './each-engine.ts';
+import { until } from '../until.ts';
 
 const WRITE_LIMIT_MS = 60_000;
 const END_LIMIT_MS = 60_000;
 const BATCH_ROWS = 2_000;
-
-/** A temporary directory and the function that removes it. */
-export function makeTempDir(): { dir: string; remove: () => void } {
-  const dir = mkdtempSync(path.join(tmpdir(), 'mercat-embedded-'));
-  return { dir, remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }) };
-}
 
 /** Makes one cluster in `root` and returns a function that copies it to a new place of the given name. */
 export async function makeTemplate(root: string): Promise<(name: string) => string> {

@@ -6,6 +6,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, r
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
+import { onCleanUp } from './cleanup.ts';
 
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/mercat/', import.meta.url));
 const MADE_OF = [
@@ -13,6 +15,15 @@ const MADE_OF = [
   '../../../src/database/embedded/engine.ts',
   '../../../src/database/embedded/first-boot.ts',
 ];
+
+/** A data directory with an empty embedded database in it. */
+export async function directoryWithDatabase(): Promise<string> {
+  const dir = temporaryDirectory();
+  // Removed with the suite: a database takes 40 MB.
+  onCleanUp(() => rmSync(dir, { recursive: true, force: true }));
+  await copyEmptyDatabase(path.join(dir, 'db'));
+  return dir;
+}
 
 /** Puts an empty database into `dir`, which must not exist yet. */
 export async function copyEmptyDatabase(dir: string): Promise<void> {

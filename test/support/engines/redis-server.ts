@@ -7,7 +7,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createClient } from '@redis/client';
-import { freePort, until } from './each-engine.ts';
+import { freePort } from '../free-port.ts';
+import { until } from '../until.ts';
 
 export type RedisServer = {
   url: string;

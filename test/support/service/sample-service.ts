@@ -2,7 +2,7 @@
 
 import { after, before } from 'node:test';
 import type { RateLimits } from '../../../src/http/rate-limit.ts';
-import { makeTempDir } from '../engines/embedded.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
@@ -11,14 +11,13 @@ export function useSampleService(
   options: { settings?: Record<string, string>; limits?: RateLimits } = {},
 ): TestService {
   const service = {} as TestService;
-  const { dir, remove } = makeTempDir();
+  const dir = temporaryDirectory();
   before(async () => {
     const { settings, ...rest } = options;
     Object.assign(service, await startTestService({ settings: { DATA_DIR: dir, ...settings }, sample: true, ...rest }));
   });
   after(async () => {
     await service.close();
-    remove();
   });
   return service;
 }

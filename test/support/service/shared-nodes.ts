@@ -9,11 +9,11 @@ import type { Database } from '../../../src/database/port.ts';
 import { openDatabases } from '../../../src/database/open.ts';
 import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
 import { createLog } from '../../../src/core/log.ts';
-import { makeTempDir } from '../engines/embedded.ts';
-import { until } from '../engines/each-engine.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
+import { until } from '../until.ts';
+import { copyEmptyDatabase } from '../engines/empty-database.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
-import { copyEmptyDatabase } from '../engines/empty-database.ts';
 
 export type Node = TestService & {
   /** Whether it counts with the others, by its own word. */
@@ -33,7 +33,7 @@ export type Nodes = {
 };
 
 export async function openNodes(settings: Record<string, string> = {}): Promise<Nodes> {
-  const { dir, remove } = makeTempDir();
+  const dir = temporaryDirectory();
   await copyEmptyDatabase(path.join(dir, 'db'));
   const databases = await openDatabases(readConfig({ DATA_DIR: dir }), createLog('silent'));
   const main: Database = databases.main;
@@ -60,7 +60,6 @@ export async function openNodes(settings: Record<string, string> = {}): Promise<
     now,
     close: async () => {
       await databases.close();
-      remove();
     },
   };
 }

@@ -1,0 +1,12 @@
+// What is to be closed, dropped or removed when the suite of an engine ends.
+
+const cleanups: (() => Promise<unknown> | void)[] = [];
+
+export function onCleanUp(clean: () => Promise<unknown> | void): void {
+  cleanups.push(clean);
+}
+
+/** Runs what was registered, the latest first. */
+export async function cleanUp(): Promise<void> {
+  for (const clean of cleanups.splice(0).toReversed()) await clean();
+}

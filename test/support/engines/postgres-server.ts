@@ -1,0 +1,202 @@
+// PostgreSQL servers for tests: the one that TEST_DATABASE_URL names, or servers that a test starts, stops, freezes and discards itself.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { freePort } from '../free-port.ts';
+import { until } from '../until.ts';
+import { onCleanUp } from './cleanup.ts';
+
+let databases = 0;
+
+/** A new, empty database on the server; returns its URL. */
+export async function createTestDatabase(serverUrl: string): Promise<string> {
+  databases += 1;
+  const name = `mercat_test_${process.pid}_${databases}`;
+  const admin = new pg.Client({ connectionString: serverUrl });
+  await admin.connect();
+  await admin.query(`drop database if exists ${name}`);
+  await admin.query(`create database ${name}`);
+  await admin.end();
+  if (process.env['TEST_DATABASE_URL']) {
+    onCleanUp(async () => {
+      const cleaner = new pg.Client({ connectionString: serverUrl });
+      await cleaner.connect();
+      await cleaner.query(`drop database if exists ${name} with (force)`);
+      await cleaner.end();
+    });
+  }
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+export function canRunPostgres(): boolean {
+  return Boolean(process.env['TEST_DATABASE_URL']) || canStartPostgres();
+}
+
+/** True where a test can have servers of its own, to break them. */
+export function canStartPostgres(): boolean {
+  return findPostgresPrograms() !== null;
+}
+
+/** A PostgreSQL server of this test process alone, to be stopped, frozen and restarted as a test likes. */
+export type PostgresServer = {
+  url: string;
+  /** The process id of the server's first process; null when the server is somebody else's. */
+  pid(): number | null;
+  stop(): Promise<void>;
+  /** Ends the server at once, without a shutdown: as a crash does. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops all of its processes where they are: connections stay open, and new ones are taken by the kernel and never answered. */
+  freeze(): void;
+  thaw(): void;
+  /** Stops the server, whatever its state, and deletes its data. */
+  discard(): Promise<void>;
+};
+
+/** `durable`: commits reach the disk, as in production. Tests do without. */
+type PostgresOptions = { durable?: boolean };
+
+/** The server that TEST_DATABASE_URL names, or a new one. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const named = process.env['TEST_DATABASE_URL'];
+  if (!named) return startOwnPostgres(options);
+  const nothing = () => Promise.resolve();
+  const impossible = () => {
+    throw new Error('a server that is somebody else’s cannot be frozen');
+  };
+  return {
+    url: named,
+    pid: () => null,
+    stop: nothing,
+    kill: nothing,
+    start: nothing,
+    freeze: impossible,
+    thaw: impossible,
+    discard: nothing,
+  };
+}
+
+const START_LIMIT_MS = 20_000;
+
+export async function startOwnPostgres({ durable = false }: PostgresOptions = {}): Promise<PostgresServer> {
+  const programs = findPostgresPrograms();
+  if (!programs) throw new Error('PostgreSQL is not on this machine');
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-postgres-'));
+  const owner = serverOwner();
+  if (owner) chownSync(dir, owner.uid, owner.gid);
+  const data = path.join(dir, 'data');
+  const init = spawnSync(
+    path.join(programs, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...owner, cwd: dir, encoding: 'utf8' },
+  );
+  if (init.status !== 0) throw new Error(`initdb failed: ${init.stderr}`);
+  const port = await freePort();
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const args = [
+    '-D',
+    data,
+    '-p',
+    String(port),
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    `unix_socket_directories=${dir}`,
+  ];
+  args.push('-c', `fsync=${durable ? 'on' : 'off'}`, '-c', 'max_connections=200', '-c', 'shared_buffers=64MB');
+  let child: ReturnType<typeof spawn> | null = null;
+  const start = async () => {
+    child = spawn(path.join(programs, 'postgres'), args, { ...owner, cwd: dir, stdio: 'ignore' });
+    await until(() => canConnect(url), START_LIMIT_MS, 'PostgreSQL did not start');
+  };
+  const end = async (signal: NodeJS.Signals) => {
+    const running = child;
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    const exited = new Promise((resolve) => running.once('exit', resolve));
+    running.kill(signal);
+    await exited;
+  };
+  const signalAll = (signal: NodeJS.Signals) => {
+    const first = child?.pid;
+    if (first === undefined) return;
+    // The first process before its children, so that it starts none that are missed.
+    process.kill(first, signal);
+    for (const pid of listChildren(first)) signalIfThere(pid, signal);
+  };
+  await start();
+  return {
+    url,
+    pid: () => child?.pid ?? null,
+    start,
+    kill: () => end('SIGQUIT'),
+    stop: async () => {
+      await end('SIGINT');
+      rmSync(path.join(data, 'postmaster.pid'), { force: true });
+    },
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
+    discard: async () => {
+      if (child?.exitCode === null && child.signalCode === null) signalAll('SIGCONT');
+      await end('SIGQUIT');
+      rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** A child may have ended between the listing and the signal: then there is nothing left to do. */
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ESRCH') throw error;
+  }
+}
+
+/** The processes that a process has started and that still run. */
+function listChildren(parent: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  if (stdout) {
+    const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+    return rows.flatMap(([pid, ppid]) => (pid !== undefined && ppid === parent ? [pid] : []));
+  }
+  // Small images have no ps; there the kernel itself tells.
+  return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
+
+async function canConnect(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** The folder of the newest PostgreSQL server programs on this machine, or null. */
+function findPostgresPrograms(): string | null {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(a) - Number(b)) : [];
+  // The oldest one that is supported: what works there works on the newer ones.
+  const folders = versions.filter((version) => Number(version) >= 15).map((version) => path.join(root, version, 'bin'));
+  folders.push('/usr/local/pgsql/bin', '/opt/homebrew/opt/postgresql@15/bin', '/opt/homebrew/bin', '/usr/local/bin');
+  return (
+    folders.find((folder) => existsSync(path.join(folder, 'initdb')) && existsSync(path.join(folder, 'postgres'))) ??
+    null
+  );
+}
+
+/** PostgreSQL refuses to run as root: there it runs as its own user. */
+function serverOwner(): { uid: number; gid: number } | null {
+  if (process.getuid?.() !== 0) return null;
+  const id = (flag: string) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
+  return { uid: id('-u'), gid: id('-g') };
+}

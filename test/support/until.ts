@@ -1,0 +1,10 @@
+// Waiting for a condition. The limit is there to end a test that hangs: it is never an expectation of speed.
+
+/** Polls until the condition holds; throws with `what` after `limitMs`. */
+export async function until(condition: () => Promise<boolean> | boolean, limitMs: number, what: string): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`${what} (waited ${limitMs} ms)`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
