@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSocketConnection } from '../src/intake/client.ts';
+import { createSocketConnection } from '../src/intake/socket-client.ts';
 import type { FlakyProxy } from '../test/support/engines/tcp-proxy.ts';
 import { startFlakyProxy } from '../test/support/engines/tcp-proxy.ts';
 import { rpcRoutes } from '../test/support/replay/rpc.ts';

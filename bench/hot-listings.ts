@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import type { Options } from 'autocannon';
-import { createSocketConnection } from '../src/intake/client.ts';
+import { createSocketConnection } from '../src/intake/socket-client.ts';
 import { compare, say, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
 

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { createSocketConnection } from '../src/intake/client.ts';
+import { createSocketConnection } from '../src/intake/socket-client.ts';
 import { canStartRedis, startRedis } from '../test/support/engines/redis-server.ts';
 import { load, startServer } from './hot-listings.ts';
 import { compare, median, say, spread } from './measure.ts';

@@ -4,13 +4,13 @@
 import type { Address } from '../src/core/address.ts';
 import { parseAmount, toNativeNumber } from '../src/core/amount.ts';
 import { createChains } from '../src/core/chains.ts';
-import type { SampleListing } from './book.ts';
-import { drawBook, drawFilled, hasKnownOwner } from './book.ts';
+import type { SampleListing } from './listings.ts';
+import { drawBook, drawFilled, hasKnownOwner } from './listings.ts';
 import { SAMPLE_COLLECTIONS } from './catalogue.ts';
 import { createRandom, toEvmAddress, toSolanaAddress } from './random.ts';
 import { drawBanner, drawPicture } from './pictures.ts';
-import type { SampleAsset, SampleSale, SampleSubject } from './trades.ts';
-import { createSubject, DAY_MS, drawAssets, drawSales, SAMPLE_ANCHOR } from './trades.ts';
+import type { SampleAsset, SampleSale, SampleSubject } from './history.ts';
+import { createSubject, DAY_MS, drawAssets, drawSales, SAMPLE_ANCHOR } from './history.ts';
 
 /** Holds the tokens that are listed through the service itself on Solana: for `CUSTODY_WALLETS`. */
 export const SAMPLE_CUSTODY_WALLET: string = toSolanaAddress('custody');

@@ -1,7 +1,7 @@
 // How commands reach the intake: that of the running server, or one in this process.
 
 import { createContext } from '../context.ts';
-import { createSocketConnection } from '../intake/client.ts';
+import { createSocketConnection } from '../intake/socket-client.ts';
 import type { IntakeConnection } from '../intake/connection.ts';
 import { createLocalConnection } from '../intake/connection.ts';
 import { reachData } from './connect.ts';

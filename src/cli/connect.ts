@@ -9,7 +9,7 @@ import { migrate } from '../database/migrate.ts';
 import type { Databases } from '../database/open.ts';
 import { openDatabases } from '../database/open.ts';
 import { socketPathOf } from '../server/local-server.ts';
-import { isServerListening } from '../intake/client.ts';
+import { isServerListening } from '../intake/socket-client.ts';
 import type { Log } from '../core/log.ts';
 import { createLog } from '../core/log.ts';
 

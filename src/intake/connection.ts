@@ -3,7 +3,7 @@
 
 import type { ImportContext, ImportEvent, ImportOptions } from './import.ts';
 import { importRecords } from './import.ts';
-import type { ImportSummary } from './tally.ts';
+import type { ImportSummary } from './import-summary.ts';
 
 export type IntakeConnection = {
   /** Rejects with an ImportFailure that knows what had been landed. */

@@ -9,17 +9,17 @@ import { describeError, OperatorError } from '../core/errors.ts';
 import type { CsvMap } from './csv/column-map.ts';
 import { readCsvRows } from './csv/rows.ts';
 import type { RecordKind } from './records/kinds.ts';
-import type { Databases } from './ingest/ingest.ts';
-import { ingestBatch, subjectOf } from './ingest/ingest.ts';
+import type { Databases } from './ingest/batch.ts';
+import { ingestBatch, subjectOf } from './ingest/batch.ts';
 import type { RecordSender } from './ingest/products.ts';
 import { splitLines } from './lines.ts';
-import type { Entry, Parsed } from './records/records.ts';
-import { parseRecord, parseRecordLine } from './records/records.ts';
-import type { RecordContext } from './records/subject.ts';
-import type { ImportSummary, Tally } from './tally.ts';
-import { createTally } from './tally.ts';
+import type { Entry, Parsed } from './records/parse.ts';
+import { parseRecord, parseRecordLine } from './records/parse.ts';
+import type { RecordContext } from './records/identifiers.ts';
+import type { ImportSummary, Tally } from './import-summary.ts';
+import { createTally } from './import-summary.ts';
 
-export type { ImportSummary } from './tally.ts';
+export type { ImportSummary } from './import-summary.ts';
 
 export type ImportContext = Databases & {
   chains: Chains;

@@ -4,9 +4,9 @@
 import { updateVanishedListings } from '../market/queries/listing-snapshots.ts';
 import type { ImportContext } from '../intake/import.ts';
 import { announce } from '../intake/import.ts';
-import type { Entry } from '../intake/records/records.ts';
-import { ingestBatch } from '../intake/ingest/ingest.ts';
-import { parseRecord } from '../intake/records/records.ts';
+import type { Entry } from '../intake/records/parse.ts';
+import { ingestBatch } from '../intake/ingest/batch.ts';
+import { parseRecord } from '../intake/records/parse.ts';
 import type { RejectionCount, TaskResult } from '../tasks/task.ts';
 
 /** A record in the public format (docs/records.md): a plain object with a `kind`. Nothing in it is trusted. */

@@ -18,7 +18,7 @@ import { countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
 import { createTestDatabase } from '../support/engines/postgres-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
-import { createSocketConnection } from '../../src/intake/client.ts';
+import { createSocketConnection } from '../../src/intake/socket-client.ts';
 import { newSubject, range } from '../support/service/market.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));

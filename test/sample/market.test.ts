@@ -9,7 +9,7 @@ import { parseAddress, parseAssetId } from '../../src/core/address.ts';
 import { parseAmount, toNativeNumber } from '../../src/core/amount.ts';
 import { createChains, PUBLISHED_CHAIN_IDS } from '../../src/core/chains.ts';
 import { mergeWindow, WINDOW_SIZE_MAX } from '../../src/market/listing-window.ts';
-import { parseRecordLine } from '../../src/intake/records/records.ts';
+import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import { generateSampleMarket, SAMPLE_CUSTODY_WALLET } from '../../sample/market.ts';
 
 type SampleRecord = Record<string, unknown>;

@@ -5,7 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { deleteSalesAfter, upsertSales } from '../../src/market/queries/sales.ts';
 import { findCollectionAnalytics } from '../../src/market/queries/stats.ts';
-import { parseRecord } from '../../src/intake/records/records.ts';
+import { parseRecord } from '../../src/intake/records/parse.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { emptyTables, EVM, NOW, recordContext, sale, SELLER } from '../support/service/intake.ts';
 import { range } from '../support/service/market.ts';

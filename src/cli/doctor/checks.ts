@@ -12,7 +12,7 @@ import type { Schema } from '../../database/migrate.ts';
 import { openDatabases } from '../../database/open.ts';
 import { OperatorError, describeError } from '../../core/errors.ts';
 import { socketPathOf } from '../../server/local-server.ts';
-import { isServerListening } from '../../intake/client.ts';
+import { isServerListening } from '../../intake/socket-client.ts';
 import { createLog } from '../../core/log.ts';
 import type { Finding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';

@@ -9,9 +9,9 @@ import { describeError, ServiceError } from '../../core/errors.ts';
 import type { ImportContext } from '../import.ts';
 import { ImportFailure, importRecords } from '../import.ts';
 import type { RecordSender } from '../ingest/products.ts';
-import type { AnswerEvent, RequestOptions } from '../protocol.ts';
-import { parseRequestQuery, RECORDS_PATH } from '../protocol.ts';
-import type { IntakeAccess } from './context.ts';
+import type { AnswerEvent, RequestOptions } from '../import-protocol.ts';
+import { parseRequestQuery, RECORDS_PATH } from '../import-protocol.ts';
+import type { IntakeAccess } from './access.ts';
 import { intakeResponses } from './schemas.ts';
 
 /** A client that does not read its answer for this long is taken for dead. */

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
 import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
 import { readJsonBodies } from '../../http/json-body.ts';
-import type { IntakeContext, IntakeAccess } from './context.ts';
+import type { IntakeContext, IntakeAccess } from './access.ts';
 import { registerOrderRoutes } from './orders.ts';
 import { registerRecordRoutes } from './records.ts';
 import { INTAKE_SCHEMAS } from './schemas.ts';

@@ -11,7 +11,7 @@ import type { UpsertCounts } from '../../database/upsert.ts';
 import { findOperator } from '../../orders/seaport/deployments.ts';
 import { normalizeSignature } from '../../orders/seaport/signature.ts';
 import { findSigningProtocol } from '../../orders/signatures.ts';
-import type { Entry, LineRejection } from '../records/records.ts';
+import type { Entry, LineRejection } from '../records/parse.ts';
 import type { OrderClaim } from '../records/signed-order.ts';
 
 /**

@@ -24,8 +24,8 @@ import {
   URL_MAX,
 } from './fields.ts';
 import type { Observed } from './items.ts';
-import type { RecordContext } from './subject.ts';
-import { readAddress, readChain, readSubject } from './subject.ts';
+import type { RecordContext } from './identifiers.ts';
+import { readAddress, readChain, readSubject } from './identifiers.ts';
 
 const BASIS_POINTS_MAX = 10_000;
 

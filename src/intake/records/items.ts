@@ -23,8 +23,8 @@ import {
 import { toDigest, toSaleKey } from '../../market/row-keys.ts';
 import type { OrderClaim } from './signed-order.ts';
 import { readSignedOrder } from './signed-order.ts';
-import type { RecordContext } from './subject.ts';
-import { readAddress, readAsset, readHash, readSource, readSubject } from './subject.ts';
+import type { RecordContext } from './identifiers.ts';
+import { readAddress, readAsset, readHash, readSource, readSubject } from './identifiers.ts';
 
 /** The column is an integer. */
 const LOG_INDEX_MAX = 2 ** 31 - 1;

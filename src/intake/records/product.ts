@@ -8,7 +8,7 @@ import { toSlug } from '../../shop/products/slug.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import type { Fields } from './fields.ts';
 import { readName, Refusal, refuse, required } from './fields.ts';
-import type { RecordContext } from './subject.ts';
+import type { RecordContext } from './identifiers.ts';
 
 /** A product as it was told. The slug is its identity in the shop. */
 export type ProductRecord = {

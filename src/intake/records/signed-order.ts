@@ -14,7 +14,7 @@ import { findWrappedNative } from '../../core/wrapped-native.ts';
 import type { Fields } from './fields.ts';
 import { readFields, readJson, readText, refuse, required, URL_MAX } from './fields.ts';
 import type { Claim } from '../../orders/signatures.ts';
-import type { RecordContext } from './subject.ts';
+import type { RecordContext } from './identifiers.ts';
 
 /** A signature that is still to be verified, and what it would bind. */
 export type OrderClaim = Claim & { order: SeaportOrder; terms: ListingTerms; protocols: readonly Protocol[] };

@@ -12,10 +12,10 @@ import type { AnswerFormat } from '../../../src/cli/import/recorded-formats.ts';
 import { importCommand, runImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
-import { LOCAL_ACCESS } from '../../../src/intake/http/context.ts';
+import { LOCAL_ACCESS } from '../../../src/intake/http/access.ts';
 import { registerRecordRoutes } from '../../../src/intake/http/records.ts';
 import { IntakeErrorSchema } from '../../../src/intake/http/schemas.ts';
-import { createSocketConnection } from '../../../src/intake/client.ts';
+import { createSocketConnection } from '../../../src/intake/socket-client.ts';
 import type { Options } from './response-imports.ts';
 import {
   AT,

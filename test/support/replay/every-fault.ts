@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { createLog } from '../../../src/core/log.ts';
 import { createChains } from '../../../src/core/chains.ts';
-import { parseRecord } from '../../../src/intake/records/records.ts';
+import { parseRecord } from '../../../src/intake/records/parse.ts';
 import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
 import type { Upstream } from '../../../src/upstreams/upstream.ts';
 import { createUpstream, UpstreamFailure } from '../../../src/upstreams/upstream.ts';

@@ -9,7 +9,7 @@ import { createContext } from '../../../src/context.ts';
 import { createLog } from '../../../src/core/log.ts';
 import type { ImportContext, ImportOptions } from '../../../src/intake/import.ts';
 import { importRecords } from '../../../src/intake/import.ts';
-import type { ImportSummary } from '../../../src/intake/tally.ts';
+import type { ImportSummary } from '../../../src/intake/import-summary.ts';
 
 export const NOW = Date.UTC(2026, 5, 1);
 export const SERVICE = 'mercat';

@@ -9,7 +9,7 @@ import { parseAddress, parseAssetId } from '../../../src/core/address.ts';
 import type { Address, AssetId } from '../../../src/core/address.ts';
 import type { Chain } from '../../../src/core/chains.ts';
 import { createChains } from '../../../src/core/chains.ts';
-import { parseRecord } from '../../../src/intake/records/records.ts';
+import { parseRecord } from '../../../src/intake/records/parse.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { parseExactJson } from '../../../src/upstreams/exact-json.ts';
 import {

@@ -5,7 +5,7 @@ import { OperatorError, ServiceError } from '../core/errors.ts';
 import { parseCsvMap } from './csv/column-map.ts';
 import type { ImportEvent, ImportOptions } from './import.ts';
 import { IMPORT_FORMATS } from './import.ts';
-import type { ImportSummary } from './tally.ts';
+import type { ImportSummary } from './import-summary.ts';
 
 export const RECORDS_PATH = '/intake/v1/records';
 

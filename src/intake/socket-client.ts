@@ -9,10 +9,10 @@ import { OperatorError } from '../core/errors.ts';
 import type { IntakeConnection } from './connection.ts';
 import { ImportFailure } from './import.ts';
 import { splitLines } from './lines.ts';
-import type { AnswerEvent } from './protocol.ts';
-import { toRequestTarget } from './protocol.ts';
-import type { ImportSummary } from './tally.ts';
-import { createTally } from './tally.ts';
+import type { AnswerEvent } from './import-protocol.ts';
+import { toRequestTarget } from './import-protocol.ts';
+import type { ImportSummary } from './import-summary.ts';
+import { createTally } from './import-summary.ts';
 
 /** The most of a refusal's body that is read. */
 const REFUSAL_SIZE_MAX = 64 * 1024;

@@ -7,8 +7,8 @@ import type { ListingStatus } from '../src/orders/order-id.ts';
 import { toOrderId } from '../src/orders/order-id.ts';
 import type { Random } from './random.ts';
 import { createRandom, toEvmHash, toSolanaAddress } from './random.ts';
-import type { SampleAsset, SampleSale, SampleSubject } from './trades.ts';
-import { DAY_MS, roundPrice, SAMPLE_ANCHOR } from './trades.ts';
+import type { SampleAsset, SampleSale, SampleSubject } from './history.ts';
+import { DAY_MS, roundPrice, SAMPLE_ANCHOR } from './history.ts';
 
 export type SampleListing = {
   asset: SampleAsset;

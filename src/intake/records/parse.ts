@@ -8,7 +8,7 @@ import { findUnknownField, KIND_FIELDS } from './kinds.ts';
 import { toCollection, toAnalytics, toRate, toStats } from './collection.ts';
 import { toListing, toOrder, toSale, toToken } from './items.ts';
 import { toProduct } from './product.ts';
-import type { RecordContext } from './subject.ts';
+import type { RecordContext } from './identifiers.ts';
 
 const PARSERS = {
   collection: toCollection,

@@ -15,7 +15,7 @@ import type { RecordKind } from '../records/kinds.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
 import type { RecordSender } from './products.ts';
 import { ingestProducts } from './products.ts';
-import type { Entry, IntakeRecord, LineRejection, RowOf } from '../records/records.ts';
+import type { Entry, IntakeRecord, LineRejection, RowOf } from '../records/parse.ts';
 import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 
 export type Databases = { main: Database; indexer: Database };
