@@ -15,7 +15,8 @@ import { deleteRetoldSales, deleteSalesAfter, upsertSales } from '../market/quer
 import { upsertStats } from '../market/queries/stats.ts';
 import type { TokenHolder } from '../market/queries/tokens.ts';
 import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '../market/queries/tokens.ts';
-import type { Address, AssetId } from '../core/address.ts';
+import type { Address } from '../core/address.ts';
+import { toTokenId } from '../core/address.ts';
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import { toCollectionId } from '../core/collection.ts';
 import type { FillSale } from './protocols/seaport-fill.ts';
@@ -136,14 +137,13 @@ function toNewSale(
 ): NewSale {
   const { fill, contract, tokenId, priceRaw, price, seller, buyer } = sale;
   const collectionId = toCollectionId(chain, contract);
-  const asset = (tokenId === null ? '' : tokenId.toString()) as AssetId;
   const { tx, logIndex, blockNumber, blockTime: soldAt } = fill;
   const source = ownId === null ? attribute(fill) : serviceName;
   const row = {
     source,
     chain,
     collectionId,
-    asset,
+    asset: tokenId === null ? null : toTokenId(tokenId),
     price,
     priceRaw,
     seller,

@@ -11,6 +11,9 @@ export type Address = string & { readonly [brand]: 'Address' };
 /** An EVM token id as a decimal string, or a Solana mint, Core asset or compressed-asset id as written. */
 export type AssetId = string & { readonly [brand]: 'AssetId' };
 
+/** What a sale moved: one asset, or null for a bundle: several assets sold at one price, which is the price of none of them. */
+export type SoldAsset = AssetId | null;
+
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 // 32 bytes in base58 are 32 to 44 characters; the alphabet leaves out 0, O, I and l.
 const BASE58_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
@@ -34,15 +37,17 @@ export function parseAssetId(family: ChainFamily, text: string): AssetId | null 
   return TOKEN_ID.test(text) && BigInt(text) <= UINT256_MAX ? (text as AssetId) : null;
 }
 
-/** How a MarketItem or token names an asset on the wire: exactly one of `tokenId` and `mint` is set. */
+/** The token id of a number from 0 to 2^256-1. */
+export function toTokenId(number: bigint): AssetId {
+  return number.toString() as AssetId;
+}
+
+/** How a MarketItem or token names an asset on the wire: one of `tokenId` and `mint` at most is set. */
 export type AssetNames = { contractAddress: string | null; tokenId: string | null; mint: string | null };
 
-/**
- * For Solana items the collection mint is not repeated: it is read from the collection. An empty id stands for several tokens
- * that were sold at one price.
- */
-export function toAssetNames(chain: Chain, contractAddress: Address, asset: AssetId): AssetNames {
+/** For Solana items the collection mint is not repeated: it is read from the collection. A bundle has neither name. */
+export function toAssetNames(chain: Chain, contractAddress: Address, asset: SoldAsset): AssetNames {
   return chain.family === 'evm'
-    ? { contractAddress, tokenId: asset || null, mint: null }
+    ? { contractAddress, tokenId: asset, mint: null }
     : { contractAddress: null, tokenId: null, mint: asset };
 }

@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto';
 import type { NewSale } from './queries/sales.ts';
+import { BUNDLE } from './queries/sales.ts';
 
 /** The first 16 bytes of SHA-256, in hex: what a uuid column reads. JSON tells `["a","b"]` from `["ab"]` and null from text. */
 export function toDigest(fields: readonly (string | number | null)[]): string {
@@ -11,7 +12,8 @@ export function toDigest(fields: readonly (string | number | null)[]): string {
 
 /** By its transaction where there is one, whoever tells it; else by all that was told. */
 export function toSaleKey(sale: Omit<NewSale, 'key'>): string {
-  const { chain, collectionId, asset, tx, logIndex } = sale;
+  const { chain, collectionId, tx, logIndex } = sale;
+  const asset = sale.asset ?? BUNDLE;
   if (tx !== null) return toDigest(['sale of tx', chain, tx, collectionId, asset, logIndex]);
   const { source, price, seller, buyer, soldAt, listingId } = sale;
   return toDigest(['sale', source, chain, collectionId, asset, price, seller, buyer, soldAt, listingId, logIndex]);

@@ -73,7 +73,7 @@ export function toBigint(word: string): bigint {
 }
 
 /** Most token ids are small, and small ones are read ten times as fast. */
-export function toTokenId(word: string): AssetId {
+export function tokenIdOfWord(word: string): AssetId {
   const text = isSmall(word)
     ? Number.parseInt(word.slice(-SAFE_DIGITS), 16).toString()
     : BigInt(`0x${word}`).toString();

@@ -4,7 +4,7 @@
 import type { ChainEvent, ChainPlace, ReceivedItem, SpentItem } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
 import { addressAt, arrayAt, bigintAt, flagAt, hashAt, smallAt, Unreadable } from './abi-words.ts';
-import { toAddress, toBigint, toTokenId, wordAt } from './abi-words.ts';
+import { toAddress, toBigint, tokenIdOfWord, wordAt } from './abi-words.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from './event-topics.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
@@ -105,7 +105,7 @@ const transfer: Decoder = ({ address, topics }, place, events) => {
     ...place,
     kind: 'transfer',
     contract: address,
-    tokenId: toTokenId(topicWord(topics, 3)),
+    tokenId: tokenIdOfWord(topicWord(topics, 3)),
     from: addressIn(topics, 1),
     to: addressIn(topics, 2),
     quantity: 1n,
@@ -117,7 +117,7 @@ const transferSingle: Decoder = ({ address, topics, data }, place, events) => {
     ...place,
     kind: 'transfer',
     contract: address,
-    tokenId: toTokenId(wordAt(data, 0)),
+    tokenId: tokenIdOfWord(wordAt(data, 0)),
     from: addressIn(topics, 2),
     to: addressIn(topics, 3),
     quantity: bigintAt(data, 1),
@@ -130,7 +130,7 @@ const transferBatch: Decoder = ({ address, topics, data }, place, events) => {
   if (ids.length !== quantities.length) throw new Unreadable('as many ids as quantities were expected');
   const [from, to] = [addressIn(topics, 2), addressIn(topics, 3)];
   for (let part = 0; part < ids.length; part += 1) {
-    const tokenId = toTokenId(wordAt(data, ids.start + part));
+    const tokenId = tokenIdOfWord(wordAt(data, ids.start + part));
     const quantity = toBigint(wordAt(data, quantities.start + part));
     events.push({ ...place, part, kind: 'transfer', contract: address, tokenId, from, to, quantity });
   }
@@ -146,7 +146,7 @@ const approval: Decoder = ({ address, topics }, place, events) => {
   if (topics.length !== TOPICS_OF_NFT) return;
   const [owner, approved] = [addressIn(topics, 1), addressIn(topics, 2)];
   const operator = approved === ZERO_ADDRESS ? null : approved;
-  const tokenId = toTokenId(topicWord(topics, 3));
+  const tokenId = tokenIdOfWord(topicWord(topics, 3));
   events.push({ ...place, kind: 'token-approval', contract: address, tokenId, owner, operator });
 };
 

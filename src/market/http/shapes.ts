@@ -1,7 +1,7 @@
 // From what the market read to what goes over the wire. Every field is always present; unknown is null.
 
 import { toAssetNames } from '../../core/address.ts';
-import type { Address, AssetId } from '../../core/address.ts';
+import type { Address, SoldAsset } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
 import { toCollectionId } from '../../core/collection.ts';
 import type { Collection } from '../../core/collection.ts';
@@ -112,7 +112,7 @@ export function toWireToken(token: Token, wording: PriceContext): WireToken {
   };
 }
 
-function toSubject(place: Place, asset: AssetId) {
+function toSubject(place: Place, asset: SoldAsset) {
   return {
     chain: place.chain.id,
     ...toAssetNames(place.chain, place.contractAddress, asset),

@@ -1,7 +1,7 @@
 // Completed sales as they were observed, and the sums kept beside them. Indexer database. A price stays the text that came
 // in; whether it can be interpreted was decided once, at the edge.
 
-import type { AssetId } from '../../core/address.ts';
+import type { AssetId, SoldAsset } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { toTimestamp, upsertRows } from '../../database/upsert.ts';
@@ -12,7 +12,7 @@ export type Sale = {
   source: string;
   collectionId: string;
   chain: string;
-  asset: AssetId;
+  asset: SoldAsset;
   raw: bigint | null;
   seller: string | null;
   buyer: string | null;
@@ -20,6 +20,9 @@ export type Sale = {
   listingId: string | null;
   tx: string | null;
 };
+
+/** How the column `asset` stores a bundle. */
+export const BUNDLE = '';
 
 const COLUMNS = `key, source, collection_id, chain, asset, price_raw, seller, buyer, sold_at, listing_id, tx`;
 
@@ -49,7 +52,7 @@ export type NewSale = {
   source: string;
   chain: string;
   collectionId: string;
-  asset: AssetId;
+  asset: SoldAsset;
   price: string;
   priceRaw: bigint | null;
   seller: string | null;
@@ -118,7 +121,12 @@ export async function deleteRetoldSales(tx: Queryable, chain: string, sales: rea
     tx,
     `chain = $1 and log_index is null and block_number is null and (collection_id, asset, tx) in (
        select * from unnest($2::text[], $3::text[], $4::text[]))`,
-    [chain, named.map((sale) => sale.collectionId), named.map((sale) => sale.asset), named.map((sale) => sale.tx)],
+    [
+      chain,
+      named.map((sale) => sale.collectionId),
+      named.map(({ asset }) => asset ?? BUNDLE),
+      named.map((sale) => sale.tx),
+    ],
   );
 }
 
@@ -149,7 +157,7 @@ function toSaleColumns(sale: NewSale): Record<string, unknown> {
     source: sale.source,
     chain: sale.chain,
     collection_id: sale.collectionId,
-    asset: sale.asset,
+    asset: sale.asset ?? BUNDLE,
     price: sale.price,
     price_raw: sale.priceRaw?.toString(),
     seller: sale.seller,
@@ -168,7 +176,7 @@ function toSale(row: Row): Sale {
     source: row['source'] as string,
     collectionId: row['collection_id'] as string,
     chain: row['chain'] as string,
-    asset: row['asset'] as AssetId,
+    asset: row['asset'] === BUNDLE ? null : (row['asset'] as AssetId),
     raw: row['price_raw'] === null ? null : BigInt(row['price_raw'] as string),
     seller: row['seller'] as string | null,
     buyer: row['buyer'] as string | null,

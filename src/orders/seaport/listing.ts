@@ -2,6 +2,7 @@
 // a code of its own. It looks at the order alone: who signed it and who holds the token is asked elsewhere.
 
 import type { Address, AssetId } from '../../core/address.ts';
+import { toTokenId } from '../../core/address.ts';
 import { UINT256_MAX } from '../../core/amount.ts';
 import { findOperator } from './deployments.ts';
 import type { ConsiderationItem, OfferItem, Protocol, SeaportOrder } from './order.ts';
@@ -107,7 +108,7 @@ export function toListingTerms(order: SeaportOrder, { protocol, wrappedNative, n
   return {
     terms: {
       contractAddress: offered.token,
-      tokenId: offered.identifierOrCriteria.toString() as AssetId,
+      tokenId: toTokenId(offered.identifierOrCriteria),
       standard: offered.itemType === ITEM_TYPE.erc721 ? 'erc721' : 'erc1155',
       quantity,
       askRaw: perUnit(askRaw),
