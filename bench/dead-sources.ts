@@ -7,14 +7,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSocketConnection } from '../src/intake/socket-client.ts';
-import type { FlakyProxy } from '../test/support/engines/tcp-proxy.ts';
-import { startFlakyProxy } from '../test/support/engines/tcp-proxy.ts';
-import { rpcRoutes } from '../test/support/replay/rpc.ts';
-import type { Replay } from '../test/support/replay/replay.ts';
-import { startReplay } from '../test/support/replay/replay.ts';
-import { askSocket } from '../test/support/service/service-process.ts';
+import type { TcpProxy } from '../test/support/engines/tcp-proxy.ts';
+import { startTcpProxy } from '../test/support/engines/tcp-proxy.ts';
+import type { ReplayServer } from '../test/support/replay/replay.ts';
+import { startReplayServer } from '../test/support/replay/replay.ts';
+import { sendToSocket } from '../test/support/service/service-process.ts';
 import type { Server } from '../test/support/replay/all-vendors.ts';
-import { FOLLOWED, SERVERS, startSourceWorld } from '../test/support/replay/all-vendors.ts';
+import { FOLLOWED, SERVERS, startVendorServers } from '../test/support/replay/all-vendors.ts';
+import { rpcRoutes } from '../test/support/replay/rpc.ts';
 import { startServer } from './hot-listings.ts';
 import { median, say, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
@@ -187,8 +187,8 @@ type State = { failing: string[]; block: number };
 type Side = {
   url: string;
   pid: number;
-  servers: readonly Replay[];
-  proxies: readonly FlakyProxy[];
+  servers: readonly ReplayServer[];
+  proxies: readonly TcpProxy[];
   counts(): Counts;
   /** Lets every task run now. */
   runAll(): Promise<void>;
@@ -198,11 +198,11 @@ type Side = {
 
 /** A service with its records, its sources, and a proxy in front of each of them, once everything has been read. */
 async function startSide(scope: { after(close: unknown): void }): Promise<Side> {
-  const world = await startSourceWorld(scope, { now: Date.now, rows: ROWS });
-  const chain = await startReplay(scope, rpcRoutes({ chainId: 8_453 }));
+  const world = await startVendorServers(scope, { now: Date.now, rows: ROWS });
+  const chain = await startReplayServer(scope, rpcRoutes({ chainId: 8_453 }));
   const replays = { ...world.replays, chain };
   const names = [...SERVERS, 'chain'] as const;
-  const proxies = await Promise.all(names.map((name) => startFlakyProxy(replays[name].url)));
+  const proxies = await Promise.all(names.map((name) => startTcpProxy(replays[name].url)));
   const addressOf = (name: (typeof names)[number]) => proxies[names.indexOf(name)]?.url ?? '';
   for (const proxy of proxies) scope.after(() => proxy.close());
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
@@ -217,7 +217,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
   scope.after(() => service.stop());
   const socketPath = path.join(dir, 'mercat.sock');
   const operate = async (operation: string, input: object = {}) => {
-    const { status, body } = await askSocket(socketPath, 'POST', `/operator/v1/${operation}`, input);
+    const { status, body } = await sendToSocket(socketPath, 'POST', `/operator/v1/${operation}`, input);
     if (status !== 200) throw new Error(`${operation} was answered with ${status}: ${JSON.stringify(body)}`);
     return body.result;
   };

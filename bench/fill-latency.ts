@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { toWireComponents } from '../devnet/orders.ts';
 import { directoryWithDatabase } from '../test/support/engines/empty-database.ts';
 import { startLocalWorld } from '../test/support/chain/followed-collection.ts';
-import { askSocket } from '../test/support/service/service-process.ts';
+import { sendToSocket } from '../test/support/service/service-process.ts';
 import { startTestService } from '../test/support/service/service.ts';
 import { median, say } from './measure.ts';
 
@@ -61,7 +61,7 @@ async function post(socketPath: string, chain: string, { components, signature }
   const order = { parameters: toWireComponents(components), signature };
   let orderId = '';
   await until(async () => {
-    const { status, body } = await askSocket(socketPath, 'POST', '/intake/v1/orders', { chain, order });
+    const { status, body } = await sendToSocket(socketPath, 'POST', '/intake/v1/orders', { chain, order });
     if (status === 201) orderId = body.data.orderId;
     return status === 201;
   });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { newSubject, range } from '../support/service/market.ts';
+import { newCollection, range } from '../support/service/market.ts';
 import { startTestService } from '../support/service/service.ts';
 
 const ROWS = 12_000;
@@ -18,8 +18,8 @@ test('reads keep answering 200, whole, while many rows are imported into the emb
     await service.close();
     rmSync(dir, { recursive: true, force: true });
   });
-  const subject = newSubject();
-  const other = newSubject();
+  const subject = newCollection();
+  const other = newCollection();
   await service.load([
     ...[subject, other].flatMap((one) => [one.collection(), one.listing('1', 5), one.token('1', { name: 'One' })]),
     subject.order('2', 3),

@@ -2,31 +2,31 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Breakable } from './two-databases.ts';
-import { SOURCE_TIMEOUT_MS, startBehindProxy, startBreakable, withTwoServers } from './two-databases.ts';
+import type { TwoDatabaseService } from './two-databases.ts';
+import { SOURCE_TIMEOUT_MS, startBehindProxy, startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 import {
   NO_WINDOWS,
   RECOVERY_MAX_MS,
   SALES,
   VOLUME,
+  assertComplete,
   assertDegraded,
+  assertErrorResponse,
   assertFloor,
-  assertRefused,
-  assertWhole,
   assertWithoutIndexer,
   base,
   ethereum,
   solana,
-  untilFloorsAreKept,
-  untilWhole,
+  untilComplete,
+  untilFloorsAreStored,
 } from './small-market.ts';
-import { until } from '../support/until.ts';
 import { MINUTE_MS } from '../support/service/market.ts';
+import { until } from '../support/until.ts';
 import { lockTable } from '../support/engines/postgres-locks.ts';
 
 withTwoServers('the indexer is broken', (servers) => {
   /** Polls until answers are whole again; no caller may wait for it. Returns how long it took. */
-  async function untilBack(service: Breakable): Promise<number> {
+  async function untilBack(service: TwoDatabaseService): Promise<number> {
     const startedAt = performance.now();
     let slowest = 0;
     const isWhole = async () => {
@@ -37,14 +37,14 @@ withTwoServers('the indexer is broken', (servers) => {
     await until(isWhole, RECOVERY_MAX_MS, 'answers are not whole again');
     assert.ok(slowest < SOURCE_TIMEOUT_MS, `a caller waited ${slowest} ms while the indexer came back`);
     const tookMs = performance.now() - startedAt;
-    await untilWhole(service);
+    await untilComplete(service);
     return tookMs;
   }
 
   test('stopped: the contract’s fields are null, own rows are served, and full answers return with the server', async (t) => {
-    const service = await startBreakable(t, servers);
-    await untilFloorsAreKept(service);
-    await assertWhole(service);
+    const service = await startOnTwoDatabases(t, servers);
+    await untilFloorsAreStored(service);
+    await assertComplete(service);
     await servers.indexer.stop();
     try {
       await assertWithoutIndexer(service);
@@ -55,8 +55,8 @@ withTwoServers('the indexer is broken', (servers) => {
   });
 
   test('frozen, open connections and new ones: the same, and at once after a few failures', async (t) => {
-    const service = await startBreakable(t, servers);
-    await untilFloorsAreKept(service);
+    const service = await startOnTwoDatabases(t, servers);
+    await untilFloorsAreStored(service);
     servers.indexer.freeze();
     try {
       const first = await service.fresh(ethereum.path);
@@ -78,8 +78,8 @@ withTwoServers('the indexer is broken', (servers) => {
   });
 
   test('killed and started again: the same', async (t) => {
-    const service = await startBreakable(t, servers);
-    await untilFloorsAreKept(service);
+    const service = await startOnTwoDatabases(t, servers);
+    await untilFloorsAreStored(service);
     await servers.indexer.kill();
     try {
       await assertWithoutIndexer(service);
@@ -91,9 +91,9 @@ withTwoServers('the indexer is broken', (servers) => {
 
   test('slow: within the deadline answers are whole, beyond it they are degraded', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
-    await untilFloorsAreKept(service);
+    await untilFloorsAreStored(service);
     proxy.delay(SOURCE_TIMEOUT_MS / 15);
-    await assertWhole(service);
+    await assertComplete(service);
     proxy.delay(2 * SOURCE_TIMEOUT_MS);
     await assertWithoutIndexer(service);
     await proxy.heal();
@@ -102,7 +102,7 @@ withTwoServers('the indexer is broken', (servers) => {
 
   test('refusing, cut off, or gone silent for good: the same, and new connections are made when it is back', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
-    await untilFloorsAreKept(service);
+    await untilFloorsAreStored(service);
     await proxy.refuse();
     await assertWithoutIndexer(service);
     await proxy.heal();
@@ -117,19 +117,19 @@ withTwoServers('the indexer is broken', (servers) => {
 
   test('gone silent while only one source is asked: not every open connection costs a deadline', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
-    for (let round = 0; round < 3; round += 1) await assertWhole(service);
+    for (let round = 0; round < 3; round += 1) await assertComplete(service);
     const open = proxy.connections();
     assert.ok(open > 5, `only ${open} connections are open`);
     proxy.hang();
     const sales = `${ethereum.path}/sales`;
     for (let failures = 0; failures < 4; failures += 1)
-      assertRefused(await service.fresh(sales), 502, 'upstream_error');
+      assertErrorResponse(await service.fresh(sales), 502, 'upstream_error');
     await proxy.heal();
     await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not come back');
   });
 
   test('one stats source hangs: its fields are null, the others stay, and only both together are stale', async (t) => {
-    const service = await startBreakable(t, servers);
+    const service = await startOnTwoDatabases(t, servers);
     const url = service.settings['INDEXER_DATABASE_URL'];
     const read = async () => {
       const answer = await service.fresh(ethereum.path);
@@ -160,8 +160,8 @@ withTwoServers('the indexer is broken', (servers) => {
   });
 
   test('the mirror’s table hangs: listings and floor are degraded, the stats are not', async (t) => {
-    const service = await startBreakable(t, servers);
-    await untilFloorsAreKept(service);
+    const service = await startOnTwoDatabases(t, servers);
+    await untilFloorsAreStored(service);
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.listing');
     for (let round = 0; round < 4; round += 1) {
       const listings = await service.fresh(`${ethereum.path}/listings`);
@@ -191,8 +191,8 @@ withTwoServers('the indexer is broken', (servers) => {
   });
 
   test('last-good buyer floors are told for 30 minutes, outlive a restart, and are those of Solana and Ethereum', async (t) => {
-    const service = await startBreakable(t, servers);
-    await untilFloorsAreKept(service);
+    const service = await startOnTwoDatabases(t, servers);
+    await untilFloorsAreStored(service);
     await servers.indexer.stop();
     try {
       await service.restart();

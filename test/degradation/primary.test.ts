@@ -2,20 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SOURCE_TIMEOUT_MS, startBreakable, withTwoServers } from './two-databases.ts';
+import { SOURCE_TIMEOUT_MS, startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 import {
   VOLUME,
+  assertComplete,
   assertDegraded,
-  assertRefused,
-  assertWhole,
+  assertErrorResponse,
   ethereum,
   solana,
   token,
-  untilFloorsAreKept,
-  untilWhole,
+  untilComplete,
+  untilFloorsAreStored,
 } from './small-market.ts';
-import { lockTable } from '../support/engines/postgres-locks.ts';
 import { MINUTE_MS, START } from '../support/service/market.ts';
+import { lockTable } from '../support/engines/postgres-locks.ts';
 
 /** The primary is waited for three times as long as a source that can be missed. */
 const PATIENCE_MS = 3 * SOURCE_TIMEOUT_MS;
@@ -29,8 +29,8 @@ const UNASKED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)
 
 withTwoServers('the primary is broken', (servers) => {
   test('stopped: 503, or the last good answer where one is held, and answers return with the server', async (t) => {
-    const service = await startBreakable(t, servers);
-    await assertWhole(service);
+    const service = await startOnTwoDatabases(t, servers);
+    await assertComplete(service);
     const held = await Promise.all(PATHS.map((path) => service.fresh(path)));
     await servers.primary.stop();
     try {
@@ -40,19 +40,19 @@ withTwoServers('the primary is broken', (servers) => {
         const before = held.find((one) => one.headers.get('etag') === answer.headers.get('etag'));
         assert.ok(before, `${path} is not the answer that was held`);
       }
-      for (const path of UNASKED) assertRefused(await service.fresh(path), 503, 'unavailable');
+      for (const path of UNASKED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
       // Each answer was made anew some seconds ago: half an hour later it is too old.
       service.advance(30 * MINUTE_MS);
-      for (const path of PATHS) assertRefused(await service.fresh(path), 503, 'unavailable');
+      for (const path of PATHS) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
     } finally {
       await servers.primary.start();
     }
-    await untilWhole(service);
+    await untilComplete(service);
   });
 
   test('frozen: answers within the primary’s patience, then at once, and whole when it thaws', async (t) => {
-    const service = await startBreakable(t, servers);
-    await assertWhole(service);
+    const service = await startOnTwoDatabases(t, servers);
+    await assertComplete(service);
     servers.primary.freeze();
     try {
       const times = await Promise.all(
@@ -64,18 +64,18 @@ withTwoServers('the primary is broken', (servers) => {
       );
       const slowest = Math.max(...times);
       assert.ok(slowest < PATIENCE_MS + SOURCE_TIMEOUT_MS, `an answer took ${slowest} ms`);
-      for (const path of UNASKED) assertRefused(await service.fresh(path), 503, 'unavailable');
+      for (const path of UNASKED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
       const next = Math.min(...(await Promise.all(PATHS.map(async (path) => (await service.fresh(path)).ms))));
       assert.ok(next < SOURCE_TIMEOUT_MS / 2, `an answer still took ${next} ms`);
     } finally {
       servers.primary.thaw();
     }
-    await untilWhole(service);
+    await untilComplete(service);
   });
 
   for (const way of ['stopped', 'frozen'] as const) {
     test(`${way}: a token is still served, from the index alone`, async (t) => {
-      const service = await startBreakable(t, servers);
+      const service = await startOnTwoDatabases(t, servers);
       if (way === 'stopped') await servers.primary.stop();
       else servers.primary.freeze();
       try {
@@ -86,7 +86,7 @@ withTwoServers('the primary is broken', (servers) => {
         assert.deepEqual([listed.body.data.name, listed.body.data.listing.price.raw], ['First', '900']);
         const onSolana = await service.fresh(token.solana);
         assert.equal(onSolana.body.data.name, 'First');
-        assertRefused(await service.fresh(`/v1/tokens/ethereum/${ethereum.address}/99`), 404, 'not_found');
+        assertErrorResponse(await service.fresh(`/v1/tokens/ethereum/${ethereum.address}/99`), 404, 'not_found');
       } finally {
         if (way === 'stopped') await servers.primary.start();
         else servers.primary.thaw();
@@ -95,8 +95,8 @@ withTwoServers('the primary is broken', (servers) => {
   }
 
   test('an order book that hangs: listings are the mirror’s, without meta, logged, and kept for a moment only', async (t) => {
-    const service = await startBreakable(t, servers);
-    await untilFloorsAreKept(service);
+    const service = await startOnTwoDatabases(t, servers);
+    await untilFloorsAreStored(service);
     const release = await lockTable(t, service.settings['DATABASE_URL'], 'main.book_order');
     for (let round = 0; round < 4; round += 1) {
       const listings = await service.fresh(`${ethereum.path}/listings`);
@@ -123,12 +123,12 @@ withTwoServers('the primary is broken', (servers) => {
     // Solana has no own book to miss.
     assert.match((await service.fresh(`${solana.path}/listings`)).headers.get('cache-control') ?? '', /s-maxage=5\b/);
     await release();
-    await untilWhole(service);
+    await untilComplete(service);
   });
 
   test('tables that an answer can do without: rates and last-good floors that hang cost no answer', async (t) => {
-    const service = await startBreakable(t, servers);
-    await untilFloorsAreKept(service);
+    const service = await startOnTwoDatabases(t, servers);
+    await untilFloorsAreStored(service);
     const url = service.settings['DATABASE_URL'];
     const releases = [await lockTable(t, url, 'main.rate'), await lockTable(t, url, 'main.last_buyer_floor')];
     service.advance(MINUTE_MS);
@@ -140,11 +140,11 @@ withTwoServers('the primary is broken', (servers) => {
       }
     }
     for (const release of releases) await release();
-    await untilWhole(service);
+    await untilComplete(service);
   });
 
   test('a listing that has expired since is not told, though its answer is the last good one', async (t) => {
-    const service = await startBreakable(t, servers);
+    const service = await startOnTwoDatabases(t, servers);
     const path = `${ethereum.path}/listings`;
     await service.load([ethereum.order('7', 10, { expiresAt: new Date(START + 10 * MINUTE_MS).toISOString() })]);
     assert.equal((await service.ok(path)).data.length, 3);
@@ -153,7 +153,7 @@ withTwoServers('the primary is broken', (servers) => {
     try {
       assert.equal((await service.fresh(path)).status, 200);
       service.advance(10 * MINUTE_MS);
-      assertRefused(await service.fresh(path), 503, 'unavailable');
+      assertErrorResponse(await service.fresh(path), 503, 'unavailable');
       assertDegraded(await service.fresh(ethereum.path));
     } finally {
       await servers.primary.start();

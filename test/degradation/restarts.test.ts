@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import type { Breakable } from './two-databases.ts';
-import { SOURCE_TIMEOUT_MS, startBreakable, withTwoServers } from './two-databases.ts';
-import { assertWhole, base, ethereum, solana, token, RECOVERY_MAX_MS, untilWhole } from './small-market.ts';
+import type { TwoDatabaseService } from './two-databases.ts';
+import { SOURCE_TIMEOUT_MS, startOnTwoDatabases, withTwoServers } from './two-databases.ts';
+import { RECOVERY_MAX_MS, assertComplete, base, ethereum, solana, token, untilComplete } from './small-market.ts';
+import { newCollection, range } from '../support/service/market.ts';
 import { countConnections, countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
 import { until } from '../support/until.ts';
-import { newSubject, range } from '../support/service/market.ts';
 
 /** Connections that a service may have to one database. */
 const CONNECTIONS_MAX = 10;
@@ -24,7 +24,7 @@ const MAY_FAIL = ['/v1/collections', `${ethereum.path}/sales`];
 type Load = { stop(): Promise<{ statuses: Map<number, number>; slowestMs: number }> };
 
 /** Callers that each ask for one path after the other, never for a kept answer. */
-function startLoad(service: Breakable, paths: readonly string[]): Load {
+function startLoad(service: TwoDatabaseService, paths: readonly string[]): Load {
   const statuses = new Map<number, number>();
   let slowestMs = 0;
   const stopping = new AbortController();
@@ -46,12 +46,12 @@ function startLoad(service: Breakable, paths: readonly string[]): Load {
 
 withTwoServers('databases come and go under load', (servers) => {
   /** Waits until something has been answered while the server was in the state it is in. */
-  const forAWhile = async (service: Breakable, answers: number) => {
+  const forAWhile = async (service: TwoDatabaseService, answers: number) => {
     for (let count = 0; count < answers; count += 1) await service.get('/v1');
   };
 
   test('the indexer is stopped, killed and frozen in turn: four endpoints never fail, and no connection is left over', async (t) => {
-    const service = await startBreakable(t, servers);
+    const service = await startOnTwoDatabases(t, servers);
     const load = startLoad(service, NEVER_FAIL);
     const others = startLoad(service, MAY_FAIL);
     for (const way of ['stop', 'freeze', 'kill'] as const) {
@@ -62,7 +62,7 @@ withTwoServers('databases come and go under load', (servers) => {
       if (way === 'freeze') servers.indexer.thaw();
       else await servers.indexer.start();
     }
-    await untilWhole(service);
+    await untilComplete(service);
     const result = await load.stop();
     assert.deepEqual([...result.statuses.keys()], [200]);
     const rest = await others.stop();
@@ -77,14 +77,14 @@ withTwoServers('databases come and go under load', (servers) => {
   });
 
   test('the primary is restarted under load: a 503 or a 200, nothing else, and no connection is left over', async (t) => {
-    const service = await startBreakable(t, servers);
+    const service = await startOnTwoDatabases(t, servers);
     const load = startLoad(service, [...NEVER_FAIL, ...MAY_FAIL]);
     for (const way of ['stop', 'kill'] as const) {
       await forAWhile(service, 50);
       await servers.primary[way]();
       await forAWhile(service, 50);
       await servers.primary.start();
-      await untilWhole(service);
+      await untilComplete(service);
     }
     const { statuses } = await load.stop();
     assert.deepEqual(
@@ -108,7 +108,7 @@ withTwoServers('databases come and go under load', (servers) => {
   }
 
   test('an import that loses its database fails with a reason, and the process goes on', async (t) => {
-    const service = await startBreakable(t, servers);
+    const service = await startOnTwoDatabases(t, servers);
     const records = range(20_000).map((index) => ethereum.listing(String(index + 10), 5_000 + index));
     const importing = assert.rejects(service.load(records));
     await forAWhile(service, 5);
@@ -118,7 +118,7 @@ withTwoServers('databases come and go under load', (servers) => {
     await untilLoaded(service);
   });
 
-  async function untilLoaded(service: Breakable): Promise<void> {
+  async function untilLoaded(service: TwoDatabaseService): Promise<void> {
     await until(
       async () => (await service.fresh(`${base.path}/listings`)).body.meta === undefined,
       RECOVERY_MAX_MS,
@@ -131,8 +131,8 @@ withTwoServers('databases come and go under load', (servers) => {
 
   test('a source that hangs does not starve the others, and what it has given up is gone from the server', async (t) => {
     // Long enough for a slow machine to answer so many at once.
-    const service = await startBreakable(t, servers, { settings: { SOURCE_TIMEOUT_MS: String(DEADLINE_MS) } });
-    const many = range(40).map(() => newSubject({ snapshot: { floorRaw: '1' } }));
+    const service = await startOnTwoDatabases(t, servers, { settings: { SOURCE_TIMEOUT_MS: String(DEADLINE_MS) } });
+    const many = range(40).map(() => newCollection({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.collection_stats');
     // More details at once than there are connections, each with two reads that hang.
@@ -165,6 +165,6 @@ withTwoServers('databases come and go under load', (servers) => {
       RECOVERY_MAX_MS,
       'the source did not come back',
     );
-    await assertWhole(service);
+    await assertComplete(service);
   });
 });

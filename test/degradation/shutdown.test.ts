@@ -14,12 +14,12 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { withTwoServers } from './two-databases.ts';
+import { newCollection, range } from '../support/service/market.ts';
 import { countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
 import { createTestDatabase } from '../support/engines/postgres-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { createSocketConnection } from '../../src/intake/socket-client.ts';
-import { newSubject, range } from '../support/service/market.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 30_000;
@@ -99,7 +99,7 @@ function startLoad(url: string): { answers(): number; wrong: string[]; done: Pro
 /** An import that goes on until something ends it. */
 function startImport(dataDir: string): { begun: Promise<void>; done: Promise<unknown> } {
   const { promise: begun, resolve } = Promise.withResolvers<void>();
-  const subject = newSubject();
+  const subject = newCollection();
   async function* endless() {
     for (let row = 1; ; row += 1) yield Buffer.from(`${JSON.stringify(subject.listing(String(row), row))}\n`);
   }
@@ -206,7 +206,7 @@ withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
     const settings = await placeOnServers(t);
     const program = await runUntilUp(t, { ...settings, SOURCE_TIMEOUT_MS: String(DEADLINE_MS) });
     const release = await lockTable(t, settings['INDEXER_DATABASE_URL'], 'indexer.token');
-    const { address } = newSubject();
+    const { address } = newCollection();
     const answer = request(`${program.url}/v1/tokens/ethereum/${address}/1`, new http.Agent({ keepAlive: true }));
     await until(async () => (await countWaiting(servers.indexer.url)) > 0, START_MAX_MS, 'the request did not arrive');
     program.child.kill('SIGTERM');

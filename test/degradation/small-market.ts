@@ -1,10 +1,10 @@
 // The small market that the degradation tests look at, and what is to be seen of it when all is well and when the indexer is not.
 
 import assert from 'node:assert/strict';
-import type { Breakable } from './two-databases.ts';
+import type { TwoDatabaseService } from './two-databases.ts';
+import type { TestCollection } from '../support/service/market.ts';
+import { BUYER, SELLER, SOLANA_SELLER, START, mintOf, newCollection } from '../support/service/market.ts';
 import { until } from '../support/until.ts';
-import type { Subject } from '../support/service/market.ts';
-import { BUYER, SELLER, SOLANA_SELLER, START, mintOf, newSubject } from '../support/service/market.ts';
 import { withClient } from '../support/engines/postgres-locks.ts';
 import type { TestResponse } from '../support/service/service.ts';
 
@@ -14,9 +14,9 @@ export const RECOVERY_MAX_MS = 3_500;
 const SNAPSHOT = { floorRaw: '640', volumeAllTime: 5.5, supply: 100, owners: 50 };
 const ETHER = 10n ** 18n;
 
-export const ethereum = newSubject({ slug: 'on-ethereum', royaltyBps: 500, snapshot: SNAPSHOT });
-export const solana = newSubject({ slug: 'on-solana', chain: 'solana', royaltyBps: 500, snapshot: SNAPSHOT });
-export const base = newSubject({ slug: 'on-base', chain: 'base', snapshot: SNAPSHOT });
+export const ethereum = newCollection({ slug: 'on-ethereum', royaltyBps: 500, snapshot: SNAPSHOT });
+export const solana = newCollection({ slug: 'on-solana', chain: 'solana', royaltyBps: 500, snapshot: SNAPSHOT });
+export const base = newCollection({ slug: 'on-base', chain: 'base', snapshot: SNAPSHOT });
 const SUBJECTS = [ethereum, solana, base];
 export const MINT = mintOf('breakable');
 
@@ -62,7 +62,7 @@ export const VOLUME = { allTime: 30, sevenDay: 20, twentyFourHour: 10 };
 export const SALES = { allTime: 3, sevenDay: 2, twentyFourHour: 1 };
 
 /** Fails unless every answer is what it is when nothing is broken. */
-export async function assertWhole(service: Breakable): Promise<void> {
+export async function assertComplete(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map((subject) => assertWholeCollection(service, subject)));
   const tokens = await Promise.all(Object.values(token).map((one) => service.fresh(one)));
   assert.deepEqual(
@@ -81,16 +81,16 @@ export async function assertWhole(service: Breakable): Promise<void> {
 }
 
 /** Waits until every answer is whole again. */
-export function untilWhole(service: Breakable): Promise<void> {
+export function untilComplete(service: TwoDatabaseService): Promise<void> {
   const isWhole = () =>
-    assertWhole(service).then(
+    assertComplete(service).then(
       () => true,
       () => false,
     );
   return until(isWhole, RECOVERY_MAX_MS, 'answers are not whole again');
 }
 
-async function assertWholeCollection(service: Breakable, subject: Subject): Promise<void> {
+async function assertWholeCollection(service: TwoDatabaseService, subject: TestCollection): Promise<void> {
   const [detail, floor, listings, sales] = await readCollection(service, subject);
   const { floor: ask, ...stats } = detail.body.data.stats;
   assert.deepEqual(stats, { volume: VOLUME, sales: SALES, supply: 90, owners: 42, listedCount: 7 });
@@ -105,7 +105,7 @@ async function assertWholeCollection(service: Breakable, subject: Subject): Prom
   assert.equal(sales.body.data.length, 1);
 }
 
-async function readCollection(service: Breakable, { path }: Subject) {
+async function readCollection(service: TwoDatabaseService, { path }: TestCollection) {
   return Promise.all([
     service.fresh(path),
     service.fresh(`${path}/floor`),
@@ -115,7 +115,7 @@ async function readCollection(service: Breakable, { path }: Subject) {
 }
 
 /** Waits until the last buyer floors that there are to keep are kept. */
-export async function untilFloorsAreKept(service: Breakable): Promise<void> {
+export async function untilFloorsAreStored(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map(async (subject) => service.fresh(`${subject.path}/floor`)));
   await withClient(service.settings['DATABASE_URL'] ?? '', (client) =>
     until(
@@ -127,7 +127,7 @@ export async function untilFloorsAreKept(service: Breakable): Promise<void> {
 }
 
 /** Fails unless every answer is what the contract says when nothing of the indexer can be read. */
-export async function assertWithoutIndexer(service: Breakable): Promise<void> {
+export async function assertWithoutIndexer(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map((subject) => assertCollectionWithoutIndexer(service, subject)));
   const [listed, mirrored, onSolana] = await Promise.all(Object.values(token).map((one) => service.fresh(one)));
   assert.ok(listed && mirrored && onSolana);
@@ -141,11 +141,11 @@ export async function assertWithoutIndexer(service: Breakable): Promise<void> {
     assert.deepEqual(answer.body.data.owner, { address: null, kind: 'unknown', label: null });
   }
   for (const answer of await Promise.all(COLLECTION_LISTS.map((one) => service.fresh(one)))) {
-    assertRefused(answer, 502, 'upstream_error');
+    assertErrorResponse(answer, 502, 'upstream_error');
   }
 }
 
-async function assertCollectionWithoutIndexer(service: Breakable, subject: Subject): Promise<void> {
+async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subject: TestCollection): Promise<void> {
   const [detail, floor, listings, sales] = await readCollection(service, subject);
   assertDegraded(detail);
   const { floor: ask, ...stats } = detail.body.data.stats;
@@ -159,7 +159,7 @@ async function assertCollectionWithoutIndexer(service: Breakable, subject: Subje
   assert.deepEqual(listings.body.meta, { stale: true, staleSources: ['indexer-mirror'] });
   const rows = listings.body.data.map((row: any) => [row.tokenId, row.price.raw, row.marketplace]);
   assert.deepEqual(rows, subject === solana ? [] : [['1', '1000', 'MERCAT']]);
-  assertRefused(sales, 502, 'upstream_error');
+  assertErrorResponse(sales, 502, 'upstream_error');
 }
 
 /** The floors of a collection whose book cannot be read: the ask of the snapshot, and the last buyer floor or none. */
@@ -176,23 +176,23 @@ export function assertFloor(answer: TestResponse, lastGood: string | null): void
 export function assertDegraded(answer: TestResponse): void {
   assert.equal(answer.status, 200, answer.text);
   assert.match(answer.headers.get('cache-control') ?? '', /s-maxage=1\b/);
-  assertTellsNothing(answer);
+  assertNoInternals(answer);
 }
 
-export function assertRefused(answer: TestResponse, status: number, code: string): void {
+export function assertErrorResponse(answer: TestResponse, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.body.error.code, code);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
   if (status === 503) assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/);
-  assertTellsNothing(answer);
+  assertNoInternals(answer);
 }
 
 const INSIDE = /127\.0\.0\.1|localhost|postgres|ECONN|\bat .*\.ts|node_modules|select |indexer\.|main\.|pg_|relation/i;
 /** Ports that no answer may name. */
-export const insidePorts = new Set<string>();
+export const databasePorts = new Set<string>();
 
 /** No stack, SQL, host or port. */
-export function assertTellsNothing({ text }: TestResponse): void {
+export function assertNoInternals({ text }: TestResponse): void {
   assert.doesNotMatch(text, INSIDE);
-  assert.doesNotMatch(text, new RegExp(`\\b(${[...insidePorts].join('|')})\\b`));
+  assert.doesNotMatch(text, new RegExp(`\\b(${[...databasePorts].join('|')})\\b`));
 }

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
-import type { Breakable } from './two-databases.ts';
-import { startBehindProxy, startBreakable, withTwoServers } from './two-databases.ts';
-import { MARKET, RECOVERY_MAX_MS, assertRefused, ethereum, untilWhole } from './small-market.ts';
+import type { TwoDatabaseService } from './two-databases.ts';
+import { startBehindProxy, startOnTwoDatabases, withTwoServers } from './two-databases.ts';
+import { MARKET, RECOVERY_MAX_MS, assertErrorResponse, ethereum, untilComplete } from './small-market.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
@@ -19,7 +19,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
   for (const way of ['refuse', 'hang'] as const) {
     test(`down when the service starts (${way}): it starts, and picks the indexer up later, migrations included`, async (t) => {
       const { service, proxy } = await startBehindProxy(t, servers, way);
-      assertRefused(await service.fresh('/v1/collections'), 502, 'upstream_error');
+      assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
       await proxy.heal();
       await untilPickedUp(service);
     });
@@ -28,7 +28,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
   test('hanging when the service starts, in the middle of a migration: it starts all the same', async (t) => {
     let release = () => Promise.resolve();
     const startedAt = performance.now();
-    const service = await startBreakable(t, servers, {
+    const service = await startOnTwoDatabases(t, servers, {
       empty: true,
       via: {
         indexer: async (url) => {
@@ -38,19 +38,19 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
       },
     });
     assert.ok(performance.now() - startedAt < START_MAX_MS, 'it waited for the indexer');
-    assertRefused(await service.fresh('/v1/collections'), 502, 'upstream_error');
+    assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
     await release();
     await untilPickedUp(service);
   });
 
-  async function untilPickedUp(service: Breakable): Promise<void> {
+  async function untilPickedUp(service: TwoDatabaseService): Promise<void> {
     await until(
       async () => (await service.fresh('/v1/collections')).status === 200,
       2 * RECOVERY_MAX_MS,
       'the indexer was not picked up',
     );
     await service.load(MARKET);
-    await untilWhole(service);
+    await untilComplete(service);
   }
 
   test('an embedded primary starts without its indexer too, and is not given a sample that has no place to go', async (t) => {
@@ -61,7 +61,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
       await service.close();
       rmSync(dir, { recursive: true, force: true });
     });
-    assertRefused(await service.get('/v1/collections'), 502, 'upstream_error');
+    assertErrorResponse(await service.get('/v1/collections'), 502, 'upstream_error');
     assert.equal((await service.get(ethereum.path)).status, 404);
   });
 });

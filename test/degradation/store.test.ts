@@ -6,11 +6,11 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { REQUEST_TIMEOUT_MS } from '../../src/shop/http/context.ts';
-import type { Breakable, TwoServers } from './two-databases.ts';
-import { startBreakable, withTwoServers } from './two-databases.ts';
+import type { TwoDatabaseService, TwoServers } from './two-databases.ts';
+import { startOnTwoDatabases, withTwoServers } from './two-databases.ts';
+import { sendToSocket } from '../support/service/service-process.ts';
 import { until } from '../support/until.ts';
 import { countWaiting, lockTable, withClient } from '../support/engines/postgres-locks.ts';
-import { askSocket } from '../support/service/service-process.ts';
 import { startReceiver } from '../shop/webhooks/fixtures.ts';
 
 /** A slow machine may take this much longer than the deadline. */
@@ -89,8 +89,8 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     const shop = await startShop(t, servers);
     await servers.primary.stop();
     try {
-      const order = await askSocket(shop.service.socketPath, 'GET', '/intake/v1/orders/none');
-      const operation = await askSocket(shop.service.socketPath, 'POST', '/operator/v1/shops.list', {});
+      const order = await sendToSocket(shop.service.socketPath, 'GET', '/intake/v1/orders/none');
+      const operation = await sendToSocket(shop.service.socketPath, 'POST', '/operator/v1/shops.list', {});
       for (const { status, body } of [order, operation])
         assert.deepEqual([status, body.error.code], [503, 'unavailable']);
     } finally {
@@ -130,7 +130,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
 type Sent = { status: number; headers: Headers; text: string; body: any; ms: number };
 
 async function startShop(t: TestContext, servers: TwoServers, settings: Record<string, string> = {}) {
-  const service: Breakable = await startBreakable(t, servers, { empty: true, settings });
+  const service: TwoDatabaseService = await startOnTwoDatabases(t, servers, { empty: true, settings });
   await service.operate('shops.create', { name: 'shop' });
   const { body } = await service.operate('keys.create', { shop: 'shop', scopes: STORE_SCOPES });
   const { secret } = body.result as { secret: string };

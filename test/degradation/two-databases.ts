@@ -6,12 +6,12 @@ import os from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { after, before, describe, test } from 'node:test';
-import { MARKET, insidePorts } from './small-market.ts';
+import { MARKET, databasePorts } from './small-market.ts';
+import type { TcpProxy } from '../support/engines/tcp-proxy.ts';
+import { startTcpProxy } from '../support/engines/tcp-proxy.ts';
+import { START } from '../support/service/market.ts';
 import type { PostgresServer } from '../support/engines/postgres-server.ts';
 import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../support/engines/postgres-server.ts';
-import type { FlakyProxy } from '../support/engines/tcp-proxy.ts';
-import { startFlakyProxy } from '../support/engines/tcp-proxy.ts';
-import { START } from '../support/service/market.ts';
 import type { TestResponse, TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
@@ -31,7 +31,7 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
     before(async () => {
       const [primary, indexer] = await Promise.all([startOwnPostgres(), startOwnPostgres()]);
       Object.assign(servers, { primary, indexer });
-      for (const { url } of [primary, indexer]) insidePorts.add(new URL(url).port);
+      for (const { url } of [primary, indexer]) databasePorts.add(new URL(url).port);
     });
     after(async () => {
       await Promise.all([servers.primary.discard(), servers.indexer.discard()]);
@@ -45,14 +45,14 @@ export const SOURCE_TIMEOUT_MS = 300;
 /** Longer than any answer is kept. */
 const FORGET_MS = 2_000;
 
-export type TimedAnswer = TestResponse & { ms: number };
+export type TimedResponse = TestResponse & { ms: number };
 
-export type Breakable = TestService & {
+export type TwoDatabaseService = TestService & {
   settings: Record<string, string>;
   /** Moves the service's clock on, which stands still otherwise, so that an answer that is kept is kept until then. */
   advance(ms: number): void;
   /** A request that no kept answer can serve. */
-  fresh(path: string): Promise<TimedAnswer>;
+  fresh(path: string): Promise<TimedResponse>;
   /** Another service on the same databases and directory, once this one is closed. */
   restart(): Promise<void>;
 };
@@ -66,11 +66,11 @@ type BreakableOptions = {
 };
 
 /** A service on new databases of both servers, with the market in it, closed when the test ends. */
-export async function startBreakable(
+export async function startOnTwoDatabases(
   t: TestContext,
   { primary, indexer }: TwoServers,
   { via = {}, settings: more = {}, empty = false }: BreakableOptions = {},
-): Promise<Breakable> {
+): Promise<TwoDatabaseService> {
   const direct = (url: string) => Promise.resolve(url);
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-breakable-'));
   const settings = {
@@ -82,7 +82,7 @@ export async function startBreakable(
   };
   let passed = 0;
   const start = () => startTestService({ settings, clock: () => START + passed });
-  const service = {} as Breakable;
+  const service = {} as TwoDatabaseService;
   const advance = (ms: number) => void (passed += ms);
   t.after(async () => {
     await service.close();
@@ -91,7 +91,7 @@ export async function startBreakable(
   Object.assign(service, await start(), {
     settings,
     advance,
-    fresh: async (path: string): Promise<TimedAnswer> => {
+    fresh: async (path: string): Promise<TimedResponse> => {
       advance(FORGET_MS);
       const startedAt = performance.now();
       const answer = await service.get(path);
@@ -111,15 +111,15 @@ export async function startBehindProxy(
   t: TestContext,
   servers: TwoServers,
   broken?: 'refuse' | 'hang',
-): Promise<{ service: Breakable; proxy: FlakyProxy }> {
-  const { promise, resolve } = Promise.withResolvers<FlakyProxy>();
+): Promise<{ service: TwoDatabaseService; proxy: TcpProxy }> {
+  const { promise, resolve } = Promise.withResolvers<TcpProxy>();
   const indexer = async (url: string) => {
-    const proxy = await startFlakyProxy(url);
+    const proxy = await startTcpProxy(url);
     resolve(proxy);
     if (broken) await proxy[broken]();
     return proxy.url;
   };
-  const service = await startBreakable(t, servers, { empty: broken !== undefined, via: { indexer } });
+  const service = await startOnTwoDatabases(t, servers, { empty: broken !== undefined, via: { indexer } });
   const proxy = await promise;
   t.after(proxy.close);
   return { service, proxy };

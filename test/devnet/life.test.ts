@@ -9,8 +9,8 @@ import type { Life } from '../../devnet/life.ts';
 import { isFillable, unitsLeft } from '../../devnet/ledger.ts';
 import { readHeight, toSeconds } from '../../devnet/chain.ts';
 import { readHashes, startTestDevnet } from '../support/chain/devnet.ts';
-import type { ChainTruth } from '../support/chain/expected-state.ts';
-import { readTruth } from '../support/chain/expected-state.ts';
+import type { ExpectedState } from '../support/chain/expected-state.ts';
+import { readExpectedState } from '../support/chain/expected-state.ts';
 
 const ACTIONS = 200;
 const ORDERS = 60;
@@ -30,7 +30,7 @@ async function begin(t: TestContext, seed: number, networks: readonly Network[] 
 }
 
 /** What the generator remembers against what the chain says. */
-function compare(life: Life, truth: ChainTruth): void {
+function compare(life: Life, truth: ExpectedState): void {
   const ledger = life.ledger();
   const known = new Map([...truth.owners].filter(([, owner]) => owner !== null));
   assert.deepEqual(ledger.owners, known);
@@ -51,7 +51,7 @@ function compare(life: Life, truth: ChainTruth): void {
 test('two hundred actions on each of two chains all succeed, of every kind, and the chain agrees with the generator', async (t) => {
   for (const life of await begin(t, 3, ['ethereum', 'base'])) {
     for (let action = 0; action < ACTIONS; action += 1) await life.step();
-    const truth = await readTruth(life.world, life.accepted);
+    const truth = await readExpectedState(life.world, life.accepted);
     compare(life, truth);
     assert.equal(truth.height, await readHeight(life.world.chain));
     const kinds = new Set(
@@ -70,7 +70,7 @@ test('every fill that was not taken back is one sale, and matched pairs are one 
   const [life] = await begin(t, 4);
   assert.ok(life);
   for (let action = 0; action < ACTIONS; action += 1) await life.step();
-  const { sales } = await readTruth(life.world, life.accepted);
+  const { sales } = await readExpectedState(life.world, life.accepted);
   const done = life.steps.filter(({ orphaned }) => !orphaned).flatMap(({ what }) => what.split(', '));
   const sold = done.reduce((sum, what) => sum + salesOf(what), 0);
   assert.equal(sales.length, sold);
@@ -94,13 +94,13 @@ test('after a reorganisation of twenty blocks what was orphaned is forgotten, an
   while ((await readHeight(chain)) < base + 30) await life.step();
   const height = await readHeight(chain);
   const hashes = await readHashes(chain);
-  const before = await readTruth(life.world, life.accepted);
+  const before = await readExpectedState(life.world, life.accepted);
   await life.reorganise(20);
   const replaced = await readHashes(chain);
   assert.equal(await readHeight(chain), height + 1);
   assert.deepEqual(replaced.slice(0, height - 19), hashes.slice(0, height - 19));
   assert.ok(hashes.slice(height - 19).every((hash) => !replaced.includes(hash)));
-  const after = await readTruth(life.world, life.accepted);
+  const after = await readExpectedState(life.world, life.accepted);
   compare(life, after);
   const orphans = before.sales.filter(({ blockNumber }) => blockNumber > height - 20);
   const kept = new Set(after.sales.map(({ tx, logIndex, blockNumber }) => `${tx}:${logIndex}:${blockNumber}`));
@@ -111,7 +111,7 @@ test('after a reorganisation of twenty blocks what was orphaned is forgotten, an
     assert.ok(kept.has(`${sale.tx}:${sale.logIndex}:${sale.blockNumber}`));
   }
   for (let action = 0; action < 50; action += 1) await life.step();
-  compare(life, await readTruth(life.world, life.accepted));
+  compare(life, await readExpectedState(life.world, life.accepted));
 });
 
 test('the same seed takes the same course', async (t) => {

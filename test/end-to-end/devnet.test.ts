@@ -12,12 +12,12 @@ import { startDevnet, startLife } from '../../devnet/devnet.ts';
 import type { Listing } from '../../devnet/ledger.ts';
 import type { Life, Marketplace } from '../../devnet/life.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
-import { readTruth } from '../support/chain/expected-state.ts';
-import { directoryWithDatabase } from '../support/engines/empty-database.ts';
+import { readExpectedState } from '../support/chain/expected-state.ts';
 import type { FaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
 import { startFaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
-import type { ServedProcess } from '../support/service/service-process.ts';
-import { askSocket, serveProcess } from '../support/service/service-process.ts';
+import type { ServiceProcess } from '../support/service/service-process.ts';
+import { sendToSocket, startServiceProcess } from '../support/service/service-process.ts';
+import { directoryWithDatabase } from '../support/engines/empty-database.ts';
 
 const SEED = Number(process.env['DEVNET_SEED'] ?? 1);
 const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 160);
@@ -50,7 +50,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     cleanups.push(endpoint.close);
     settings[`RPC_URL_${world.chain.id.toUpperCase()}`] = `${endpoint.url},${world.chain.url}`;
   }
-  let service: ServedProcess = await serveProcess(settings);
+  let service: ServiceProcess = await startServiceProcess(settings);
   cleanups.push(() => service.stop());
   const ask = (method: string, target: string, body?: object) =>
     askAgain(() => service.socketPath, method, target, body);
@@ -92,7 +92,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     if (chance.below(1_000) >= KILL_SHARE * 1_000) continue;
     kills += 1;
     await service.kill();
-    service = await serveProcess(settings);
+    service = await startServiceProcess(settings);
   }
   await lives[0]?.reorganise(20);
   const skipped = lives.flatMap((life) => life.refused.map(({ reason }) => reason.split(':')[0]));
@@ -117,7 +117,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
 
   async function compare(world: Life['world'], accepted: readonly Listing[]): Promise<void> {
     const chain = world.chain.id;
-    const truth = await readTruth(world, accepted);
+    const truth = await readExpectedState(world, accepted);
     await until(`${chain} has been read to its head`, async () => {
       const { body } = await ask('POST', '/operator/v1/status', {});
       return body.result.chains.find((one: { chain: string }) => one.chain === chain)?.block === truth.height;
@@ -128,7 +128,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     });
 
     async function differences(): Promise<string[]> {
-      const now = await readTruth(world, accepted);
+      const now = await readExpectedState(world, accepted);
       const wrong: string[] = [];
       const expect = (what: string, actual: unknown, expected: unknown) => {
         if (actual !== expected) wrong.push(`${what}: ${String(actual)}, should be ${String(expected)}`);
@@ -205,7 +205,7 @@ async function askAgain(socketPath: () => string, method: string, target: string
   const deadline = performance.now() + CATCH_UP_MS;
   for (;;) {
     try {
-      const answer = await askSocket(socketPath(), method, target, body);
+      const answer = await sendToSocket(socketPath(), method, target, body);
       if (answer.status < 500 || performance.now() > deadline) return answer;
     } catch (error) {
       if (performance.now() > deadline) throw error;

@@ -7,19 +7,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readHeight } from '../../devnet/chain.ts';
 import type { World } from '../../devnet/world.ts';
 import { directoryWithDatabase } from '../support/engines/empty-database.ts';
-import { askSocket, serveProcess } from '../support/service/service-process.ts';
+import { sendToSocket, startServiceProcess } from '../support/service/service-process.ts';
 
 const WAIT_MS = 60_000;
 const POLL_MS = 25;
 const CHAIN_POLL_MS = 100;
 
-export type Answered = { status: number; body: any };
+export type IntakeResponse = { status: number; body: any };
 
 export type FollowedService = {
   /** The body of a public read that has to succeed. */
   read(path: string): Promise<any>;
   /** Asks the intake with a key that may write orders. */
-  intake(method: string, path: string, body?: string): Promise<Answered>;
+  intake(method: string, path: string, body?: string): Promise<IntakeResponse>;
   /** Waits until each chain has been read to its newest block. */
   settle(): Promise<void>;
   stop(): Promise<void>;
@@ -32,9 +32,9 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
   const limits = { STORE_RATE_LIMIT: '100000', TRUST_PROXY: 'true' };
   const settings = { DATA_DIR: dataDir, CHAIN_POLL_MS: String(CHAIN_POLL_MS), ...limits };
   const urls = worlds.map(({ chain }) => [`RPC_URL_${chain.id.toUpperCase()}`, chain.url]);
-  const process = await serveProcess({ ...settings, ...Object.fromEntries(urls) });
+  const process = await startServiceProcess({ ...settings, ...Object.fromEntries(urls) });
   const operate = async (operation: string, input: object) => {
-    const { status, body } = await askSocket(process.socketPath, 'POST', `/operator/v1/${operation}`, input);
+    const { status, body } = await sendToSocket(process.socketPath, 'POST', `/operator/v1/${operation}`, input);
     assert.equal(status, 200, `${operation}: ${JSON.stringify(body)}`);
     return body.result;
   };

@@ -23,7 +23,7 @@ import {
   tellTwins,
   voidOrders,
 } from './mixed-book/changes.ts';
-import type { Seen } from './mixed-book/expected.ts';
+import type { BookCounts } from './mixed-book/expected.ts';
 import { shownBy } from './mixed-book/marketplaces.ts';
 
 const SEED = Number(process.env['MIXED_SEED'] ?? 1);
@@ -61,9 +61,9 @@ forEachEngine('a mixed book', (engine) => {
       await book.syncAll();
       const seen = await book.compare();
       t.diagnostic(JSON.stringify(seen));
-      const wanted: Partial<Seen> = { ownDearer: 5, twins: 50, toldOwn: 20, severalOrders: 30, equalPrices: 30 };
+      const wanted: Partial<BookCounts> = { ownDearer: 5, twins: 50, toldOwn: 20, severalOrders: 30, equalPrices: 30 };
       for (const [what, least] of Object.entries({ ...wanted, notStarted: 4 })) {
-        assert.ok(seen[what as keyof Seen] >= least, `${what}: ${seen[what as keyof Seen]} of ${least}`);
+        assert.ok(seen[what as keyof BookCounts] >= least, `${what}: ${seen[what as keyof BookCounts]} of ${least}`);
       }
       await book.compareAllWays();
       await postDearer(book);

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { measureCpuMs } from '../support/measure/cost.ts';
-import { assertRefused } from '../support/http/error-envelope.ts';
-import type { RawAnswer } from '../support/http/raw-http.ts';
+import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
+import type { RawResponse } from '../support/http/raw-http.ts';
 import { request } from '../support/http/raw-http.ts';
 import { useSampleService } from '../support/service/sample-service.ts';
 
@@ -40,12 +40,12 @@ describe('bad parameters', () => {
   describe('as a cursor', () => onCursors(ask));
 });
 
-type Ask = (target: string) => Promise<RawAnswer>;
+type Ask = (target: string) => Promise<RawResponse>;
 
 function onQueries(ask: Ask): void {
   const refuse = async (path: string, query: string, name: string) => {
     const answer = await ask(`${path}?${query}`);
-    assertRefused(answer, 400, query);
+    assertErrorEnvelope(answer, 400, query);
     assert.match(answer.body, new RegExp(`\\b${name}\\b`), 'the message names the parameter');
   };
 
@@ -60,7 +60,7 @@ function onQueries(ask: Ask): void {
     for (const chain of BAD_CHAINS) await refuse('/v1/collections', `chain=${chain}`, 'chain');
     for (const sort of BAD_SORTS) await refuse('/v1/collections', `sort=${sort}`, 'sort');
     for (const chain of BAD_CHAINS) {
-      assertRefused(await ask(`/v1/tokens/${chain.replaceAll('%ff', 'z')}/0x${'1'.repeat(40)}/1`), 400, chain);
+      assertErrorEnvelope(await ask(`/v1/tokens/${chain.replaceAll('%ff', 'z')}/0x${'1'.repeat(40)}/1`), 400, chain);
     }
   });
 
@@ -133,7 +133,7 @@ function onCursors(ask: Ask): void {
 
   const refused = async (page: string, cursor: string, what: string) => {
     const answer = await ask(`${page}&cursor=${encodeURIComponent(cursor)}`);
-    assertRefused(answer, 400, `${page}, ${what}: ${cursor}`);
+    assertErrorEnvelope(answer, 400, `${page}, ${what}: ${cursor}`);
     assert.match(answer.body, /\bcursor\b/);
   };
 

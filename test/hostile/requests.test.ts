@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { describe, test } from 'node:test';
-import { assertRefused } from '../support/http/error-envelope.ts';
-import type { RawAnswer } from '../support/http/raw-http.ts';
+import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
+import type { RawResponse } from '../support/http/raw-http.ts';
 import { exchange, request } from '../support/http/raw-http.ts';
 import { useSampleService } from '../support/service/sample-service.ts';
 
@@ -18,7 +18,7 @@ describe('hostile requests', () => {
   const service = useSampleService();
   const ask = (target: string, options?: Parameters<typeof request>[2]) => request(service.url, target, options);
   /** The one answer to these bytes, after which the server hangs up. */
-  const only = async (bytes: string): Promise<RawAnswer> => {
+  const only = async (bytes: string): Promise<RawResponse> => {
     const { answers, closedBy } = await exchange(service.url, bytes);
     assert.equal(answers.length, 1, JSON.stringify(bytes.slice(0, 200)));
     assert.equal(closedBy, 'server');
@@ -32,12 +32,12 @@ describe('hostile requests', () => {
       '<policy-file-request/>|\xe9 /v1 HTTP/1.1',
     ].flatMap((some) => some.split('|'));
     for (const line of lines) {
-      assertRefused(await only(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`), 400, line);
+      assertErrorEnvelope(await only(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`), 400, line);
     }
     const headers = 'Host : a|X|: x|X Y: z|X: \0|X: a\r\n b|X: a\rb|X: a\nY: b|\xe9: x|"x": y|X\0: y'.split('|');
     for (const header of headers)
-      assertRefused(await only(`GET /v1 HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`), 400, header);
-    assertRefused(await only('GET /v1 HTTP/1.1\nHost: a\n\n'), 400, 'bare line feeds');
+      assertErrorEnvelope(await only(`GET /v1 HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`), 400, header);
+    assertErrorEnvelope(await only('GET /v1 HTTP/1.1\nHost: a\n\n'), 400, 'bare line feeds');
   });
 
   test('a body whose length can be read in two ways is refused, and what follows it is never taken for a request', async () => {
@@ -56,7 +56,7 @@ describe('hostile requests', () => {
           `${method} /v1 HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n0\r\n\r\n${inner}`,
         );
         assert.ok(answers.length === 1, `${framing}: ${answers.length} answers`);
-        assertRefused(answers[0] ?? assert.fail(), 400, `${method} ${framing}`);
+        assertErrorEnvelope(answers[0] ?? assert.fail(), 400, `${method} ${framing}`);
       }
       for (const size of ['zz', '-1', '5 ', '0x1', '', 'FFFFFFFFFFFFFFFFF', '5;\n']) {
         const { answers } = await exchange(
@@ -65,7 +65,7 @@ describe('hostile requests', () => {
           { answers: 2, limitMs: 12_000 },
         );
         assert.ok(answers.length === 1, `chunk of ${size}: ${answers.length} answers`);
-        assertRefused(answers[0] ?? assert.fail(), [400, 404], `chunk of ${JSON.stringify(size)}`);
+        assertErrorEnvelope(answers[0] ?? assert.fail(), [400, 404], `chunk of ${JSON.stringify(size)}`);
       }
     }
   });
@@ -77,9 +77,9 @@ describe('hostile requests', () => {
       `Cookie: ${'a=b; '.repeat(20_000)}c=d`,
     ];
     for (const header of headers) {
-      assertRefused(await only(`GET /v1 HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`), 431, header);
+      assertErrorEnvelope(await only(`GET /v1 HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`), 431, header);
     }
-    assertRefused(
+    assertErrorEnvelope(
       await only(`GET /v1 HTTP/1.1\r\nHost: a\r\n${'x'.repeat(200_000)}: y\r\n\r\n`),
       [400, 431],
       'a long name',
@@ -97,7 +97,7 @@ describe('hostile requests', () => {
     ];
     for (const host of bad) {
       for (const path of ['/v1', '/docs', '/v1/nowhere']) {
-        assertRefused(await only(`GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`), 400, host);
+        assertErrorEnvelope(await only(`GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`), 400, host);
       }
     }
     for (const host of 'a||a:1|[::1]:8080|xn--bcher-kva.example|a_b.example|A.EXAMPLE:|127.0.0.1'.split('|')) {
@@ -105,8 +105,12 @@ describe('hostile requests', () => {
       assert.equal(answer.status, 200, host);
     }
     for (const path of ['/v1', '/docs']) assert.equal((await only(`GET ${path} HTTP/1.0\r\n\r\n`)).status, 200);
-    assertRefused(await only('GET /v1/nowhere HTTP/1.0\r\n\r\n'), 404, 'HTTP/1.0');
-    assertRefused(await only('GET /v1 HTTP/2.0\r\nHost: a\r\nConnection: close\r\n\r\n'), 400, 'HTTP/2.0 in text');
+    assertErrorEnvelope(await only('GET /v1/nowhere HTTP/1.0\r\n\r\n'), 404, 'HTTP/1.0');
+    assertErrorEnvelope(
+      await only('GET /v1 HTTP/2.0\r\nHost: a\r\nConnection: close\r\n\r\n'),
+      400,
+      'HTTP/2.0 in text',
+    );
   });
 
   test('every other method is 405 with Allow on a known path and 404 on an unknown one, with a body or without', async () => {
@@ -115,16 +119,16 @@ describe('hostile requests', () => {
     for (const method of others) {
       for (const path of [...KNOWN, ...LISTS, TOKEN, '/v1/collections/', '/docs', `${FLOOR}?limit=x`]) {
         const answer = await ask(path, { method });
-        assertRefused(answer, 405, `${method} ${path}`);
+        assertErrorEnvelope(answer, 405, `${method} ${path}`);
         assert.equal(answer.headers['allow'], 'GET, HEAD, OPTIONS');
       }
-      assertRefused(await ask('/v1/nowhere', { method }), 404, method);
+      assertErrorEnvelope(await ask('/v1/nowhere', { method }), 404, method);
       for (const type of ['application/json', 'text/plain', ';;', 'multipart/form-data']) {
         const answer = await ask('/v1/collections', { method, headers: { 'content-type': type }, body: '{"a":' });
-        assertRefused(answer, 405, `${method} with a body`);
+        assertErrorEnvelope(answer, 405, `${method} with a body`);
       }
     }
-    assertRefused(await only('CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'), 405, 'CONNECT');
+    assertErrorEnvelope(await only('CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'), 405, 'CONNECT');
   });
 
   test('HEAD answers as GET does, without the body', async () => {
@@ -194,7 +198,7 @@ describe('hostile requests', () => {
           answers.slice(0, -1).map(({ body }) => body),
           expected.slice(0, before.length),
         );
-        assertRefused(answers.at(-1) ?? assert.fail(), [400, 431], broken);
+        assertErrorEnvelope(answers.at(-1) ?? assert.fail(), [400, 431], broken);
       }
     }
   });
@@ -250,8 +254,12 @@ describe('hostile requests', () => {
         assert.equal(answer.body.length, body.length);
       }
     }
-    assertRefused(await ask('/v1/collections/none', { headers: { 'if-none-match': '*' } }), 404, 'nothing there');
-    assertRefused(await ask('/v1/collections?limit=0', { headers: { 'if-none-match': '*' } }), 400, 'a bad request');
+    assertErrorEnvelope(await ask('/v1/collections/none', { headers: { 'if-none-match': '*' } }), 404, 'nothing there');
+    assertErrorEnvelope(
+      await ask('/v1/collections?limit=0', { headers: { 'if-none-match': '*' } }),
+      400,
+      'a bad request',
+    );
   });
 
   test('no header of a request changes what a path answers', async () => {

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { CLIENT_LIMITS, createNodeServer } from '../../src/server/node-server.ts';
 import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';
-import { assertRefused } from '../support/http/error-envelope.ts';
+import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 import { useSampleService } from '../support/service/sample-service.ts';
 
 const LIMITS = {
@@ -61,7 +61,7 @@ describe('slow clients', { concurrency: true }, () => {
       const { answers, closedBy, elapsedMs } = await exchange(url, begun, { drip: { bytes: drip, everyMs: 20 } });
       assert.equal(closedBy, 'server');
       assert.equal(answers.length, 1);
-      assertRefused(answers[0] ?? assert.fail(), 408, begun);
+      assertErrorEnvelope(answers[0] ?? assert.fail(), 408, begun);
       assert.ok(elapsedMs < LIMITS.headersTimeoutMs + LIMITS.checkPeriodMs + SLACK_MS);
     }
   });
@@ -71,7 +71,7 @@ describe('slow clients', { concurrency: true }, () => {
       const drip = { bytes: framing.startsWith('C') ? 'x' : '1\r\nx\r\n', everyMs: 20 };
       const { answers } = await exchange(url, `POST /later HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`, { drip });
       assert.equal(answers.length, 1);
-      assertRefused(answers[0] ?? assert.fail(), 408, framing);
+      assertErrorEnvelope(answers[0] ?? assert.fail(), 408, framing);
     }
   });
 
@@ -128,7 +128,7 @@ describe('the limits of the service', { concurrency: true }, () => {
       limitMs: 15_000,
     });
     assert.equal(answers.length, 1);
-    assertRefused(answers[0] ?? assert.fail(), 408, 'half a request');
+    assertErrorEnvelope(answers[0] ?? assert.fail(), 408, 'half a request');
     assert.ok(elapsedMs >= CLIENT_LIMITS.headersTimeoutMs - 500 && elapsedMs < 10_000 + SLACK_MS, `${elapsedMs} ms`);
   });
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { bucketOf } from '../../src/market/http/paths.ts';
 import { readTarget } from '../../src/http/request-target.ts';
 import { measureCpuMs } from '../support/measure/cost.ts';
-import { assertRefused } from '../support/http/error-envelope.ts';
+import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 import { exchange, request } from '../support/http/raw-http.ts';
 import { useSampleService } from '../support/service/sample-service.ts';
 
@@ -21,7 +21,7 @@ describe('request targets', () => {
     const parts = ['%', '%zz', '%2', '%C0%80', '%ff', '%ED%A0%80', '%F4%90%80%80', '%c3', 'a%E2%82b', '%%35'];
     for (const part of parts) {
       for (const target of [`/v1/collections/${part}`, `/${part}`, `/v1/tokens/ethereum/${part}/1`, `/docs/${part}`]) {
-        assertRefused(await ask(target), 400, target);
+        assertErrorEnvelope(await ask(target), 400, target);
       }
     }
   });
@@ -32,7 +32,7 @@ describe('request targets', () => {
     for (const id of [...ids, ...names]) {
       for (const rest of ['', '/floor', '/listings', '/sales']) {
         const answer = await ask(`/v1/collections/${id}${rest}`);
-        assertRefused(answer, 404, id);
+        assertErrorEnvelope(answer, 404, id);
         assert.equal(answer.headers['x-evil'], undefined);
       }
     }
@@ -42,29 +42,33 @@ describe('request targets', () => {
     for (const letter of ['a', '0', '%41', ':', '%F0%9F%90%99']) {
       const id = letter.repeat(9_000 / letter.length);
       const cpuMs = await measureCpuMs(async () => {
-        assertRefused(await ask(`/v1/collections/${id}`), 404, 'a long slug');
-        assertRefused(await ask(`/v1/collections/ethereum_0x${id}/listings`), 404, 'a long canonical id');
-        assertRefused(await ask(`/v1/tokens/ethereum/0x${id}/1`), 400, 'a long address');
-        assertRefused(await ask(`/v1/tokens/solana/${id}/${id.slice(0, 6_000)}`), 400, 'a long mint');
+        assertErrorEnvelope(await ask(`/v1/collections/${id}`), 404, 'a long slug');
+        assertErrorEnvelope(await ask(`/v1/collections/ethereum_0x${id}/listings`), 404, 'a long canonical id');
+        assertErrorEnvelope(await ask(`/v1/tokens/ethereum/0x${id}/1`), 400, 'a long address');
+        assertErrorEnvelope(await ask(`/v1/tokens/solana/${id}/${id.slice(0, 6_000)}`), 400, 'a long mint');
       });
       assert.ok(cpuMs < 200, `${cpuMs} ms`);
     }
-    assertRefused(await ask(`/v1/collections/${'a'.repeat(16_384)}`), 431, 'a target of more than 16 kB');
-    assertRefused(await ask(`/v1/collections?limit=1&x=${'a'.repeat(16_384)}`), 431, 'a query of more than 16 kB');
-    assertRefused(await ask(`/${'a/'.repeat(60_000)}`), 431, 'a target of 120 kB');
+    assertErrorEnvelope(await ask(`/v1/collections/${'a'.repeat(16_384)}`), 431, 'a target of more than 16 kB');
+    assertErrorEnvelope(
+      await ask(`/v1/collections?limit=1&x=${'a'.repeat(16_384)}`),
+      431,
+      'a query of more than 16 kB',
+    );
+    assertErrorEnvelope(await ask(`/${'a/'.repeat(60_000)}`), 431, 'a target of 120 kB');
   });
 
   test('raw bytes outside ASCII and control characters in the request line are refused', async () => {
     for (const bytes of ['\xff\xfe', '\xc3\xa9', '\0', '\x01', '\x7f', '\t', ' ', '\xed\xa0\x80']) {
       for (const target of [`/v1/collections/a${bytes}b`, `/v1/collections?limit=1&x=a${bytes}b`]) {
-        assertRefused(await ask(target), 400, JSON.stringify(target));
+        assertErrorEnvelope(await ask(target), 400, JSON.stringify(target));
       }
     }
   });
 
   test('a target with a fragment is refused: no request target can hold one', async () => {
     for (const target of ['/v1#', '/v1/collections#x', `${COLLECTION}?limit=1#x`, '/v1/collections?#']) {
-      assertRefused(await ask(target), 400, target);
+      assertErrorEnvelope(await ask(target), 400, target);
     }
   });
 
@@ -73,7 +77,7 @@ describe('request targets', () => {
     const doubled = '//v1/collections /v1//collections /v1/collections// /// /v1//'.split(' ');
     const others = '/v1%2fcollections /v1/collections;a=b /V1 /v1/Collections'.split(' ');
     for (const target of [...dots, ...doubled, ...others, `${COLLECTION}//floor`]) {
-      assertRefused(await ask(target), 404, target);
+      assertErrorEnvelope(await ask(target), 404, target);
     }
   });
 
@@ -93,9 +97,9 @@ describe('request targets', () => {
       assert.equal(answer.status, 200, authority);
       assert.equal(answer.body, plain.body);
     }
-    assertRefused(await ask('http://any.example/v1/collections?limit=0'), 400, 'absolute, bad parameter');
-    assertRefused(await ask('http://any.example'), 404, 'absolute, no path');
-    assertRefused(await ask('http://any.example?/v1'), 404, 'absolute, no path, query');
+    assertErrorEnvelope(await ask('http://any.example/v1/collections?limit=0'), 400, 'absolute, bad parameter');
+    assertErrorEnvelope(await ask('http://any.example'), 404, 'absolute, no path');
+    assertErrorEnvelope(await ask('http://any.example?/v1'), 404, 'absolute, no path, query');
     for (const target of [
       'ftp://any.example/v1',
       'any.example:80',
@@ -105,16 +109,16 @@ describe('request targets', () => {
       'http:/v1',
       'javascript:alert(1)',
     ]) {
-      assertRefused(await ask(target), [400, 404], target);
+      assertErrorEnvelope(await ask(target), [400, 404], target);
     }
   });
 
   test('a line break in a target cannot add a header or an answer', async () => {
     const { answers } = await exchange(service.url, 'GET /v1/x\r\nX-Evil: 1 HTTP/1.1\r\nHost: a\r\n\r\n');
     assert.equal(answers.length, 1);
-    assertRefused(answers[0] ?? assert.fail(), 400, 'a broken request line');
+    assertErrorEnvelope(answers[0] ?? assert.fail(), 400, 'a broken request line');
     const echoed = await ask('/docs/%0d%0aSet-Cookie:%20a=b/');
-    assertRefused(echoed, 404, 'an encoded line break');
+    assertErrorEnvelope(echoed, 404, 'an encoded line break');
     assert.equal(echoed.headers['set-cookie'], undefined);
   });
 });

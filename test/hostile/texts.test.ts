@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pg from 'pg';
-import { forEachMarket, newSubject } from '../support/service/market.ts';
+import { forEachMarket, newCollection } from '../support/service/market.ts';
 import type { TestMarket } from '../support/service/market.ts';
-import { assertRefused } from '../support/http/error-envelope.ts';
+import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 import { request } from '../support/http/raw-http.ts';
 
 const TEXTS = [
@@ -88,7 +88,7 @@ forEachMarket('texts', { prepare }, (market) => {
     for (const text of [...TEXTS, ...NAMELESS]) {
       for (const rest of RESTS) {
         const target = `/v1/collections/${encodeURIComponent(`no ${text}`)}${rest}`;
-        assertRefused(await request(market.url, target), 404, target);
+        assertErrorEnvelope(await request(market.url, target), 404, target);
       }
     }
     assertNoTrouble(market);
@@ -96,7 +96,7 @@ forEachMarket('texts', { prepare }, (market) => {
 
   test('a collection named by any text is found by that text to the letter, and by no other', async () => {
     const subjects = TEXTS.map((text) =>
-      newSubject({ slug: `it ${text}`, name: text, description: `${text}\n${text}` }),
+      newCollection({ slug: `it ${text}`, name: text, description: `${text}\n${text}` }),
     );
     await market.load(subjects.map((subject) => subject.collection()));
     for (const [index, subject] of subjects.entries()) {
@@ -117,7 +117,7 @@ forEachMarket('texts', { prepare }, (market) => {
         slug.trim().slice(1),
       ]) {
         if (slugs.has(other)) continue;
-        assertRefused(await request(market.url, `/v1/collections/${encodeURIComponent(other)}`), 404, other);
+        assertErrorEnvelope(await request(market.url, `/v1/collections/${encodeURIComponent(other)}`), 404, other);
       }
     }
     const all = await market.walk('/v1/collections?limit=7&sort=recent');
@@ -163,23 +163,23 @@ forEachMarket('texts', { prepare }, (market) => {
     ];
     const badMints = [`${mint}A`, 'A'.repeat(31), `0${mint.slice(1)}`, `O${mint.slice(1)}`, `${mint} `, evm, '1'];
     const ask = (...parts: string[]) => request(market.url, `/v1/tokens/${parts.map(encodeURIComponent).join('/')}`);
-    for (const id of [...badIds, ...TEXTS, ...NAMELESS]) assertRefused(await ask('ethereum', evm, id), 400, id);
+    for (const id of [...badIds, ...TEXTS, ...NAMELESS]) assertErrorEnvelope(await ask('ethereum', evm, id), 400, id);
     for (const address of [...badAddresses, ...TEXTS, ...NAMELESS])
-      assertRefused(await ask('base', address, '1'), 400, address);
+      assertErrorEnvelope(await ask('base', address, '1'), 400, address);
     for (const one of [...badMints, ...TEXTS, ...NAMELESS]) {
-      assertRefused(await ask('solana', mint, one), 400, one);
-      assertRefused(await ask('solana', one, mint), 400, one);
+      assertErrorEnvelope(await ask('solana', mint, one), 400, one);
+      assertErrorEnvelope(await ask('solana', one, mint), 400, one);
     }
     for (const id of ['0', '1', max])
-      assertRefused(await ask('ethereum', evm.toUpperCase().replace('0X', '0x'), id), 404, id);
-    assertRefused(await ask('solana', mint, mint), 404, mint);
+      assertErrorEnvelope(await ask('ethereum', evm.toUpperCase().replace('0X', '0x'), id), 404, id);
+    assertErrorEnvelope(await ask('solana', mint, mint), 404, mint);
     assertNoTrouble(market);
   });
 
   describe('kept answers', () => {
     test('no spelling of a request but its path and known parameters makes another answer', async (t) => {
       if (databaseUrl === undefined) return t.diagnostic('the embedded database cannot be changed behind the service');
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection({ name: 'before' }), subject.order('1', 1), subject.order('2', 2)]);
       const plain = await market.ok(`${subject.path}/listings?limit=1`);
       const before = await market.ok(subject.path);

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { createContract } from '../support/service/contract.ts';
+import { createOpenApiContract } from '../support/service/contract.ts';
+import { NOW, toNdjson, token } from '../support/service/intake.ts';
 import { memoryHeld } from '../support/measure/cost.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { NOW, toNdjson, token } from '../support/service/intake.ts';
 import type { TestResponse, TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
@@ -26,12 +26,12 @@ const blankLine = Buffer.from(`${' '.repeat(MEGABYTE / 16 - 1)}\n`);
 forEachEngine('the limits of the intake door', (engine) => {
   describe('service', () => {
     let service: TestService;
-    let contract: ReturnType<typeof createContract>;
+    let contract: ReturnType<typeof createOpenApiContract>;
     let now = NOW;
     before(async () => {
       const settings = { ...(await engine.settings()), STORE_RATE_LIMIT: String(REQUESTS_MAX), TRUST_PROXY: 'true' };
       service = await startTestService({ settings, clock: () => now });
-      contract = createContract(await (await fetch(`${service.url}/intake/v1/openapi.json`)).json());
+      contract = createOpenApiContract(await (await fetch(`${service.url}/intake/v1/openapi.json`)).json());
     });
     after(() => service.close());
 

@@ -8,20 +8,20 @@ import { foldRows } from '../../src/database/upsert.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
   ASSET,
+  EVM,
+  MINT,
+  SELLER,
   collection,
   dumpTables,
   emptyTables,
-  EVM,
-  land,
+  ingest,
   listing,
-  MINT,
   order,
   runImport,
   sale,
-  SELLER,
   toContext,
-  token,
   toNdjson,
+  token,
 } from '../support/service/intake.ts';
 
 const OTHER = '0x00000000000000000000000000000000000000bb';
@@ -61,22 +61,22 @@ forEachEngine('upserts', (engine) => {
   /** The same records, once one by one and once as one batch, must leave the same rows. */
   const sameInOneBatch = async (...records: unknown[]) => {
     await emptyTables(db);
-    for (const record of records) await land(db, record);
+    for (const record of records) await ingest(db, record);
     const apart = await dumpTables(db);
     await emptyTables(db);
-    const [inserted, updated, unchanged] = await land(db, ...records);
+    const [inserted, updated, unchanged] = await ingest(db, ...records);
     assert.deepEqual(await dumpTables(db), apart);
     assert.equal(inserted + updated + unchanged, records.length);
-    assert.deepEqual(await land(db, records.at(-1)), UNCHANGED);
+    assert.deepEqual(await ingest(db, records.at(-1)), UNCHANGED);
   };
 
   describe('listings and orders', () => {
     test('an active listing takes the terms of the same time or newer, and never older ones', async () => {
-      assert.deepEqual(await land(db, listing({ timestamp: may(5) })), INSERTED);
-      assert.deepEqual(await land(db, listing({ timestamp: may(5) })), UNCHANGED);
-      assert.deepEqual(await land(db, listing({ timestamp: may(4), priceRaw: '1' })), UNCHANGED);
+      assert.deepEqual(await ingest(db, listing({ timestamp: may(5) })), INSERTED);
+      assert.deepEqual(await ingest(db, listing({ timestamp: may(5) })), UNCHANGED);
+      assert.deepEqual(await ingest(db, listing({ timestamp: may(4), priceRaw: '1' })), UNCHANGED);
       assert.equal((await only('indexer.listing')).price_raw, '100');
-      assert.deepEqual(await land(db, listing({ timestamp: may(5), priceRaw: '2' })), UPDATED);
+      assert.deepEqual(await ingest(db, listing({ timestamp: may(5), priceRaw: '2' })), UPDATED);
       const newer = {
         timestamp: may(6),
         priceRaw: '3',
@@ -85,16 +85,16 @@ forEachEngine('upserts', (engine) => {
         buyerTotalRaw: '4',
         orderHash: '0xAA',
       };
-      assert.deepEqual(await land(db, listing(newer)), UPDATED);
+      assert.deepEqual(await ingest(db, listing(newer)), UPDATED);
       const row = await only('indexer.listing');
       assert.deepEqual([row.price_raw, row.seller, row.buyer_total_raw, row.order_hash], ['3', OTHER, '4', '0xaa']);
       assert.deepEqual(row.expires_at, new Date(may(9)));
     });
 
     test('whatever ends a listing ends it, and an older end keeps the newer terms', async () => {
-      await land(db, listing({ timestamp: may(5), priceRaw: '7' }));
+      await ingest(db, listing({ timestamp: may(5), priceRaw: '7' }));
       assert.deepEqual(
-        await land(db, listing({ timestamp: may(1), priceRaw: '1', status: 'filled', tx: '0x1' })),
+        await ingest(db, listing({ timestamp: may(1), priceRaw: '1', status: 'filled', tx: '0x1' })),
         UPDATED,
       );
       const row = await only('indexer.listing');
@@ -103,23 +103,23 @@ forEachEngine('upserts', (engine) => {
 
     for (const status of ['filled', 'cancelled', 'expired']) {
       test(`a listing or order that is ${status} never changes again`, async () => {
-        await land(db, listing({ status }), order({ status }));
+        await ingest(db, listing({ status }), order({ status }));
         const stored = await dumpTables(db);
         for (const next of ['active', 'filled', 'cancelled', 'expired']) {
           const change = { status: next, priceRaw: '5', tx: '0x2' };
-          assert.deepEqual(await land(db, listing({ ...change, timestamp: may(20) })), UNCHANGED);
-          assert.deepEqual(await land(db, order(change)), UNCHANGED);
+          assert.deepEqual(await ingest(db, listing({ ...change, timestamp: may(20) })), UNCHANGED);
+          assert.deepEqual(await ingest(db, order(change)), UNCHANGED);
         }
         assert.deepEqual(await dumpTables(db), stored);
       });
     }
 
     test('an active order takes what is told last', async () => {
-      assert.deepEqual(await land(db, order()), INSERTED);
-      assert.deepEqual(await land(db, order()), UNCHANGED);
-      assert.deepEqual(await land(db, order({ priceRaw: '5', expiresAt: may(9) })), UPDATED);
+      assert.deepEqual(await ingest(db, order()), INSERTED);
+      assert.deepEqual(await ingest(db, order()), UNCHANGED);
+      assert.deepEqual(await ingest(db, order({ priceRaw: '5', expiresAt: may(9) })), UPDATED);
       assert.deepEqual(
-        await land(db, order({ priceRaw: '5', expiresAt: may(9), status: 'filled', tx: '0x1' })),
+        await ingest(db, order({ priceRaw: '5', expiresAt: may(9), status: 'filled', tx: '0x1' })),
         UPDATED,
       );
       const row = await only('main.book_order');
@@ -145,7 +145,7 @@ forEachEngine('upserts', (engine) => {
 
     test('amounts of 78 digits are kept exactly', async () => {
       const raw = (2n ** 256n - 1n).toString();
-      await land(db, listing({ priceRaw: raw, buyerTotalRaw: raw }), order({ priceRaw: raw, tokenId: raw }));
+      await ingest(db, listing({ priceRaw: raw, buyerTotalRaw: raw }), order({ priceRaw: raw, tokenId: raw }));
       assert.equal((await only('indexer.listing')).price_raw, raw);
       assert.equal((await only('indexer.listing')).buyer_total_raw, raw);
       assert.equal((await only('main.book_order')).price_raw, raw);
@@ -155,8 +155,8 @@ forEachEngine('upserts', (engine) => {
 
   describe('sales', () => {
     test('a stored sale never changes', async () => {
-      assert.deepEqual(await land(db, sale({ tx: '0x1' })), INSERTED);
-      assert.deepEqual(await land(db, sale({ tx: '0x1', price: '5', source: 'blur' })), UNCHANGED);
+      assert.deepEqual(await ingest(db, sale({ tx: '0x1' })), INSERTED);
+      assert.deepEqual(await ingest(db, sale({ tx: '0x1', price: '5', source: 'blur' })), UNCHANGED);
       assert.equal((await only('indexer.sale')).price, '100');
       await sameInOneBatch(sale({ tx: '0x1' }), sale({ tx: '0x1', price: '7' }), sale({ tx: '0x1' }));
     });
@@ -171,9 +171,9 @@ forEachEngine('upserts', (engine) => {
         at('10:20:00', '8'),
         at('10:00:00', '16', { contractAddress: OTHER }),
       ];
-      await land(db, ...first);
-      await land(db, ...first, ...then);
-      await land(db, ...then);
+      await ingest(db, ...first);
+      await ingest(db, ...first, ...then);
+      await ingest(db, ...then);
       const hours = await db.query(
         `select collection_id, hour, volume_raw, sales from indexer.sale_hour order by 1, 2`,
       );
@@ -195,7 +195,7 @@ forEachEngine('upserts', (engine) => {
 
     test('sums are exact far beyond what a double holds', async () => {
       const raw = 2n ** 255n;
-      await land(
+      await ingest(
         db,
         sale({ price: raw.toString(), tokenId: '1' }),
         sale({ price: (raw + 1n).toString(), tokenId: '2' }),
@@ -206,9 +206,9 @@ forEachEngine('upserts', (engine) => {
 
   describe('tokens, stats, analytics and rates', () => {
     test('what is told of a token overwrites, what is not told stays', async () => {
-      assert.deepEqual(await land(db, token({ name: 'One', owner: SELLER })), INSERTED);
-      assert.deepEqual(await land(db, token()), UNCHANGED);
-      assert.deepEqual(await land(db, token({ owner: OTHER, rarityRank: 3 })), UPDATED);
+      assert.deepEqual(await ingest(db, token({ name: 'One', owner: SELLER })), INSERTED);
+      assert.deepEqual(await ingest(db, token()), UNCHANGED);
+      assert.deepEqual(await ingest(db, token({ owner: OTHER, rarityRank: 3 })), UPDATED);
       const { name, owner, rarity_rank: rank } = await only('indexer.token');
       assert.deepEqual([name, owner, rank], ['One', OTHER, '3']);
       await sameInOneBatch(token({ name: 'One' }), token({ owner: SELLER }), token(), token({ name: 'Two' }));
@@ -227,17 +227,17 @@ forEachEngine('upserts', (engine) => {
       });
 
       test(`the newest ${kind} record of a collection wins, whole, and of two of one time the last`, async () => {
-        assert.deepEqual(await land(db, told(1, may(5))), INSERTED);
-        assert.deepEqual(await land(db, told(1, may(5))), UNCHANGED);
-        assert.deepEqual(await land(db, told(2, may(4))), UNCHANGED);
-        assert.deepEqual(await land(db, told(2, may(5))), UPDATED);
-        assert.deepEqual(await land(db, told(null, may(6))), UPDATED);
+        assert.deepEqual(await ingest(db, told(1, may(5))), INSERTED);
+        assert.deepEqual(await ingest(db, told(1, may(5))), UNCHANGED);
+        assert.deepEqual(await ingest(db, told(2, may(4))), UNCHANGED);
+        assert.deepEqual(await ingest(db, told(2, may(5))), UPDATED);
+        assert.deepEqual(await ingest(db, told(null, may(6))), UPDATED);
         assert.equal((await only(table))[column], null);
         await sameInOneBatch(told(1, may(5)), told(2, may(4)), told(3, may(5)), told(4, may(6)));
       });
 
       test(`a ${kind} record without a time is of now, and telling it again changes nothing`, async () => {
-        assert.deepEqual(await land(db, told(1)), INSERTED);
+        assert.deepEqual(await ingest(db, told(1)), INSERTED);
         const later = toContext(db, { clock: () => Date.parse(may(31)) + 86_400_000 * 30 });
         const again = await runImport(later, toNdjson([told(1)]));
         assert.equal(again.summary.unchanged, 1);
@@ -250,7 +250,7 @@ forEachEngine('upserts', (engine) => {
     test('analytics keep each window in its place', async () => {
       const windows = { allTime: 3.5, sevenDay: 2.25, twentyFourHour: 1 };
       const sales = { allTime: 30, sevenDay: 20, twentyFourHour: 10 };
-      await land(db, { kind: 'analytics', chain: 'base', contractAddress: EVM, volume: windows, sales, at: may(1) });
+      await ingest(db, { kind: 'analytics', chain: 'base', contractAddress: EVM, volume: windows, sales, at: may(1) });
       assert.deepEqual(await only('indexer.collection_analytics'), {
         collection_id: `base_${EVM}`,
         floor_raw: null,
@@ -266,10 +266,10 @@ forEachEngine('upserts', (engine) => {
 
     test('the newest rate of a symbol wins', async () => {
       const rate = (usd: number, at: string) => ({ kind: 'rate', symbol: 'ETH', usd, at });
-      assert.deepEqual(await land(db, rate(3000.5, may(5))), INSERTED);
-      assert.deepEqual(await land(db, rate(1, may(4))), UNCHANGED);
-      assert.deepEqual(await land(db, rate(3001, may(5))), UPDATED);
-      assert.deepEqual(await land(db, rate(3001, may(6))), UPDATED);
+      assert.deepEqual(await ingest(db, rate(3000.5, may(5))), INSERTED);
+      assert.deepEqual(await ingest(db, rate(1, may(4))), UNCHANGED);
+      assert.deepEqual(await ingest(db, rate(3001, may(5))), UPDATED);
+      assert.deepEqual(await ingest(db, rate(3001, may(6))), UPDATED);
       assert.deepEqual([(await only('main.rate')).usd, (await only('main.rate')).at], [3001, new Date(may(6))]);
       await sameInOneBatch(rate(1, may(5)), rate(2, may(4)), rate(3, may(5)));
     });
@@ -278,8 +278,8 @@ forEachEngine('upserts', (engine) => {
   describe('collections', () => {
     test('what is told overwrites, what is not told stays, and the first creation time is kept unless one is told', async () => {
       const snapshot = { floorRaw: '5', volumeAllTime: 2.5, supply: 10, owners: 3 };
-      assert.deepEqual(await land(db, collection({ image: 'ipfs://a', royaltyBps: 500, snapshot })), INSERTED);
-      assert.deepEqual(await land(db, collection()), UNCHANGED);
+      assert.deepEqual(await ingest(db, collection({ image: 'ipfs://a', royaltyBps: 500, snapshot })), INSERTED);
+      assert.deepEqual(await ingest(db, collection()), UNCHANGED);
       const changed = { name: 'B', launched: true, royaltyBps: 0, slug: null, snapshot: { owners: 4 } };
       const later = toContext(db, { clock: () => Date.parse(may(31)) });
       assert.equal((await runImport(later, toNdjson([collection(changed)]))).summary.updated, 1);
@@ -292,7 +292,7 @@ forEachEngine('upserts', (engine) => {
         [row.snapshot_floor_raw, row.snapshot_volume, row.snapshot_supply, row.snapshot_owners],
         ['5', 2.5, '10', '4'],
       );
-      assert.deepEqual(await land(db, collection({ name: 'B', createdAt: may(2) })), UPDATED);
+      assert.deepEqual(await ingest(db, collection({ name: 'B', createdAt: may(2) })), UPDATED);
       assert.deepEqual((await only('main.collection')).created_at, new Date(may(2)));
       await sameInOneBatch(
         collection({ image: 'a' }),
@@ -317,8 +317,8 @@ forEachEngine('upserts', (engine) => {
       const b = (slug: string) => collection({ contractAddress: OTHER, slug });
       await sameInOneBatch(a('x'), a('y'), b('x'));
       await emptyTables(db);
-      await land(db, a('x'), b('y'));
-      await land(db, a('z'), b('x'), a('y'));
+      await ingest(db, a('x'), b('y'));
+      await ingest(db, a('z'), b('x'), a('y'));
       const rows = await db.query('select contract_address, slug from main.collection order by 1');
       assert.deepEqual(rows, [
         { contract_address: EVM, slug: 'y' },
@@ -327,7 +327,7 @@ forEachEngine('upserts', (engine) => {
     });
 
     test('an id made of one slug is not taken over by another slug that spells the same id', async () => {
-      await land(db, { kind: 'collection', chain: 'solana', slug: 'monkey_business', name: 'A' });
+      await ingest(db, { kind: 'collection', chain: 'solana', slug: 'monkey_business', name: 'A' });
       const same = { kind: 'collection', slug: 'solana_monkey_business', name: 'B' };
       assert.deepEqual(await refusalsOf(same), [
         '1: slug: the id solana_monkey_business belongs to the collection with the slug monkey_business',

@@ -9,7 +9,7 @@ import { retireMirroredListings } from '../../src/market/mirrored-listings.ts';
 import type { OrderContext } from '../../src/orders/submit.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { EVM, NOW, emptyTables, land, listing, order as orderRecord, toContext } from '../support/service/intake.ts';
+import { EVM, NOW, emptyTables, ingest, listing, order as orderRecord, toContext } from '../support/service/intake.ts';
 import { accountOf, hashAsk, signOrder, toAsk, toParameters } from '../support/chain/signed-orders.ts';
 
 const chains = createChains();
@@ -27,7 +27,7 @@ forEachEngine('orders that marketplaces told first', (engine) => {
   });
   beforeEach(async () => {
     await emptyTables(db);
-    await land(
+    await ingest(
       db,
       listing({ id: 'same', orderHash }),
       listing({ id: 'same-there', orderHash: orderHash.toUpperCase().replace('0X', '0x'), source: 'magic-eden' }),
@@ -59,7 +59,7 @@ forEachEngine('orders that marketplaces told first', (engine) => {
   test('are retired there when they are imported', async () => {
     const seaport = { parameters: toParameters(order), signature: await signOrder(1, order) };
     const record = orderRecord({ seller: order.offerer, priceRaw: '100', seaport });
-    await land(db, record);
+    await ingest(db, record);
     assert.deepEqual(await listActive(), ['elsewhere', 'none', 'other']);
   });
 

@@ -8,10 +8,10 @@ import { after, before, describe, test } from 'node:test';
 import type { Address } from '../../src/core/address.ts';
 import type { SeaportOrder } from '../../src/orders/seaport/order.ts';
 import { hashOrder } from '../../src/orders/seaport/order.ts';
-import { createContract } from '../support/service/contract.ts';
+import { createOpenApiContract } from '../support/service/contract.ts';
+import { EVM, NOW, toNdjson, token } from '../support/service/intake.ts';
 import type { TestEngine } from '../support/engines/each-engine.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { EVM, NOW, toNdjson, token } from '../support/service/intake.ts';
 import type { TestResponse, TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import type { AskOptions } from '../support/chain/signed-orders.ts';
@@ -35,7 +35,7 @@ async function openDoor(engine: TestEngine): Promise<Door> {
   const settings = { ...(await engine.settings()), SEAPORT_ADDRESSES: `ethereum=${EXTRA}@1.6` };
   const service = await startTestService({ settings, clock: () => now });
   const document: any = await (await fetch(`${service.url}/intake/v1/openapi.json`)).json();
-  const contract = createContract(document);
+  const contract = createOpenApiContract(document);
   const keyOf = async (input: object): Promise<string> => {
     const { status, body } = await service.operate('keys.create', { ...input });
     assert.equal(status, 200, JSON.stringify(body));

@@ -12,8 +12,8 @@ import { RedisFailure, connectRedis } from '../../src/server/redis-connection.ts
 import { UNDER_WAY_MAX, openSharedWindows } from '../../src/server/shared-windows.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
-import { startFlakyProxy } from '../support/engines/tcp-proxy.ts';
-import { askRedis, withRedis } from '../support/engines/redis-server.ts';
+import { startTcpProxy } from '../support/engines/tcp-proxy.ts';
+import { sendToRedis, withRedis } from '../support/engines/redis-server.ts';
 
 const PASSWORD = 'a-password-that-must-not-be-seen';
 const WINDOW_MS = 400;
@@ -98,7 +98,7 @@ withRedis('a connection to Redis', (redis) => {
   test('counts in the database that the URL names', async (t) => {
     const { count } = await connect(t, `${redis.url}/3`);
     await count('elsewhere', LONG_MS);
-    assert.equal(await askRedis(`${redis.url}/3`, ['EXISTS', 'elsewhere']), 1);
+    assert.equal(await sendToRedis(`${redis.url}/3`, ['EXISTS', 'elsewhere']), 1);
     assert.equal(await redis.ask('EXISTS', 'elsewhere'), 0);
     assert.match(await failureOf(connectRedis(`${redis.url}/9999`, PATIENT)), /no database of that number/);
   });
@@ -134,7 +134,7 @@ withRedis('a connection to Redis', (redis) => {
         const good = await connect(t, withPassword(redis.url));
         assert.equal((await good.count('let in', LONG_MS)).count, 1);
       } finally {
-        await askRedis(withPassword(redis.url), ['CONFIG', 'SET', 'requirepass', '']);
+        await sendToRedis(withPassword(redis.url), ['CONFIG', 'SET', 'requirepass', '']);
       }
     });
 
@@ -164,7 +164,7 @@ withRedis('a connection to Redis', (redis) => {
     });
 
     test('is told once when a connection is gone, and what was asked for fails at once', async (t) => {
-      const proxy = await startFlakyProxy(redis.url);
+      const proxy = await startTcpProxy(redis.url);
       t.after(() => proxy.close());
       const lost: string[] = [];
       const connection = await connectRedis(proxy.url, {

@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../support/until.ts';
-import type { FlakyProxy } from '../support/engines/tcp-proxy.ts';
-import { startFlakyProxy } from '../support/engines/tcp-proxy.ts';
-import { askRedis, withRedis } from '../support/engines/redis-server.ts';
-import type { Node, Nodes } from '../support/service/shared-nodes.ts';
-import { ask, newAddress, openNodes, tally, untilShared } from '../support/service/shared-nodes.ts';
+import type { TcpProxy } from '../support/engines/tcp-proxy.ts';
+import { startTcpProxy } from '../support/engines/tcp-proxy.ts';
+import { sendToRedis, withRedis } from '../support/engines/redis-server.ts';
+import type { Nodes, TestNode } from '../support/service/shared-nodes.ts';
+import { newAddress, openNodes, sendFrom, tally, untilShared } from '../support/service/shared-nodes.ts';
 
 const LIST_MAX = 120;
 const LIMIT_MS = 20_000;
@@ -20,12 +20,12 @@ const PASSWORD = 'a-password-that-must-not-be-seen';
 withRedis('rate limits while Redis fails', (redis) => {
   describe('nodes', () => {
     let nodes: Nodes;
-    let proxy: FlakyProxy;
-    let a: Node;
-    let b: Node;
+    let proxy: TcpProxy;
+    let a: TestNode;
+    let b: TestNode;
     before(async () => {
       nodes = await openNodes();
-      proxy = await startFlakyProxy(redis.url);
+      proxy = await startTcpProxy(redis.url);
       // One has Redis behind a network that can break, the other one beside it.
       a = await nodes.start(proxy.url);
       b = await nodes.start(redis.url);
@@ -123,10 +123,10 @@ withRedis('rate limits while Redis fails', (redis) => {
     }
 
     /** Requests one after the other and at once, of which each one is answered, well and soon. */
-    async function assertServed(node: Node): Promise<void> {
+    async function assertServed(node: TestNode): Promise<void> {
       const timed = async () => {
         const startedAt = performance.now();
-        const { status } = await ask(node, LISTS);
+        const { status } = await sendFrom(node, LISTS);
         return { status, ms: performance.now() - startedAt };
       };
       const answers = await Promise.all(Array.from({ length: 20 }, timed));
@@ -136,9 +136,9 @@ withRedis('rate limits while Redis fails', (redis) => {
       assert.ok(slowest < STALL_MS, `the slowest took ${Math.round(slowest)} ms`);
     }
 
-    async function assertExact(node: Node): Promise<void> {
+    async function assertExact(node: TestNode): Promise<void> {
       const from = newAddress();
-      const answers = await Promise.all(Array.from({ length: LIST_MAX + 10 }, () => ask(node, LISTS, { from })));
+      const answers = await Promise.all(Array.from({ length: LIST_MAX + 10 }, () => sendFrom(node, LISTS, { from })));
       assert.deepEqual(tally(answers), { 200: LIST_MAX, 429: 10 });
       for (const { status, headers } of answers) {
         if (status !== 429) continue;
@@ -150,7 +150,7 @@ withRedis('rate limits while Redis fails', (redis) => {
     async function assertShared(): Promise<void> {
       const isCountedTogether = async () => {
         const from = newAddress();
-        for (const node of [a, b, a, b, a]) await ask(node, LISTS, { from });
+        for (const node of [a, b, a, b, a]) await sendFrom(node, LISTS, { from });
         const names = (await redis.ask('KEYS', 'mercat:rate-limit:list:*')) as string[];
         return (await Promise.all(names.map((name) => redis.ask('HGET', name, 'count')))).includes('5');
       };
@@ -160,13 +160,13 @@ withRedis('rate limits while Redis fails', (redis) => {
     test('who was refused before Redis went stays refused', async () => {
       await untilShared([a, b]);
       const from = newAddress();
-      let refused = await ask(b, LISTS, { from });
+      let refused = await sendFrom(b, LISTS, { from });
       for (let sent = 1; refused.status !== 429 && sent < 4 * LIST_MAX; sent += 1)
-        refused = await ask(b, LISTS, { from });
+        refused = await sendFrom(b, LISTS, { from });
       await redis.stop();
       try {
         await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'it does not notice');
-        const still = await ask(b, LISTS, { from });
+        const still = await sendFrom(b, LISTS, { from });
         assert.equal(still.status, 429);
         assert.equal(still.headers.get('x-ratelimit-reset'), refused.headers.get('x-ratelimit-reset'));
       } finally {
@@ -181,28 +181,28 @@ withRedis('rate limits while Redis fails', (redis) => {
       const locked = new URL(redis.url);
       locked.password = PASSWORD;
       // Those that are connected stay so until they are cut.
-      await askRedis(locked.href, ['CLIENT', 'KILL', 'TYPE', 'normal']);
+      await sendToRedis(locked.href, ['CLIENT', 'KILL', 'TYPE', 'normal']);
       try {
         await assertServed(b);
         await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'it does not notice');
         await assertExact(b);
         // It lets everyone connect, and nobody count: that is no return.
         const refused = async () => {
-          const stats = String(await askRedis(locked.href, ['INFO', 'commandstats']));
+          const stats = String(await sendToRedis(locked.href, ['INFO', 'commandstats']));
           return Number(/cmdstat_evalsha:.*rejected_calls=(\d+)/.exec(stats)?.[1]);
         };
         const [earlier, { back }] = [await refused(), b.told()];
         await until(async () => (await refused()) >= earlier + 3, LIMIT_MS, 'it is not tried again');
         assert.deepEqual([await b.counted(), b.told().back], ['alone', back]);
       } finally {
-        await askRedis(locked.href, ['CONFIG', 'SET', 'requirepass', '']);
+        await sendToRedis(locked.href, ['CONFIG', 'SET', 'requirepass', '']);
       }
       await untilShared([a, b]);
       assert.ok(b.told().away > before.away && b.told().back > before.back);
     });
 
     test('a service starts beside a Redis that is not there or does not let it in, says so once, and tells no secret', async (t) => {
-      const dead = await startFlakyProxy(redis.url);
+      const dead = await startTcpProxy(redis.url);
       await dead.refuse();
       const wrong = new URL(redis.url);
       wrong.password = PASSWORD;
@@ -235,7 +235,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       await untilShared([c]);
       redis.freeze();
       try {
-        const asked = Promise.allSettled(Array.from({ length: 20 }, () => ask(c, LISTS)));
+        const asked = Promise.allSettled(Array.from({ length: 20 }, () => sendFrom(c, LISTS)));
         const startedAt = performance.now();
         await c.close();
         const ms = performance.now() - startedAt;
@@ -251,10 +251,10 @@ withRedis('rate limits while Redis fails', (redis) => {
       const c = await nodes.start(null);
       t.after(() => c.close());
       assert.equal(await c.counted(), undefined);
-      const status = ((await ask(c, '/status')).body as { data: object }).data;
+      const status = ((await sendFrom(c, '/status')).body as { data: object }).data;
       assert.deepEqual(Object.keys(status).includes('rateLimits'), false);
       await assertExact(c);
-      assert.deepEqual((await ask(a, '/status')).body.data.rateLimits, { counted: await a.counted() });
+      assert.deepEqual((await sendFrom(a, '/status')).body.data.rateLimits, { counted: await a.counted() });
     });
   });
 });

@@ -12,8 +12,8 @@ import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';
 import { withRedis } from '../support/engines/redis-server.ts';
-import type { Node, Nodes } from '../support/service/shared-nodes.ts';
-import { ask, newAddress, openNodes, tally, testShared } from '../support/service/shared-nodes.ts';
+import type { Nodes, TestNode } from '../support/service/shared-nodes.ts';
+import { newAddress, openNodes, sendFrom, tally, testShared } from '../support/service/shared-nodes.ts';
 
 const LIST_MAX = 120;
 const SINGLE_MAX = 300;
@@ -40,8 +40,8 @@ function mercat(settings: Record<string, string>, ...args: string[]): Promise<{ 
 withRedis('rate limits over two nodes', (redis) => {
   describe('nodes', () => {
     let nodes: Nodes;
-    let a: Node;
-    let b: Node;
+    let a: TestNode;
+    let b: TestNode;
     before(async () => {
       nodes = await openNodes({ STORE_RATE_LIMIT: String(KEY_MAX) });
       a = await nodes.start(redis.url);
@@ -53,7 +53,7 @@ withRedis('rate limits over two nodes', (redis) => {
     });
 
     const both = () => [a, b];
-    const ofBoth = <T>(count: number, send: (node: Node) => Promise<T>): Promise<T[]> =>
+    const ofBoth = <T>(count: number, send: (node: TestNode) => Promise<T>): Promise<T[]> =>
       Promise.all(Array.from({ length: count }, (_, index) => send(index % 2 === 0 ? a : b)));
     const keys = async () => (await redis.ask('KEYS', '*')) as string[];
     const newKey = async (): Promise<string> =>
@@ -79,7 +79,7 @@ withRedis('rate limits over two nodes', (redis) => {
         async () => {
           const from = newAddress();
           const startedAt = Date.now();
-          const answers = await ofBoth(max + 80, (node) => ask(node, path, { from }));
+          const answers = await ofBoth(max + 80, (node) => sendFrom(node, path, { from }));
           assert.deepEqual(tally(answers), { 200: max, 429: 80 });
           const reset = resetOf(answers);
           const left = Date.parse(reset) - startedAt;
@@ -97,8 +97,8 @@ withRedis('rate limits over two nodes', (redis) => {
             assert.equal(body.error.message, `Too many requests, try again in ${wait} s`);
           }
           const other = bucket === 'list' ? SINGLE : LISTS;
-          assert.equal((await ask(b, other, { from })).status, 200, 'the other bucket is another one');
-          assert.equal((await ask(b, path)).status, 200, 'another address is another client');
+          assert.equal((await sendFrom(b, other, { from })).status, 200, 'the other bucket is another one');
+          assert.equal((await sendFrom(b, path)).status, 200, 'another address is another client');
         },
       );
     }
@@ -108,31 +108,31 @@ withRedis('rate limits over two nodes', (redis) => {
       both,
       async () => {
         const key = await newKey();
-        const answers = await ofBoth(20, (node) => ask(node, '/intake/v1/orders/none', { key }));
+        const answers = await ofBoth(20, (node) => sendFrom(node, '/intake/v1/orders/none', { key }));
         assert.deepEqual(tally(answers), { 404: KEY_MAX, 429: 20 - KEY_MAX });
         resetOf(answers);
         const from = newAddress();
-        const failed = await ofBoth(80, (node) => ask(node, '/api/v1/products', { from, key: 'wrong' }));
+        const failed = await ofBoth(80, (node) => sendFrom(node, '/api/v1/products', { from, key: 'wrong' }));
         assert.deepEqual(tally(failed), { 401: FAILURES_MAX, 429: 80 - FAILURES_MAX });
         resetOf(failed);
-        assert.equal((await ask(b, '/intake/v1/orders/none', { from, key: await newKey() })).status, 404);
+        assert.equal((await sendFrom(b, '/intake/v1/orders/none', { from, key: await newKey() })).status, 404);
       },
     );
 
     testShared('a node that was started anew goes on where the limit was', both, async () => {
       const key = await newKey();
-      const before = await ofBoth(KEY_MAX, (node) => ask(node, '/intake/v1/orders/none', { key }));
+      const before = await ofBoth(KEY_MAX, (node) => sendFrom(node, '/intake/v1/orders/none', { key }));
       assert.deepEqual(tally(before), { 404: KEY_MAX });
-      const reset = resetOf([await ask(a, '/intake/v1/orders/none', { key })]);
+      const reset = resetOf([await sendFrom(a, '/intake/v1/orders/none', { key })]);
       await b.close();
       b = await nodes.start(redis.url);
-      assert.equal(resetOf([await ask(b, '/intake/v1/orders/none', { key })]), reset);
+      assert.equal(resetOf([await sendFrom(b, '/intake/v1/orders/none', { key })]), reset);
     });
 
     testShared('a client is let in again when its window has ended, and not before', both, async () => {
       const from = newAddress();
       const earlier = new Set(await keys());
-      const answers = await ofBoth(LIST_MAX + 2, (node) => ask(node, LISTS, { from }));
+      const answers = await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
       const reset = resetOf(answers);
       const [key = '', ...others] = (await keys()).filter((name) => !earlier.has(name) && name.includes(':list:'));
       assert.deepEqual(others, []);
@@ -140,7 +140,7 @@ withRedis('rate limits over two nodes', (redis) => {
       // The windows end: in Redis, and by the clock of the nodes.
       await redis.ask('HSET', key, 'reset', String(Date.now() - 1));
       nodes.advance(MINUTE_MS + 1);
-      const next = await ofBoth(LIST_MAX + 2, (node) => ask(node, LISTS, { from }));
+      const next = await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
       assert.deepEqual(tally(next), { 200: LIST_MAX, 429: 2 });
       assert.ok(resetOf(next) > reset);
       const left = Number(await redis.ask('PTTL', key));
@@ -152,18 +152,18 @@ withRedis('rate limits over two nodes', (redis) => {
       both,
       async () => {
         const from = newAddress();
-        await ofBoth(LIST_MAX + 2, (node) => ask(node, LISTS, { from }));
+        await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
         const calls = async () =>
           Number(/cmdstat_hincrby:calls=(\d+)/.exec(String(await redis.ask('INFO', 'commandstats')))?.[1]);
-        const refused = [await ask(a, LISTS, { from }), await ask(b, LISTS, { from })];
+        const refused = [await sendFrom(a, LISTS, { from }), await sendFrom(b, LISTS, { from })];
         const counted = await calls();
-        const more = await ofBoth(100, (node) => ask(node, LISTS, { from }));
+        const more = await ofBoth(100, (node) => sendFrom(node, LISTS, { from }));
         assert.deepEqual(tally(more), { 429: 100 });
         assert.equal(resetOf([...more, ...refused]), resetOf(refused));
         assert.equal(await calls(), counted);
         // By the clock of the nodes the window may be over: then Redis has the last word.
         nodes.advance(MINUTE_MS + 1);
-        const { status, headers } = await ask(a, LISTS, { from });
+        const { status, headers } = await sendFrom(a, LISTS, { from });
         assert.equal(status, 429);
         assert.ok(Number(headers.get('retry-after')) > 1, 'what is left is told by one clock, not by two');
         assert.equal(await calls(), counted + 1);
@@ -220,7 +220,7 @@ withRedis('rate limits over two nodes', (redis) => {
         await new Promise((resolve) => socket.once('close', resolve));
       });
       await Promise.all(hangUps);
-      assert.equal((await ask(a, LISTS)).status, 200);
+      assert.equal((await sendFrom(a, LISTS)).status, 200);
       assert.equal(await a.counted(), 'shared');
       assert.deepEqual(
         a.logged.slice(logged).filter((line) => /"level":"(warn|error)"/.test(line)),
@@ -231,10 +231,10 @@ withRedis('rate limits over two nodes', (redis) => {
     testShared('what is in Redis ends by itself within a minute, and tells no address', both, async () => {
       const from = newAddress();
       const key = await newKey();
-      await ask(a, LISTS, { from });
-      await ask(a, SINGLE, { from });
-      await ask(b, '/api/v1/products', { from, key: 'wrong' });
-      await ask(b, '/intake/v1/orders/none', { from, key });
+      await sendFrom(a, LISTS, { from });
+      await sendFrom(a, SINGLE, { from });
+      await sendFrom(b, '/api/v1/products', { from, key: 'wrong' });
+      await sendFrom(b, '/intake/v1/orders/none', { from, key });
       const digests = (['hex', 'base64url'] as const).map((form) =>
         createHash('sha256').update(from).digest(form).slice(0, 12),
       );
@@ -276,8 +276,8 @@ withRedis('rate limits over two nodes', (redis) => {
       const c = await others.start(redis.url);
       try {
         const from = newAddress();
-        await ofBoth(LIST_MAX + 2, (node) => ask(node, LISTS, { from }));
-        assert.equal((await ask(c, LISTS, { from })).status, 200);
+        await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
+        assert.equal((await sendFrom(c, LISTS, { from })).status, 200);
         await until(
           async () => (await keys()).some((name) => name.startsWith('another:rate-limit:list:')),
           LIMIT_MS,

@@ -16,7 +16,7 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { coinbaseRoutes } from '../support/replay/prices.ts';
-import { startReplay } from '../support/replay/replay.ts';
+import { startReplayServer } from '../support/replay/replay.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
@@ -45,7 +45,7 @@ forEachEngine('what the operator sees', (engine) => {
   const json = async (settings: Record<string, string>, ...args: string[]): Promise<any> =>
     JSON.parse((await mercat(settings, ...args, '--json')).stdout);
   const priced = async (t: Pick<TestContext, 'after'>) => {
-    const replay = await startReplay(t, coinbaseRoutes(PRICES));
+    const replay = await startReplayServer(t, coinbaseRoutes(PRICES));
     return { replay, settings: { PRICE_SOURCES: 'coinbase', COINBASE_URL: replay.url, LOG_LEVEL: 'silent' } };
   };
   const withMain = async <T>(work: (main: Database) => Promise<T>): Promise<T> => {

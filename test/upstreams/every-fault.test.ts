@@ -17,10 +17,10 @@ import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
 import { emptySyncTables, toContext } from '../support/service/intake.ts';
+import type { ReplayFault } from '../support/replay/replay.ts';
+import { REPLAY_FAULTS } from '../support/replay/replay.ts';
+import { SERVERS, startVendorServers } from '../support/replay/all-vendors.ts';
 import { watchLiveMemory } from '../support/measure/live-memory.ts';
-import type { Fault } from '../support/replay/replay.ts';
-import { FAULTS } from '../support/replay/replay.ts';
-import { SERVERS, startSourceWorld } from '../support/replay/all-vendors.ts';
 
 const LIMIT_MS = 30_000;
 const PACE = { timeoutMs: 800, retryMs: 1, restMs: 0, restMaxMs: 0 };
@@ -44,7 +44,7 @@ forEachEngine('every fault at every source', (engine) => {
   test('ends with fresh data and without a bad row, whatever the source and the fault', async (t) => {
     let passed = 0;
     const clock = () => Date.now() + passed;
-    const world = await startSourceWorld(t, { now: clock, rows: ROWS });
+    const world = await startVendorServers(t, { now: clock, rows: ROWS });
     await world.follow(db);
     const log = createLog('silent');
     const config = readConfig({ ...world.settings(), OPENSEA_HOURLY_BUDGET: '1000000' });
@@ -60,7 +60,7 @@ forEachEngine('every fault at every source', (engine) => {
       Promise.all(
         tasks.map((task) => runTask(task, { main: db, log, stop: AbortSignal.timeout(LIMIT_MS), force: true })),
       );
-    const setFault = (fault: Fault | null, skip = 0) => {
+    const setFault = (fault: ReplayFault | null, skip = 0) => {
       for (const server of SERVERS) {
         // The tasks of a server ask it side by side: whichever asks meets it.
         if (fault) world.replays[server].fail(fault, { skip, ms: 30 });
@@ -82,7 +82,7 @@ forEachEngine('every fault at every source', (engine) => {
     assert.deepEqual(await world.missing(db), []);
     setFault('gzip-bomb');
     const memory = watchLiveMemory(t, GROWTH_MAX);
-    for (const fault of FAULTS) {
+    for (const fault of REPLAY_FAULTS) {
       setFault(fault, SKIPPED[engine.name]);
       await runAll();
       passed += PAUSE_MS;

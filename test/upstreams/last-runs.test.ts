@@ -12,9 +12,9 @@ import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
-import { emptyTables, NOW, toContext } from '../support/service/intake.ts';
+import { NOW, emptyTables, toContext } from '../support/service/intake.ts';
 import { APES, makeCollection, openseaRoutes } from '../support/replay/opensea.ts';
-import { startReplay } from '../support/replay/replay.ts';
+import { startReplayServer } from '../support/replay/replay.ts';
 
 const ID = `apechain_${APES.contract}`;
 const TASK = 'opensea-tokens';
@@ -42,7 +42,7 @@ forEachEngine('turns', (engine) => {
 
   test('a collection that is added again under another name is read at once, whatever was done just now', async (t) => {
     const market = makeCollection({ tokens: ['1', '2'], chain: 'elsewhere' });
-    const replay = await startReplay(t, openseaRoutes([market]));
+    const replay = await startReplayServer(t, openseaRoutes([market]));
     const context = toServiceContext(replay.url);
     const task = createOpenSeaTasks(context).find(({ name }) => name === TASK) ?? assert.fail();
     const run = async () => {

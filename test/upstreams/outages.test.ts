@@ -18,9 +18,9 @@ import { runTask } from '../../src/tasks/run.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { emptySyncTables, toContext } from '../support/service/intake.ts';
-import type { Fault } from '../support/replay/replay.ts';
+import type { ReplayFault } from '../support/replay/replay.ts';
 import type { Server } from '../support/replay/all-vendors.ts';
-import { SERVERS, startSourceWorld } from '../support/replay/all-vendors.ts';
+import { SERVERS, startVendorServers } from '../support/replay/all-vendors.ts';
 
 const MINUTE_MS = 60_000;
 const LIMIT_MS = 60_000;
@@ -52,7 +52,7 @@ forEachEngine('dead sources', (engine) => {
   const start = async (t: TestContext) => {
     let passed = 0;
     const clock = () => Date.now() + passed;
-    const world = await startSourceWorld(t, { now: clock, rows: 40 });
+    const world = await startVendorServers(t, { now: clock, rows: 40 });
     await world.follow(db);
     await world.show(db);
     const log = createLog('silent');
@@ -105,7 +105,7 @@ forEachEngine('dead sources', (engine) => {
       await db.query(`update main.follow_turn set done_at = done_at - interval '1 day'`);
       await db.query(`update main.shown set looked_at = null`);
     };
-    const setFault = (fault: Fault | null) => {
+    const setFault = (fault: ReplayFault | null) => {
       for (const server of SERVERS) {
         if (fault) world.replays[server].fail(fault);
         else world.replays[server].heal();

@@ -16,11 +16,11 @@ import { runTask } from '../../src/tasks/run.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { createTestUpstream } from '../support/replay/every-fault.ts';
-import { dumpTables, emptySyncTables, NOW, runImport, toContext, toNdjson } from '../support/service/intake.ts';
-import { SOURCES, startMisrouted } from '../support/replay/wrong-response.ts';
+import { NOW, dumpTables, emptySyncTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
+import { SOURCES, startSameResponse } from '../support/replay/wrong-response.ts';
 import { RECORDED } from '../support/recordings/recorded.ts';
 import { readPayload } from '../support/replay/replay.ts';
-import { startSourceWorld } from '../support/replay/all-vendors.ts';
+import { startVendorServers } from '../support/replay/all-vendors.ts';
 
 const LIMIT_MS = 30_000;
 const NOT_AT_HAND = 'the recorded answers are not at hand: nothing was tested';
@@ -45,9 +45,9 @@ forEachEngine('recorded answers of other operations', (engine) => {
     if (readPayload(LISTINGS) === null) return t.diagnostic(NOT_AT_HAND);
     let passed = 0;
     const clock = () => NOW + passed;
-    const world = await startSourceWorld(t, { now: clock, rows: ROWS });
+    const world = await startVendorServers(t, { now: clock, rows: ROWS });
     await world.follow(db);
-    const wrong = await startMisrouted(t);
+    const wrong = await startSameResponse(t);
     const { url } = wrong;
     const everywhere = { opensea: url, magicEden: url, das: url, coinbase: url, coingecko: url };
     const log = createLog('silent');
@@ -96,7 +96,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
 
   test('land as they were told where their rows are right', async (t) => {
     if (readPayload(LISTINGS) === null) return t.diagnostic(NOT_AT_HAND);
-    const wrong = await startMisrouted(t);
+    const wrong = await startSameResponse(t);
     const ingester = createIngester(toContext(db));
     for (const [file, source, symbol] of [
       [LISTINGS, 'listings', 'devnet_zoolana'],

@@ -5,21 +5,21 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { readCoingeckoPrices } from '../../src/upstreams/prices/prices.ts';
-import type { Outcome } from '../support/replay/every-fault.ts';
-import { assertSound, createTestUpstream } from '../support/replay/every-fault.ts';
-import { NOW, SOURCES, startMisrouted, tell } from '../support/replay/wrong-response.ts';
-import type { RecordedAnswer, Vendor } from '../support/recordings/recorded.ts';
-import { listPayloads, readRecordedPrices, RECORDED, recordedRoutes } from '../support/recordings/recorded.ts';
+import type { WalkOutcome } from '../support/replay/every-fault.ts';
+import { assertValidRecords, createTestUpstream } from '../support/replay/every-fault.ts';
+import { NOW, SOURCES, startSameResponse, summarize } from '../support/replay/wrong-response.ts';
+import type { RecordedResponse, Vendor } from '../support/recordings/recorded.ts';
+import { RECORDED, listPayloads, readRecordedPrices, recordedRoutes } from '../support/recordings/recorded.ts';
+import { readPayload, startReplayServer } from '../support/replay/replay.ts';
 import { createDasStore, dasRoutes } from '../support/replay/das.ts';
 import { coingeckoRoutes } from '../support/replay/prices.ts';
 import { createMagicEdenBook, DEGODS, magicEdenRoutes } from '../support/replay/magic-eden.ts';
-import { readPayload, startReplay } from '../support/replay/replay.ts';
 
 const payloads = listPayloads();
 const NOT_AT_HAND = 'the recorded answers are not at hand: nothing was tested';
 const VENDORS = Object.keys(SOURCES) as Vendor[];
 const answers = Object.entries(RECORDED).filter(
-  (entry): entry is [string, RecordedAnswer] => entry[1].what === 'answer',
+  (entry): entry is [string, RecordedResponse] => entry[1].what === 'answer',
 );
 
 const NO_OBJECT = '1 refused (row: must be an object, not an array)';
@@ -121,7 +121,7 @@ test('the replay server gives every recorded answer byte by byte where its vendo
     await Promise.all(
       VENDORS.map(async (vendor) => {
         const routes = vendor === 'helius' ? dasRoutes(createDasStore()) : recordedRoutes(vendor);
-        return [vendor, await startReplay(t, routes)] as const;
+        return [vendor, await startReplayServer(t, routes)] as const;
       }),
     ),
   );
@@ -141,8 +141,8 @@ test('the replay server gives every recorded answer byte by byte where its vendo
 
 test('what nothing here asks is answered beside the rest, and breaks on demand as the rest does', async (t) => {
   if (payloads === null) return t.diagnostic(NOT_AT_HAND);
-  const replay = await startReplay(t, magicEdenRoutes(createMagicEdenBook()));
-  const prices = await startReplay(
+  const replay = await startReplayServer(t, magicEdenRoutes(createMagicEdenBook()));
+  const prices = await startReplayServer(
     t,
     coingeckoRoutes({ ETH: '5' }, () => 1),
   );
@@ -167,7 +167,7 @@ test('what nothing here asks is answered beside the rest, and breaks on demand a
 for (const vendor of VENDORS) {
   test(`each file at every source of ${vendor}: what is right is told, all else is refused or a failure`, async (t) => {
     if (payloads === null) return t.diagnostic(NOT_AT_HAND);
-    const replay = await startMisrouted(t);
+    const replay = await startSameResponse(t);
     for (const [file, recorded] of Object.entries(RECORDED)) {
       if (recorded.what === 'notes' || recorded.vendor !== vendor) continue;
       const text = readPayload(file) ?? assert.fail(file);
@@ -175,10 +175,10 @@ for (const vendor of VENDORS) {
       const value = parse(text);
       for (const [source, read] of Object.entries(SOURCES[vendor])) {
         const outcome = await read(createTestUpstream(replay.url), 'magicticket');
-        assertSound(outcome.records.filter(({ kind }) => kind !== 'contract'));
+        assertValidRecords(outcome.records.filter(({ kind }) => kind !== 'contract'));
         const [object, array] = USUAL[vendor][source] ?? assert.fail(source);
         const usual = value === undefined ? 'malformed' : Array.isArray(value) ? array : object;
-        assert.equal(tell(outcome), TOLD[file]?.[source] ?? usual, `${file} at ${source}`);
+        assert.equal(summarize(outcome), TOLD[file]?.[source] ?? usual, `${file} at ${source}`);
       }
     }
   });
@@ -186,8 +186,8 @@ for (const vendor of VENDORS) {
 
 test('rows of other operations that have the shape of asked ones are the same records, in their own collection', async (t) => {
   if (payloads === null) return t.diagnostic(NOT_AT_HAND);
-  const replay = await startMisrouted(t);
-  const read = (file: string, source: string, symbol: string): Promise<Outcome> => {
+  const replay = await startSameResponse(t);
+  const read = (file: string, source: string, symbol: string): Promise<WalkOutcome> => {
     replay.give(readPayload(`${ME}/${file}.json`) ?? assert.fail(file));
     return (SOURCES['magic-eden'][source] ?? assert.fail(source))(createTestUpstream(replay.url), symbol);
   };
@@ -220,12 +220,12 @@ test('rows of other operations that have the shape of asked ones are the same re
     ]);
   }
   const listed = await read('v2_tokens_token_mint_activities', 'sales', 'devnet_zoolana');
-  assert.equal(tell(listed), 'whole', 'a listing is no sale');
+  assert.equal(summarize(listed), 'whole', 'a listing is no sale');
 });
 
 test('recorded assets of other methods, as the answer to ours: those of the collection are its tokens, the others are refused', async (t) => {
   if (payloads === null) return t.diagnostic(NOT_AT_HAND);
-  const replay = await startMisrouted(t);
+  const replay = await startSameResponse(t);
   const [byCreator, byOwner] = ['getAssetsByCreator.famous-fox.50', 'getAssetsByOwner.50'];
   for (const [file, told] of [
     // The page says that it is full, and is told again.
@@ -235,16 +235,16 @@ test('recorded assets of other methods, as the answer to ours: those of the coll
     replay.give(JSON.stringify({ ...JSON.parse(readPayload(`helius/${file}.json`) ?? ''), id: 'mercat' }));
     for (const [source, read] of Object.entries(SOURCES.helius)) {
       const outcome = await read(createTestUpstream(replay.url), '');
-      assertSound(outcome.records);
+      assertValidRecords(outcome.records);
       const others = source === 'tokens' ? 'malformed' : '1 refused (id: is missing)';
-      assert.equal(tell(outcome), source === 'collection' ? told.collection : others, `${file} at ${source}`);
+      assert.equal(summarize(outcome), source === 'collection' ? told.collection : others, `${file} at ${source}`);
     }
   }
 });
 
 test('each price that CoinGecko was recorded with is its rate: of its own time where it tells one, else of now', async (t) => {
   if (payloads === null) return t.diagnostic(NOT_AT_HAND);
-  const replay = await startMisrouted(t);
+  const replay = await startSameResponse(t);
   const signal = AbortSignal.timeout(30_000);
   const read = async (text: string, now: number) => {
     replay.give(text);

@@ -16,7 +16,7 @@ import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
 import { toContext } from '../support/service/intake.ts';
-import { startReplay } from '../support/replay/replay.ts';
+import { startReplayServer } from '../support/replay/replay.ts';
 
 const HOUR_MS = 3_600_000;
 const LIMIT_MS = 10_000;
@@ -53,7 +53,7 @@ forEachEngine('a budget of requests', (engine) => {
     const sent: number[] = [];
     const logged: string[] = [];
     const route = { path: /.*/, origin: 'schema' as const, answer: () => ({ n: sent.push(clock()) }) };
-    const replay = await startReplay(t, [route]);
+    const replay = await startReplayServer(t, [route]);
     const log = createLog('warn', (line) => logged.push(line));
     /** The upstream as another process makes it, whose clock may be wrong. */
     const join = (wrongMs = 0): Upstream => {

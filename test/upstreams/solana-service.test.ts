@@ -8,8 +8,8 @@ import { until } from '../support/until.ts';
 import { collectionAssetOf, createDasStore, dasRoutes, FAMOUS_FOX, readRecordedAssets } from '../support/replay/das.ts';
 import { createFeedStore, feedRoutes } from '../support/replay/feed.ts';
 import { addressOf, createMagicEdenBook, listingRow, magicEdenRoutes, saleRow } from '../support/replay/magic-eden.ts';
-import type { Replay } from '../support/replay/replay.ts';
-import { startReplay } from '../support/replay/replay.ts';
+import type { ReplayServer } from '../support/replay/replay.ts';
+import { startReplayServer } from '../support/replay/replay.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
@@ -33,14 +33,17 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
     const { foxes } = recorded;
     const mintOf = (index: number): string => foxes[index]?.['id'] ?? assert.fail('there is no such fox');
     const closers: (() => Promise<void>)[] = [];
-    const replays: Replay[] = [];
+    const replays: ReplayServer[] = [];
     const feed = createFeedStore();
     const das = createDasStore();
     let service: TestService;
 
     before(async () => {
-      const start = async (routes: Parameters<typeof startReplay>[1]) => {
-        const replay = await startReplay({ after: (close) => closers.push(close as () => Promise<void>) }, routes);
+      const start = async (routes: Parameters<typeof startReplayServer>[1]) => {
+        const replay = await startReplayServer(
+          { after: (close) => closers.push(close as () => Promise<void>) },
+          routes,
+        );
         replays.push(replay);
         return replay.url;
       };

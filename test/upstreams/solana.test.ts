@@ -18,7 +18,8 @@ import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-task
 import type { ServiceContext } from '../../src/context.ts';
 import type { Task, TaskResult } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { emptySyncTables, NOW, toContext } from '../support/service/intake.ts';
+import { NOW, emptySyncTables, toContext } from '../support/service/intake.ts';
+import { startReplayServer } from '../support/replay/replay.ts';
 import { assetOf, createDasStore, dasRoutes } from '../support/replay/das.ts';
 import { createFeedStore, feedRoutes } from '../support/replay/feed.ts';
 import {
@@ -30,7 +31,6 @@ import {
   magicEdenRoutes,
   saleRow,
 } from '../support/replay/magic-eden.ts';
-import { startReplay } from '../support/replay/replay.ts';
 
 const MINUTE_MS = 60_000;
 const ID = toCollectionId('solana', DEGODS as Address);
@@ -77,7 +77,7 @@ forEachEngine('the mirror of Solana', (engine) => {
 
   const startMagicEden = async (t: TestContext) => {
     const book = createMagicEdenBook();
-    const replay = await startReplay(t, magicEdenRoutes(book));
+    const replay = await startReplayServer(t, magicEdenRoutes(book));
     await follow('solana', DEGODS, 'degods');
     const context = toServiceContext({ MAGICEDEN_URL: replay.url, MAGICEDEN_EVM_URL: replay.url });
     const [listings, sales] = createMagicEdenTasks(context);
@@ -211,7 +211,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     const mints = JSON.parse(readFileSync(file, 'utf8')) as string[];
     const collection = assetOf(DEGODS, DEGODS, { grouping: [], content: { metadata: { name: 'DeGods' }, links: {} } });
     const store = createDasStore([...mints.map((mint) => assetOf(mint, DEGODS)), collection]);
-    const replay = await startReplay(t, dasRoutes(store));
+    const replay = await startReplayServer(t, dasRoutes(store));
     await follow('solana', DEGODS, null);
     const [task] = createDasTasks(toServiceContext({ DAS_URL: replay.url }));
     assert.deepEqual(await run(task).then(({ changed, refused, problems }) => [changed, refused, problems]), [
@@ -245,7 +245,7 @@ forEachEngine('the mirror of Solana', (engine) => {
   const startFeed = async (t: TestContext) => {
     const store = createFeedStore();
     store.token = 'secret';
-    const replay = await startReplay(t, feedRoutes(store));
+    const replay = await startReplayServer(t, feedRoutes(store));
     const [task] = createFeedTasks(toServiceContext({ FEED_URL: `${replay.url}/feed`, FEED_TOKEN: 'secret' }));
     const own = (count: number) => Array.from({ length: count }, (_, index) => ownListing(index));
     return { store, replay, own, feed: () => run(task) };

@@ -10,8 +10,8 @@ import { createBudget } from '../../src/upstreams/budget.ts';
 import { parseExactJson } from '../../src/upstreams/exact-json.ts';
 import type { Upstream, UpstreamOptions } from '../../src/upstreams/upstream.ts';
 import { createUpstream, toPath, UpstreamFailure } from '../../src/upstreams/upstream.ts';
-import type { Fault } from '../support/replay/replay.ts';
-import { FAULTS, startReplay } from '../support/replay/replay.ts';
+import type { ReplayFault } from '../support/replay/replay.ts';
+import { REPLAY_FAULTS, startReplayServer } from '../support/replay/replay.ts';
 
 const HOUR_MS = 3_600_000;
 const TIMEOUT_MS = 300;
@@ -21,7 +21,7 @@ type StartOptions = Partial<UpstreamOptions> & { hourlyBudget?: number };
 
 async function start(t: TestContext, { hourlyBudget, ...options }: StartOptions = {}) {
   let now = Date.parse('2026-09-01T00:00:00Z');
-  const replay = await startReplay(t, [
+  const replay = await startReplayServer(t, [
     {
       path: /\/v1\/things\/(?<name>[^/]+)/,
       origin: 'schema',
@@ -154,7 +154,7 @@ test('a date in Retry-After is understood', async (t) => {
   await things(upstream);
 });
 
-const REASONS: Partial<Record<Fault, string>> = {
+const REASONS: Partial<Record<ReplayFault, string>> = {
   hang: 'timeout',
   'hang-in-body': 'timeout',
   drip: 'timeout',
@@ -173,7 +173,7 @@ const REASONS: Partial<Record<Fault, string>> = {
 
 test('every fault ends in time with its reason, without the address or the key', async (t) => {
   const { upstream, replay } = await start(t, { restMs: 0 });
-  for (const fault of FAULTS) {
+  for (const fault of REPLAY_FAULTS) {
     replay.fail(fault, { ms: 100 });
     const begun = performance.now();
     const reason = REASONS[fault];

@@ -26,10 +26,10 @@ import { runTask } from '../../src/tasks/run.ts';
 import type { Task } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { emptySyncTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
-import { addressOf, createMagicEdenBook, magicEdenRoutes } from '../support/replay/magic-eden.ts';
 import { APES, makeCollection, openseaRoutes } from '../support/replay/opensea.ts';
-import type { Replay, Route } from '../support/replay/replay.ts';
-import { startReplay } from '../support/replay/replay.ts';
+import type { ReplayServer, Route } from '../support/replay/replay.ts';
+import { startReplayServer } from '../support/replay/replay.ts';
+import { addressOf, createMagicEdenBook, magicEdenRoutes } from '../support/replay/magic-eden.ts';
 
 const APES_ID = `apechain_${APES.contract}`;
 const MINT = addressOf('fox', 1);
@@ -69,7 +69,7 @@ forEachEngine('what is looked at', (engine) => {
     await shown.flush();
   };
   const start = async (t: TestContext, routes: Route[], settings: (url: string) => Record<string, string>) => {
-    const replay = await startReplay(t, routes);
+    const replay = await startReplayServer(t, routes);
     const log = createLog('silent');
     const config = readConfig(settings(replay.url));
     const context = { ...toContext(db, { clock: () => now }), config, log, random: () => 0.5 };
@@ -92,7 +92,7 @@ forEachEngine('what is looked at', (engine) => {
     await follow(APES_ID, { openseaSlug: APES.slug });
     return { replay, task, run: () => run(task) };
   };
-  const askedOf = (replay: Replay) => {
+  const askedOf = (replay: ReplayServer) => {
     const asked = replay.requests.map((request) => request.split('/').at(-1) ?? '');
     replay.reset();
     return asked;

@@ -5,7 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { emptyTables, land, listing, order } from '../support/service/intake.ts';
+import { emptyTables, ingest, listing, order } from '../support/service/intake.ts';
 
 const AT = Date.UTC(2026, 5, 1);
 const at = (ms: number) => new Date(AT + ms).toISOString();
@@ -25,7 +25,7 @@ forEachEngine('the expiry sweep', (engine) => {
 
   test('records as expired what has reached its time, and leaves the rest and what has ended otherwise', async () => {
     const order1 = (tokenId: string, more: object) => order({ tokenId, ...more });
-    await land(
+    await ingest(
       db,
       order1('1', { expiresAt: at(0) }),
       order1('2', { expiresAt: at(1) }),
@@ -46,7 +46,7 @@ forEachEngine('the expiry sweep', (engine) => {
 
   test('records any number of rows, more than one statement does', async () => {
     const expiresAt = at(-1);
-    await land(db, ...Array.from({ length: 1_203 }, (_, n) => listing({ id: `x${n}`, tokenId: `${n}`, expiresAt })));
+    await ingest(db, ...Array.from({ length: 1_203 }, (_, n) => listing({ id: `x${n}`, tokenId: `${n}`, expiresAt })));
     assert.equal(await sweepExpired(db, db, () => AT), 1_203);
   });
 });

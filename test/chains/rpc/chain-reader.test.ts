@@ -11,8 +11,8 @@ import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/cha
 import type { ChainReader, EventFilter } from '../../../src/chains/rpc/chain-reader.ts';
 import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
 import { readBlock, rollBack, mine, callOf, transact } from '../../../devnet/chain.ts';
-import { startEvmScene } from '../../support/chain/seaport-history.ts';
-import type { EvmScene } from '../../support/chain/seaport-history.ts';
+import { startSeaportHistory } from '../../support/chain/seaport-history.ts';
+import type { SeaportHistory } from '../../support/chain/seaport-history.ts';
 import { startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 
@@ -20,11 +20,11 @@ const log = createLog('silent');
 const asset = (id: bigint) => id.toString() as AssetId;
 
 suite('a chain is read through an endpoint', () => {
-  let scene: EvmScene;
+  let scene: SeaportHistory;
   let reader: ChainReader;
   let filter: EventFilter;
   before(async () => {
-    scene = await startEvmScene();
+    scene = await startSeaportHistory();
     const { seaport, collection, editions } = scene.addresses;
     filter = { protocols: [seaport], contracts: [collection, editions] };
     reader = createChainReader({ chain: scene.chain, urls: [scene.local.url], log });
@@ -232,7 +232,7 @@ suite('a chain is read through an endpoint', () => {
 });
 
 /** The same history by an independent path: receipts, and viem's own decoder over whole interfaces. */
-async function decodedByViem({ local, protocol, collection, editions }: EvmScene, filter: EventFilter) {
+async function decodedByViem({ local, protocol, collection, editions }: SeaportHistory, filter: EventFilter) {
   const logs = await local.rpc.call<any[]>('eth_getLogs', {
     fromBlock: '0x0',
     toBlock: 'latest',

@@ -7,21 +7,21 @@ import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
 import type { ChainReaderOptions, EventFilter } from '../../../src/chains/rpc/chain-reader.ts';
-import { startEvmScene } from '../../support/chain/seaport-history.ts';
-import type { EvmScene } from '../../support/chain/seaport-history.ts';
-import { RANGE_WORDINGS } from '../../support/chain/faulty-responses.ts';
-import { FAULTS, startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
+import { startSeaportHistory } from '../../support/chain/seaport-history.ts';
+import type { SeaportHistory } from '../../support/chain/seaport-history.ts';
+import { RANGE_ERROR_MESSAGES } from '../../support/chain/faulty-responses.ts';
+import { RPC_FAULTS, startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { FaultyEndpoint, FaultyOptions } from '../../support/chain/faulty-endpoint.ts';
 
 const log = createLog('silent');
-const CONNECTION_FAULTS: ReadonlySet<string> = new Set(FAULTS.slice(0, FAULTS.indexOf('lagging')));
+const CONNECTION_FAULTS: ReadonlySet<string> = new Set(RPC_FAULTS.slice(0, RPC_FAULTS.indexOf('lagging')));
 
 suite('a chain is read through endpoints that cannot be trusted', () => {
-  let scene: EvmScene;
+  let scene: SeaportHistory;
   let filter: EventFilter;
   let truth: ChainEvent[];
   before(async () => {
-    scene = await startEvmScene();
+    scene = await startSeaportHistory();
     const { seaport, collection, editions } = scene.addresses;
     filter = { protocols: [seaport], contracts: [collection, editions] };
     const reader = createChainReader({ chain: scene.chain, urls: [scene.local.url], log });
@@ -60,7 +60,7 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     return events;
   };
 
-  for (const fault of FAULTS) {
+  for (const fault of RPC_FAULTS) {
     test(`an endpoint that always does «${fault}» hands over to the next, and no lie gets through`, async (t) => {
       const liar = await faulty(t, { faults: [fault], faultShare: 1 });
       const reader = readerOf(t, [liar.url, scene.local.url]);
@@ -78,7 +78,7 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
   for (const seed of [1, 2, 3]) {
     test(`a lone endpoint that does any of it now and then is read in the end (seed ${seed})`, async (t) => {
       // One that says that it serves another chain is let alone for a minute, which would be waited for.
-      const faults = FAULTS.filter((fault) => fault !== 'lagging' && fault !== 'wrong-chain');
+      const faults = RPC_FAULTS.filter((fault) => fault !== 'lagging' && fault !== 'wrong-chain');
       const endpoint = await faulty(t, { seed, faults, faultShare: 0.3, retryAfterS: 0 });
       const reader = readerOf(t, [endpoint.url]);
       assert.deepEqual(await untilRead(() => readBlocks(reader)), truth);
@@ -110,7 +110,7 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     assert.match(reader.endpoints()[0]?.lastFailure ?? '', /1337/);
   });
 
-  for (const rangeWording of RANGE_WORDINGS) {
+  for (const rangeWording of RANGE_ERROR_MESSAGES) {
     test(`the range is halved down to what the endpoint takes: «${rangeWording}»`, async (t) => {
       const endpoint = await faulty(t, { rangeMax: 3, rangeWording });
       const reader = readerOf(t, [endpoint.url]);

@@ -6,7 +6,7 @@ import { createChains } from '../../../src/core/chains.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
 import { rpcRoutes } from '../../support/replay/rpc.ts';
-import { startReplay } from '../../support/replay/replay.ts';
+import { startReplayServer } from '../../support/replay/replay.ts';
 
 /** The longest pause of the task that follows a chain (chains/task.ts): as late it may come after a rest is over. */
 const PAUSE_MS = 15_000;
@@ -17,7 +17,7 @@ const RESTS = 8;
 const REQUESTS_MAX = 4;
 
 test('an endpoint that fails for long is asked little, and its return is seen within a minute', async (t) => {
-  const replay = await startReplay(t, rpcRoutes({ chainId: 1 }));
+  const replay = await startReplayServer(t, rpcRoutes({ chainId: 1 }));
   let now = Date.now();
   const chain = createChains().get('ethereum') ?? assert.fail();
   const reader = createChainReader({ chain, urls: [replay.url], log: createLog('silent'), clock: () => now });

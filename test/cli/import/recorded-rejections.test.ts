@@ -19,9 +19,9 @@ import { createSocketConnection } from '../../../src/intake/socket-client.ts';
 import type { Options } from './response-imports.ts';
 import {
   AT,
-  atDegods,
   CONTRACT,
-  createAnswerImports,
+  atDegods,
+  createResponseImports,
   degods,
   envelope,
   lines,
@@ -29,21 +29,21 @@ import {
   set,
   world,
 } from './response-imports.ts';
+import { emptyTables, toContext } from '../../support/service/intake.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { emptyTables, toContext } from '../../support/service/intake.ts';
 import { assetOf } from '../../support/replay/das.ts';
 import { addressOf, DEGODS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
 
 forEachEngine('rows of recorded answers that do not land', (engine) => {
   let db: Database;
   let dir: string;
-  let run: ReturnType<typeof createAnswerImports>['run'];
-  let load: ReturnType<typeof createAnswerImports>['load'];
+  let run: ReturnType<typeof createResponseImports>['run'];
+  let load: ReturnType<typeof createResponseImports>['load'];
   before(async () => {
     db = await engine.open();
     dir = temporaryDirectory();
-    ({ run, load } = createAnswerImports(db));
+    ({ run, load } = createResponseImports(db));
   });
   beforeEach(() => emptyTables(db));
 

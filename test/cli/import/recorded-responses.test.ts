@@ -9,21 +9,21 @@ import type { AnswerFormat } from '../../../src/cli/import/recorded-formats.ts';
 import type { Database } from '../../../src/database/port.ts';
 import {
   AT,
-  atDegods,
   CONTRACT,
-  createAnswerImports,
+  atDegods,
+  createResponseImports,
   degods,
   envelope,
   lines,
   range,
   set,
 } from './response-imports.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { dumpTables, emptyTables } from '../../support/service/intake.ts';
+import { APES, GHOSTS, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay/opensea.ts';
+import { readPayload, startReplayServer } from '../../support/replay/replay.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { assetOf, FAMOUS_FOX } from '../../support/replay/das.ts';
 import { addressOf, askRow, DEGODS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
-import { APES, GHOSTS, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay/opensea.ts';
-import { readPayload, startReplay } from '../../support/replay/replay.ts';
 
 const POLYGON_WETH = '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619';
 const apes = set({ chain: 'apechain', contractAddress: APES.contract });
@@ -48,7 +48,7 @@ async function readOpenSea(t: TestContext): Promise<Record<'listings' | 'events'
       soldAt: 1_770_000_000 + index,
     })),
   });
-  const { url } = await startReplay(t, openseaRoutes([made]));
+  const { url } = await startReplayServer(t, openseaRoutes([made]));
   const readPages = async (where: string) => {
     const pages: { next?: string }[] = [];
     for (let next = ''; ;) {
@@ -70,10 +70,10 @@ async function readOpenSea(t: TestContext): Promise<Record<'listings' | 'events'
 
 forEachEngine('recorded answers', (engine) => {
   let db: Database;
-  let load: ReturnType<typeof createAnswerImports>['load'];
+  let load: ReturnType<typeof createResponseImports>['load'];
   before(async () => {
     db = await engine.open();
-    ({ load } = createAnswerImports(db));
+    ({ load } = createResponseImports(db));
   });
   beforeEach(() => emptyTables(db));
 

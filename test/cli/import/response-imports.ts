@@ -40,7 +40,7 @@ type Summary = {
 export type Options = { args?: string[]; connect?: Parameters<typeof runImport>[2] };
 
 /** Imports of one database, in this process unless told otherwise. */
-export function createAnswerImports(db: Database) {
+export function createResponseImports(db: Database) {
   const dir = temporaryDirectory();
   const local = () => Promise.resolve(createLocalConnection(toContext(db)));
   const run = async (format: AnswerFormat, content: string | Uint8Array, options: Options = {}) => {

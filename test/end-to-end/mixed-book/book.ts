@@ -8,18 +8,18 @@ import { readHeight } from '../../../devnet/chain.ts';
 import type { Listing } from '../../../devnet/ledger.ts';
 import { toWireComponents } from '../../../devnet/orders.ts';
 import type { Person } from '../../../devnet/world.ts';
-import type { ChainTruth } from '../../support/chain/expected-state.ts';
-import { readTruth } from '../../support/chain/expected-state.ts';
-import { until } from '../../support/until.ts';
-import { findDifferences, findWindowDifferences } from './differences.ts';
-import type { Believed, Book, Market, OwnOrder, Seen } from './expected.ts';
-import { believe, computeMarket } from './expected.ts';
+import type { ExpectedState } from '../../support/chain/expected-state.ts';
+import { readExpectedState } from '../../support/chain/expected-state.ts';
+import type { Book, BookCounts, ExpectedMarket, MarketplaceView, OwnOrder } from './expected.ts';
+import { applyFetch, computeMarket } from './expected.ts';
 import type { Venues } from './marketplaces.ts';
 import { createVenues, shownBy, venueRoutes } from './marketplaces.ts';
+import { startReplayServer } from '../../support/replay/replay.ts';
+import { sendToSocket } from '../../support/service/service-process.ts';
+import { until } from '../../support/until.ts';
+import { findDifferences, findWindowDifferences } from './differences.ts';
 import type { MixedWorld } from './chain.ts';
 import { startMixedWorld } from './chain.ts';
-import { startReplay } from '../../support/replay/replay.ts';
-import { askSocket } from '../../support/service/service-process.ts';
 import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 
@@ -41,22 +41,22 @@ export type MixedBook = {
   mixed: MixedWorld;
   venues: Venues;
   own: readonly OwnOrder[];
-  believed: Readonly<Record<VenueName, Believed>>;
+  believed: Readonly<Record<VenueName, MarketplaceView>>;
   /** The chain as it was when it was last caught up with. */
-  truth(): ChainTruth;
+  truth(): ExpectedState;
   holderOf(tokenId: string): Person | undefined;
   /** Lets time pass for all. */
   pass(ms: number): void;
   /** Posts signed orders, which have to be taken. */
   post(listings: readonly Listing[]): Promise<void>;
-  /** One turn of a marketplace's task, which has to believe the marketplace, or not. */
+  /** One run of a marketplace's task. The test says whether the fetch has to be accepted as complete. */
   sync(name: VenueName, expected: { isBelieved: boolean }): Promise<void>;
   /** Both, believed. */
   syncAll(): Promise<void>;
   /** Waits until the service has read the chain to its end. */
   catchUp(): Promise<void>;
   /** Holds everything that is served against what it should be; returns what the book held. */
-  compare(): Promise<Seen>;
+  compare(): Promise<BookCounts>;
   /** The window by every name of the collection, in pages of every kind of size. */
   compareAllWays(): Promise<void>;
 };
@@ -74,7 +74,10 @@ export async function startMixedBook(options: {
   const { clock } = mixed.devnet;
   const contract = collection.address;
   const venues = createVenues(SLUG, contract);
-  const replay = await startReplay({ after: (close) => closers.push(close as () => unknown) }, venueRoutes(venues));
+  const replay = await startReplayServer(
+    { after: (close) => closers.push(close as () => unknown) },
+    venueRoutes(venues),
+  );
   const service = await startTestService({
     settings: {
       ...options.settings,
@@ -93,11 +96,11 @@ export async function startMixedBook(options: {
 
   const own: OwnOrder[] = [];
   const ended = new Set<Hex>();
-  const believed: Record<VenueName, Believed> = {
+  const believed: Record<VenueName, MarketplaceView> = {
     opensea: { source: 'opensea', rows: new Map() },
     magicEden: { source: 'magic-eden', rows: new Map() },
   };
-  let truth = await readTruth(world, []);
+  let truth = await readExpectedState(world, []);
   let truthOf = '';
 
   /** The clock is no part of it: what has begun or ended is seen to where it is used. */
@@ -105,7 +108,7 @@ export async function startMixedBook(options: {
     const subject = `${height} blocks, ${own.length} orders`;
     if (truthOf === subject) return;
     const listings = own.map(({ listing }) => listing);
-    truth = await readTruth(world, listings);
+    truth = await readExpectedState(world, listings);
     truthOf = subject;
   };
   const catchUp = async () => {
@@ -120,7 +123,7 @@ export async function startMixedBook(options: {
   const postOne = async (listing: Listing) => {
     const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
     const from = clock();
-    const answer = await askSocket(service.socketPath, 'POST', '/intake/v1/orders', { chain: 'ethereum', order });
+    const answer = await sendToSocket(service.socketPath, 'POST', '/intake/v1/orders', { chain: 'ethereum', order });
     assert.equal(answer.status, 201, JSON.stringify(answer.body));
     const { orderId, timestamp } = answer.body.data;
     const at = Date.parse(timestamp);
@@ -133,9 +136,9 @@ export async function startMixedBook(options: {
     const task = await runTask(service, TASKS[name]);
     assert.equal(task.state, isBelieved ? 'ok' : 'partial', JSON.stringify(task));
     for (const { hash, status } of told) if (status === 'FULFILLED' || status === 'CANCELLED') ended.add(hash);
-    believe(believed[name], told, { isWhole: isBelieved, now });
+    applyFetch(believed[name], told, { isWhole: isBelieved, now });
   };
-  const compute = (): Market => {
+  const compute = (): ExpectedMarket => {
     const states = truth.orders;
     const book: Book = {
       chain: 'ethereum',

@@ -13,7 +13,7 @@ import { buildAsk, hashOrder, signOrder, toOrder } from '../../../devnet/orders.
 import type { LocalCollection, Person, World, WorldSize } from '../../../devnet/world.ts';
 import type { TestDevnet } from '../../support/chain/devnet.ts';
 import { startTestDevnet } from '../../support/chain/devnet.ts';
-import type { VenueListing } from './marketplaces.ts';
+import type { MarketplaceListing } from './marketplaces.ts';
 import { sumOf } from './marketplaces.ts';
 
 const SIZE: WorldSize = { people: 8, collections: 1, tokens: 1_000, editions: 0 };
@@ -47,7 +47,7 @@ export type MixedWorld = {
   /** An order that a person signs. */
   sign(person: Person, tokenId: string, terms?: Terms): Promise<Listing>;
   /** What a marketplace has of a person: nobody here ever looks at its signature. */
-  draft(person: Person, tokenId: string, terms?: Terms): VenueListing;
+  draft(person: Person, tokenId: string, terms?: Terms): MarketplaceListing;
   fill(listing: Listing, buyer: Person): Call;
   cancel(listing: Listing): Call;
   transfer(tokenId: string, from: Address, to: Address): Call;

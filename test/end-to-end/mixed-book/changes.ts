@@ -8,8 +8,8 @@ import type { Listing } from '../../../devnet/ledger.ts';
 import type { Person } from '../../../devnet/world.ts';
 import type { MixedBook, VenueName } from './book.ts';
 import { VENUE_NAMES } from './book.ts';
-import type { Venue, VenueListing } from './marketplaces.ts';
-import { toAskRow, tokenOf, toOpenSeaRow } from './marketplaces.ts';
+import type { Marketplace, MarketplaceListing } from './marketplaces.ts';
+import { toAskRow, toOpenSeaRow, tokenOf } from './marketplaces.ts';
 import type { Terms } from './chain.ts';
 import { oddAskRows, oddOpenSeaRows } from './chain.ts';
 
@@ -205,15 +205,15 @@ export function churnMarketplaces(book: MixedBook): void {
     put(venues.opensea, { ...listing, status: STATUSES[index % STATUSES.length] ?? 'INACTIVE' });
 }
 
-function put({ listings }: Venue, listing: VenueListing): void {
+function put({ listings }: Marketplace, listing: MarketplaceListing): void {
   listings.set(listing.hash, listing);
 }
 
-function toTold({ mixed }: MixedBook, { hash, components }: Listing): VenueListing {
+function toTold({ mixed }: MixedBook, { hash, components }: Listing): MarketplaceListing {
   return { hash, components, listedAt: mixed.now() - HOUR_S };
 }
 
-function drawListed({ chance, venues }: MixedBook, name: VenueName, count: number): VenueListing[] {
+function drawListed({ chance, venues }: MixedBook, name: VenueName, count: number): MarketplaceListing[] {
   return chance.shuffle([...venues[name].listings.values()]).slice(0, count);
 }
 

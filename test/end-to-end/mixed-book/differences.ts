@@ -2,8 +2,8 @@
 // the differences in words, none when there are none.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { ChainTruth } from '../../support/chain/expected-state.ts';
-import type { Expected, Market } from './expected.ts';
+import type { ExpectedState } from '../../support/chain/expected-state.ts';
+import type { ExpectedListing, ExpectedMarket } from './expected.ts';
 import type { TestService } from '../../support/service/service.ts';
 
 /** Assets in a window, by the specification. */
@@ -11,7 +11,7 @@ const WINDOW_SIZE = 250;
 const PAGE = 100;
 const CHAIN = 'ethereum';
 
-type Wanted = { contract: string; market: Market; truth: ChainTruth; tokens: readonly string[] };
+type Wanted = { contract: string; market: ExpectedMarket; truth: ExpectedState; tokens: readonly string[] };
 
 export async function findDifferences(service: TestService, wanted: Wanted): Promise<string[]> {
   const { contract, market, truth, tokens } = wanted;
@@ -52,7 +52,7 @@ export async function findDifferences(service: TestService, wanted: Wanted): Pro
 /** The window by a name of the collection, in pages of a size; null: as they come. */
 export async function findWindowDifferences(
   service: TestService,
-  { name, limit, market }: { name: string; limit: number | null; market: Market },
+  { name, limit, market }: { name: string; limit: number | null; market: ExpectedMarket },
 ): Promise<string[]> {
   const served = await service.walk(`/v1/collections/${name}/listings${limit === null ? '' : `?limit=${limit}`}`);
   const wanted = market.listings.slice(0, WINDOW_SIZE);
@@ -71,11 +71,11 @@ export async function findWindowDifferences(
   return differences;
 }
 
-function isAnyOf(expected: Expected | undefined, actual: unknown): boolean {
+function isAnyOf(expected: ExpectedListing | undefined, actual: unknown): boolean {
   return expected ? expected.rows.some((row) => isDeepStrictEqual(row, actual)) : actual === null;
 }
 
-function floorsOf({ askFloor, buyerFloor }: Market) {
+function floorsOf({ askFloor, buyerFloor }: ExpectedMarket) {
   return { askFloor: toPrice(askFloor), buyerFloor: toPrice(buyerFloor) };
 }
 

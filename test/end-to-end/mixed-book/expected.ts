@@ -2,8 +2,8 @@
 // marketplace told: by the rules of the specification alone, in the plainest way. It must never use the service's own code.
 
 import type { Hex } from 'viem';
-import type { OrderTruth } from '../../support/chain/expected-state.ts';
-import type { VenueListing } from './marketplaces.ts';
+import type { ExpectedOrder } from '../../support/chain/expected-state.ts';
+import type { MarketplaceListing } from './marketplaces.ts';
 import { priceOf, sumOf, tokenOf } from './marketplaces.ts';
 import type { Listing } from '../../../devnet/ledger.ts';
 
@@ -11,34 +11,34 @@ import type { Listing } from '../../../devnet/ledger.ts';
 export type OwnOrder = { listing: Listing; orderId: string; timestamp: string };
 
 /** What is believed of one marketplace. */
-export type Believed = { source: string; rows: Map<Hex, VenueListing> };
+export type MarketplaceView = { source: string; rows: Map<Hex, MarketplaceListing> };
 
 export type Book = {
   chain: string;
   contract: string;
   own: readonly OwnOrder[];
   /** What the chain says of the own orders. */
-  states: ReadonlyMap<Hex, OrderTruth>;
-  believed: readonly Believed[];
+  states: ReadonlyMap<Hex, ExpectedOrder>;
+  believed: readonly MarketplaceView[];
   /** Orders that a marketplace has told to be filled or cancelled. */
   ended: ReadonlySet<Hex>;
   fees: { platformBps: bigint; royaltyBps: bigint };
 };
 
 /** A row as it has to be served: any of these, where nothing tells which. */
-export type Expected = { tokenId: string; raw: bigint; orderId: string; rows: readonly object[] };
+export type ExpectedListing = { tokenId: string; raw: bigint; orderId: string; rows: readonly object[] };
 
-export type Market = {
+export type ExpectedMarket = {
   /** The cheapest listing of each listed token, cheapest first: as long as the book. */
-  listings: readonly Expected[];
-  byToken: ReadonlyMap<string, Expected>;
+  listings: readonly ExpectedListing[];
+  byToken: ReadonlyMap<string, ExpectedListing>;
   askFloor: bigint | null;
   buyerFloor: bigint | null;
   /** What the book held besides, so that a test can say that it was mixed. */
-  seen: Seen;
+  seen: BookCounts;
 };
 
-export type Seen = {
+export type BookCounts = {
   /** Tokens with an own row that is dearer than what a marketplace tells of the token. */
   ownDearer: number;
   /** Orders that both marketplaces tell. */
@@ -58,9 +58,9 @@ export type Seen = {
  * What is active and has begun is taken. A whole look that is believed replaces what was believed; any other only adds. `now` in
  * milliseconds.
  */
-export function believe(
-  { rows }: Believed,
-  told: readonly VenueListing[],
+export function applyFetch(
+  { rows }: MarketplaceView,
+  told: readonly MarketplaceListing[],
   { isWhole, now }: { isWhole: boolean; now: number },
 ): void {
   if (isWhole) rows.clear();
@@ -73,8 +73,8 @@ export function believe(
 type Candidate = { tokenId: string; raw: bigint; orderId: string; own: boolean; row: object };
 
 /** `now` in milliseconds. */
-export function computeMarket(book: Book, now: number): Market {
-  const live = ({ components }: Pick<VenueListing, 'components'>) =>
+export function computeMarket(book: Book, now: number): ExpectedMarket {
+  const live = ({ components }: Pick<MarketplaceListing, 'components'>) =>
     Number(components.startTime) * 1_000 <= now && Number(components.endTime) * 1_000 > now;
   const own = book.own.filter(({ listing }) => book.states.get(listing.hash)?.status === 'active' && live(listing));
   const known = new Set(book.own.map(({ listing }) => listing.hash));
@@ -105,12 +105,12 @@ export function computeMarket(book: Book, now: number): Market {
 }
 
 /** By price as an integer, then by order id. */
-function compare(a: Pick<Expected, 'raw' | 'orderId'>, b: Pick<Expected, 'raw' | 'orderId'>): number {
+function compare(a: Pick<ExpectedListing, 'raw' | 'orderId'>, b: Pick<ExpectedListing, 'raw' | 'orderId'>): number {
   if (a.raw !== b.raw) return a.raw < b.raw ? -1 : 1;
   return a.orderId < b.orderId ? -1 : Number(a.orderId > b.orderId);
 }
 
-function cheapestOf(candidates: readonly Candidate[]): Expected {
+function cheapestOf(candidates: readonly Candidate[]): ExpectedListing {
   const [first, ...others] = candidates.toSorted(compare);
   if (!first) throw new Error('a group is never empty');
   const equal = others.filter((other) => compare(first, other) === 0);
@@ -141,7 +141,7 @@ function toOwnCandidate(book: Book, { listing, orderId, timestamp }: OwnOrder): 
   return { tokenId, raw, orderId, own: true, row };
 }
 
-function toToldCandidate(book: Book, source: string, listing: VenueListing): Candidate {
+function toToldCandidate(book: Book, source: string, listing: MarketplaceListing): Candidate {
   const { hash: orderId, listedAt } = listing;
   const raw = priceOf(listing);
   const timestamp = new Date(listedAt * 1_000).toISOString();
@@ -150,7 +150,7 @@ function toToldCandidate(book: Book, source: string, listing: VenueListing): Can
 }
 
 type Told = {
-  listing: Pick<VenueListing, 'components'>;
+  listing: Pick<MarketplaceListing, 'components'>;
   raw: bigint;
   orderId: string;
   timestamp: string;
@@ -178,13 +178,13 @@ function toRow({ chain, contract }: Book, { listing, raw, orderId, timestamp, ma
 
 type Looked = {
   own: readonly OwnOrder[];
-  told: readonly VenueListing[];
+  told: readonly MarketplaceListing[];
   candidates: readonly Candidate[];
-  listings: readonly Expected[];
+  listings: readonly ExpectedListing[];
   now: number;
 };
 
-function look(book: Book, { own, told, candidates, listings, now }: Looked): Seen {
+function look(book: Book, { own, told, candidates, listings, now }: Looked): BookCounts {
   const toldHashes = book.believed.map(({ rows }) => new Set(rows.keys()));
   const [first = new Set<Hex>(), second = new Set<Hex>()] = toldHashes;
   const isTold = (hash: Hex) => first.has(hash) || second.has(hash);
@@ -196,8 +196,10 @@ function look(book: Book, { own, told, candidates, listings, now }: Looked): See
     if (raw < (cheapestTold.get(tokenId) ?? raw + 1n)) cheapestTold.set(tokenId, raw);
   }
   const orders = Map.groupBy(candidates, ({ tokenId }) => tokenId);
-  const startsAfter = ({ components }: Pick<VenueListing, 'components'>) => Number(components.startTime) * 1_000 > now;
-  const endsBefore = ({ components }: Pick<VenueListing, 'components'>) => Number(components.endTime) * 1_000 <= now;
+  const startsAfter = ({ components }: Pick<MarketplaceListing, 'components'>) =>
+    Number(components.startTime) * 1_000 > now;
+  const endsBefore = ({ components }: Pick<MarketplaceListing, 'components'>) =>
+    Number(components.endTime) * 1_000 <= now;
   const all = [...book.own.map(({ listing }) => listing), ...book.believed.flatMap(({ rows }) => [...rows.values()])];
   return {
     ownDearer: own.filter(({ listing }) => askOf(listing) > (cheapestTold.get(tokenOf(listing)) ?? askOf(listing)))

@@ -13,7 +13,7 @@ import type { Route } from '../../support/replay/replay.ts';
 type Json = Record<string, any>;
 
 /** An order that a marketplace lists. */
-export type VenueListing = {
+export type MarketplaceListing = {
   hash: Hex;
   components: OrderComponents;
   /** Seconds. */
@@ -24,28 +24,28 @@ export type VenueListing = {
   status?: 'ACTIVE' | 'INACTIVE' | 'FULFILLED' | 'CANCELLED';
 };
 
-export type Venue = {
+export type Marketplace = {
   /** By order hash, in the order in which they are shown. */
-  listings: Map<Hex, VenueListing>;
+  listings: Map<Hex, MarketplaceListing>;
   /** Those that went without a word. */
-  gone: VenueListing[];
+  gone: MarketplaceListing[];
   /** Rows that are none which anyone could list, spread among the others. */
   odd: unknown[];
   /** What is told of the listings, where that is not all of them. */
-  shown: ((listings: VenueListing[]) => VenueListing[]) | null;
+  shown: ((listings: MarketplaceListing[]) => MarketplaceListing[]) | null;
 };
 
-export type Venues = { slug: string; contract: Address; opensea: Venue; magicEden: Venue };
+export type Venues = { slug: string; contract: Address; opensea: Marketplace; magicEden: Marketplace };
 
 const SYMBOLS = { native: 'ETH', wrapped: 'WETH' };
 
 export function createVenues(slug: string, contract: Address): Venues {
-  const create = (): Venue => ({ listings: new Map(), gone: [], odd: [], shown: null });
+  const create = (): Marketplace => ({ listings: new Map(), gone: [], odd: [], shown: null });
   return { slug, contract, opensea: create(), magicEden: create() };
 }
 
 /** The listings that a marketplace tells at the moment. */
-export function shownBy({ listings, shown }: Venue): VenueListing[] {
+export function shownBy({ listings, shown }: Marketplace): MarketplaceListing[] {
   const all = [...listings.values()];
   return shown ? shown(all) : all;
 }
@@ -70,7 +70,7 @@ export function venueRoutes(venues: Venues): Route[] {
       paging: { parameter: 'continuation', nextField: 'continuation' },
       answer: ({ query }) => {
         if (query.get('collectionId') !== contract || query.get('chain') !== 'ethereum') return { asks: [] };
-        const toRow = (listing: VenueListing, index: number) =>
+        const toRow = (listing: MarketplaceListing, index: number) =>
           index % 2 === 0 ? toAskRow(listing) : toRecordedAskRow(listing);
         const from = query.get('continuation');
         const { rows, next } = cut(toRows(magicEden, toRow), from, Number(query.get('limit') ?? 20));
@@ -81,7 +81,7 @@ export function venueRoutes(venues: Venues): Route[] {
 }
 
 /** Its rows, with the odd ones among them. */
-function toRows(venue: Venue, toRow: (listing: VenueListing, index: number) => unknown): unknown[] {
+function toRows(venue: Marketplace, toRow: (listing: MarketplaceListing, index: number) => unknown): unknown[] {
   const rows = shownBy(venue).map(toRow);
   const gap = Math.max(1, Math.floor(rows.length / (venue.odd.length + 1)));
   for (const [index, odd] of venue.odd.entries()) rows.splice(Math.min(rows.length, (index + 1) * gap), 0, odd);
@@ -99,11 +99,11 @@ export function sumOf({ consideration }: OrderComponents, end: 'startAmount' | '
   return consideration.reduce((sum, item) => sum + item[end], 0n);
 }
 
-export function priceOf({ components, priceNow }: VenueListing): bigint {
+export function priceOf({ components, priceNow }: MarketplaceListing): bigint {
   return priceNow ?? sumOf(components);
 }
 
-export function tokenOf({ components }: Pick<VenueListing, 'components'>): string {
+export function tokenOf({ components }: Pick<MarketplaceListing, 'components'>): string {
   return (components.offer[0]?.identifierOrCriteria ?? 0n).toString();
 }
 
@@ -115,7 +115,7 @@ function recordedParameters(): Json {
 
 let parameters: Json | null = null;
 
-export function toOpenSeaRow(listing: VenueListing): Json {
+export function toOpenSeaRow(listing: MarketplaceListing): Json {
   const { hash, components, listedAt, status = 'ACTIVE' } = listing;
   const [offer] = components.offer;
   const [payment] = components.consideration;
@@ -150,7 +150,7 @@ export function toOpenSeaRow(listing: VenueListing): Json {
 }
 
 /** By the schema of today's document. */
-export function toAskRow(listing: VenueListing): Json {
+export function toAskRow(listing: MarketplaceListing): Json {
   const { hash, components, listedAt } = listing;
   const [offer] = components.offer;
   return askRow(0, offer?.token ?? zeroAddress, {
@@ -166,7 +166,7 @@ export function toAskRow(listing: VenueListing): Json {
 let recordedAsk: Json | null = null;
 
 /** As it was recorded, with the terms of the order. */
-function toRecordedAskRow(listing: VenueListing): Json {
+function toRecordedAskRow(listing: MarketplaceListing): Json {
   const { hash, components, listedAt } = listing;
   const contract = components.offer[0]?.token ?? zeroAddress;
   const text = readPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');

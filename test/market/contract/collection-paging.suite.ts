@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { Subject, TestMarket } from '../../support/service/market.ts';
-import { DAY_MS, newSubject, range } from '../../support/service/market.ts';
+import type { TestCollection, TestMarket } from '../../support/service/market.ts';
+import { DAY_MS, newCollection, range } from '../../support/service/market.ts';
 
 const SORTS = ['volume', 'floor', 'recent'] as const;
-const inCollections = (subjects: readonly Subject[]) => subjects.map((subject) => subject.collection());
+const inCollections = (subjects: readonly TestCollection[]) => subjects.map((subject) => subject.collection());
 
 /** Cursors, pages and parameters of the list of collections. */
 export function describeCollectionPaging(market: TestMarket): void {
@@ -15,7 +15,7 @@ export function describeCollectionPaging(market: TestMarket): void {
   describe('paging', () => {
     const count = 17;
     const subjects = range(count).map((n) =>
-      newSubject({
+      newCollection({
         chain: 'base',
         slug: `paged-${n}`,
         launched: n % 7 === 0,
@@ -64,7 +64,7 @@ export function describeCollectionPaging(market: TestMarket): void {
           cursor = `&cursor=${page.pagination.nextCursor}`;
           // New rows everywhere in the order: before, after and beside the place of the cursor.
           const fresh = range(3).map((n) =>
-            newSubject({
+            newCollection({
               chain: 'base',
               launched: n === 0,
               createdAt: market.ago(n * DAY_MS),
@@ -107,8 +107,8 @@ export function describeCollectionPaging(market: TestMarket): void {
       (await market.ok(`/v1/collections?${query}`)).pagination.nextCursor as string;
 
     test('is a cursor of another sort, of another chain, of another list, or one that was changed', async () => {
-      await market.load(inCollections(range(3).map(() => newSubject({ chain: 'base' }))));
-      const subject = newSubject({ chain: 'base' });
+      await market.load(inCollections(range(3).map(() => newCollection({ chain: 'base' }))));
+      const subject = newCollection({ chain: 'base' });
       await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
       const own = await cursorOf('limit=1&chain=base&sort=recent');
       const wrong = [

@@ -3,19 +3,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toEvmAddress } from '../../../sample/random.ts';
-import type { Subject } from '../../support/service/market.ts';
-import { HOUR_MS, forEachMarket, newSubject, range } from '../../support/service/market.ts';
+import type { TestCollection } from '../../support/service/market.ts';
+import { HOUR_MS, forEachMarket, newCollection, range } from '../../support/service/market.ts';
 import { describeComputedStats } from './computed-stats.suite.ts';
 
 const OWNERS = range(5).map((n) => toEvmAddress('owner', `${n}`));
 const UNKNOWN = { allTime: null, sevenDay: null, twentyFourHour: null };
 
 forEachMarket('collection', {}, (market) => {
-  const read = async (subject: Subject) => (await market.ok(subject.path)).data;
-  const statsOf = async (subject: Subject) => (await read(subject)).stats;
+  const read = async (subject: TestCollection) => (await market.ok(subject.path)).data;
+  const statsOf = async (subject: TestCollection) => (await read(subject)).stats;
 
   test('has every field of its record and both stats sources', async () => {
-    const subject = newSubject({
+    const subject = newCollection({
       chain: 'polygon',
       name: 'Harbour <b>Lights</b> 🌊',
       image: 'https://example.org/i.png',
@@ -60,7 +60,7 @@ forEachMarket('collection', {}, (market) => {
   });
 
   test('on Solana has its mint as written and its id in lower case', async () => {
-    const subject = newSubject({ chain: 'solana' });
+    const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     const collection = await read(subject);
     assert.deepEqual([collection.id, collection.contractAddress], [subject.id, subject.address]);
@@ -92,7 +92,7 @@ forEachMarket('collection', {}, (market) => {
   });
 
   test('keeps what a later record does not tell, and shows what it tells in the very next request', async () => {
-    const subject = newSubject({ description: 'First', royaltyBps: 100 });
+    const subject = newCollection({ description: 'First', royaltyBps: 100 });
     await market.load([subject.collection()]);
     assert.equal((await read(subject)).description, 'First');
     await market.load([subject.collection({ description: 'Second', royaltyBps: null })]);
@@ -101,7 +101,7 @@ forEachMarket('collection', {}, (market) => {
   });
 
   test('has a picture only at an address that cannot run anything', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const servable = ['http://a/b', 'HTTPS://a/b', 'ipfs://a', 'ar://a', 'data:image/svg+xml,%3Csvg/%3E'];
     const others = ['javascript:alert(1)', 'data:text/html,x', 'ftp://a', '//a/b', ' https://a', 'file:///etc', 'x'];
     for (const image of [...servable, ...others]) {
@@ -123,7 +123,7 @@ forEachMarket('collection', {}, (market) => {
 
   describe('stats that a record tells', () => {
     test('win over what the rows say', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.collection(),
         subject.token('1', { owner: OWNERS[0] }),
@@ -139,7 +139,7 @@ forEachMarket('collection', {}, (market) => {
     });
 
     test('are those of the newest time, in whatever order the records came, and replace the older whole', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const at = (hours: number) => market.ago(hours * HOUR_MS);
       await market.load([
         subject.collection(),
@@ -163,7 +163,7 @@ forEachMarket('collection', {}, (market) => {
     });
 
     test('may be zero where they say so', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const zeros = { allTime: 0, sevenDay: 0, twentyFourHour: 0 };
       await market.load([
         subject.collection(),
@@ -175,7 +175,7 @@ forEachMarket('collection', {}, (market) => {
     });
 
     test('are computed where the record is of the other source', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.collection(),
         subject.token('1', { owner: OWNERS[0] }),
@@ -191,14 +191,14 @@ forEachMarket('collection', {}, (market) => {
     const snapshot = { floorRaw: '77', volumeAllTime: 12.5, supply: 100, owners: 40 };
 
     test('speaks where neither a record nor a row does', async () => {
-      const subject = newSubject({ chain: 'abstract', snapshot });
+      const subject = newCollection({ chain: 'abstract', snapshot });
       await market.load([subject.collection()]);
       const { floor, volume, supply, owners } = await statsOf(subject);
       assert.deepEqual([floor.raw, volume, supply, owners], ['77', { ...UNKNOWN, allTime: 12.5 }, 100, 40]);
     });
 
     test('is silent as soon as rows know better', async () => {
-      const subject = newSubject({ snapshot });
+      const subject = newCollection({ snapshot });
       await market.load([
         subject.collection(),
         subject.order('1', 5),
@@ -212,7 +212,7 @@ forEachMarket('collection', {}, (market) => {
   });
 
   test('does not change with query parameters that it does not know', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     await market.load([subject.collection()]);
     const plain = await market.get(subject.path);
     for (const query of ['limit=0', 'cursor=x', 'chain=nowhere', 'a=1&a=2']) {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Subject } from '../../support/service/market.ts';
+import type { TestCollection } from '../../support/service/market.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -10,7 +10,7 @@ import {
   UINT256_MAX,
   forEachMarket,
   mintOf,
-  newSubject,
+  newCollection,
   range,
 } from '../../support/service/market.ts';
 import { describeCollectionPaging } from './collection-paging.suite.ts';
@@ -19,21 +19,21 @@ const SORTS = ['volume', 'floor', 'recent'] as const;
 const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
 /** Those of the listed collections that belong to a test, in the order of the list, by their place in `subjects`. */
-const placesOf = (subjects: readonly Subject[], rows: any[]): number[] =>
+const placesOf = (subjects: readonly TestCollection[], rows: any[]): number[] =>
   rows.map((row) => subjects.findIndex((subject) => subject.id === row.id)).filter((place) => place >= 0);
 /** Places by the ids of their subjects. */
-const byId = (subjects: readonly Subject[], places: number[]): number[] =>
+const byId = (subjects: readonly TestCollection[], places: number[]): number[] =>
   places.toSorted((a, b) => ((subjects[a]?.id ?? '') < (subjects[b]?.id ?? '') ? -1 : 1));
-const inCollections = (subjects: readonly Subject[]) => subjects.map((subject) => subject.collection());
+const inCollections = (subjects: readonly TestCollection[]) => subjects.map((subject) => subject.collection());
 
 forEachMarket('collections', { settings }, (market) => {
   const list = (query = '') => market.walk(`/v1/collections?limit=100${query}`);
-  const rowOf = async (subject: Subject) =>
+  const rowOf = async (subject: TestCollection) =>
     (await list(`&chain=${subject.chain}`)).find((row) => row.id === subject.id);
 
   describe('a row', () => {
     test('has every field of its record, and what is known of floor, volume, supply and owners', async () => {
-      const subject = newSubject({
+      const subject = newCollection({
         chain: 'polygon',
         name: 'Kites & <i>Comets</i>',
         image: 'data:image/svg+xml,%3Csvg/%3E',
@@ -93,7 +93,7 @@ forEachMarket('collections', { settings }, (market) => {
     });
 
     test('on Solana has its mint as written, and its id in lower case', async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), subject.listing(mintOf('1'), 5)]);
       const row = await rowOf(subject);
       assert.deepEqual([row.contractAddress, row.id], [subject.address, subject.id]);
@@ -101,7 +101,7 @@ forEachMarket('collections', { settings }, (market) => {
     });
 
     test('says the same as the detail of its collection, computed or told', async () => {
-      const subject = newSubject({ snapshot: { floorRaw: '1', volumeAllTime: 2, supply: 3, owners: 4 } });
+      const subject = newCollection({ snapshot: { floorRaw: '1', volumeAllTime: 2, supply: 3, owners: 4 } });
       const agree = async () => {
         const { stats, stale, ...identity } = (await market.ok(subject.path)).data;
         const { floor, supply, owners } = stats;
@@ -126,7 +126,7 @@ forEachMarket('collections', { settings }, (market) => {
     });
 
     test('with a picture at an address that could run something has null there', async () => {
-      const subject = newSubject({ image: 'javascript:alert(1)', banner: 'data:text/html,x' });
+      const subject = newCollection({ image: 'javascript:alert(1)', banner: 'data:text/html,x' });
       await market.load([subject.collection()]);
       const { image, banner } = await rowOf(subject);
       assert.deepEqual([image, banner], [null, null]);
@@ -136,7 +136,7 @@ forEachMarket('collections', { settings }, (market) => {
   describe('the order', () => {
     test('by volume is all-time native volume from high to low, ties by id, unknown last', async () => {
       const volumes = [0, 5, null, 1e21, 5, 0.1, null, 5];
-      const subjects = volumes.map(() => newSubject({ chain: 'base' }));
+      const subjects = volumes.map(() => newCollection({ chain: 'base' }));
       await market.load(inCollections(subjects));
       await market.load(
         volumes.flatMap((allTime, n) =>
@@ -149,7 +149,7 @@ forEachMarket('collections', { settings }, (market) => {
     });
 
     test('by volume takes record, summed sales and snapshot alike', async () => {
-      const subjects = range(3).map((n) => newSubject({ snapshot: { volumeAllTime: n === 0 ? 2 : 900 } }));
+      const subjects = range(3).map((n) => newCollection({ snapshot: { volumeAllTime: n === 0 ? 2 : 900 } }));
       const [, summed, recorded] = subjects;
       await market.load([
         ...inCollections(subjects),
@@ -161,7 +161,7 @@ forEachMarket('collections', { settings }, (market) => {
 
     test('by floor within a chain compares base units as integers, from high to low, unknown last', async () => {
       const floors = [9n, 10n, null, UINT256_MAX, 10n ** 18n, 10n ** 18n + 1n, UINT256_MAX - 1n, 9n, null];
-      const subjects = floors.map(() => newSubject({ chain: 'ink' }));
+      const subjects = floors.map(() => newCollection({ chain: 'ink' }));
       await market.load(inCollections(subjects));
       await market.load(floors.flatMap((floor, n) => (floor === null ? [] : [subjects[n]?.order('1', floor) ?? {}])));
       const expected = [3, 6, 5, 4, 1, ...byId(subjects, [0, 7]), ...byId(subjects, [2, 8])];
@@ -174,7 +174,7 @@ forEachMarket('collections', { settings }, (market) => {
     test('by floor across chains compares dollars, unknown last', async () => {
       const rate = (symbol: string, usd: number) => ({ kind: 'rate', symbol, usd, at: market.ago(0) });
       const chains = ['solana', 'ethereum', 'polygon', 'base', 'apechain', 'monad', 'ethereum'];
-      const subjects = chains.map((chain) => newSubject({ chain }));
+      const subjects = chains.map((chain) => newCollection({ chain }));
       const [sol, eth, pol, base, ape, mon] = subjects;
       const native = (amount: number) => (BigInt(Math.round(amount * 1_000)) * 10n ** 15n).toString();
       await market.load([
@@ -214,8 +214,8 @@ forEachMarket('collections', { settings }, (market) => {
     }
 
     test('by floor is the order of the floors that are shown, also where an own row hides a cheaper one', async () => {
-      const subjects = range(4).map(() => newSubject({ chain: 'abstract' }));
-      const [hidden, middle, all, plain] = subjects as [Subject, Subject, Subject, Subject];
+      const subjects = range(4).map(() => newCollection({ chain: 'abstract' }));
+      const [hidden, middle, all, plain] = subjects as [TestCollection, TestCollection, TestCollection, TestCollection];
       await market.load([
         ...inCollections(subjects),
         hidden.listing('1', 5),
@@ -239,14 +239,14 @@ forEachMarket('collections', { settings }, (market) => {
 
     test('by recent is the newest record first, ties by id', async () => {
       const ages = [5, 1, 3, 1, 0, 400];
-      const subjects = ages.map((days) => newSubject({ createdAt: market.ago(days * DAY_MS) }));
+      const subjects = ages.map((days) => newCollection({ createdAt: market.ago(days * DAY_MS) }));
       await market.load(inCollections(subjects));
       const expected = [4, ...byId(subjects, [1, 3]), 2, 0, 5];
       assert.deepEqual(placesOf(subjects, await list('&sort=recent&chain=ethereum')), expected);
     });
 
     test('by recent takes a record without a date for new when it comes in, and not again later', async () => {
-      const [old, dated] = [newSubject(), newSubject({ createdAt: market.ago(-MINUTE_MS) })];
+      const [old, dated] = [newCollection(), newCollection({ createdAt: market.ago(-MINUTE_MS) })];
       await market.load([old.collection()]);
       market.advance(HOUR_MS);
       await market.load([dated.collection(), old.collection({ name: 'Told again' })]);
@@ -262,7 +262,7 @@ forEachMarket('collections', { settings }, (market) => {
         { launched: false, volume: 2_000, floor: 500, days: 1 },
       ];
       const subjects = specs.map(({ launched, days }) =>
-        newSubject({ chain: 'apechain', launched, createdAt: market.ago(days * DAY_MS) }),
+        newCollection({ chain: 'apechain', launched, createdAt: market.ago(days * DAY_MS) }),
       );
       await market.load(inCollections(subjects));
       await market.load(
@@ -278,9 +278,9 @@ forEachMarket('collections', { settings }, (market) => {
     });
 
     test('is by volume when no sort is named, and an import is in it at once', async () => {
-      const subjects = range(3).map(() => newSubject({ chain: 'polygon' }));
-      const [a, b, c] = subjects as [Subject, Subject, Subject];
-      const volume = (subject: Subject, allTime: number, at: number) =>
+      const subjects = range(3).map(() => newCollection({ chain: 'polygon' }));
+      const [a, b, c] = subjects as [TestCollection, TestCollection, TestCollection];
+      const volume = (subject: TestCollection, allTime: number, at: number) =>
         subject.analytics({ volume: { allTime }, at: market.ago(-at) });
       await market.load([a.collection(), volume(a, 1, 0), b.collection(), volume(b, 2, 0)]);
       assert.deepEqual(placesOf(subjects, await list('&chain=polygon')), [1, 0]);
@@ -296,8 +296,8 @@ forEachMarket('collections', { settings }, (market) => {
   describe('the chain filter', () => {
     test('keeps the collections of that chain, for all seven and the configured one', async () => {
       const chains = ['solana', 'ethereum', 'polygon', 'base', 'ink', 'apechain', 'abstract'];
-      await market.load(inCollections(chains.map((chain) => newSubject({ chain }))));
-      const extra = newSubject({ chain: 'monad' });
+      await market.load(inCollections(chains.map((chain) => newCollection({ chain }))));
+      const extra = newCollection({ chain: 'monad' });
       await market.load([extra.collection()]);
       for (const chain of chains) {
         const rows = await list(`&chain=${chain}`);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toEvmAddress } from '../../../sample/random.ts';
-import type { Subject, TestMarket } from '../../support/service/market.ts';
+import type { TestCollection, TestMarket } from '../../support/service/market.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -11,7 +11,7 @@ import {
   SECOND_MS,
   UINT256_MAX,
   mintOf,
-  newSubject,
+  newCollection,
   range,
 } from '../../support/service/market.ts';
 
@@ -19,11 +19,11 @@ const OWNERS = range(3).map((n) => toEvmAddress('owner', `${n}`));
 
 /** Supply, owners, listings and sales of a collection that no stats record tells of. */
 export function describeComputedStats(market: TestMarket): void {
-  const statsOf = async (subject: Subject) => (await market.ok(subject.path)).data.stats;
+  const statsOf = async (subject: TestCollection) => (await market.ok(subject.path)).data.stats;
 
   describe('stats that no record tells', () => {
     test('count tokens and distinct owners', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const tokens = range(9).map((n) => subject.token(`${n}`, n < 7 ? { owner: OWNERS[n % 3] } : {}));
       await market.load([subject.collection(), ...tokens]);
       const { supply, owners } = await statsOf(subject);
@@ -31,7 +31,7 @@ export function describeComputedStats(market: TestMarket): void {
     });
 
     test('count listed assets over both books, each asset once, and only live rows', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.collection(),
         subject.order('1', 5),
@@ -53,7 +53,7 @@ export function describeComputedStats(market: TestMarket): void {
     });
 
     test('count the listed assets of a Solana collection', async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
         subject.listing(mintOf('x'), 5, { source: 'tensor' }),
@@ -64,13 +64,13 @@ export function describeComputedStats(market: TestMarket): void {
     });
 
     test('count none where every listing has ended: that is known', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection(), subject.order('1', 5, { status: 'filled' })]);
       assert.equal((await statsOf(subject)).listedCount, 0);
     });
 
     test('sum sales in native units, to the edge of each window', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const eth = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString();
       const sold = (n: number, msAgo: number) => subject.sale(`${n}`, eth(2 ** n), { timestamp: market.ago(msAgo) });
       await market.load([
@@ -92,7 +92,7 @@ export function describeComputedStats(market: TestMarket): void {
     });
 
     test('leave each window as the clock goes on, to the millisecond', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       // Sales all over the part hour at the old end of the window, and the full hours beside it.
       const ages = [-90, -61, -60, -59, -31, -30, -29, -1, 0, 1, 29, 30, 31, 59, 60, 61, 90].map(
         (minutes) => DAY_MS + minutes * MINUTE_MS,
@@ -113,7 +113,7 @@ export function describeComputedStats(market: TestMarket): void {
     });
 
     test('leave zero and uninterpretable prices out of volume and count', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const prices = ['0', '6.27e+16', '1.5', '-3', (UINT256_MAX + 1n).toString(), '2000000000000000000'];
       await market.load([
         subject.collection(),
@@ -125,8 +125,8 @@ export function describeComputedStats(market: TestMarket): void {
     });
 
     test('are the same whether sales come at once, one by one, or twice', async () => {
-      const [whole, parts] = [newSubject(), newSubject()];
-      const sales = (subject: Subject) =>
+      const [whole, parts] = [newCollection(), newCollection()];
+      const sales = (subject: TestCollection) =>
         range(12).map((n) => subject.sale(`${n}`, 10n ** 18n, { timestamp: market.ago(n * 5 * HOUR_MS) }));
       await market.load([whole.collection(), ...sales(whole)]);
       await market.load([parts.collection()]);
@@ -138,7 +138,7 @@ export function describeComputedStats(market: TestMarket): void {
     });
 
     test('sum exactly before they become a number, also past 2^256', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.collection(),
         subject.sale('1', UINT256_MAX),
@@ -150,7 +150,7 @@ export function describeComputedStats(market: TestMarket): void {
     });
 
     test('know a quiet day as zero once a sale is known at all', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection(), subject.sale('1', 10n ** 18n, { timestamp: market.ago(30 * DAY_MS) })]);
       const { volume, sales } = await statsOf(subject);
       assert.deepEqual([volume, sales].map(Object.values), [

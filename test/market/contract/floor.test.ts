@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Subject } from '../../support/service/market.ts';
+import type { TestCollection } from '../../support/service/market.ts';
 import {
   HOUR_MS,
   MINUTE_MS,
@@ -10,7 +10,7 @@ import {
   UINT256_MAX,
   forEachMarket,
   mintOf,
-  newSubject,
+  newCollection,
   range,
 } from '../../support/service/market.ts';
 
@@ -18,14 +18,14 @@ import {
 const settings = { PLATFORM_FEE_BPS: '250' };
 
 forEachMarket('floor', { settings }, (market) => {
-  const read = async (subject: Subject) => (await market.ok(`${subject.path}/floor`)).data;
-  const rawsOf = async (subject: Subject) => {
+  const read = async (subject: TestCollection) => (await market.ok(`${subject.path}/floor`)).data;
+  const rawsOf = async (subject: TestCollection) => {
     const { askFloor, buyerFloor } = await read(subject);
     return [askFloor?.raw ?? null, buyerFloor?.raw ?? null];
   };
 
   test('has every field: both floors as prices, aggregated true, the time of the response, stale false', async () => {
-    const subject = newSubject({ chain: 'apechain', royaltyBps: 500 });
+    const subject = newCollection({ chain: 'apechain', royaltyBps: 500 });
     await market.load([
       subject.collection(),
       subject.order('1', 2n * 10n ** 18n),
@@ -44,7 +44,7 @@ forEachMarket('floor', { settings }, (market) => {
   });
 
   test('is dated anew on each request, while its ETag stays', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', 5)]);
     const answers = [];
     for (const ms of [0, 1, 400, SECOND_MS, HOUR_MS]) {
@@ -58,7 +58,7 @@ forEachMarket('floor', { settings }, (market) => {
   });
 
   test('of a collection that nobody lists or knows a floor of is null twice, and not stale', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     await market.load([subject.collection()]);
     const { askFloor, buyerFloor, stale } = await read(subject);
     assert.deepEqual([askFloor, buyerFloor, stale], [null, null, false]);
@@ -81,7 +81,7 @@ forEachMarket('floor', { settings }, (market) => {
 
   describe('the ask', () => {
     test('falls back from the analytics record to the live book to the stats row to the snapshot', async () => {
-      const subject = newSubject({ snapshot: { floorRaw: '44' } });
+      const subject = newCollection({ snapshot: { floorRaw: '44' } });
       const ask = async () => {
         const [raw] = await rawsOf(subject);
         const { data } = await market.ok(subject.path);
@@ -105,7 +105,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
 
     test('is the cheapest row of the merged book, where a dearer own row hides the external one of its asset', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 5), subject.listing('2', 50)]);
       assert.equal((await rawsOf(subject))[0], '5');
       await market.load([subject.order('1', 90)]);
@@ -117,7 +117,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
 
     test('finds the first row that is not hidden, however many are', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const hidden = range(650).flatMap((n) => [subject.listing(`${n}`, 1 + n), subject.order(`${n}`, 10_000 + n)]);
       await market.load([subject.collection(), ...hidden, subject.listing('9999', 5_000)]);
       assert.equal((await rawsOf(subject))[0], '5000');
@@ -125,7 +125,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
 
     test('is compared as an integer up to 2^256-1', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.collection(),
         subject.order('1', UINT256_MAX),
@@ -135,7 +135,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
 
     test('is the first row of the listings', async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
         subject.listing(mintOf('1'), 10, { source: 'tensor' }),
@@ -161,7 +161,7 @@ forEachMarket('floor', { settings }, (market) => {
         [10n ** 18n, 1_000, 1_125n * 10n ** 15n],
         [UINT256_MAX, 10_000, UINT256_MAX * 2n + UINT256_MAX / 40n + 1n],
       ];
-      const subjects = cases.map(([, royaltyBps]) => newSubject({ royaltyBps }));
+      const subjects = cases.map(([, royaltyBps]) => newCollection({ royaltyBps }));
       await market.load(subjects.map((subject) => subject.collection()));
       await market.load(subjects.map((subject, index) => subject.order('1', cases[index]?.[0] ?? 0n)));
       for (const [index, subject] of subjects.entries()) {
@@ -171,13 +171,13 @@ forEachMarket('floor', { settings }, (market) => {
     });
 
     test('of a collection without a royalty on record is ask and platform fee', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection(), subject.order('1', 1_000)]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1025']);
     });
 
     test("of an external row is its marketplace's buyer total, or its ask when none is recorded", async () => {
-      const subject = newSubject({ royaltyBps: 500 });
+      const subject = newCollection({ royaltyBps: 500 });
       await market.load([subject.collection(), subject.listing('1', 1_000, { buyerTotalRaw: '1111' })]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1111']);
       await market.load([subject.listing('2', 1_050)]);
@@ -185,7 +185,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
 
     test('is the cheaper of own and external, in all and not by the ask', async () => {
-      const subject = newSubject({ royaltyBps: 500 });
+      const subject = newCollection({ royaltyBps: 500 });
       await market.load([
         subject.collection(),
         subject.order('1', 1_000),
@@ -197,7 +197,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
 
     test('of an own Solana row adds the fees too, where no buyer total is recorded', async () => {
-      const subject = newSubject({ chain: 'solana', royaltyBps: 500 });
+      const subject = newCollection({ chain: 'solana', royaltyBps: 500 });
       const own = { source: 'mercat' };
       await market.load([subject.collection(), subject.listing(mintOf('1'), 1_000, own)]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1075']);
@@ -212,7 +212,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
 
     test('looks at live rows alone: none that has ended, expired or costs nothing', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.collection({ snapshot: { floorRaw: '3' } }),
         subject.order('1', 0),
@@ -229,7 +229,7 @@ forEachMarket('floor', { settings }, (market) => {
   });
 
   test('follows an import in the very next request', async () => {
-    const subject = newSubject({ royaltyBps: 0 });
+    const subject = newCollection({ royaltyBps: 0 });
     await market.load([subject.collection()]);
     assert.deepEqual(await rawsOf(subject), [null, null]);
     await market.load([subject.order('1', 1_000)]);

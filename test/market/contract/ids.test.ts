@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
-import { forEachMarket, mintOf, newSubject } from '../../support/service/market.ts';
+import { forEachMarket, mintOf, newCollection } from '../../support/service/market.ts';
 
 const ENDPOINTS = ['', '/floor', '/listings', '/sales'];
 const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
@@ -21,7 +21,7 @@ forEachMarket('ids', { settings }, (market) => {
 
   test('all four collection endpoints take canonical id, slug and address', async () => {
     for (const chain of ['ethereum', 'solana']) {
-      const subject = newSubject({ chain });
+      const subject = newCollection({ chain });
       const asset = chain === 'solana' ? mintOf('any') : '1';
       await market.load([subject.collection(), subject.listing(asset, 5), subject.sale(asset, 5)]);
       for (const endpoint of ENDPOINTS) {
@@ -38,7 +38,7 @@ forEachMarket('ids', { settings }, (market) => {
   });
 
   test('every collectionId in an answer is taken back as an id', async () => {
-    const subject = newSubject({ chain: 'solana' });
+    const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection(), subject.listing(mintOf('1'), 5), subject.sale(mintOf('1'), 5)]);
     const told = [
       (await market.ok('/v1/collections?chain=solana&limit=100')).data.find((one: any) => one.slug === subject.slug).id,
@@ -52,8 +52,8 @@ forEachMarket('ids', { settings }, (market) => {
   });
 
   test('a canonical id is read in any case of its address half, and in lower case alone of its chain', async () => {
-    const evm = newSubject({ chain: 'base' });
-    const solana = newSubject({ chain: 'solana' });
+    const evm = newCollection({ chain: 'base' });
+    const solana = newCollection({ chain: 'solana' });
     await market.load([evm.collection(), solana.collection()]);
     for (const id of [evm.id, `base_${shout(evm.address)}`]) assert.equal(await idOf(id), evm.id);
     for (const address of [solana.address, swapCase(solana.address), solana.address.toUpperCase()]) {
@@ -65,8 +65,8 @@ forEachMarket('ids', { settings }, (market) => {
   });
 
   test('an EVM address is read in any case, a Solana mint exactly as it is written', async () => {
-    const evm = newSubject();
-    const solana = newSubject({ chain: 'solana' });
+    const evm = newCollection();
+    const solana = newCollection({ chain: 'solana' });
     await market.load([evm.collection(), solana.collection()]);
     for (const address of [
       evm.address,
@@ -93,7 +93,7 @@ forEachMarket('ids', { settings }, (market) => {
       'a+b',
       '%41',
     ]) {
-      const subject = newSubject({ slug });
+      const subject = newCollection({ slug });
       await market.load([subject.collection()]);
       assert.equal(await idOf(slug), subject.id, slug);
       assert.equal((await market.ok(`${subject.path}/listings`)).data.length, 0);
@@ -151,7 +151,7 @@ forEachMarket('ids', { settings }, (market) => {
   });
 
   test('a slug that could be taken for an id or an address is refused when it comes in', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     for (const slug of [
       subject.id,
       subject.address,
@@ -166,7 +166,7 @@ forEachMarket('ids', { settings }, (market) => {
   });
 
   test('of two mints that differ only in case the second is refused when it comes in, naming the first', async () => {
-    const subject = newSubject({ chain: 'solana' });
+    const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     const at = subject.address.search(/[a-hjkmnp-z]/);
     const second =
@@ -179,7 +179,7 @@ forEachMarket('ids', { settings }, (market) => {
   });
 
   test('a collection on the configured chain is found by all three, and every endpoint answers for it', async () => {
-    const subject = newSubject({ chain: 'monad' });
+    const subject = newCollection({ chain: 'monad' });
     await market.load([
       subject.collection(),
       subject.order('1', 10n ** 18n),

@@ -5,7 +5,7 @@ import http from 'node:http';
 import { before, beforeEach, describe, test } from 'node:test';
 import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
 import type { TestResponse } from '../../support/service/service.ts';
-import { MINUTE_MS, SECOND_MS, forEachMarket, newSubject, range } from '../../support/service/market.ts';
+import { MINUTE_MS, SECOND_MS, forEachMarket, newCollection, range } from '../../support/service/market.ts';
 
 const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
@@ -13,7 +13,7 @@ const LIST_MAX = 120;
 const SINGLE_MAX = 300;
 
 forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
-  const subject = newSubject();
+  const subject = newCollection();
   const lists = ['/v1/collections', `${subject.path}/listings`, `${subject.path}/sales`];
   const singles = [
     '/v1',

@@ -10,7 +10,7 @@ import {
   START,
   forEachMarket,
   mintOf,
-  newSubject,
+  newCollection,
   range,
   readCursorSecret,
 } from '../../support/service/market.ts';
@@ -29,7 +29,7 @@ forEachMarket('listings', { prepare }, (market) => {
 
   describe('the merge', () => {
     test('shows an asset once: the own EVM row even when it is dearer, else the cheapest external one', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.collection(),
         subject.order('1', 100),
@@ -50,7 +50,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('shows the cheapest of several own orders of one asset', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.collection(),
         subject.order('1', 30),
@@ -61,7 +61,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('on Solana lets the cheapest row win, whoever made it', async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
         subject.listing(mintOf('a'), 9, { source: 'mercat' }),
@@ -80,7 +80,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('an own row that has ended hides nothing', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const ended = ['filled', 'cancelled', 'expired'].map((status, index) =>
         subject.order(`${index}`, 10, { status, createdAt: market.ago(HOUR_MS) }),
       );
@@ -96,7 +96,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('orders rows of one price by their order ids, in the order of code units', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const ids = ['b', 'a', 'B', 'a1', '10', '9', 'é', 'z', '_'];
       await market.load([
         subject.collection(),
@@ -112,7 +112,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('never lists what has expired by the clock, has ended, or costs nothing', async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
         subject.listing(mintOf('zero'), 0),
@@ -129,7 +129,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('agrees with a plain reading of the rules on a book of many rows', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const draw = (seed: number, bound: number) => (seed * 7_919 + 104_729 * (seed % 97)) % bound;
       const orders = range(120).map((n) => ({ asset: `${draw(n, 200)}`, raw: 50 + draw(n * 3, 90), n }));
       const external = range(500).map((n) => ({ asset: `${draw(n * 5, 420)}`, raw: 20 + draw(n * 11, 300), n }));
@@ -158,7 +158,7 @@ forEachMarket('listings', { prepare }, (market) => {
 
   describe('the window', () => {
     test('holds exactly the 250 cheapest assets, though hundreds of cheaper rows are hidden by own ones', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const hidden = range(700).map((n) => subject.listing(`${n}`, 1 + n));
       const dear = range(700).map((n) => subject.order(`${n}`, 1_000_000 + n));
       const open = range(300).map((n) => subject.listing(`${10_000 + n}`, 5_000 + n));
@@ -171,7 +171,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('is not filled by many rows of a few assets', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const doubles = range(900).map((n) => subject.listing(`${n % 3}`, 1 + n, { id: `d${n}` }));
       const singles = range(260).map((n) => subject.listing(`${100 + n}`, 10_000 + n));
       await market.load([subject.collection(), ...doubles, ...singles]);
@@ -182,7 +182,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('is walked page by page in its order to its last page, with any limit', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.collection(),
         ...range(251).map((n) => (n % 2 === 0 ? subject.order(`${n}`, 500 - n) : subject.listing(`${n}`, 500 - n))),
@@ -194,7 +194,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('has pages of 25 by default, and an end that says so', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection(), ...range(50).map((n) => subject.order(`${n}`, 1 + n))]);
       const first = await market.ok(`${subject.path}/listings`);
       assert.equal(first.data.length, 25);
@@ -208,13 +208,13 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('has no meta while its sources are healthy', async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), subject.listing(mintOf('m'), 5)]);
       assert.deepEqual(Object.keys(await market.ok(`${subject.path}/listings`)), ['data', 'pagination']);
     });
 
     test('is empty for a collection without listings, and for one without a contract address', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection(), { kind: 'collection', slug: 'unlisted', name: 'No address' }]);
       const empty = { data: [], pagination: { nextCursor: null, hasMore: false } };
       assert.deepEqual(await market.ok(`${subject.path}/listings`), empty);
@@ -222,7 +222,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('shows an import in the very next request: a new row, a new price, an end', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       const stated = { id: `live-${subject.slug}` };
       await market.load([subject.collection()]);
@@ -240,7 +240,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('does not take back a row that has ended', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       await market.load([subject.collection(), subject.order('1', 30, { status: 'filled' })]);
       await market.load([subject.order('1', 30), subject.order('1', 20)]);
@@ -250,7 +250,7 @@ forEachMarket('listings', { prepare }, (market) => {
 
   describe('a bad request', () => {
     test('names a limit that is not an integer from 1 to 100 in plain digits', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection()]);
       const limits = ['0', '101', '-1', '1.5', '1e1', '0x10', '%2B5', '%205', '05', '', 'ten', '9007199254740993', '٣'];
       for (const limit of [...limits, '5&limit=5']) {
@@ -263,7 +263,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('names a cursor that was not handed out for these listings', async () => {
-      const [one, two] = [newSubject(), newSubject()];
+      const [one, two] = [newCollection(), newCollection()];
       const rows = (subject: typeof one) => range(5).map((n) => subject.order(`${n}`, 1 + n));
       await market.load([
         one.collection(),
@@ -292,7 +292,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('is an offset beyond the ceiling of the window, never an empty page', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection(), ...range(260).map((n) => subject.order(`${n}`, 1 + n))]);
       const at = (offset: string) => {
         const cursor = sealCursor(secret, `listings ${subject.id}`, offset);
@@ -305,7 +305,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
 
     test('is not what an unknown parameter makes: it changes nothing', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
       const plain = await market.get(`${subject.path}/listings?limit=2`);
       for (const query of ['limit=2&_=123', 'utm=a&utm=b&limit=2', 'sort=floor&limit=2&chain=x']) {

@@ -8,12 +8,12 @@ import {
   DAY_MS,
   MINUTE_MS,
   SECOND_MS,
-  START,
-  UINT256_MAX,
   SELLER,
   SOLANA_SELLER,
+  START,
+  UINT256_MAX,
   mintOf,
-  newSubject,
+  newCollection,
 } from '../../support/service/market.ts';
 
 const DAY_BEFORE = new Date(START - DAY_MS).toISOString();
@@ -24,7 +24,7 @@ const assetsOf = (rows: any[]) => rows.map((row) => row.tokenId ?? row.mint);
 export function describeMarketItems(market: TestMarket): void {
   describe('a row', () => {
     test('of the own EVM book has every field, the upper-case code of the service and the order-book id', async () => {
-      const subject = newSubject({ chain: 'base' });
+      const subject = newCollection({ chain: 'base' });
       const expiresAt = new Date(START + DAY_MS).toISOString();
       await market.load([
         subject.collection(),
@@ -52,7 +52,7 @@ export function describeMarketItems(market: TestMarket): void {
     });
 
     test('of an external marketplace on EVM has its source slug and the mirror id, never the order hash', async () => {
-      const subject = newSubject({ chain: 'polygon' });
+      const subject = newCollection({ chain: 'polygon' });
       const orderHash = `0x${'ab'.repeat(32)}`;
       const tx = `0x${'Cd'.repeat(32)}`;
       const more = { source: 'magic-eden', id: 'me:42/x', orderHash, tx };
@@ -79,7 +79,7 @@ export function describeMarketItems(market: TestMarket): void {
     });
 
     test('on Solana has a mint as written, no contract address, and a lower-cased collection id', async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('case');
       await market.load([subject.collection(), subject.listing(mint, 2_500_000_000, { source: 'tensor', id: 'T1' })]);
       const { data } = await market.ok(`${subject.path}/listings`);
@@ -105,7 +105,7 @@ export function describeMarketItems(market: TestMarket): void {
     });
 
     test("of the service's own Solana listings comes through the mirror with the service's code and prefix", async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
         subject.listing(mintOf('1'), 5, { source: 'mercat', id: 'escrow1' }),
@@ -122,7 +122,7 @@ export function describeMarketItems(market: TestMarket): void {
     });
 
     test('without a mirror id keeps one and the same order id over imports', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const records = [subject.collection(), subject.listing('1', 5)];
       await market.load(records);
       const [first] = (await market.ok(`${subject.path}/listings`)).data;
@@ -135,7 +135,7 @@ export function describeMarketItems(market: TestMarket): void {
 
   describe('a price', () => {
     test('keeps amounts up to 2^256-1 and token ids of 78 digits byte for byte', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const large = toLargeTokenId('one');
       const raws = [1n, 9_007_199_254_740_993n, 10n ** 18n + 1n, 2n ** 255n, UINT256_MAX - 1n, UINT256_MAX];
       const ids = [UINT256_MAX.toString(), large, '0', '9007199254740993', '10', '9'];
@@ -154,7 +154,7 @@ export function describeMarketItems(market: TestMarket): void {
     });
 
     test('is sorted as an integer: 9 before 10 before 2^256-1', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       const raws = [10n, UINT256_MAX, 9n, 2n ** 64n, 100n, 99n, 2n ** 64n + 1n];
       await market.load([
         subject.collection(),
@@ -166,7 +166,7 @@ export function describeMarketItems(market: TestMarket): void {
     });
 
     test('has dollars in cents from one dollar up, and six significant digits below', async () => {
-      const subject = newSubject({ chain: 'apechain' });
+      const subject = newCollection({ chain: 'apechain' });
       const amounts = [
         '1000000000000000000',
         '12345678900000000000',
@@ -193,7 +193,7 @@ export function describeMarketItems(market: TestMarket): void {
     });
 
     test('has no dollars once the newest rate is older than 15 minutes, and has them again with a newer one', async () => {
-      const subject = newSubject({ chain: 'ink' });
+      const subject = newCollection({ chain: 'ink' });
       const usd = async () => (await market.ok(`${subject.path}/listings`)).data[0].price.usd;
       const rate = (dollars: number, at: string) => ({ kind: 'rate', symbol: 'ETH', usd: dollars, at });
       await market.load([subject.collection(), subject.order('1', 10n ** 18n), rate(2_000, market.ago(0))]);

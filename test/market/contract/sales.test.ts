@@ -15,7 +15,7 @@ import {
   UINT256_MAX,
   forEachMarket,
   mintOf,
-  newSubject,
+  newCollection,
   range,
 } from '../../support/service/market.ts';
 
@@ -24,7 +24,7 @@ const rawsOf = (rows: any[]) => rows.map((row) => row.price.raw);
 
 forEachMarket('sales', {}, (market) => {
   test('a sale on EVM has every field, and names its source and the listing it came from', async () => {
-    const subject = newSubject({ chain: 'abstract' });
+    const subject = newCollection({ chain: 'abstract' });
     const tx = toEvmHash('a sale');
     const more = {
       seller: SELLER,
@@ -57,7 +57,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('an own sale on Solana has the code of the service and the prefix, and null where nothing was told', async () => {
-    const subject = newSubject({ chain: 'solana' });
+    const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('sold');
     const tx = toSolanaSignature('a sale');
     const told = { source: 'mercat', listingId: 'escrow', seller: SOLANA_SELLER, buyer: SOLANA_BUYER, logIndex: 1, tx };
@@ -81,7 +81,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('amounts come back byte for byte up to 2^256-1', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const raws = [UINT256_MAX, UINT256_MAX - 1n, 10n ** 18n + 1n, 9_007_199_254_740_993n, 1n, 0n].map(String);
     await market.load([
       subject.collection(),
@@ -91,7 +91,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('sales come newest first, whatever the order they were told in', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const hours = [5, 1, 9, 3, 7, 2, 8, 4, 6, 0];
     await market.load([
       subject.collection(),
@@ -105,7 +105,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('many sales of one second are paged without a gap or a repeat, in the order of one page', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const second = at(START - HOUR_MS);
     const sales = range(90).map((n) =>
       subject.sale(`${n}`, 1 + n, { timestamp: second, tx: toEvmHash('sweep', `${n % 7}`), logIndex: n }),
@@ -122,7 +122,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('sales that come in between two pages make no other row repeat or vanish', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const sale = (n: number, more = {}) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS), ...more });
     await market.load([subject.collection(), ...range(20).map((n) => sale(10 + 2 * n))]);
     const seen: string[] = [];
@@ -145,7 +145,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('a page is cut first and loses its uninterpretable rows then: short and empty pages with more to come', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const bad = ['6.27e+16', '1.5', '-1', '', 'NaN', '0x10', (UINT256_MAX + 1n).toString(), '1,000', ' 1', 'null'];
     const prices = range(12).map((n) => (n < 3 || n >= 9 ? `${n + 1}` : (bad[n - 3] ?? 'x')));
     prices[6] = 'unknown';
@@ -168,7 +168,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('none of the prices that are not integers from 0 to 2^256-1 is served', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const bad = ['6.27e+16', '1.0', '-1', '+1', 'NaN', '0x10', (UINT256_MAX + 1n).toString(), '1,000', ' 1', '1 ', '٣'];
     const sales = bad.map((price, n) => subject.sale(`${n}`, price, { timestamp: market.ago(n * HOUR_MS) }));
     await market.load([subject.collection(), ...sales, { ...subject.sale('n', 0), tokenId: '99', price: 6.27e16 }]);
@@ -178,7 +178,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('the last full page says that it is the last', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const sales = range(50).map((n) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS) }));
     await market.load([subject.collection(), ...sales]);
     const first = await market.ok(`${subject.path}/sales`);
@@ -189,7 +189,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('a collection without sales has an empty page', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     await market.load([subject.collection()]);
     assert.deepEqual(await market.ok(`${subject.path}/sales`), {
       data: [],
@@ -198,7 +198,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('a sale is there in the request after its import, and once however often it is told', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const sale = subject.sale('1', 5, { tx: toEvmHash('told twice'), logIndex: 1 });
     await market.load([subject.collection()]);
     assert.equal((await market.ok(`${subject.path}/sales`)).data.length, 0);
@@ -223,7 +223,7 @@ forEachMarket('sales', {}, (market) => {
   });
 
   test('a bad limit, and a cursor that was not handed out for these sales, are named in a bad_request', async () => {
-    const [one, two] = [newSubject(), newSubject()];
+    const [one, two] = [newCollection(), newCollection()];
     const rows = (subject: typeof one) =>
       range(5).flatMap((n) => [subject.order(`${n}`, 1 + n), subject.sale(`${n}`, 1, { timestamp: market.ago(n) })]);
     await market.load([one.collection(), two.collection(), ...rows(one), ...rows(two)]);

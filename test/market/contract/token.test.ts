@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toEvmAddress, toLargeTokenId, toSolanaAddress } from '../../../sample/random.ts';
-import type { Subject } from '../../support/service/market.ts';
+import type { TestCollection } from '../../support/service/market.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -14,7 +14,7 @@ import {
   UINT256_MAX,
   forEachMarket,
   mintOf,
-  newSubject,
+  newCollection,
 } from '../../support/service/market.ts';
 
 const HOLDER = toEvmAddress('holder');
@@ -26,13 +26,13 @@ const EXTRA_TOKEN = toEvmAddress('extra');
 const settings = {
   CUSTODY_WALLETS: `${EVM_VAULT.toUpperCase().replace('0X', '0x')}=The vault, ${SOLANA_VAULT}=Solana vault`,
 };
-const pathOf = (subject: Subject, asset: string) => `/v1/tokens/${subject.chain}/${subject.address}/${asset}`;
+const pathOf = (subject: TestCollection, asset: string) => `/v1/tokens/${subject.chain}/${subject.address}/${asset}`;
 
 forEachMarket('tokens', { settings }, (market) => {
-  const read = async (subject: Subject, asset: string) => (await market.ok(pathOf(subject, asset))).data;
+  const read = async (subject: TestCollection, asset: string) => (await market.ok(pathOf(subject, asset))).data;
 
   test('an EVM token has every field: subject, words, rarity, owner, own listing and last price', async () => {
-    const subject = newSubject({ chain: 'ink' });
+    const subject = newCollection({ chain: 'ink' });
     await market.load([
       subject.collection(),
       subject.token('42', { name: 'Forty-two', image: 'ipfs://x/42.png', rarityRank: 1, owner: HOLDER }),
@@ -71,7 +71,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   test('a Solana token is named by its mint, as written, and has no contract address', async () => {
-    const subject = newSubject({ chain: 'solana' });
+    const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('token');
     await market.load([subject.collection(), subject.token(mint, { name: 'Minted' })]);
     const token = await read(subject, mint);
@@ -82,7 +82,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   test('what nobody has told is null, and every field is there', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     await market.load([subject.token('1')]);
     assert.deepEqual(await read(subject, '1'), {
       chain: 'ethereum',
@@ -100,14 +100,14 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   test('an EVM address is read in any case and answered in lower case', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     await market.load([subject.token('1', { name: 'Cased' })]);
     const { data } = await market.ok(`/v1/tokens/ethereum/0x${subject.address.slice(2).toUpperCase()}/1`);
     assert.deepEqual([data.name, data.contractAddress], ['Cased', subject.address]);
   });
 
   test('token ids of 78 digits are told apart to the last digit', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const ids = [toLargeTokenId('a'), UINT256_MAX.toString(), (UINT256_MAX - 1n).toString(), '0'];
     await market.load(ids.map((id) => subject.token(id, { name: `Name of ${id}` })));
     for (const id of ids) {
@@ -118,7 +118,7 @@ forEachMarket('tokens', { settings }, (market) => {
 
   describe('the owner', () => {
     test('is the seller while the token is listed, and the holder again when the listing has expired', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.token('1', { owner: HOLDER }),
         subject.order('1', 5, { expiresAt: market.ago(-SECOND_MS / 2) }),
@@ -132,8 +132,8 @@ forEachMarket('tokens', { settings }, (market) => {
     });
 
     test('in a custody wallet is its label with the address withheld, on both families', async () => {
-      const evm = newSubject();
-      const solana = newSubject({ chain: 'solana' });
+      const evm = newCollection();
+      const solana = newCollection({ chain: 'solana' });
       await market.load([evm.token('1', { owner: EVM_VAULT }), solana.token(mintOf('v'), { owner: SOLANA_VAULT })]);
       assert.deepEqual((await read(evm, '1')).owner, { address: null, kind: 'custody', label: 'The vault' });
       const { text } = await market.get(pathOf(solana, mintOf('v')));
@@ -142,7 +142,7 @@ forEachMarket('tokens', { settings }, (market) => {
     });
 
     test('of a token in custody that is listed is the seller, never the custody wallet', async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('escrowed');
       await market.load([
         subject.token(mint, { owner: SOLANA_VAULT }),
@@ -154,14 +154,14 @@ forEachMarket('tokens', { settings }, (market) => {
     });
 
     test('is never the custody wallet, not even where a source takes it for the seller', async () => {
-      const subject = newSubject({ chain: 'solana' });
+      const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('mistaken');
       await market.load([subject.token(mint), subject.listing(mint, 5, { seller: SOLANA_VAULT })]);
       assert.deepEqual((await read(subject, mint)).owner, { address: null, kind: 'custody', label: 'Solana vault' });
     });
 
     test('is unknown where no owner is on record', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.sale('1', 5)]);
       assert.deepEqual((await read(subject, '1')).owner, { address: null, kind: 'unknown', label: null });
     });
@@ -169,7 +169,7 @@ forEachMarket('tokens', { settings }, (market) => {
 
   describe('the listing', () => {
     test('from the overlay is the cheapest, and shows the signed-order hash where one is known', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.listing('1', 30, { id: 'a', orderHash: `0x${'11'.repeat(32)}` }),
         subject.listing('1', 20, { source: 'blur', id: 'b', orderHash: ORDER_HASH.toUpperCase().replace('0X', '0x') }),
@@ -181,7 +181,7 @@ forEachMarket('tokens', { settings }, (market) => {
     });
 
     test('shows no order hash in the list of listings', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 20, { id: 'mirror-1', orderHash: ORDER_HASH })]);
       const { data } = await market.ok(`${subject.path}/listings`);
       assert.equal(data[0].orderId, 'mirror-1');
@@ -189,7 +189,7 @@ forEachMarket('tokens', { settings }, (market) => {
     });
 
     test('of the own book wins over the overlay, even when it is dearer, with the order-book id', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.listing('1', 10, { orderHash: ORDER_HASH }),
         subject.order('1', 90),
@@ -201,7 +201,7 @@ forEachMarket('tokens', { settings }, (market) => {
     });
 
     test('is null when every one has ended, expired by the clock, or costs nothing', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.order('1', 5, { status: 'cancelled' }),
         subject.order('1', 5, { createdAt: market.ago(HOUR_MS), expiresAt: market.ago(0) }),
@@ -214,7 +214,7 @@ forEachMarket('tokens', { settings }, (market) => {
     });
 
     test('follows an import in the very next request', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.token('1', { owner: HOLDER })]);
       assert.equal((await read(subject, '1')).listing, null);
       await market.load([subject.order('1', 5)]);
@@ -227,7 +227,7 @@ forEachMarket('tokens', { settings }, (market) => {
 
   describe('the last sale', () => {
     test('is the price of the newest one and nothing else', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.sale('1', 5, { timestamp: market.ago(3 * HOUR_MS) }),
         subject.sale('1', UINT256_MAX, { timestamp: market.ago(HOUR_MS) }),
@@ -240,7 +240,7 @@ forEachMarket('tokens', { settings }, (market) => {
     });
 
     test('is null when its recorded price cannot be interpreted, though an older one could be', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([
         subject.sale('1', 5, { timestamp: market.ago(2 * HOUR_MS) }),
         subject.sale('1', '6.27e+16', { timestamp: market.ago(HOUR_MS) }),
@@ -249,14 +249,14 @@ forEachMarket('tokens', { settings }, (market) => {
     });
 
     test('of nothing is a price of nothing, not unknown', async () => {
-      const subject = newSubject();
+      const subject = newCollection();
       await market.load([subject.sale('1', 0)]);
       assert.equal((await read(subject, '1')).lastSale.price.raw, '0');
     });
   });
 
   test('an image that is not http, https, ipfs, ar or data:image is served as null', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     const images: [string, string, boolean][] = [
       ['1', 'https://example.org/1.png', true],
       ['2', 'ar://abc', true],
@@ -272,9 +272,9 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   test('a token that the indexer has never seen is not found, even when the own book lists it', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.order('2', 5)]);
-    const solana = newSubject({ chain: 'solana' });
+    const solana = newCollection({ chain: 'solana' });
     const paths = [
       pathOf(subject, '2'),
       pathOf(subject, '3'),
@@ -290,7 +290,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   test('a token seen only in a listing or a sale is known', async () => {
-    const subject = newSubject();
+    const subject = newCollection();
     await market.load([subject.listing('1', 5, { status: 'cancelled' }), subject.sale('2', '1.5')]);
     assert.equal((await read(subject, '1')).tokenId, '1');
     assert.equal((await read(subject, '2')).tokenId, '2');

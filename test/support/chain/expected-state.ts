@@ -11,13 +11,13 @@ import type { Contract } from '../../../devnet/protocol.ts';
 import type { World } from '../../../devnet/world.ts';
 
 /** Dormant: could be filled if the token or the approval came back. */
-export type OrderTruth = {
+export type ExpectedOrder = {
   status: 'active' | 'dormant' | 'filled' | 'cancelled' | 'expired';
   /** Units that were bought. */
   filled: bigint;
 };
 
-export type SaleTruth = {
+export type ExpectedSale = {
   tx: Hex;
   /** Of the fill of the order that offers the tokens, where two orders were matched. */
   logIndex: number;
@@ -31,10 +31,10 @@ export type SaleTruth = {
   buyer: Address;
 };
 
-export type ChainTruth = {
+export type ExpectedState = {
   height: number;
   /** By order hash. */
-  orders: Map<Hex, OrderTruth>;
+  orders: Map<Hex, ExpectedOrder>;
   /** Owners of single tokens by `contract:tokenId`; null: burnt. */
   owners: Map<string, Address | null>;
   /** Units of editions by `contract:tokenId:holder`, above zero only. */
@@ -42,15 +42,15 @@ export type ChainTruth = {
   /** By contract: the least that an offerer asks for one unit, in native currency. Null: nobody asks. */
   floors: Map<Address, bigint | null>;
   /** In the order of the chain. */
-  sales: readonly SaleTruth[];
+  sales: readonly ExpectedSale[];
 };
 
 /** `now` in milliseconds; by default the time of the chain's clock. */
-export async function readTruth(
+export async function readExpectedState(
   world: World,
   accepted: readonly Listing[],
   now: number = world.chain.clock(),
-): Promise<ChainTruth> {
+): Promise<ExpectedState> {
   const { chain, protocol, collections } = world;
   const height = Number(await chain.rpc.call<Hex>('eth_blockNumber'));
   const events = await readEvents(chain, [protocol.seaport, ...collections]);
@@ -97,7 +97,7 @@ async function readOrders(
   world: World,
   accepted: readonly Listing[],
   { events, now }: { events: readonly Event[]; now: number },
-): Promise<ChainTruth['orders']> {
+): Promise<ExpectedState['orders']> {
   const { chain, protocol } = world;
   const { seaport } = protocol;
   const statuses = await readValues(
@@ -117,7 +117,7 @@ async function readOrders(
       const units = listing.tokens[0]?.units ?? 0n;
       const filled = whole === 0n ? 0n : (units * part) / whole;
       const expiresAt = Number(components.endTime) * 1000;
-      const truth = (status: OrderTruth['status']): [Hex, OrderTruth] => [hash, { status, filled }];
+      const truth = (status: ExpectedOrder['status']): [Hex, ExpectedOrder] => [hash, { status, filled }];
       if (whole > 0n && part === whole) return truth('filled');
       const isVoid = counters[index] !== components.counter;
       const ends = [
@@ -182,7 +182,7 @@ function counterKey(offerer: Address, counter: bigint): string {
 async function readHoldings(
   { chain, collections }: World,
   events: readonly Event[],
-): Promise<Pick<ChainTruth, 'owners' | 'units'>> {
+): Promise<Pick<ExpectedState, 'owners' | 'units'>> {
   const reads = new Map<string, Read>();
   for (const { eventName, args, address } of events) {
     const contract = collections.find((collection) => collection.address === address.toLowerCase());
@@ -206,8 +206,8 @@ async function readHoldings(
     chain,
     asked.map(([, read]) => read),
   );
-  const owners: ChainTruth['owners'] = new Map();
-  const units: ChainTruth['units'] = new Map();
+  const owners: ExpectedState['owners'] = new Map();
+  const units: ExpectedState['units'] = new Map();
   for (const [index, [key, { name }]] of asked.entries()) {
     const value = values[index];
     if (name === 'ownerOf') owners.set(key, value === null ? null : lower(value));
@@ -230,7 +230,10 @@ function askOf(world: World, { components, tokens }: Listing): bigint | null {
   return (sum + units - 1n) / units;
 }
 
-function currencyOf({ protocol }: World, items: readonly { itemType: number; token: string }[]): SaleTruth['currency'] {
+function currencyOf(
+  { protocol }: World,
+  items: readonly { itemType: number; token: string }[],
+): ExpectedSale['currency'] {
   const payments = items.filter(({ itemType }) => itemType <= 1);
   if (payments.every(({ itemType }) => itemType === 0)) return 'native';
   return payments.every(({ token }) => token.toLowerCase() === protocol.wrapped.address) ? 'wrapped' : 'other';
@@ -239,7 +242,7 @@ function currencyOf({ protocol }: World, items: readonly { itemType: number; tok
 type Item = { itemType: number; token: Address; identifier: bigint; amount: bigint; recipient?: Address };
 
 /** One sale a fill, but the two fills of a matched pair are one. */
-function toSales(world: World, events: readonly Event[]): SaleTruth[] {
+function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
   const fills = events.filter(({ eventName }) => eventName === 'OrderFulfilled');
   const matches = events.filter(({ eventName }) => eventName === 'OrdersMatched');
   const matched = new Set(
@@ -258,7 +261,7 @@ function toSales(world: World, events: readonly Event[]): SaleTruth[] {
     const tokens = (isAsk ? offer : consideration).filter(isToken);
     const payments = (isAsk ? consideration : offer).filter((item) => !isToken(item));
     const other = isMatched ? receiverOf(fills, { tx, token: tokens[0] }) : recipient;
-    const sale: SaleTruth = {
+    const sale: ExpectedSale = {
       tx,
       logIndex,
       blockNumber: Number(blockNumber),

@@ -3,12 +3,12 @@
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { asOfHead, lagOf, spoil } from './faulty-responses.ts';
-import type { CachedResponse, Question } from './faulty-responses.ts';
+import { asOfHead, corrupt, lagOf } from './faulty-responses.ts';
+import type { JsonRpcRequest, JsonRpcResponse } from './faulty-responses.ts';
 import { gzipBomb } from '../replay/gzip-bomb.ts';
 
 /** Faults of the connection and of HTTP, then those of what is answered. */
-export const FAULTS = [
+export const RPC_FAULTS = [
   'stall',
   'drip',
   'reset',
@@ -38,13 +38,13 @@ export const FAULTS = [
   // leaves out the same again and again nobody can learn the truth.
   'omitted-logs',
 ] as const;
-export type Fault = (typeof FAULTS)[number];
+export type RpcFault = (typeof RPC_FAULTS)[number];
 
 export type FaultyOptions = {
   seed?: number;
   /** Share of the requests that meet a fault, of those that a fault can apply to. */
   faultShare?: number;
-  faults?: readonly Fault[];
+  faults?: readonly RpcFault[];
   /** For good: what the endpoint takes and serves. */
   rangeMax?: number;
   rangeWording?: string;
@@ -99,11 +99,11 @@ export async function startFaultyEndpoint(targetUrl: string, initial: FaultyOpti
 
   const answerTo = async (request: http.IncomingMessage, response: http.ServerResponse) => {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString();
-    const questions = JSON.parse(body) as Question | Question[];
+    const questions = JSON.parse(body) as JsonRpcRequest | JsonRpcRequest[];
     const list = [questions].flat();
     endpoint.requests += 1;
     for (const { method } of list) endpoint.asked[method] = (endpoint.asked[method] ?? 0) + 1;
-    const { faults = FAULTS, faultShare = 0 } = options;
+    const { faults = RPC_FAULTS, faultShare = 0 } = options;
     const fault = random() < faultShare ? faults[Math.floor(random() * faults.length)] : undefined;
     const count = () => {
       if (fault) endpoint.counts[fault] = (endpoint.counts[fault] ?? 0) + 1;
@@ -128,7 +128,7 @@ export async function startFaultyEndpoint(targetUrl: string, initial: FaultyOpti
     const understood = lag > 0 ? list.map((question) => asOfHead(question, newest - lag)) : list;
     const clean = await forward(targetUrl, understood);
     const context = { options, newest, random, omitted, count };
-    const answers = spoil(list, clean, fault, context);
+    const answers = corrupt(list, clean, fault, context);
     const text = JSON.stringify(Array.isArray(questions) ? answers : answers[0]);
     if (fault === 'truncated' || fault === 'drip') count();
     if (fault === 'drip') return drip(response, text);
@@ -143,10 +143,10 @@ export async function startFaultyEndpoint(targetUrl: string, initial: FaultyOpti
   return endpoint;
 }
 
-const BLOCK_NUMBER: Question = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
+const BLOCK_NUMBER: JsonRpcRequest = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
 
 /** What the faults of the connection and of HTTP do. */
-const BREAKS: Partial<Record<Fault, (response: http.ServerResponse, options: FaultyOptions) => unknown>> = {
+const BREAKS: Partial<Record<RpcFault, (response: http.ServerResponse, options: FaultyOptions) => unknown>> = {
   stall: () => undefined,
   reset: (response) => response.destroy(),
   limited: (response, { retryAfterS = 1 }) => {
@@ -186,13 +186,13 @@ function send(response: http.ServerResponse, status: number, body: unknown): voi
   response.writeHead(status, { 'content-type': 'application/json' }).end(text);
 }
 
-async function forward(targetUrl: string, questions: readonly Question[]): Promise<CachedResponse[]> {
+async function forward(targetUrl: string, questions: readonly JsonRpcRequest[]): Promise<JsonRpcResponse[]> {
   const response = await fetch(targetUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(questions),
   });
-  const answers = (await response.json()) as CachedResponse[];
+  const answers = (await response.json()) as JsonRpcResponse[];
   // In the order of the questions, as most endpoints have it.
   return questions.map(({ id }) => answers.find((answer) => answer.id === id) ?? { jsonrpc: '2.0', id });
 }

@@ -1,10 +1,10 @@
-// What a faulty endpoint makes of true answers. Each fault tells whether it found something to spoil, so that a count is a
+// What a faulty endpoint makes of true answers. Each fault tells whether it found something to corrupt, so that a count is a
 // count of lies told.
 
-import type { Fault, FaultyOptions } from './faulty-endpoint.ts';
+import type { FaultyOptions, RpcFault } from './faulty-endpoint.ts';
 
-export type Question = { jsonrpc: string; id: number; method: string; params: unknown[] };
-export type CachedResponse = { jsonrpc: string; id: number | null; result?: unknown; error?: unknown };
+export type JsonRpcRequest = { jsonrpc: string; id: number; method: string; params: unknown[] };
+export type JsonRpcResponse = { jsonrpc: string; id: number | null; result?: unknown; error?: unknown };
 type Log = Record<string, unknown> & { address: string; topics: string[]; blockNumber: string };
 type Block = Record<string, unknown> & { number: string };
 
@@ -18,7 +18,7 @@ type Context = {
 };
 
 /** As public endpoints word it when they are asked for too many blocks or find too much in them. */
-export const RANGE_WORDINGS = [
+export const RANGE_ERROR_MESSAGES = [
   'query returned more than 10000 results. Try with this block range [0x1, 0x2].',
   'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range',
   'Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range.',
@@ -39,22 +39,22 @@ const LAG_OF_FAULT = 3;
 const FOREIGN = '0x00000000000000000000000000000000000f0e1e';
 
 /** How many blocks the endpoint is behind in this request. */
-export function lagOf(options: FaultyOptions, fault: Fault | undefined): number {
+export function lagOf(options: FaultyOptions, fault: RpcFault | undefined): number {
   return (options.lag ?? 0) + (fault === 'lagging' ? LAG_OF_FAULT : 0);
 }
 
 /** As an endpoint whose newest block is `head` understands a question. */
-export function asOfHead(question: Question, head: number): Question {
+export function asOfHead(question: JsonRpcRequest, head: number): JsonRpcRequest {
   const asksLatest = question.method === 'eth_getBlockByNumber' && question.params[0] === 'latest';
   return asksLatest ? { ...question, params: [`0x${Math.max(0, head).toString(16)}`, false] } : question;
 }
 
-export function spoil(
-  questions: readonly Question[],
-  clean: CachedResponse[],
-  fault: Fault | undefined,
+export function corrupt(
+  questions: readonly JsonRpcRequest[],
+  clean: JsonRpcResponse[],
+  fault: RpcFault | undefined,
   context: Context,
-): CachedResponse[] {
+): JsonRpcResponse[] {
   const { options, newest, count } = context;
   const served = clean.map((answer, index) => serve(questions[index], answer, options, newest));
   const lag = lagOf(options, fault);
@@ -65,17 +65,17 @@ export function spoil(
 
 /** What holds for good, by the options. */
 function serve(
-  question: Question | undefined,
-  answer: CachedResponse,
+  question: JsonRpcRequest | undefined,
+  answer: JsonRpcResponse,
   options: FaultyOptions,
   newest: number,
-): CachedResponse {
+): JsonRpcResponse {
   const { method, params = [] } = question ?? {};
   const error = (code: number, message: string) => ({ jsonrpc: '2.0', id: answer.id, error: { code, message } });
   if (method === 'eth_chainId' && options.chainId !== undefined)
     return { ...answer, result: `0x${options.chainId.toString(16)}` };
   if (method === 'eth_getLogs' && options.rangeMax !== undefined && widthOf(params) > options.rangeMax)
-    return error(-32_000, options.rangeWording ?? RANGE_WORDINGS[0] ?? '');
+    return error(-32_000, options.rangeWording ?? RANGE_ERROR_MESSAGES[0] ?? '');
   if (options.withoutHistory && isOfOldState(method, params, newest))
     return error(-32_000, 'missing trie node 00ff (path )');
   if (options.withoutFinality && params[0] === 'finalized')
@@ -94,7 +94,7 @@ function isOfOldState(method: string | undefined, params: unknown[], newest: num
 }
 
 /** As a node that is some blocks behind, which answers nothing for blocks that it does not have. */
-function lagBehind(question: Question | undefined, answer: CachedResponse, head: number): CachedResponse {
+function lagBehind(question: JsonRpcRequest | undefined, answer: JsonRpcResponse, head: number): JsonRpcResponse {
   const { method } = question ?? {};
   if (method === 'eth_blockNumber') return { ...answer, result: `0x${head.toString(16)}` };
   if (method === 'eth_getLogs' && Array.isArray(answer.result))
@@ -103,18 +103,18 @@ function lagBehind(question: Question | undefined, answer: CachedResponse, head:
 }
 
 function spoilOne(
-  question: Question | undefined,
-  answer: CachedResponse,
-  fault: Fault,
+  question: JsonRpcRequest | undefined,
+  answer: JsonRpcResponse,
+  fault: RpcFault,
   context: Context,
-): CachedResponse {
+): JsonRpcResponse {
   const { count, random } = context;
   const { method, params = [] } = question ?? {};
-  const done = (spoilt: Partial<CachedResponse>) => {
+  const done = (spoilt: Partial<JsonRpcResponse>) => {
     count();
     return { ...answer, ...spoilt };
   };
-  const toError = (message: string): CachedResponse => {
+  const toError = (message: string): JsonRpcResponse => {
     count();
     return { jsonrpc: '2.0', id: answer.id, error: { code: -32_000, message } };
   };
@@ -125,14 +125,14 @@ function spoilOne(
   if (fault === 'wrong-chain' && method === 'eth_chainId') return done({ result: '0x539' });
   if (method !== 'eth_getLogs' || !Array.isArray(answer.result)) return answer;
   if (fault === 'range-limit' && widthOf(params) > 1)
-    return toError(RANGE_WORDINGS[Math.floor(random() * RANGE_WORDINGS.length)] ?? '');
+    return toError(RANGE_ERROR_MESSAGES[Math.floor(random() * RANGE_ERROR_MESSAGES.length)] ?? '');
   const logs = answer.result as Log[];
   const spoilt = spoilLogs(logs, params, fault, context);
   return spoilt ? done({ result: spoilt }) : answer;
 }
 
 /** Of the right shape, and nothing in it of the right type. */
-const LEAVES: Partial<Record<Fault, (leaf: unknown) => unknown>> = {
+const LEAVES: Partial<Record<RpcFault, (leaf: unknown) => unknown>> = {
   'wrong-types': (leaf) => (typeof leaf === 'string' ? { text: leaf } : 0.5),
   nulls: () => null,
 };
@@ -143,15 +143,15 @@ function mapLeaves(value: unknown, toLeaf: (leaf: unknown) => unknown): unknown 
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, mapLeaves(one, toLeaf)]));
 }
 
-/** Null when there is nothing to spoil. */
-function spoilLogs(logs: readonly Log[], params: unknown[], fault: Fault, context: Context): Log[] | null {
+/** Null when there is nothing to corrupt. */
+function spoilLogs(logs: readonly Log[], params: unknown[], fault: RpcFault, context: Context): Log[] | null {
   const last = logs.at(-1);
   return (last && LIES[fault]?.({ logs, others: logs.slice(0, -1), last, params, context })) ?? null;
 }
 
 type Told = { logs: readonly Log[]; others: readonly Log[]; last: Log; params: unknown[]; context: Context };
 
-const LIES: Partial<Record<Fault, (told: Told) => Log[] | null>> = {
+const LIES: Partial<Record<RpcFault, (told: Told) => Log[] | null>> = {
   'removed-log': ({ others, last }) => [...others, { ...last, removed: true }],
   'foreign-log': ({ logs, last }) => [...logs, { ...last, address: FOREIGN, logIndex: plus(last['logIndex'], 1) }],
   'outside-log': ({ logs, last }) => [...logs, { ...last, blockNumber: plus(last.blockNumber, 1_000_000) }],

@@ -14,7 +14,7 @@ import { createChains, parseExtraChain } from '../../../src/core/chains.ts';
 import type { Chain } from '../../../src/core/chains.ts';
 import type { Address } from '../../../src/core/address.ts';
 
-export type EvmScene = {
+export type SeaportHistory = {
   local: LocalChain;
   chain: Chain;
   protocol: Protocol;
@@ -35,7 +35,7 @@ const WRAPPED = 5n;
 const HISTORY_MS = 3_600_000;
 const BLOCK_MS = 3_000;
 
-export async function startEvmScene(): Promise<EvmScene> {
+export async function startSeaportHistory(): Promise<SeaportHistory> {
   const chain = createChains(parseExtraChain(`localnet:evm:ETH:18:${CHAIN_ID}`)).get('localnet');
   if (!chain) throw new Error('no chain');
   // Every block has a time of its own, so that one taken for another shows.
@@ -50,7 +50,7 @@ export async function startEvmScene(): Promise<EvmScene> {
   }
 }
 
-async function playScene(local: LocalChain, chain: Chain): Promise<EvmScene> {
+async function playScene(local: LocalChain, chain: Chain): Promise<SeaportHistory> {
   const protocol = await installProtocol(local);
   const [, seller, buyer, royalty] = local.accounts;
   if (!seller || !buyer || !royalty) throw new Error('too few accounts');

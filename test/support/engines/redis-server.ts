@@ -56,7 +56,7 @@ export async function startRedis(): Promise<RedisServer> {
   const url = `redis://127.0.0.1:${port}`;
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no'];
   let child: ReturnType<typeof spawn> | null = null;
-  const ask = (...command: string[]) => askRedis(url, command);
+  const ask = (...command: string[]) => sendToRedis(url, command);
   const start = async () => {
     child = spawn('redis-server', args, { stdio: 'ignore' });
     await until(
@@ -92,7 +92,7 @@ export async function startRedis(): Promise<RedisServer> {
 }
 
 /** One command to the server of that URL. */
-export async function askRedis(url: string, command: readonly string[]): Promise<unknown> {
+export async function sendToRedis(url: string, command: readonly string[]): Promise<unknown> {
   const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
   client.on('error', () => undefined);
   try {

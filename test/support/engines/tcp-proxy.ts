@@ -3,7 +3,7 @@
 
 import net from 'node:net';
 
-export type FlakyProxy = {
+export type TcpProxy = {
   /** The given URL, by way of the proxy. */
   url: string;
   /** Everything takes so much longer in each direction, from now on and in order. */
@@ -24,7 +24,7 @@ export type FlakyProxy = {
 type Pair = { client: net.Socket; upstream: net.Socket | null; silent: boolean };
 
 /** A proxy in front of the host and port of `target`, a URL. */
-export async function startFlakyProxy(target: string): Promise<FlakyProxy> {
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<Pair>();
   let delayMs = 0;

@@ -2,30 +2,30 @@
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { FuzzAnswer } from './fuzz.ts';
+import type { FuzzResponse } from './fuzz.ts';
 import type { Operation } from './document.ts';
 
-export type Judge = {
+export type ResponseChecks = {
   /** Status documented, content type, and a body as its schema says. */
-  answer(operation: Operation, target: string, answer: FuzzAnswer): void;
+  answer(operation: Operation, target: string, answer: FuzzResponse): void;
   /** An answer of the interface, whatever the path turned out to mean: a success or the envelope. */
-  envelope(target: string, answer: FuzzAnswer): void;
+  envelope(target: string, answer: FuzzResponse): void;
   /** With 400: not with a success, and not as if it were well formed but unknown. */
-  refused(target: string, answer: FuzzAnswer): void;
-  notAccepted(target: string, answer: FuzzAnswer): void;
-  notRefused(target: string, answer: FuzzAnswer): void;
+  refused(target: string, answer: FuzzResponse): void;
+  notAccepted(target: string, answer: FuzzResponse): void;
+  notRefused(target: string, answer: FuzzResponse): void;
 };
 
 type Responses = Record<string, unknown>;
 type Document = { paths: Record<string, { get: { responses: Responses } }> };
 
-export function createJudge(document: unknown): Judge {
+export function createResponseChecks(document: unknown): ResponseChecks {
   const { paths } = document as Document;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(document as object, 'document');
 
-  const matches = (pointer: string, target: string, answer: FuzzAnswer): void => {
+  const matches = (pointer: string, target: string, answer: FuzzResponse): void => {
     const check = ajv.getSchema(`document#${pointer}`) ?? ajv.compile({ $ref: `document#${pointer}` });
     expect(
       check(parse(answer.text)) === true,
@@ -35,7 +35,7 @@ export function createJudge(document: unknown): Judge {
     );
   };
 
-  const always = (target: string, answer: FuzzAnswer): void => {
+  const always = (target: string, answer: FuzzResponse): void => {
     expect(answer.status < 500, () => 'is a failure inside the service', target, answer);
     const type = answer.headers['content-type'] ?? '';
     expect(type.startsWith('application/json'), () => `is ${type}`, target, answer);
@@ -61,7 +61,7 @@ export function createJudge(document: unknown): Judge {
   };
 }
 
-function expect(holds: boolean, broken: () => string, target: string, answer: FuzzAnswer): void {
+function expect(holds: boolean, broken: () => string, target: string, answer: FuzzResponse): void {
   if (holds) return;
   throw new Error(`${target.slice(0, 300)} ${broken()}: ${answer.status} ${answer.text.slice(0, 300)}`);
 }

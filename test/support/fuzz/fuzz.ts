@@ -4,11 +4,11 @@
 
 import http from 'node:http';
 import fc from 'fast-check';
-import type { ParsedPage } from './known-values.ts';
-import { createHarvest } from './known-values.ts';
+import type { KnownValues } from './known-values.ts';
+import { createKnownValues } from './known-values.ts';
+import { createResponseChecks } from './checks.ts';
 import type { Operation, Parameter } from './document.ts';
 import { isValidText, readOperations, toArbitrary, toNearMiss } from './document.ts';
-import { createJudge } from './checks.ts';
 
 export type FuzzOptions = {
   url: string;
@@ -27,7 +27,7 @@ export type FuzzReport = { requests: number; accepted: number; findings: Finding
 
 type Kind = 'allowed' | 'one value wrong' | 'given twice' | 'raw path';
 type Values = Record<string, string>;
-export type FuzzAnswer = { status: number; headers: http.IncomingHttpHeaders; text: string };
+export type FuzzResponse = { status: number; headers: http.IncomingHttpHeaders; text: string };
 
 export async function fuzzContract(options: FuzzOptions): Promise<FuzzReport> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
@@ -40,7 +40,7 @@ export async function fuzzContract(options: FuzzOptions): Promise<FuzzReport> {
   };
   try {
     const document: unknown = JSON.parse((await send('/v1/openapi.json')).text);
-    const context: Context = { ...options, send, judge: createJudge(document), harvest: createHarvest() };
+    const context: Context = { ...options, send, judge: createResponseChecks(document), harvest: createKnownValues() };
     await gather(context, readOperations(document));
     for (const operation of readOperations(document)) {
       for (const { kind, property } of listProperties(context, operation)) {
@@ -60,8 +60,8 @@ export async function fuzzContract(options: FuzzOptions): Promise<FuzzReport> {
   return report;
 }
 
-type Send = (target: string) => Promise<FuzzAnswer>;
-type Context = FuzzOptions & { send: Send; judge: ReturnType<typeof createJudge>; harvest: ParsedPage };
+type Send = (target: string) => Promise<FuzzResponse>;
+type Context = FuzzOptions & { send: Send; judge: ReturnType<typeof createResponseChecks>; harvest: KnownValues };
 type Property = { kind: Kind; property: fc.IAsyncProperty<unknown> };
 
 /** Things of a kind that are asked for before anything else. */
@@ -223,7 +223,7 @@ function keepSendable(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]|[?#]/g, '');
 }
 
-function nextCursorOf(answer: FuzzAnswer): string | null {
+function nextCursorOf(answer: FuzzResponse): string | null {
   if (answer.status !== 200) return null;
   const { pagination } = JSON.parse(answer.text) as { pagination?: { nextCursor: string | null } };
   return pagination?.nextCursor ?? null;
@@ -231,7 +231,7 @@ function nextCursorOf(answer: FuzzAnswer): string | null {
 
 const ANSWER_LIMIT_MS = 20_000;
 
-function get(url: string, target: string, agent: http.Agent): Promise<FuzzAnswer> {
+function get(url: string, target: string, agent: http.Agent): Promise<FuzzResponse> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const request = http.get({ hostname, port, path: target, agent, timeout: ANSWER_LIMIT_MS }, (response) => {

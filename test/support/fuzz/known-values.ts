@@ -2,7 +2,7 @@
 
 import type { Operation } from './document.ts';
 
-export type ParsedPage = {
+export type KnownValues = {
   /** Takes what an answer's body tells. */
   add(text: string): void;
   /** Path parameters of the operation that name something; one empty set for an operation without any. */
@@ -12,7 +12,7 @@ export type ParsedPage = {
 type Told = Record<string, unknown>;
 const NAMES_MAX = 500;
 
-export function createHarvest(): ParsedPage {
+export function createKnownValues(): KnownValues {
   const ids = new Set<string>();
   /** By collection id: an item on Solana does not repeat the address of its collection. */
   const addresses = new Map<string, string>();

@@ -1,7 +1,7 @@
 // What every refusal of interface A looks like, whatever was refused: the envelope and nothing else.
 
 import assert from 'node:assert/strict';
-import type { RawAnswer } from './raw-http.ts';
+import type { RawResponse } from './raw-http.ts';
 
 const CODES: Record<number, string> = {
   400: 'bad_request',
@@ -17,7 +17,7 @@ const INSIDE =
   /\bat .+:\d+|node_modules|file:|\.[jt]s\b|\/(tmp|home|usr|var|work|src)\/|\b(select|insert|update|delete)\b.+\b(from|into|set|where)\b|postgres|pglite|fastify|127\.0\.0\.1|localhost|::1|ECONN|[A-Z][a-z]+Error\b/i;
 
 /** Fails unless the answer has one of the statuses, with the envelope as its whole body and nothing of the inside in it. */
-export function assertRefused(answer: RawAnswer, statuses: number | readonly number[], what: string): void {
+export function assertErrorEnvelope(answer: RawResponse, statuses: number | readonly number[], what: string): void {
   const { status, headers, body } = answer;
   const said = `${what.slice(0, 200)}: ${status} ${body.slice(0, 300)}`;
   assert.ok([statuses].flat().includes(status), said);

@@ -2,11 +2,11 @@
 
 import net from 'node:net';
 
-export type RawAnswer = { status: number; headers: Record<string, string>; body: string };
+export type RawResponse = { status: number; headers: Record<string, string>; body: string };
 
 export type Exchange = {
   /** The final answers in their order; interim ones (1xx) are left out. */
-  answers: RawAnswer[];
+  answers: RawResponse[];
   /** Who ended it: the server, or the client once it had as many answers as it wanted. */
   closedBy: 'server' | 'client';
   elapsedMs: number;
@@ -30,7 +30,7 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
   const { hostname, port } = new URL(url);
   const started = performance.now();
   return new Promise((resolve, reject) => {
-    const answers: RawAnswer[] = [];
+    const answers: RawResponse[] = [];
     let unread: Buffer = Buffer.alloc(0);
     let closedBy: Exchange['closedBy'] = 'server';
     let dripping: NodeJS.Timeout | undefined;
@@ -71,7 +71,7 @@ export async function request(
   url: string,
   target: string,
   options: { method?: string; headers?: Record<string, string>; body?: string; version?: string } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const { method = 'GET', headers = {}, body = '', version = 'HTTP/1.1' } = options;
   const lines = Object.entries({
     host: new URL(url).host,
@@ -88,7 +88,7 @@ export async function request(
 }
 
 /** Moves the whole answers at the front of what was received to `answers`; returns the rest. Throws on what is no answer. */
-function readAnswers(received: Buffer, methods: readonly string[], answers: RawAnswer[]): Buffer {
+function readAnswers(received: Buffer, methods: readonly string[], answers: RawResponse[]): Buffer {
   for (let rest = received; ;) {
     const headEnd = rest.indexOf('\r\n\r\n');
     if (headEnd < 0) return rest;

@@ -10,7 +10,7 @@ const VENDORS = ['coinbase', 'coingecko', 'magic-eden', 'helius', 'opensea', 're
 export type Vendor = (typeof VENDORS)[number];
 
 /** An answer as its vendor gives it. */
-export type RecordedAnswer = {
+export type RecordedResponse = {
   what: 'answer';
   vendor: Vendor;
   origin: Origin;
@@ -23,13 +23,13 @@ export type RecordedAnswer = {
 };
 
 export type RecordedFile =
-  | RecordedAnswer
+  | RecordedResponse
   /** What was sent with a request, or came without one. */
   | { what: 'query' | 'message'; vendor: Vendor }
   | { what: 'document'; vendor: Vendor }
   | { what: 'notes' };
 
-const answer = (vendor: Vendor, path: string, more: Partial<RecordedAnswer> = {}): RecordedAnswer => ({
+const answer = (vendor: Vendor, path: string, more: Partial<RecordedResponse> = {}): RecordedResponse => ({
   what: 'answer',
   vendor,
   origin: 'recorded',
@@ -37,7 +37,7 @@ const answer = (vendor: Vendor, path: string, more: Partial<RecordedAnswer> = {}
   asked: false,
   ...more,
 });
-const example = (path: string, more: Partial<RecordedAnswer> = {}) =>
+const example = (path: string, more: Partial<RecordedResponse> = {}) =>
   answer('magic-eden', path, { origin: 'example', ...more });
 const priceExample = (path: string) => answer('coingecko', path, { origin: 'example' });
 const askedIn = (contract: string) => ({ asked: true, contract });
@@ -165,7 +165,7 @@ export function recordedRoutes(vendor: Vendor): Route[] {
   const byPath = new Map<string, Route>();
   for (const [file, { what, ...rest }] of Object.entries(RECORDED)) {
     if (what !== 'answer') continue;
-    const { vendor: owner, path, origin } = rest as RecordedAnswer;
+    const { vendor: owner, path, origin } = rest as RecordedResponse;
     const text = owner === vendor ? readPayload(file) : null;
     const [pathname = ''] = path.split(/[?#]/);
     if (text === null || vendor === 'helius') continue;
@@ -183,7 +183,7 @@ function answerPrices({ query }: ReplayRequest): string {
 }
 
 /** The recorded answer to a method of JSON-RPC, with the id of the question; null where none was. */
-export function answerRecordedMethod(method: string, id: unknown): object | null {
+export function findRecordedRpcResponse(method: string, id: unknown): object | null {
   const found = Object.entries(RECORDED).find(([, file]) => file.what === 'answer' && file.path === `/#${method}`);
   const text = found ? readPayload(found[0]) : null;
   return text === null ? null : { ...JSON.parse(text), id };

@@ -11,9 +11,9 @@ import { assetOf, createDasStore, dasRoutes } from './das.ts';
 import { createFeedStore, feedRoutes } from './feed.ts';
 import { addressOf, askRow, createMagicEdenBook, DEGODS, listingRow, magicEdenRoutes, saleRow } from './magic-eden.ts';
 import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from './opensea.ts';
+import type { ReplayServer } from './replay.ts';
+import { startReplayServer } from './replay.ts';
 import { coinbaseRoutes, coingeckoRoutes } from './prices.ts';
-import type { Replay } from './replay.ts';
-import { startReplay } from './replay.ts';
 
 const SYMBOL = 'degods';
 const ASKED = `0x${'a5'.repeat(20)}`;
@@ -30,8 +30,8 @@ export const FOLLOWED = [
 export const SERVERS = ['opensea', 'magicEden', 'das', 'feed', 'coinbase', 'coingecko'] as const;
 export type Server = (typeof SERVERS)[number];
 
-export type SourceWorld = {
-  replays: Readonly<Record<Server, Replay>>;
+export type VendorServers = {
+  replays: Readonly<Record<Server, ReplayServer>>;
   /** With `addresses`, the servers are asked there. */
   settings(addresses?: Partial<Record<Server, string>>): Record<string, string>;
   follow(db: Database): Promise<void>;
@@ -44,10 +44,10 @@ export type SourceWorld = {
 };
 
 /** `rows` are listed everywhere to begin with. */
-export async function startSourceWorld(
+export async function startVendorServers(
   t: Pick<TestContext, 'after'>,
   { now, rows }: { now: () => number; rows: number },
-): Promise<SourceWorld> {
+): Promise<VendorServers> {
   const range = Array.from({ length: rows }, (_, index) => index);
   const listedAt = Math.floor(now() / 1_000) - DAY_S;
   const apes = makeCollection({ tokens: range.map(String) });
@@ -94,12 +94,12 @@ export async function startSourceWorld(
   show(range, SALES);
 
   const replays = {
-    opensea: await startReplay(t, openseaRoutes([apes])),
-    magicEden: await startReplay(t, magicEdenRoutes(book)),
-    das: await startReplay(t, dasRoutes(das)),
-    feed: await startReplay(t, feedRoutes(feed)),
-    coinbase: await startReplay(t, coinbaseRoutes(prices)),
-    coingecko: await startReplay(
+    opensea: await startReplayServer(t, openseaRoutes([apes])),
+    magicEden: await startReplayServer(t, magicEdenRoutes(book)),
+    das: await startReplayServer(t, dasRoutes(das)),
+    feed: await startReplayServer(t, feedRoutes(feed)),
+    coinbase: await startReplayServer(t, coinbaseRoutes(prices)),
+    coingecko: await startReplayServer(
       t,
       coingeckoRoutes(prices, () => Math.floor(now() / 1_000)),
     ),

@@ -1,7 +1,7 @@
 // A DAS endpoint as the replay server answers for it: recorded assets, in pages cut as the documentation says. Only the frame
 // of an answer, and the assets that stand for collections, are made.
 
-import { answerRecordedMethod } from '../recordings/recorded.ts';
+import { findRecordedRpcResponse } from '../recordings/recorded.ts';
 import type { ReplayRequest, Route } from './replay.ts';
 import { readPayload } from './replay.ts';
 
@@ -58,7 +58,7 @@ export function dasRoutes(store: DasStore): Route[] {
 function answer(store: DasStore, { body }: ReplayRequest): Json {
   const { id, method, params } = JSON.parse(body) as { id: unknown; method: string; params: Json };
   store.asked.push({ method, params });
-  const recorded = answerRecordedMethod(method, id);
+  const recorded = findRecordedRpcResponse(method, id);
   if (recorded !== null) return recorded;
   const result = find(store, method, params);
   if (result === undefined) {

@@ -10,8 +10,8 @@ import type { Upstream } from '../../../src/upstreams/upstream.ts';
 import { createUpstream, UpstreamFailure } from '../../../src/upstreams/upstream.ts';
 import type { WalkEnd } from '../../../src/upstreams/walk.ts';
 import { watchLiveMemory } from '../measure/live-memory.ts';
-import type { Fault, Replay } from './replay.ts';
-import { FAULTS } from './replay.ts';
+import type { ReplayFault, ReplayServer } from './replay.ts';
+import { REPLAY_FAULTS } from './replay.ts';
 
 const TIMEOUT_MS = 400;
 /** What a run may add to the memory in use: a bomb of 256 MiB, or a page of 20,000 rows for each request, is far more. */
@@ -32,11 +32,11 @@ export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Ups
   });
 }
 
-export type Outcome = { records: SourceRecord[]; refused: string[]; end: WalkEnd | null; failure: string | null };
+export type WalkOutcome = { records: SourceRecord[]; refused: string[]; end: WalkEnd | null; failure: string | null };
 
 /** All pages of a walk, or what came before it failed. Anything but an UpstreamFailure is a bug. */
-export async function collect(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<Outcome> {
-  const outcome: Outcome = { records: [], refused: [], end: null, failure: null };
+export async function collectPages(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<WalkOutcome> {
+  const outcome: WalkOutcome = { records: [], refused: [], end: null, failure: null };
   try {
     for (;;) {
       const page = await pages.next();
@@ -51,7 +51,7 @@ export async function collect(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promi
 }
 
 /** Every record is one that the intake takes. */
-export function assertSound(records: readonly SourceRecord[]): void {
+export function assertValidRecords(records: readonly SourceRecord[]): void {
   for (const record of records) {
     const parsed = parseRecord(recordContext, record);
     assert.ok(parsed.record, `${JSON.stringify(record)}: ${parsed.record === null && parsed.reason}`);
@@ -60,9 +60,9 @@ export function assertSound(records: readonly SourceRecord[]): void {
 
 /** Each fault at each request of a run, and a good run after each. `good` is what a run without faults gives. */
 export async function underEveryFault(
-  replay: Replay,
-  run: () => Promise<Outcome>,
-  { good, except = [] }: { good: Outcome; except?: readonly Fault[] },
+  replay: ReplayServer,
+  run: () => Promise<WalkOutcome>,
+  { good, except = [] }: { good: WalkOutcome; except?: readonly ReplayFault[] },
 ): Promise<void> {
   replay.reset();
   const first = await run();
@@ -71,13 +71,13 @@ export async function underEveryFault(
   const known = new Set(good.records.map((record) => JSON.stringify(record)));
   const done: (() => void)[] = [];
   const memory = watchLiveMemory({ after: (one) => done.push(one) }, GROWTH_MAX);
-  for (const fault of FAULTS) {
+  for (const fault of REPLAY_FAULTS) {
     if (except.includes(fault)) continue;
     for (let skip = 0; skip < requests; skip += 1) {
       const what = `${fault} at request ${skip + 1}`;
       replay.fail(fault, { skip });
       const outcome = await run();
-      assertSound(outcome.records);
+      assertValidRecords(outcome.records);
       for (const record of outcome.records) {
         assert.ok(known.has(JSON.stringify(record)), `${what}: ${JSON.stringify(record)} was never told`);
       }
@@ -97,7 +97,7 @@ export async function underEveryFault(
 const RECOVERY_MS = 5_000;
 
 /** The rest of the breaker is a matter of milliseconds here. */
-async function recover(run: () => Promise<Outcome>, good: Outcome, what: string): Promise<void> {
+async function recover(run: () => Promise<WalkOutcome>, good: WalkOutcome, what: string): Promise<void> {
   const deadline = performance.now() + RECOVERY_MS;
   for (;;) {
     const outcome = await run();

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { ReplayRequest, Route } from './replay.ts';
-import { ReplayStatus } from './replay.ts';
+import { ReplayResponse } from './replay.ts';
 
 export type FeedStore = {
   lines: (object | string)[];
@@ -21,15 +21,15 @@ export function feedRoutes(store: FeedStore): Route[] {
   return [{ path: /\/feed/, origin: 'schema', answer: (request) => answer(store, request) }];
 }
 
-function answer(store: FeedStore, { headers }: ReplayRequest): ReplayStatus {
-  if (store.token !== null && headers.authorization !== `Bearer ${store.token}`) return new ReplayStatus(401);
+function answer(store: FeedStore, { headers }: ReplayRequest): ReplayResponse {
+  if (store.token !== null && headers.authorization !== `Bearer ${store.token}`) return new ReplayResponse(401);
   const body = store.lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
   const etag = `"${createHash('sha256').update(body).digest('hex')}"`;
   if (!store.isTagless && headers['if-none-match'] === etag) {
     store.unchanged += 1;
-    return new ReplayStatus(304, { headers: { etag } });
+    return new ReplayResponse(304, { headers: { etag } });
   }
-  return new ReplayStatus(200, {
+  return new ReplayResponse(200, {
     body,
     headers: { 'content-type': 'application/x-ndjson', ...(!store.isTagless && { etag }) },
   });

@@ -3,7 +3,7 @@
 // answered as it was recorded.
 
 import { recordedRoutes } from '../recordings/recorded.ts';
-import { readPayload, ReplayStatus } from './replay.ts';
+import { ReplayResponse, readPayload } from './replay.ts';
 import type { Route } from './replay.ts';
 
 type Json = Record<string, any>;
@@ -135,7 +135,7 @@ export function magicEdenRoutes(book: MagicEdenBook): Route[] {
     {
       path: /\/v2\/tokens\/(?<mint>[^/]+)/,
       origin: 'example',
-      answer: ({ groups }) => book.tokens.get(groups['mint'] ?? '') ?? new ReplayStatus(404),
+      answer: ({ groups }) => book.tokens.get(groups['mint'] ?? '') ?? new ReplayResponse(404),
     },
     {
       path: /\/v4\/evm-public\/orders\/asks/,

@@ -4,7 +4,7 @@
 import type { TokenStandard } from '../../../src/core/evm.ts';
 import { recordedRoutes } from '../recordings/recorded.ts';
 import type { Route } from './replay.ts';
-import { readPayload, ReplayStatus } from './replay.ts';
+import { ReplayResponse, readPayload } from './replay.ts';
 
 export const GHOSTS = { slug: 'the-weirdo-ghost-gang', contract: '0x9401518f4ebba857baa879d9f76e1cc8b31ed197' };
 export const APES = { slug: 'ape-things', contract: `0x${'a9'.repeat(20)}` };
@@ -14,7 +14,7 @@ const SEAPORT_16 = '0x0000000000000068f116a894984e2db1123eb395';
 const CREATED = '2024-10-20T08:00:00.123456+00:00';
 const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
-export type MadeListing = {
+export type ServedListing = {
   tokenId: string;
   seller: string;
   /** What the order asks for in all, in base units. */
@@ -29,7 +29,7 @@ export type MadeListing = {
   type?: string;
 };
 
-export type MadeSale = {
+export type ServedSale = {
   tokenId: string;
   raw: bigint;
   tx: string;
@@ -39,15 +39,15 @@ export type MadeSale = {
 };
 
 /** A collection that tests may change while it is served. */
-export type MadeCollection = {
+export type ServedCollection = {
   slug: string;
   contract: string;
   /** As OpenSea calls it. */
   chain: string;
   standard?: TokenStandard;
   symbol: string;
-  listings: MadeListing[];
-  sales: MadeSale[];
+  listings: ServedListing[];
+  sales: ServedSale[];
   tokens: string[];
   /** The literal of the floor, as the answer has it. */
   floorText?: string;
@@ -57,12 +57,12 @@ export type MadeCollection = {
 export const makeHash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 export const makeAddress = (number: number) => `0x${number.toString(16).padStart(40, 'e')}`;
 
-export function makeCollection(part: Partial<MadeCollection> = {}): MadeCollection {
+export function makeCollection(part: Partial<ServedCollection> = {}): ServedCollection {
   return { ...APES, chain: 'ape_chain', symbol: 'APE', listings: [], sales: [], tokens: [], ...part };
 }
 
 /** Routes for the made collections, and the recorded ones where the records are at hand. */
-export function openseaRoutes(collections: readonly MadeCollection[] = []): Route[] {
+export function openseaRoutes(collections: readonly ServedCollection[] = []): Route[] {
   const bySlug = (slug: string | undefined) => collections.find((one) => one.slug === slug);
   const byContract = (groups: Readonly<Record<string, string>>) =>
     collections.find((one) => one.chain === groups['chain'] && one.contract === groups['address']);
@@ -75,7 +75,7 @@ export function openseaRoutes(collections: readonly MadeCollection[] = []): Rout
       origin: 'schema',
       answer: ({ groups }) => {
         const made = byContract(groups);
-        return made ? toContract(made) : new ReplayStatus(404);
+        return made ? toContract(made) : new ReplayResponse(404);
       },
     },
     {
@@ -83,7 +83,7 @@ export function openseaRoutes(collections: readonly MadeCollection[] = []): Rout
       origin: 'schema',
       answer: ({ groups }) => {
         const made = bySlug(groups['slug']);
-        return made ? toCollection(made) : new ReplayStatus(404);
+        return made ? toCollection(made) : new ReplayResponse(404);
       },
     },
     {
@@ -91,7 +91,7 @@ export function openseaRoutes(collections: readonly MadeCollection[] = []): Rout
       origin: 'schema',
       answer: ({ groups }) => {
         const made = bySlug(groups['slug']);
-        return made ? toStats(made) : new ReplayStatus(404);
+        return made ? toStats(made) : new ReplayResponse(404);
       },
     },
     {
@@ -100,7 +100,7 @@ export function openseaRoutes(collections: readonly MadeCollection[] = []): Rout
       paging,
       answer: ({ groups, query }) => {
         const made = bySlug(groups['slug']);
-        if (!made) return new ReplayStatus(404);
+        if (!made) return new ReplayResponse(404);
         const sorted = made.listings.toSorted((a, b) => (a.total < b.total ? -1 : 1));
         const rows = groups['order'] === 'best' ? sorted : made.listings;
         return toPage(
@@ -116,7 +116,7 @@ export function openseaRoutes(collections: readonly MadeCollection[] = []): Rout
       paging,
       answer: ({ groups, query }) => {
         const made = bySlug(groups['slug']);
-        if (!made) return new ReplayStatus(404);
+        if (!made) return new ReplayResponse(404);
         const after = Number(query.get('after') ?? 0);
         const sales = made.sales.filter((sale) => sale.soldAt > after).toSorted((a, b) => b.soldAt - a.soldAt);
         return toPage(
@@ -132,7 +132,7 @@ export function openseaRoutes(collections: readonly MadeCollection[] = []): Rout
       paging,
       answer: ({ groups, query }) => {
         const made = byContract(groups);
-        if (!made) return new ReplayStatus(404);
+        if (!made) return new ReplayResponse(404);
         return toPage(
           'nfts',
           made.tokens.map((token) => toNft(token, made)),
@@ -146,7 +146,7 @@ export function openseaRoutes(collections: readonly MadeCollection[] = []): Rout
       answer: ({ groups }) => {
         const made = byContract(groups);
         const token = made?.tokens.find((one) => one === groups['token']);
-        return made && token ? { nft: toDetailedNft(token, made) } : new ReplayStatus(404);
+        return made && token ? { nft: toDetailedNft(token, made) } : new ReplayResponse(404);
       },
     },
   ];
@@ -203,11 +203,11 @@ function toPage(name: string, rows: readonly unknown[], query: URLSearchParams):
   return { [name]: rows.slice(start, end), ...next };
 }
 
-function toContract({ contract, chain, slug, standard = 'erc721' }: MadeCollection): unknown {
+function toContract({ contract, chain, slug, standard = 'erc721' }: ServedCollection): unknown {
   return { address: contract, chain, collection: slug, contract_standard: standard, name: 'Ape Things' };
 }
 
-function toCollection({ slug, contract, chain, symbol, tokens, createdText = CREATED }: MadeCollection): unknown {
+function toCollection({ slug, contract, chain, symbol, tokens, createdText = CREATED }: ServedCollection): unknown {
   const currency = {
     symbol,
     address: NO_ADDRESS,
@@ -248,7 +248,7 @@ function toCollection({ slug, contract, chain, symbol, tokens, createdText = CRE
 }
 
 /** Text, so that the floor's literal is what the test says. */
-function toStats({ symbol, listings, sales, floorText = '0.01569' }: MadeCollection): string {
+function toStats({ symbol, listings, sales, floorText = '0.01569' }: ServedCollection): string {
   const interval = (name: string) => ({ interval: name, volume: 0.1258, sales: sales.length });
   const total = {
     volume: 46.07304008849007,
@@ -261,7 +261,7 @@ function toStats({ symbol, listings, sales, floorText = '0.01569' }: MadeCollect
   return JSON.stringify(answer).replace('"@floor"', floorText);
 }
 
-function toListing(listing: MadeListing, made: MadeCollection): unknown {
+function toListing(listing: ServedListing, made: ServedCollection): unknown {
   const { tokenId, seller, total, hash, quantity = 1, listedAt = 1_763_000_000, status = 'ACTIVE' } = listing;
   const { token, symbol, decimals } = listing.currency ?? { token: NO_ADDRESS, symbol: made.symbol, decimals: 18 };
   const fee = total / 100n;
@@ -312,7 +312,7 @@ function toListing(listing: MadeListing, made: MadeCollection): unknown {
   };
 }
 
-function toSale(sale: MadeSale, made: MadeCollection): unknown {
+function toSale(sale: ServedSale, made: ServedCollection): unknown {
   const { token, symbol, decimals } = sale.currency ?? { token: NO_ADDRESS, symbol: made.symbol, decimals: 18 };
   return {
     event_type: 'sale',
@@ -330,7 +330,7 @@ function toSale(sale: MadeSale, made: MadeCollection): unknown {
   };
 }
 
-function toNft(identifier: string, { slug, contract, standard = 'erc721' }: MadeCollection): Record<string, unknown> {
+function toNft(identifier: string, { slug, contract, standard = 'erc721' }: ServedCollection): Record<string, unknown> {
   return {
     identifier,
     collection: slug,
@@ -349,7 +349,7 @@ function toNft(identifier: string, { slug, contract, standard = 'erc721' }: Made
   };
 }
 
-function toDetailedNft(identifier: string, made: MadeCollection): unknown {
+function toDetailedNft(identifier: string, made: ServedCollection): unknown {
   return {
     ...toNft(identifier, made),
     is_suspicious: false,

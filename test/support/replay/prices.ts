@@ -2,7 +2,7 @@
 
 import { recordedRoutes } from '../recordings/recorded.ts';
 import type { Route } from './replay.ts';
-import { readPayload, ReplayStatus } from './replay.ts';
+import { ReplayResponse, readPayload } from './replay.ts';
 
 /** Prices by symbol, as text; a symbol that is not there is not known. */
 export type PriceTable = Record<string, string>;
@@ -23,7 +23,7 @@ export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => 
       answer: ({ groups: { symbol = '' } }) => {
         const amount = prices[symbol];
         return amount === undefined
-          ? new ReplayStatus(404)
+          ? new ReplayResponse(404)
           : { data: { amount, base: toBase(symbol), currency: 'USD' } };
       },
     },

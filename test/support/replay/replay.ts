@@ -29,7 +29,7 @@ export type ReplayRequest = {
 };
 
 /** An answer with a status or headers of its own, such as 404 for a token that is not there. */
-export class ReplayStatus {
+export class ReplayResponse {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export type Route = {
   paging?: { parameter: string; nextField?: string };
 };
 
-export const FAULTS = [
+export const REPLAY_FAULTS = [
   'slow',
   'hang',
   'hang-in-body',
@@ -76,7 +76,7 @@ export const FAULTS = [
   'repeated-page',
   'looping-cursor',
 ] as const;
-export type Fault = (typeof FAULTS)[number];
+export type ReplayFault = (typeof REPLAY_FAULTS)[number];
 
 export type FaultOptions = {
   /** Requests that are still answered well. */
@@ -90,9 +90,9 @@ export type FaultOptions = {
   retryAfter?: string | null;
 };
 
-export type Replay = {
+export type ReplayServer = {
   url: string;
-  fail(fault: Fault, options?: FaultOptions): void;
+  fail(fault: ReplayFault, options?: FaultOptions): void;
   heal(): void;
   /** How many requests there were, or how many of those whose path matches. */
   count(path?: RegExp): number;
@@ -109,12 +109,15 @@ const HUGE_ROWS = 20_000;
 const DEPTH = 100_000;
 
 /** Starts the server on loopback; it closes with the test. */
-export async function startReplay(t: Pick<TestContext, 'after'>, routes: readonly Route[]): Promise<Replay> {
+export async function startReplayServer(
+  t: Pick<TestContext, 'after'>,
+  routes: readonly Route[],
+): Promise<ReplayServer> {
   const requests: string[] = [];
-  let failing: (FaultOptions & { fault: Fault; skip: number; times: number }) | null = null;
+  let failing: (FaultOptions & { fault: ReplayFault; skip: number; times: number }) | null = null;
 
   /** The fault of this request; uses up one of its times. */
-  const takeFault = (path: string): (FaultOptions & { fault: Fault }) | null => {
+  const takeFault = (path: string): (FaultOptions & { fault: ReplayFault }) | null => {
     if (!failing || (failing.path && !failing.path.test(path))) return null;
     if (failing.skip > 0) {
       failing.skip -= 1;
@@ -180,7 +183,7 @@ const endWith =
     outgoing.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 
 /** Faults that leave nothing of the answer. */
-const BREAKING: Partial<Record<Fault, Breaking>> = {
+const BREAKING: Partial<Record<ReplayFault, Breaking>> = {
   hang: () => undefined,
   'hang-in-body': (outgoing) => outgoing.writeHead(200, { 'content-type': 'application/json' }).write('{"'),
   reset: (outgoing) => outgoing.socket?.resetAndDestroy(),
@@ -199,7 +202,7 @@ const BREAKING: Partial<Record<Fault, Breaking>> = {
 function answer(
   routes: readonly Route[],
   request: ReplayRequest,
-  fault: Fault | null,
+  fault: ReplayFault | null,
 ): { status: number; body: string; headers?: Readonly<Record<string, string>> } {
   for (const route of routes) {
     const match = new RegExp(`^(?:${route.path.source})$`, route.path.flags).exec(request.path);
@@ -208,7 +211,7 @@ function answer(
     const query = new URLSearchParams(request.query);
     if (fault === 'repeated-page' && route.paging) query.delete(route.paging.parameter);
     const value = route.answer({ ...request, query, groups: Object.fromEntries(entries) });
-    if (value instanceof ReplayStatus) return value;
+    if (value instanceof ReplayResponse) return value;
     const spoil = fault && SPOILING[fault];
     if (!spoil) return { status: 200, body: typeof value === 'string' ? value : JSON.stringify(value) };
     const whole: unknown = typeof value === 'string' ? JSON.parse(value) : value;
@@ -227,7 +230,7 @@ const setNext =
     nextField === undefined ? value : { ...(value as object), [nextField]: toCursor() };
 
 /** Answers that are well-formed, and wrong. */
-const SPOILING: Partial<Record<Fault, Spoiling>> = {
+const SPOILING: Partial<Record<ReplayFault, Spoiling>> = {
   'wrong-types': (value) => mapLeaves(value, toWrongType),
   floats: (value) =>
     mapLeaves(value, (leaf) => (typeof leaf === 'string' && /^\d+$/.test(leaf) ? Number(leaf) + 0.5 : leaf)),
@@ -267,7 +270,7 @@ const sendWhole: Sending = (outgoing, { status, bytes }) => {
 };
 
 /** Faults in how an answer is sent. */
-const SENDING: Partial<Record<Fault, Sending>> = {
+const SENDING: Partial<Record<ReplayFault, Sending>> = {
   slow: (outgoing, answer) => setTimeout(() => sendWhole(outgoing, answer), answer.ms ?? SLOW_MS).unref(),
   drip: (outgoing, { status, bytes, ms = DRIP_MS }) => {
     outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });

@@ -26,14 +26,14 @@ import { readCoinbasePrices, readCoingeckoPrices } from '../../../src/upstreams/
 import type { ParsedPage } from '../../../src/upstreams/rows.ts';
 import type { Upstream } from '../../../src/upstreams/upstream.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
-import type { Outcome } from './every-fault.ts';
-import { collect } from './every-fault.ts';
+import type { WalkOutcome } from './every-fault.ts';
+import { collectPages } from './every-fault.ts';
 import type { Vendor } from '../recordings/recorded.ts';
+import { GHOSTS } from './opensea.ts';
+import type { ReplayServer } from './replay.ts';
+import { startReplayServer } from './replay.ts';
 import { FAMOUS_FOX } from './das.ts';
 import { DEGODS } from './magic-eden.ts';
-import { GHOSTS } from './opensea.ts';
-import type { Replay } from './replay.ts';
-import { startReplay } from './replay.ts';
 
 export const NOW = Date.UTC(2026, 5, 1);
 /** The token that the example of Magic Eden tells of. */
@@ -57,7 +57,7 @@ export function collectionOf(symbol: string): { symbol: string; contractAddress:
   return { symbol, contractAddress: DEGODS };
 }
 
-type Reader = (upstream: Upstream, symbol: string) => Promise<Outcome>;
+type Reader = (upstream: Upstream, symbol: string) => Promise<WalkOutcome>;
 
 /** Each source that asks a vendor, by what it asks for. */
 export const SOURCES: Readonly<Record<Vendor, Readonly<Record<string, Reader>>>> = {
@@ -67,13 +67,14 @@ export const SOURCES: Readonly<Record<Vendor, Readonly<Record<string, Reader>>>>
   },
   'magic-eden': {
     stats: (upstream, symbol) => toOutcome(readMagicEdenStats(upstream, collectionOf(symbol), { now: NOW })),
-    listings: (upstream, symbol) => collect(walkMagicEdenListings(upstream, collectionOf(symbol), { now: NOW })),
-    sales: (upstream, symbol) => collect(walkMagicEdenSales(upstream, collectionOf(symbol), { now: NOW, since: 0 })),
+    listings: (upstream, symbol) => collectPages(walkMagicEdenListings(upstream, collectionOf(symbol), { now: NOW })),
+    sales: (upstream, symbol) =>
+      collectPages(walkMagicEdenSales(upstream, collectionOf(symbol), { now: NOW, since: 0 })),
     token: (upstream, symbol) => toOutcome(readMagicEdenToken(upstream, collectionOf(symbol), { mint: MINT })),
-    asks: (upstream) => collect(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: ASKED })),
+    asks: (upstream) => collectPages(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: ASKED })),
   },
   helius: {
-    collection: (upstream) => collect(walkDasCollection(upstream, FAMOUS_FOX)),
+    collection: (upstream) => collectPages(walkDasCollection(upstream, FAMOUS_FOX)),
     tokens: (upstream) => toOutcome(readDasTokens(upstream, [DEGODS], { collection: FAMOUS_FOX })),
     asset: (upstream) => toOutcome(readDasCollection(upstream, FAMOUS_FOX)),
   },
@@ -84,16 +85,18 @@ export const SOURCES: Readonly<Record<Vendor, Readonly<Record<string, Reader>>>>
     },
     collection: (upstream) => toOutcome(readOpenSeaCollection(upstream, ghosts)),
     stats: (upstream) => toOutcome(readOpenSeaStats(upstream, ghosts, { at: NOW })),
-    listings: (upstream) => collect(walkOpenSeaListings(upstream, ghosts)),
-    sales: (upstream) => collect(walkOpenSeaSales(upstream, ghosts, { since: null })),
-    tokens: (upstream) => collect(walkOpenSeaTokens(upstream, ghosts)),
+    listings: (upstream) => collectPages(walkOpenSeaListings(upstream, ghosts)),
+    sales: (upstream) => collectPages(walkOpenSeaSales(upstream, ghosts, { since: null })),
+    tokens: (upstream) => collectPages(walkOpenSeaTokens(upstream, ghosts)),
     token: (upstream) => toOutcome(readOpenSeaToken(upstream, ghosts, parseAssetId('evm', '5333') as AssetId)),
   },
   // Nobody here asks it. Magic Eden's older interface for EVM chains was its own, behind a proxy.
-  reservoir: { asks: (upstream) => collect(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: ASKED })) },
+  reservoir: {
+    asks: (upstream) => collectPages(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: ASKED })),
+  },
 };
 
-async function toOutcome(reading: Promise<ParsedPage>): Promise<Outcome> {
+async function toOutcome(reading: Promise<ParsedPage>): Promise<WalkOutcome> {
   try {
     const { records, refused } = await reading;
     return { records, refused, end: null, failure: null };
@@ -103,7 +106,7 @@ async function toOutcome(reading: Promise<ParsedPage>): Promise<Outcome> {
   }
 }
 
-function toRates(reading: Promise<Quotes>): Promise<Outcome> {
+function toRates(reading: Promise<Quotes>): Promise<WalkOutcome> {
   const at = new Date(NOW).toISOString();
   const toRecords = (quotes: Quotes['quotes']) =>
     [...quotes].map(([symbol, { usd }]) => ({ kind: 'rate', symbol, usd, at }));
@@ -111,7 +114,7 @@ function toRates(reading: Promise<Quotes>): Promise<Outcome> {
 }
 
 /** What came of it: `2 listing, 1 refused (seller: is missing), not whole`. */
-export function tell({ records, refused, end, failure }: Outcome): string {
+export function summarize({ records, refused, end, failure }: WalkOutcome): string {
   const kinds = Object.entries(Object.groupBy(records, ({ kind }) => kind));
   return [
     ...kinds.map(([kind, ones = []]) => `${ones.length} ${kind}`),
@@ -122,9 +125,11 @@ export function tell({ records, refused, end, failure }: Outcome): string {
 }
 
 /** A server that gives the same answer to everything. */
-export async function startMisrouted(t: Pick<TestContext, 'after'>): Promise<Replay & { give(text: string): void }> {
+export async function startSameResponse(
+  t: Pick<TestContext, 'after'>,
+): Promise<ReplayServer & { give(text: string): void }> {
   let text = '{}';
   const everything = { path: /\/.*/, origin: 'recorded', answer: () => text } as const;
-  const replay = await startReplay(t, [everything, { ...everything, method: 'POST' }]);
+  const replay = await startReplayServer(t, [everything, { ...everything, method: 'POST' }]);
   return { ...replay, give: (given) => (text = given) };
 }

@@ -8,14 +8,14 @@ type CachedResponse = { status: number; headers: Headers; text: string; body: un
 type Operation = { responses: Record<string, { content?: Record<string, { schema: object }> }> };
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: object } };
 
-export type Contract = {
+export type OpenApiContract = {
   /** Fails the test when an answer is not one that the document allows. */
   check(method: string, pathAndQuery: string, answer: CachedResponse): void;
 };
 
 const ENVELOPE_ONLY = new Set([404, 405]);
 
-export function createContract(document: unknown): Contract {
+export function createOpenApiContract(document: unknown): OpenApiContract {
   const { paths, components } = document as Document;
   const envelope = 'Error' in components.schemas ? 'Error' : 'StoreError';
   const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -120,7 +120,7 @@ export async function runImport(
 }
 
 /** Imports records that must all be accepted: `[inserted, updated, unchanged]`. */
-export async function land(db: Database, ...records: unknown[]): Promise<[number, number, number]> {
+export async function ingest(db: Database, ...records: unknown[]): Promise<[number, number, number]> {
   const { summary, refused } = await runImport(toContext(db), toNdjson(records));
   assert.deepEqual(refused, []);
   return [summary.inserted, summary.updated, summary.unchanged];

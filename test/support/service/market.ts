@@ -75,7 +75,7 @@ export function forEachMarket(
 type Fields = Record<string, unknown>;
 
 /** A collection that no other test knows, and the makers of good records about it, to be changed by a test. */
-export type Subject = {
+export type TestCollection = {
   chain: string;
   address: string;
   id: string;
@@ -94,7 +94,7 @@ let subjects = 0;
 const DAY_BEFORE = new Date(START - DAY_MS).toISOString();
 
 /** `fields` are those of its collection record. */
-export function newSubject(fields: Fields & { chain?: string; slug?: string } = {}): Subject {
+export function newCollection(fields: Fields & { chain?: string; slug?: string } = {}): TestCollection {
   subjects += 1;
   const { chain = 'ethereum', slug = `collection-${subjects}` } = fields;
   const solana = chain === 'solana';

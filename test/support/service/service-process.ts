@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const START_TIMEOUT_MS = 60_000;
 
-export type ServedProcess = {
+export type ServiceProcess = {
   url: string;
   socketPath: string;
   /** Ends it without a word. */
@@ -20,7 +20,9 @@ export type ServedProcess = {
 };
 
 /** Starts the service; resolves when it answers. `DATA_DIR` has to be among the settings. */
-export async function serveProcess(settings: Record<string, string> & { DATA_DIR: string }): Promise<ServedProcess> {
+export async function startServiceProcess(
+  settings: Record<string, string> & { DATA_DIR: string },
+): Promise<ServiceProcess> {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [MAIN, 'serve', '--no-sample'], {
     env: { PATH, HOME: settings.DATA_DIR, PORT: '0', LOG_LEVEL: 'error', PRICE_SOURCES: 'none', ...settings },
@@ -48,7 +50,7 @@ export async function serveProcess(settings: Record<string, string> & { DATA_DIR
 }
 
 /** Asks something through the local socket. */
-export function askSocket(
+export function sendToSocket(
   socketPath: string,
   method: string,
   target: string,

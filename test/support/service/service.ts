@@ -12,7 +12,7 @@ import { createSocketConnection } from '../../../src/intake/socket-client.ts';
 import type { ImportSummary } from '../../../src/intake/import-summary.ts';
 import type { ServiceOptions } from '../../../src/service.ts';
 import { startService } from '../../../src/service.ts';
-import { createContract } from './contract.ts';
+import { createOpenApiContract } from './contract.ts';
 
 export type TestResponse = { status: number; headers: Headers; text: string; body: any };
 
@@ -55,7 +55,7 @@ export async function startTestService(options: {
     ...(options.clock && { clock: options.clock }),
     ...(options.open && { open: options.open }),
   });
-  const contract = createContract(await (await fetch(`${service.url}/v1/openapi.json`)).json());
+  const contract = createOpenApiContract(await (await fetch(`${service.url}/v1/openapi.json`)).json());
 
   const get = async (path: string, init: RequestInit = {}): Promise<TestResponse> => {
     const response = await fetch(`${service.url}${path}`, { redirect: 'manual', ...init });

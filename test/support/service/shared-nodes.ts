@@ -15,18 +15,18 @@ import { copyEmptyDatabase } from '../engines/empty-database.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
-export type Node = TestService & {
+export type TestNode = TestService & {
   /** Whether it counts with the others, by its own word. */
   counted(): Promise<'shared' | 'alone' | undefined>;
   /** How often it has said that Redis is away, and that it is back. */
   told(): { away: number; back: number };
 };
 
-export type CachedResponse = { status: number; headers: Headers; body: any };
+export type NodeResponse = { status: number; headers: Headers; body: any };
 
 export type Nodes = {
   /** Starts one more. */
-  start(redisUrl: string | null): Promise<Node>;
+  start(redisUrl: string | null): Promise<TestNode>;
   advance(ms: number): void;
   now(): number;
   close(): Promise<void>;
@@ -67,7 +67,7 @@ export async function openNodes(settings: Record<string, string> = {}): Promise<
 const BACK_LIMIT_MS = 20_000;
 const TRIES_MAX = 5;
 
-export async function untilShared(nodes: readonly Node[]): Promise<void> {
+export async function untilShared(nodes: readonly TestNode[]): Promise<void> {
   for (const node of nodes)
     await until(async () => (await node.counted()) === 'shared', BACK_LIMIT_MS, 'Redis is not back');
 }
@@ -76,7 +76,7 @@ export async function untilShared(nodes: readonly Node[]): Promise<void> {
  * A test of what holds while Redis answers in time. On a machine that is so busy that it does not, a node counts alone, and says so:
  * then what was seen says nothing, and is looked at again.
  */
-export function testShared(name: string, nodes: () => readonly Node[], body: () => Promise<void>): void {
+export function testShared(name: string, nodes: () => readonly TestNode[], body: () => Promise<void>): void {
   test(name, async (t) => {
     for (let tries = 1; ; tries += 1) {
       await untilShared(nodes());
@@ -103,11 +103,11 @@ export function newAddress(): string {
   return `198.18.${addresses >> 8}.${addresses & 255}`;
 }
 
-export async function ask(
+export async function sendFrom(
   { url }: { url: string },
   target: string,
   { from = newAddress(), key, ...init }: RequestInit & { from?: string; key?: string } = {},
-): Promise<CachedResponse> {
+): Promise<NodeResponse> {
   const headers = { 'x-forwarded-for': from, ...(key !== undefined && { authorization: `Bearer ${key}` }) };
   const response = await fetch(`${url}${target}`, { ...init, headers });
   const text = await response.text();

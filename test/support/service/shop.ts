@@ -9,10 +9,10 @@ import { openDatabases } from '../../../src/database/open.ts';
 import { STORE_SCOPES } from '../../../src/shop/keys/scopes.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { createStoreOperations } from '../../../src/shop/operations.ts';
-import { createContract } from './contract.ts';
+import { createOpenApiContract } from './contract.ts';
+import { START } from './market.ts';
 import type { TestEngine } from '../engines/each-engine.ts';
 import { forEachEngine } from '../engines/each-engine.ts';
-import { START } from './market.ts';
 import type { TestResponse, TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
@@ -118,7 +118,7 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
   if (!main) throw new Error('the service has not opened its databases');
   const database = main;
   const document: any = await (await fetch(`${service.url}/api/v1/openapi.json`)).json();
-  const contract = createContract(document);
+  const contract = createOpenApiContract(document);
   const operations = createStoreOperations({ main, clock, log: createLog('silent'), serviceName: 'mercat' });
   const operate = async (operation: string, input: Record<string, unknown>) => operations[operation]?.(input);
   const shop = async (): Promise<TestShop> => {
@@ -166,7 +166,7 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
   };
 }
 
-function createSend(url: string, ownSecret: string, contract: ReturnType<typeof createContract>): Send {
+function createSend(url: string, ownSecret: string, contract: ReturnType<typeof createOpenApiContract>): Send {
   return async (method, path, { body, headers = {}, secret = ownSecret } = {}) => {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(`${url}/api/v1${path}`, {

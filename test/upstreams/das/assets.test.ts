@@ -11,7 +11,13 @@ import {
 } from '../../../src/upstreams/das/assets.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
 import { parseExactJson } from '../../../src/upstreams/exact-json.ts';
-import { assertSound, collect, createTestUpstream, underEveryFault } from '../../support/replay/every-fault.ts';
+import {
+  assertValidRecords,
+  collectPages,
+  createTestUpstream,
+  underEveryFault,
+} from '../../support/replay/every-fault.ts';
+import { startReplayServer } from '../../support/replay/replay.ts';
 import {
   assetOf,
   collectionAssetOf,
@@ -21,7 +27,6 @@ import {
   readRecordedAssets,
 } from '../../support/replay/das.ts';
 import { addressOf } from '../../support/replay/magic-eden.ts';
-import { startReplay } from '../../support/replay/replay.ts';
 
 const recorded = readRecordedAssets();
 const NOT_AT_HAND = 'the recorded assets are not at hand: nothing was tested';
@@ -29,9 +34,9 @@ const NOT_AT_HAND = 'the recorded assets are not at hand: nothing was tested';
 const COLLECTION = addressOf('co', 1);
 const WALLET = addressOf('wa', 1);
 
-async function start(t: Parameters<typeof startReplay>[0], assets: Record<string, any>[] = []) {
+async function start(t: Parameters<typeof startReplayServer>[0], assets: Record<string, any>[] = []) {
   const store = createDasStore(assets);
-  const replay = await startReplay(t, dasRoutes(store));
+  const replay = await startReplayServer(t, dasRoutes(store));
   return { store, replay, upstream: createTestUpstream(`${replay.url}/?api-key=secret`) };
 }
 
@@ -41,8 +46,8 @@ const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(
 test('50 recorded assets are 50 tokens, whatever their interface; frozen and delegated ones stay with their wallet', async (t) => {
   if (!recorded) return t.diagnostic(NOT_AT_HAND);
   const { upstream, replay } = await start(t, recorded.foxes);
-  const { records, refused, end } = await collect(walkDasCollection(upstream, FAMOUS_FOX));
-  assertSound(records);
+  const { records, refused, end } = await collectPages(walkDasCollection(upstream, FAMOUS_FOX));
+  assertValidRecords(records);
   assert.deepEqual(refused, []);
   assert.deepEqual(end, { whole: true, why: null, pages: 1, rows: 50 });
   assert.deepEqual(
@@ -64,7 +69,7 @@ test('50 recorded assets are 50 tokens, whatever their interface; frozen and del
 test('of a recorded wallet the 33 fungibles are left out, by supply and decimals and not by their interface', (t) => {
   if (!recorded) return t.diagnostic(NOT_AT_HAND);
   const { records, refused, skipped } = parseDasTokens(received(recorded.wallet), null);
-  assertSound(records);
+  assertValidRecords(records);
   assert.deepEqual(refused, []);
   // 17 are single, and of these 12 say which collection they belong to.
   const single = recorded.wallet.filter(({ token_info }) => token_info.supply === 1 && token_info.decimals === 0);
@@ -122,7 +127,7 @@ test('a collection of 2,525 real mints is read whole, page by page, with the cas
     t,
     mints.map((mint) => assetOf(mint, COLLECTION)),
   );
-  const { records, end } = await collect(walkDasCollection(upstream, COLLECTION));
+  const { records, end } = await collectPages(walkDasCollection(upstream, COLLECTION));
   assert.deepEqual(end, { whole: true, why: null, pages: 3, rows: 2_525 });
   assert.deepEqual(
     records.map((record) => record['mint']),
@@ -131,7 +136,7 @@ test('a collection of 2,525 real mints is read whole, page by page, with the cas
   assert.equal(replay.count(), 3);
   store.pageMax = 500;
   assert.deepEqual(
-    (await collect(walkDasCollection(upstream, COLLECTION))).end?.rows,
+    (await collectPages(walkDasCollection(upstream, COLLECTION))).end?.rows,
     2_525,
     'an endpoint may give less',
   );
@@ -170,7 +175,7 @@ test('a collection has the words of the asset that stands for it; an error of th
       royaltyBps: 420,
     },
   ]);
-  assertSound(records);
+  assertValidRecords(records);
   await assert.rejects(readDasCollection(upstream, COLLECTION), (error) => {
     assert.ok(error instanceof UpstreamFailure);
     assert.equal(error.reason, 'rejected');
@@ -184,14 +189,14 @@ test('an endpoint that gives one page for ever, pages that are too large, or no 
   const { upstream, store, replay } = await start(t, assets);
   let first: unknown;
   store.spoil = (result) => (first ??= result);
-  const { end } = await collect(walkDasCollection(upstream, COLLECTION));
+  const { end } = await collectPages(walkDasCollection(upstream, COLLECTION));
   assert.deepEqual(end, { whole: false, why: 'repeated page', pages: 2, rows: 1_000 });
   assert.equal(replay.count(), 2);
   store.spoil = (result) => ({ ...result, items: assets });
-  assert.equal((await collect(walkDasCollection(upstream, COLLECTION))).failure, 'malformed');
+  assert.equal((await collectPages(walkDasCollection(upstream, COLLECTION))).failure, 'malformed');
   for (const list of [null, [], 'none', {}, { items: 7 }, { items: [1], limit: 'x' }]) {
     store.spoil = () => list;
-    const { failure, records } = await collect(walkDasCollection(upstream, COLLECTION));
+    const { failure, records } = await collectPages(walkDasCollection(upstream, COLLECTION));
     assert.equal(failure, 'malformed', JSON.stringify(list));
     assert.deepEqual(records, []);
   }
@@ -200,6 +205,6 @@ test('an endpoint that gives one page for ever, pages that are too large, or no 
 test('no fault at any request makes a bad token, or a whole walk that is not', async (t) => {
   const assets = Array.from({ length: 250 }, (_, index) => assetOf(addressOf('mt', index), COLLECTION));
   const { upstream, replay } = await start(t, assets);
-  const run = () => collect(walkDasCollection(upstream, COLLECTION, { pageSize: 100 }));
+  const run = () => collectPages(walkDasCollection(upstream, COLLECTION, { pageSize: 100 }));
   await underEveryFault(replay, run, { good: await run() });
 });

@@ -11,11 +11,11 @@ import { createFeed } from '../../../src/upstreams/feed/feed.ts';
 import type { FeedEnd } from '../../../src/upstreams/feed/feed.ts';
 import type { SourceRecord } from '../../../src/upstreams/rows.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
-import { assertSound } from '../../support/replay/every-fault.ts';
+import { assertValidRecords } from '../../support/replay/every-fault.ts';
+import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';
 import { createFeedStore, feedRoutes } from '../../support/replay/feed.ts';
 import { watchLiveMemory } from '../../support/measure/live-memory.ts';
 import { addressOf } from '../../support/replay/magic-eden.ts';
-import { FAULTS, startReplay } from '../../support/replay/replay.ts';
 
 const COLLECTION = addressOf('co', 1);
 const OPENING = { kind: 'feed', snapshot: ['listing'] };
@@ -39,7 +39,7 @@ const listing = (number: number) => ({
 
 async function start(t: TestContext, lines: (object | string)[]) {
   const store = createFeedStore(lines);
-  const replay = await startReplay(t, feedRoutes(store));
+  const replay = await startReplayServer(t, feedRoutes(store));
   const create = (token: string | null = null) =>
     createFeed({ url: `${replay.url}/feed`, token, clock: Date.now, timeoutMs: 400 });
   return { store, replay, create, feed: create() };
@@ -165,10 +165,10 @@ test('no fault makes a bad row, a snapshot that is none, or memory that grows', 
   const rows = Array.from({ length: 3_000 }, (_, index) => listing(index));
   const { feed, replay } = await start(t, [OPENING, ...rows, ENDING]);
   const good = await read(feed);
-  assertSound(good.records);
+  assertValidRecords(good.records);
   assert.equal(good.records.length, 3_000);
   const memory = watchLiveMemory(t, GROWTH_MAX);
-  for (const fault of FAULTS) {
+  for (const fault of REPLAY_FAULTS) {
     replay.fail(fault);
     const { records, end } = await read(feed);
     for (const [index, record] of records.entries()) assert.deepEqual(record, rows[index], fault);

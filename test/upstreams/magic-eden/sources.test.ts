@@ -13,7 +13,13 @@ import {
   walkMagicEdenListings,
   walkMagicEdenSales,
 } from '../../../src/upstreams/magic-eden/solana.ts';
-import { assertSound, collect, createTestUpstream, underEveryFault } from '../../support/replay/every-fault.ts';
+import {
+  assertValidRecords,
+  collectPages,
+  createTestUpstream,
+  underEveryFault,
+} from '../../support/replay/every-fault.ts';
+import { readPayload, startReplayServer } from '../../support/replay/replay.ts';
 import {
   addressOf,
   askRow,
@@ -24,7 +30,6 @@ import {
   readMagicEden,
   saleRow,
 } from '../../support/replay/magic-eden.ts';
-import { readPayload, startReplay } from '../../support/replay/replay.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const AT = new Date(NOW).toISOString();
@@ -34,14 +39,14 @@ const PATIENCE_MS = 20_000;
 const CONTRACT = '0x8132176f60e9db5288d84feeefae455c8caa3f95';
 const ethereum = createChains().get('ethereum') ?? assert.fail();
 
-async function start(t: Parameters<typeof startReplay>[0]) {
+async function start(t: Parameters<typeof startReplayServer>[0]) {
   const book = createMagicEdenBook();
-  const replay = await startReplay(t, magicEdenRoutes(book));
+  const replay = await startReplayServer(t, magicEdenRoutes(book));
   return { book, replay, upstream: createTestUpstream(replay.url) };
 }
 
 const walk = (upstream: ReturnType<typeof createTestUpstream>, counted: number | null = null) =>
-  collect(walkMagicEdenListings(upstream, COLLECTION, { now: NOW, counted }));
+  collectPages(walkMagicEdenListings(upstream, COLLECTION, { now: NOW, counted }));
 
 test('the recorded listing keeps its exact price, its place as id, its rank and its picture', async (t) => {
   const { book, upstream } = await start(t);
@@ -73,7 +78,7 @@ test('the recorded listing keeps its exact price, its place as id, its rank and 
       rarityRank: 3936,
     },
   ]);
-  assertSound(records);
+  assertValidRecords(records);
 });
 
 test('where the two mints of a row disagree tokenMint is believed, and nothing of the other token is told', async (t) => {
@@ -81,7 +86,7 @@ test('where the two mints of a row disagree tokenMint is believed, and nothing o
   const example = readMagicEden('v2_collections_symbol_listings');
   if (!example) return t.diagnostic('the example is not at hand: nothing was tested');
   book.listings.set('magicticket', example);
-  const { records } = await collect(walkMagicEdenListings(upstream, TICKET, { now: NOW }));
+  const { records } = await collectPages(walkMagicEdenListings(upstream, TICKET, { now: NOW }));
   assert.deepEqual(
     records.map(({ kind, mint, priceRaw }) => [kind, mint, priceRaw]),
     [
@@ -99,7 +104,7 @@ test('stats are in lamports; a symbol that does not exist is one without listing
   if (readPayload('magiceden-solana/v2_collections_symbol_stats.json') !== null) {
     assert.deepEqual(records, [{ ...told, floorRaw: '2850000000', listedCount: 877 }]);
   }
-  assertSound(records);
+  assertValidRecords(records);
   const unknown = await readMagicEdenStats(upstream, COLLECTION, { now: NOW });
   assert.deepEqual(unknown.records, [{ ...told, contractAddress: DEGODS, listedCount: 0 }]);
   book.stats.set('degods', { symbol: 'degods', floorPrice: 2850000000.5, listedCount: 3 });
@@ -115,7 +120,7 @@ test('buyNow is a sale with its signature and exact price; bids, lists and delis
   if (!wallet || !lists) return t.diagnostic('the examples are not at hand: nothing was tested');
   book.activities.set('runcible', [...wallet, ...lists]);
   const runcible = { symbol: 'runcible', contractAddress: addressOf('run', 1) };
-  const { records, refused, end } = await collect(walkMagicEdenSales(upstream, runcible, { now: NOW, since: 0 }));
+  const { records, refused, end } = await collectPages(walkMagicEdenSales(upstream, runcible, { now: NOW, since: 0 }));
   assert.deepEqual(refused, []);
   assert.equal(end?.whole, true);
   assert.deepEqual(records, [
@@ -132,7 +137,7 @@ test('buyNow is a sale with its signature and exact price; bids, lists and delis
       tx: '2v5HjvhZf1bPJ6iFoHkbJWgcwEpYoTvhdWwDESDmrTsY6sX7MtN3eeEvLngoXMVrneyRboG74sQWScVcEFR7R5Qg',
     },
   ]);
-  assertSound(records);
+  assertValidRecords(records);
 });
 
 test('sales are read back to the time that is known, and no further', async (t) => {
@@ -143,11 +148,11 @@ test('sales are read back to the time that is known, and no further', async (t) 
     Array.from({ length: 2_600 }, (_, index) => saleRow(index, newest - index)),
   );
   const since = (newest - 700) * 1_000;
-  const { records, end } = await collect(walkMagicEdenSales(upstream, COLLECTION, { now: NOW, since }));
+  const { records, end } = await collectPages(walkMagicEdenSales(upstream, COLLECTION, { now: NOW, since }));
   assert.equal(records.length, 701);
   assert.equal(end?.whole, true);
   assert.equal(replay.count(), 2);
-  const all = await collect(walkMagicEdenSales(upstream, COLLECTION, { now: NOW, since: 0 }));
+  const all = await collectPages(walkMagicEdenSales(upstream, COLLECTION, { now: NOW, since: 0 }));
   assert.equal(new Set(all.records.map(({ tx }) => tx)).size, 2_600);
 });
 
@@ -324,7 +329,7 @@ test('no fault at any request makes a bad sale, or a whole walk that is not', as
     'degods',
     Array.from({ length: 1_100 }, (_, index) => saleRow(index, NOW / 1_000 - index)),
   );
-  const run = () => collect(walkMagicEdenSales(upstream, COLLECTION, { now: NOW, since: 0 }));
+  const run = () => collectPages(walkMagicEdenSales(upstream, COLLECTION, { now: NOW, since: 0 }));
   const good = await run();
   assert.equal(good.records.length, 1_100);
   await underEveryFault(replay, run, { good });
@@ -352,7 +357,7 @@ test('the recorded ask of the EVM side is of another marketplace and left out; a
       timestamp: '2024-04-24T19:01:40.579Z',
     },
   ]);
-  assertSound(records);
+  assertValidRecords(records);
 });
 
 test('asks of the EVM side are read to the end; wrapped native counts as native, anything else is refused', async (t) => {
@@ -368,9 +373,9 @@ test('asks of the EVM side are read to the end; wrapped native counts as native,
     askRow(503, CONTRACT, { assetId: `0x${'1'.repeat(40)}:503` }),
     askRow(504, CONTRACT, { source: 'OPENSEA' }),
   ]);
-  const run = () => collect(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: CONTRACT }));
+  const run = () => collectPages(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: CONTRACT }));
   const { records, refused, end } = await run();
-  assertSound(records);
+  assertValidRecords(records);
   assert.equal(records.length, 231);
   assert.deepEqual(end, { whole: true, why: null, pages: 3, rows: 235 });
   assert.deepEqual(refused, [
@@ -403,7 +408,7 @@ test('a book of which most is in another currency was seen whole, and one that m
   const price = { amount: { raw: '1000000' }, currency: usdc };
   const rows = (more: object) =>
     Array.from({ length: 50 }, (_, index) => askRow(index, CONTRACT, index < 40 ? more : {}));
-  const run = () => collect(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: CONTRACT }));
+  const run = () => collectPages(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: CONTRACT }));
   book.asks.set(CONTRACT, rows({ price }));
   const { records, refused, end } = await run();
   assert.deepEqual([records.length, refused.length, end?.whole], [10, 40, true]);
@@ -417,6 +422,6 @@ test('no fault at any request makes a bad ask, or a whole walk that is not', asy
     CONTRACT,
     Array.from({ length: 230 }, (_, index) => askRow(index, CONTRACT)),
   );
-  const run = () => collect(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: CONTRACT }));
+  const run = () => collectPages(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: CONTRACT }));
   await underEveryFault(replay, run, { good: await run() });
 });

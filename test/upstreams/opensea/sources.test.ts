@@ -32,7 +32,7 @@ import { createBudget } from '../../../src/upstreams/budget.ts';
 import { createUpstream, UpstreamFailure } from '../../../src/upstreams/upstream.ts';
 import type { WalkEnd } from '../../../src/upstreams/walk.ts';
 import { watchLiveMemory } from '../../support/measure/live-memory.ts';
-import type { MadeCollection, MadeListing } from '../../support/replay/opensea.ts';
+import type { ServedCollection, ServedListing } from '../../support/replay/opensea.ts';
 import {
   APES,
   GHOSTS,
@@ -42,8 +42,8 @@ import {
   openseaRoutes,
   readRecordedOrders,
 } from '../../support/replay/opensea.ts';
-import type { Fault } from '../../support/replay/replay.ts';
-import { FAULTS, readPayload, startReplay } from '../../support/replay/replay.ts';
+import type { ReplayFault } from '../../support/replay/replay.ts';
+import { REPLAY_FAULTS, readPayload, startReplayServer } from '../../support/replay/replay.ts';
 
 const CHAINS = createChains();
 const AT = Date.parse('2026-09-01T00:00:00Z');
@@ -71,9 +71,9 @@ const ghosts: OpenSeaSubject = {
   contractAddress: addressOf(GHOSTS.contract),
 };
 
-async function start(t: TestContext, collections: readonly MadeCollection[] = []) {
+async function start(t: TestContext, collections: readonly ServedCollection[] = []) {
   const routes = openseaRoutes(collections);
-  const replay = await startReplay(t, routes);
+  const replay = await startReplayServer(t, routes);
   const connect = (timeoutMs = 5_000, budget: Budget | null = null) =>
     createUpstream({
       budget,
@@ -111,7 +111,7 @@ function assertTaken(records: readonly SourceRecord[]): void {
   }
 }
 
-const listing = (number: number, part: Partial<MadeListing> = {}): MadeListing => ({
+const listing = (number: number, part: Partial<ServedListing> = {}): ServedListing => ({
   tokenId: String(number),
   seller: makeAddress(number % 7),
   total: 10n ** 18n + BigInt((number * 7_919) % 1_000),
@@ -119,7 +119,7 @@ const listing = (number: number, part: Partial<MadeListing> = {}): MadeListing =
   ...part,
 });
 
-function makeMarket(part: Partial<MadeCollection> = {}): MadeCollection {
+function makeMarket(part: Partial<ServedCollection> = {}): ServedCollection {
   return makeCollection({
     tokens: Array.from({ length: 450 }, (_, index) => String(index)),
     listings: Array.from({ length: 450 }, (_, index) => listing(index)),
@@ -621,7 +621,7 @@ async function readAll(upstream: ReturnType<typeof createUpstream>) {
 const REQUESTS = 12;
 
 /** Faults whose cost is waiting: these are tried side by side. */
-const WAITING: ReadonlySet<Fault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
+const WAITING: ReadonlySet<ReplayFault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
 const GROWTH_MAX = 200 * 2 ** 20;
 
 test('every fault at every request ends in time, gives no row that is not true, and is over when it is over', async (t) => {
@@ -637,7 +637,7 @@ test('every fault at every request ends in time, gives no row that is not true, 
     const known = whole.get(identity(record));
     for (const [field, value] of Object.entries(record)) assert.deepEqual(value, known?.[field], `${where}: ${field}`);
   };
-  const tryFault = async (fault: Fault) => {
+  const tryFault = async (fault: ReplayFault) => {
     const broken = await start(t, [makeMarket()]);
     // Once at each place, and once for good from the first on.
     for (let skip = 0; skip <= REQUESTS; skip += 1) {
@@ -655,7 +655,7 @@ test('every fault at every request ends in time, gives no row that is not true, 
   };
   const memory = watchLiveMemory(t, GROWTH_MAX);
   await Promise.all([...WAITING].map(tryFault));
-  for (const fault of FAULTS) if (!WAITING.has(fault)) await tryFault(fault);
+  for (const fault of REPLAY_FAULTS) if (!WAITING.has(fault)) await tryFault(fault);
   assert.ok(memory.growth() < GROWTH_MAX, `memory grew by ${Math.round(memory.growth() / 2 ** 20)} MiB`);
 });
 
@@ -685,7 +685,7 @@ test('a page of more rows than were asked for, or a cursor that is none, is no p
     [],
   ];
   for (const answer of answers) {
-    const broken = await startReplay(t, [{ path: /.*/, origin: 'schema', answer: () => answer }]);
+    const broken = await startReplayServer(t, [{ path: /.*/, origin: 'schema', answer: () => answer }]);
     const there = createUpstream({
       name: 'opensea',
       baseUrl: broken.url,

@@ -15,8 +15,8 @@ import type { TaskResult } from '../../../src/tasks/task.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { emptySyncTables, runImport, toContext, toNdjson } from '../../support/service/intake.ts';
 import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay/opensea.ts';
-import type { MadeCollection } from '../../support/replay/opensea.ts';
-import { FAULTS, startReplay } from '../../support/replay/replay.ts';
+import type { ServedCollection } from '../../support/replay/opensea.ts';
+import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';
 
 const ID = `apechain_${APES.contract}`;
 const LIMIT_MS = 30_000;
@@ -27,7 +27,7 @@ const NOW = Date.UTC(2026, 8, 1);
 const DUE = { isWhole: false };
 const LISTED_AT = NOW / 1_000 - 86_400;
 
-function makeMarket(count: number): MadeCollection {
+function makeMarket(count: number): ServedCollection {
   const range = Array.from({ length: count }, (_, index) => index);
   return makeCollection({
     tokens: range.map(String),
@@ -56,8 +56,8 @@ forEachEngine('OpenSea', (engine) => {
     await emptySyncTables(db);
   });
 
-  const start = async (t: TestContext, market: MadeCollection, settings: Record<string, string> = {}) => {
-    const replay = await startReplay(t, openseaRoutes([market]));
+  const start = async (t: TestContext, market: ServedCollection, settings: Record<string, string> = {}) => {
+    const replay = await startReplayServer(t, openseaRoutes([market]));
     const log = createLog('silent');
     const config = readConfig({
       OPENSEA_API_KEY: 'a-key',
@@ -110,7 +110,7 @@ forEachEngine('OpenSea', (engine) => {
       row['status'],
     ]);
   };
-  const expected = ({ listings }: MadeCollection) =>
+  const expected = ({ listings }: ServedCollection) =>
     listings
       .toSorted((a, b) => (a.total < b.total ? -1 : 1))
       .map(({ hash, tokenId, total, seller }) => [hash, tokenId, `${total}`, `${total}`, seller, 'active']);
@@ -320,7 +320,7 @@ forEachEngine('OpenSea', (engine) => {
     const { run, done, replay, pass } = await start(t, market);
     await follow({ openseaSlug: APES.slug });
     await done('listings');
-    for (const fault of FAULTS) {
+    for (const fault of REPLAY_FAULTS) {
       for (const skip of [0, 1]) {
         replay.fail(fault, { skip, ms: 50 });
         await run('listings');

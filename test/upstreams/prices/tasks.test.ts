@@ -12,8 +12,8 @@ import { runTask } from '../../../src/tasks/run.ts';
 import type { TaskResult } from '../../../src/tasks/task.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { NOW, toContext } from '../../support/service/intake.ts';
-import type { Fault } from '../../support/replay/replay.ts';
-import { FAULTS, startReplay } from '../../support/replay/replay.ts';
+import type { ReplayFault } from '../../support/replay/replay.ts';
+import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';
 import { coinbaseRoutes, coingeckoRoutes, readRecordedSpot } from '../../support/replay/prices.ts';
 import type { PriceTable } from '../../support/replay/prices.ts';
 
@@ -44,11 +44,11 @@ forEachEngine('prices', (engine) => {
     const tables = { coinbase: { ...PRICES }, coingecko: { ...PRICES } };
     const updated = { at: NOW / 1_000 };
     const misdirected = new Map<string, string>();
-    const coinbase = await startReplay(
+    const coinbase = await startReplayServer(
       t,
       coinbaseRoutes(tables.coinbase, (symbol) => misdirected.get(symbol) ?? symbol),
     );
-    const coingecko = await startReplay(
+    const coingecko = await startReplayServer(
       t,
       coingeckoRoutes(tables.coingecko, () => updated.at),
     );
@@ -166,8 +166,8 @@ forEachEngine('prices', (engine) => {
     const { coinbase, coingecko, updated, run, done } = await start(t);
     const sane = { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 };
     // These change nothing in an answer that has no rows, no pages and no signatures.
-    const harmless = new Set<Fault>(['slow', 'huge-page', 'repeated-page', 'looping-cursor', 'null-signatures']);
-    for (const fault of FAULTS.filter((one) => !harmless.has(one))) {
+    const harmless = new Set<ReplayFault>(['slow', 'huge-page', 'repeated-page', 'looping-cursor', 'null-signatures']);
+    for (const fault of REPLAY_FAULTS.filter((one) => !harmless.has(one))) {
       coinbase.fail(fault, { skip: 1, times: 1, ms: 20 });
       coingecko.fail(fault, { times: 1, ms: 20 });
       await run();
