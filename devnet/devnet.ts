@@ -1,5 +1,6 @@
 // Local chains with everything that life on them needs, started together and ended together.
 
+import { createChains } from '../src/core/chains.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { signBook } from './book.ts';
@@ -11,16 +12,10 @@ import { createLife } from './life.ts';
 import type { World, WorldSize } from './world.ts';
 import { WORLD_SIZE, accountsOf, createWorld } from './world.ts';
 
-/** Networks that the local chains can stand for: those with chain ids of their own. */
-export const NETWORKS = {
-  ethereum: 1,
-  polygon: 137,
-  base: 8453,
-  ink: 57073,
-  apechain: 33139,
-  abstract: 2741,
-} as const;
-export type Network = keyof typeof NETWORKS;
+/** Networks that the local chains can stand for, with the chain id of each: the published chains that have one. */
+export const NETWORKS: ReadonlyMap<string, number> = new Map(
+  [...createChains().values()].flatMap(({ id, chainId }) => (chainId === null ? [] : [[id, chainId]])),
+);
 
 export type LocalNetwork = { world: World; ledger: Ledger };
 
@@ -29,13 +24,15 @@ export type Devnet = {
   stop(): Promise<void>;
 };
 
-export type DevnetOptions = { networks: readonly Network[]; seed: number; clock?: Clock; size?: WorldSize };
+export type DevnetOptions = { networks: readonly string[]; seed: number; clock?: Clock; size?: WorldSize };
 
 export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   const { size = WORLD_SIZE, clock = systemClock, seed } = options;
-  const starting = options.networks.map((id) =>
-    startChain({ id, chainId: NETWORKS[id], accounts: accountsOf(size), clock }),
-  );
+  const starting = options.networks.map((id) => {
+    const chainId = NETWORKS.get(id);
+    if (chainId === undefined) throw new TypeError(`no network ${id}`);
+    return startChain({ id, chainId, accounts: accountsOf(size), clock });
+  });
   const stop = async () => {
     const started = await Promise.allSettled(starting);
     const chains = started.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));

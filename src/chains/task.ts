@@ -1,7 +1,6 @@
 // The task that follows one chain for as long as its process has the lease: to the head, then a look at every poll, with the
 // collections that catch up and the indexer written beside it. A chain or an indexer that is away is waited for.
 
-import { findWrappedNative } from '../core/wrapped-native.ts';
 import { toMarketplace } from './attribution.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -51,7 +50,7 @@ export function createChainTasks(context: ChainContext): Task[] {
       chain,
       reader,
       protocols: followed.protocolsOf(chain.id),
-      wrappedNative: findWrappedNative(chain),
+      wrappedNative: chain.wrappedNative,
       attribute: toMarketplace,
       pollMs: context.config.chainPollMs,
     };

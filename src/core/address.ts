@@ -1,7 +1,8 @@
 // Addresses and token ids in their canonical form. Text from outside becomes one of these branded types once, at the edge.
 // EVM addresses are lower case; Solana addresses keep their case, always.
 
-import type { Chain, ChainFamily } from './chains.ts';
+/** How addresses are written: EVM in hexadecimal, Solana in base58. */
+export type ChainFamily = 'evm' | 'solana';
 
 declare const brand: unique symbol;
 
@@ -46,8 +47,8 @@ export function toTokenId(number: bigint): AssetId {
 export type AssetNames = { contractAddress: string | null; tokenId: string | null; mint: string | null };
 
 /** For Solana items the collection mint is not repeated: it is read from the collection. A bundle has neither name. */
-export function toAssetNames(chain: Chain, contractAddress: Address, asset: SoldAsset): AssetNames {
-  return chain.family === 'evm'
+export function toAssetNames(family: ChainFamily, contractAddress: Address, asset: SoldAsset): AssetNames {
+  return family === 'evm'
     ? { contractAddress, tokenId: asset, mint: null }
     : { contractAddress: null, tokenId: null, mint: asset };
 }

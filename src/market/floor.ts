@@ -23,8 +23,6 @@ export type Floor = {
   degraded: boolean;
 };
 
-/** Chains whose last-good buyer floors are kept, as the specification names them. */
-const LAST_GOOD_CHAINS: ReadonlySet<string> = new Set(['solana', 'ethereum']);
 const LAST_GOOD_AGE_MAX_MS = 30 * 60_000;
 /** An unchanged floor is written again after this long, so that its age stays true without a write a request. */
 const LAST_GOOD_REWRITE_MS = 60_000;
@@ -45,10 +43,10 @@ export function createFloorReader(market: Market): FloorReader {
     const askFloorRaw = toAskFloor(asks, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw });
     const degraded = asks.degraded || !resolved.ok;
     if (resolved.ok) {
-      if (LAST_GOOD_CHAINS.has(chain.id)) keep(collection.id, resolved.raw);
+      if (chain.keepsBuyerFloor) keep(collection.id, resolved.raw);
       return { collection, chain, askFloorRaw, buyerFloorRaw: resolved.raw, stale: false, degraded };
     }
-    const lastGood = LAST_GOOD_CHAINS.has(chain.id) ? await readLastGood(market, collection.id) : null;
+    const lastGood = chain.keepsBuyerFloor ? await readLastGood(market, collection.id) : null;
     return { collection, chain, askFloorRaw, buyerFloorRaw: lastGood, stale: lastGood !== null, degraded };
   };
 }

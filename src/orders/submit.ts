@@ -20,7 +20,6 @@ import { toListingTerms } from './seaport/listing.ts';
 import type { Protocol, SeaportOrder } from './seaport/order.ts';
 import { hashOrder, parseSeaportOrder, toParameters } from './seaport/order.ts';
 import { isSignatureText, normalizeSignature } from './seaport/signature.ts';
-import { findWrappedNative } from '../core/wrapped-native.ts';
 import { OrderRejected } from './rejection.ts';
 import type { ChainChecks, Claim } from './signatures.ts';
 import { ask, findSigningProtocol, requireContractSignature } from './signatures.ts';
@@ -62,7 +61,7 @@ export async function submitOrder(context: OrderContext, submission: Submission)
   const signing = await findSigningProtocol(claim, protocols);
   const [likely] = signing.protocol ? [signing.protocol] : protocols;
   if (!likely) throw new OrderRejected('unknown_protocol', `no deployment of Seaport is known on ${chain.id}`);
-  const listed = toListingTerms(order, { protocol: likely, wrappedNative: findWrappedNative(chain), now });
+  const listed = toListingTerms(order, { protocol: likely, wrappedNative: chain.wrappedNative, now });
   if (!listed.terms) throw new OrderRejected(listed.code, listed.message);
   const protocol =
     signing.protocol ?? (await requireContractSignature(claim, { protocols, nearest: signing.nearest, chain: checks }));

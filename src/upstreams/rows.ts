@@ -3,7 +3,7 @@
 
 import type { Address, AssetId } from '../core/address.ts';
 import { parseAddress, parseAssetId } from '../core/address.ts';
-import type { ChainFamily } from '../core/chains.ts';
+import type { ChainFamily } from '../core/address.ts';
 import { JsonNumber } from '../core/json-text.ts';
 
 /** A record in the public format (docs/records.md), before intake has looked at it. */

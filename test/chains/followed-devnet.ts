@@ -19,7 +19,6 @@ import type { World, WorldSize } from '../../devnet/world.ts';
 import { accountsOf, createWorld } from '../../devnet/world.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
-import { findWrappedNative } from '../../src/core/wrapped-native.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createChainReader } from '../../src/chains/rpc/chain-reader.ts';
 import { backfillOnce } from '../../src/chains/backfill.ts';
@@ -72,7 +71,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
         const head = await followOnce({ main, reader, protocols, clock, log });
         const past = await backfillOnce({ main, reader, protocols, clock, log });
-        const projected = await projectNext({ ...projection, wrappedNative: findWrappedNative(ethereum) });
+        const projected = await projectNext({ ...projection, wrappedNative: ethereum.wrappedNative });
         if (!head.more && !past.more && projected === null) return;
       }
       throw new Error('the follower never settled');

@@ -77,12 +77,12 @@ test('an asset is named by contract and token id on EVM, by its mint alone on So
   const chains = createChains();
   const [ethereum, solana] = [chains.get('ethereum'), chains.get('solana')];
   assert.ok(ethereum && solana);
-  assert.deepEqual(toAssetNames(ethereum, EVM as Address, '7' as AssetId), {
+  assert.deepEqual(toAssetNames('evm', EVM as Address, '7' as AssetId), {
     contractAddress: EVM,
     tokenId: '7',
     mint: null,
   });
-  assert.deepEqual(toAssetNames(solana, SOL as Address, SOL as AssetId), {
+  assert.deepEqual(toAssetNames('solana', SOL as Address, SOL as AssetId), {
     contractAddress: null,
     tokenId: null,
     mint: SOL,

@@ -1,8 +1,11 @@
 // The chains, and the one that configuration may add.
 
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
-import { PUBLISHED_CHAIN_IDS, createChains, parseExtraChain } from '../../src/core/chains.ts';
+import { fileURLToPath } from 'node:url';
+import { PUBLISHED_CHAIN_IDS, createChains, isNameAt, nameAt, parseExtraChain } from '../../src/core/chains.ts';
 
 test('the chains are the seven published ones, in their order of preference, with their native currencies', () => {
   const rows = [...createChains().values()].map(({ id, family, symbol, decimals, chainId, published }) => [
@@ -27,7 +30,19 @@ test('the chains are the seven published ones, in their order of preference, wit
 
 test('a configured chain is the last in the order, known by its id, and not published', () => {
   const extra = parseExtraChain('monad:evm:MON:18:143');
-  assert.deepEqual(extra, { id: 'monad', family: 'evm', symbol: 'MON', decimals: 18, chainId: 143, published: false });
+  assert.deepEqual(extra, {
+    id: 'monad',
+    family: 'evm',
+    symbol: 'MON',
+    formerSymbols: [],
+    decimals: 18,
+    chainId: 143,
+    wrappedNative: null,
+    seaport: [],
+    names: { opensea: ['monad'], 'magic-eden': ['monad'], coingecko: ['monad'] },
+    keepsBuyerFloor: false,
+    published: false,
+  });
   const chains = createChains(extra);
   assert.equal([...chains.keys()].at(-1), 'monad');
   assert.equal(chains.size, 8);
@@ -36,16 +51,46 @@ test('a configured chain is the last in the order, known by its id, and not publ
 });
 
 test('a configured chain may lack a chain id, and be of the Solana family', () => {
-  assert.deepEqual(parseExtraChain('eclipse:solana:ETH:9'), {
-    id: 'eclipse',
-    family: 'solana',
-    symbol: 'ETH',
-    decimals: 9,
-    chainId: null,
-    published: false,
-  });
+  const { family, chainId, decimals } = parseExtraChain('eclipse:solana:ETH:9') ?? assert.fail();
+  assert.deepEqual({ family, chainId, decimals }, { family: 'solana', chainId: null, decimals: 9 });
   assert.equal(parseExtraChain('a1:evm:X:0')?.decimals, 0);
   assert.equal(parseExtraChain('a1:evm:X:36')?.decimals, 36);
+});
+
+test('vendors know a configured chain by its id, if it is an EVM chain, and its currency by its symbol', () => {
+  const namesOf = (text: string) => parseExtraChain(text)?.names;
+  assert.deepEqual(namesOf('zora:evm:ETH:18'), { opensea: ['zora'], coingecko: ['ethereum'] });
+  assert.deepEqual(namesOf('sei:solana:SEI:9'), { coingecko: ['sei-network'] });
+  assert.deepEqual(namesOf('avax:evm:AVAX:18'), { coingecko: ['avalanche-2'] });
+  assert.deepEqual(namesOf('unheard:evm:NONE:18'), {});
+  assert.deepEqual(namesOf('constructor:evm:constructor:18'), {});
+});
+
+test('a request takes the first of the names at a vendor, and a response may hold any of them', () => {
+  const polygon = createChains().get('polygon') ?? assert.fail();
+  assert.equal(nameAt(polygon, 'opensea'), 'polygon');
+  assert.equal(isNameAt(polygon, 'opensea', 'matic'), true);
+  assert.equal(isNameAt(polygon, 'opensea', 'POL'), false);
+  assert.equal(nameAt(polygon, 'das'), null);
+  assert.equal(isNameAt(polygon, 'das', 'polygon'), false);
+});
+
+test('every published chain that has a chain id has a wrapped currency, and Seaport 1.6 as its newest', () => {
+  for (const chain of createChains().values()) {
+    assert.ok(chain.wrappedNative, chain.id);
+    if (chain.family === 'evm') assert.equal(chain.seaport.at(-1)?.version, '1.6');
+  }
+});
+
+test('a chain is one row: no other file names two chains', () => {
+  const root = fileURLToPath(new URL('../../src/', import.meta.url));
+  const names = PUBLISHED_CHAIN_IDS.join('|');
+  const mention = new RegExp(`['"](${names})['"]|\\b(${names}):`, 'g');
+  const chainsIn = (text: string) => new Set([...text.matchAll(mention)].map(([, quoted, key]) => quoted ?? key));
+  const code = (text: string) => text.replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const tables = files.filter((name) => chainsIn(code(readFileSync(path.join(root, name), 'utf8'))).size > 1);
+  assert.deepEqual(tables, [path.join('core', 'chains.ts')]);
 });
 
 test('a configured chain of another form, or with the id of a published one, is refused', () => {

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import type { Network } from '../../devnet/devnet.ts';
 import { startLife } from '../../devnet/devnet.ts';
 import type { Life } from '../../devnet/life.ts';
 import { isFillable, unitsLeft } from '../../devnet/ledger.ts';
@@ -17,7 +16,7 @@ const ORDERS = 60;
 const OFTEN = { reorgShare: 0.05 };
 
 /** Lives on fresh chains, which end with the test. */
-async function begin(t: TestContext, seed: number, networks: readonly Network[] = ['ethereum']): Promise<Life[]> {
+async function begin(t: TestContext, seed: number, networks: readonly string[] = ['ethereum']): Promise<Life[]> {
   const devnet = await startTestDevnet({ networks });
   t.after(devnet.stop);
   const marketplace = { postOrder: () => Promise.resolve(null) };

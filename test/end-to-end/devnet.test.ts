@@ -7,7 +7,6 @@ import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom } from '../../devnet/chance.ts';
 import { mine } from '../../devnet/chain.ts';
-import type { Network } from '../../devnet/devnet.ts';
 import { startDevnet, startLife } from '../../devnet/devnet.ts';
 import type { Listing } from '../../devnet/ledger.ts';
 import type { Life, Marketplace } from '../../devnet/life.ts';
@@ -21,7 +20,7 @@ import { directoryWithDatabase } from '../support/engines/empty-database.ts';
 
 const SEED = Number(process.env['DEVNET_SEED'] ?? 1);
 const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 160);
-const NETWORKS: readonly Network[] = ['ethereum', 'base'];
+const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const BOOK_SIZE = 60;
 const KILL_SHARE = 0.012;
 const FAULT_SHARE = 0.15;

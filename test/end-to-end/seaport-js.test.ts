@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
-import type { Network } from '../../devnet/devnet.ts';
 import type { Contract } from '../../devnet/protocol.ts';
 import { startTestDevnet } from '../support/chain/devnet.ts';
 import type { FollowedService } from './followed-service.ts';
@@ -13,7 +12,7 @@ import { eventually, startFollowedService } from './followed-service.ts';
 import type { Name, Scene, Signed } from './seaport-js-orders.ts';
 import { askFor, callAsWallet, LATE_TOKEN, setScene, sign, signBook } from './seaport-js-orders.ts';
 
-const NETWORKS: readonly Network[] = ['ethereum', 'base'];
+const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 1 };
 
 /** A scene with what was listed there, under the ids that the orders got. */

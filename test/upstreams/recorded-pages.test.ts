@@ -242,13 +242,18 @@ test('recorded assets of other methods, as the answer to ours: those of the coll
   }
 });
 
+const COINGECKO_IDS = new Map([
+  ['ETH', 'ethereum'],
+  ['SOL', 'solana'],
+]);
+
 test('each price that CoinGecko was recorded with is its rate: of its own time where it tells one, else of now', async (t) => {
   if (payloads === null) return t.diagnostic(NOT_AT_HAND);
   const replay = await startSameResponse(t);
   const signal = AbortSignal.timeout(30_000);
   const read = async (text: string, now: number) => {
     replay.give(text);
-    const { quotes, refused } = await readCoingeckoPrices(createTestUpstream(replay.url), ['ETH', 'SOL'], {
+    const { quotes, refused } = await readCoingeckoPrices(createTestUpstream(replay.url), COINGECKO_IDS, {
       now,
       signal,
     });

@@ -14,7 +14,6 @@ import { openScratch } from '../../database/scratch.ts';
 import type { Sides } from '../../database/snapshot.ts';
 import { readTogether } from '../../database/snapshot.ts';
 import type { ChainEvent } from '../../chain-log/chain-event.ts';
-import { findWrappedNative } from '../../core/wrapped-native.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { ChainContext } from '../context.ts';
 import type { AuditReport, ChainAudit } from './report.ts';
@@ -116,7 +115,7 @@ async function replayChain(context: ChainContext, scratch: Database, chain: stri
     await scratch.transaction((tx) => applyEvents(tx, chain, events, clock()));
   }
   const known = chains.get(chain);
-  const wrappedNative = known ? findWrappedNative(known) : null;
+  const wrappedNative = known ? known.wrappedNative : null;
   const databases = { main: scratch, indexer: scratch };
   const projection = { ...databases, chain, serviceName, clock, wrappedNative, attribute: toMarketplace };
   while (await projectNext(projection));

@@ -3,7 +3,8 @@
 
 import { parseAddress } from '../../core/address.ts';
 import type { Address } from '../../core/address.ts';
-import type { Chain, ChainFamily, Chains } from '../../core/chains.ts';
+import type { Chain, Chains } from '../../core/chains.ts';
+import type { ChainFamily } from '../../core/address.ts';
 import { JsonNumber } from '../../core/json-text.ts';
 import { parseTime } from '../../core/time.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -137,7 +138,7 @@ const READERS: Readonly<Record<AnswerFormat, (told: Told) => AnswerReader>> = {
   },
   'magic-eden-asks': (told) => {
     const chain = readChain(told, 'evm');
-    if (!hasMagicEdenAsks(chain.id)) wrong(`--set chain: Magic Eden has no asks on ${chain.id}`);
+    if (!hasMagicEdenAsks(chain)) wrong(`--set chain: Magic Eden has no asks on ${chain.id}`);
     const subject = { chain, contractAddress: readContract(told, 'evm'), begunBy: told.now };
     return {
       toRows: (answer) => listOf(answer, ['asks', 'orders']),

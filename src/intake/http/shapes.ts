@@ -20,7 +20,7 @@ export function toWireOrder(order: StoredOrder, chain: Chain, wording: PriceCont
   return {
     data: {
       chain: order.chain,
-      ...toAssetNames(chain, order.contractAddress, order.asset),
+      ...toAssetNames(chain.family, order.contractAddress, order.asset),
       collectionId: order.collectionId,
       price: priceOf(order.raw),
       seller: order.seller,

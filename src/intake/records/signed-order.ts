@@ -10,7 +10,6 @@ import { toListingTerms } from '../../orders/seaport/listing.ts';
 import type { Protocol, SeaportOrder } from '../../orders/seaport/order.ts';
 import { hashOrder, parseSeaportOrder, toParameters } from '../../orders/seaport/order.ts';
 import { isSignatureText } from '../../orders/seaport/signature.ts';
-import { findWrappedNative } from '../../core/wrapped-native.ts';
 import type { Fields } from './fields.ts';
 import { readFields, readJson, readText, refuse, required, URL_MAX } from './fields.ts';
 import type { Claim } from '../../orders/signatures.ts';
@@ -39,7 +38,7 @@ export function readSignedOrder(
   if (!newest) return refuse(seaport, 'parameters', `no deployment of Seaport is known on ${chain.id}`);
   // Judged as of its beginning: an order of the past is as good a record as one of today.
   const now = Number(order.startTime) * 1_000;
-  const listed = toListingTerms(order, { protocol: newest, wrappedNative: findWrappedNative(chain), now });
+  const listed = toListingTerms(order, { protocol: newest, wrappedNative: chain.wrappedNative, now });
   if (!listed.terms) return refuse(seaport, 'parameters', `${listed.code}: ${listed.message}`);
   const { terms } = listed;
   requireSame(fields, told, order.offerer, terms);

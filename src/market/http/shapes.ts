@@ -115,7 +115,7 @@ export function toWireToken(token: Token, wording: PriceContext): WireToken {
 function toSubject(place: Place, asset: SoldAsset) {
   return {
     chain: place.chain.id,
-    ...toAssetNames(place.chain, place.contractAddress, asset),
+    ...toAssetNames(place.chain.family, place.contractAddress, asset),
     collectionId: toCollectionId(place.chain.id, place.contractAddress),
   };
 }

@@ -1,49 +1,24 @@
-// Where Seaport stands on each chain, whose conduits move tokens for it, and by what a marketplace signs its orders and fills.
-// Addresses are a list, never derived: a chain may have several of one version, and not every chain has every version.
+// Seaport's deployments and conduits, and how a marketplace marks its orders and fills. Addresses of deployments are a list in
+// the chain's row, never derived: a chain may have several of one version, and not every chain has every version.
 
 import { getContractAddress } from 'viem';
 import type { Address } from '../../core/address.ts';
-import type { Chain } from '../../core/chains.ts';
+import type { Chain, SeaportDeployment } from '../../core/chains.ts';
+import { CANONICAL_SEAPORT } from '../../core/chains.ts';
 import type { Protocol } from './order.ts';
 import { hashText } from './order.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ZERO_HASH } from '../../core/evm.ts';
 
-/** `version` as the domain of its signatures names it. */
-export type Deployment = { address: Address; version: string };
-
-const SEAPORT_1_1 = { address: '0x00000000006c3852cbef3e08e8df289169ede581' as Address, version: '1.1' };
-const SEAPORT_1_4 = { address: '0x00000000000001ad428e4906ae43d8f9852d0dd6' as Address, version: '1.4' };
-const SEAPORT_1_5 = { address: '0x00000000000000adc04c56bf30ac9d3c0aaf14dc' as Address, version: '1.5' };
-const SEAPORT_1_6 = { address: '0x0000000000000068f116a894984e2db1123eb395' as Address, version: '1.6' };
-const CANONICAL = [SEAPORT_1_1, SEAPORT_1_4, SEAPORT_1_5, SEAPORT_1_6];
-
-/**
- * Known deployments by chain id. Ethereum and Polygon: recorded orders of 1.1 and 1.4 verify against these addresses (see the
- * tests). 1.6 at its canonical address on all six: OpenSea's SDK names it for each of them. Listing a version where nobody
- * deployed it costs nothing: an address without code tells no events and fills no orders.
- * Abstract has a second one, built for its zkSync machine and used by Magic Eden: its address stands in public deployment
- * scripts and fill statistics; the version in its signing domain is taken to be 1.6 after the sources it was built from, and
- * no order signed for it was at hand to prove that.
- */
-const DEPLOYMENTS: Readonly<Record<string, readonly Deployment[]>> = {
-  ethereum: CANONICAL,
-  polygon: CANONICAL,
-  base: CANONICAL,
-  ink: [SEAPORT_1_5, SEAPORT_1_6],
-  apechain: [SEAPORT_1_5, SEAPORT_1_6],
-  abstract: [SEAPORT_1_6, { address: '0xdf3969a315e3fc15b89a2752d0915cc76a5bd82d' as Address, version: '1.6' }],
-};
-
 /** What SEAPORT_ADDRESSES adds, by chain id. */
-export type MoreDeployments = ReadonlyMap<string, readonly Deployment[]>;
+export type MoreDeployments = ReadonlyMap<string, readonly SeaportDeployment[]>;
 
 /** All deployments on a chain, newest versions first; none outside the EVM. */
 export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
   const { chainId } = chain;
   if (chainId === null || chain.family !== 'evm') return [];
   const byAddress = new Map(
-    [...(DEPLOYMENTS[chain.id] ?? []), ...(more.get(chain.id) ?? [])].map((d) => [d.address, d]),
+    [...chain.seaport, ...(more.get(chain.id) ?? [])].map((deployment) => [deployment.address, deployment]),
   );
   return [...byAddress.values()].map(({ address, version }) => ({ address, version, chainId })).toReversed();
 }
@@ -51,7 +26,7 @@ export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
 const CONDUIT_CONTROLLER = '0x00000000F9490004C11Cef243f5400493c00Ad63';
 /** keccak256 of the creation code of every conduit of that controller. */
 const CONDUIT_CODE_HASH = '0x023d904f2503c37127200ca07b976c3a53cc562623f67023115bf311f5805059';
-const OF_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL.map(({ address }) => address));
+const OF_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL_SEAPORT.map(({ address }) => address));
 
 /**
  * Who has to be approved to move the offerer's token: the protocol itself, or the conduit of the key. Null where the key names a

@@ -28,7 +28,10 @@ export function createMagicEdenEvmTasks(
     ...pace,
     hourlyBudget: HOURLY_BUDGET,
   });
-  const isWanted = ({ chain, magicedenSymbol }: Follow) => magicedenSymbol !== null && hasMagicEdenAsks(chain);
+  const isWanted = (follow: Follow) => {
+    const chain = context.chains.get(follow.chain);
+    return chain !== undefined && follow.magicedenSymbol !== null && hasMagicEdenAsks(chain);
+  };
   const task = { name: 'magic-eden-asks', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
   return [createFollowedTask(context, { ...task, work: syncAsks })];
 }

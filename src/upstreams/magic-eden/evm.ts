@@ -3,7 +3,7 @@
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
-import { findWrappedNative } from '../../core/wrapped-native.ts';
+import { nameAt } from '../../core/chains.ts';
 import { MAGIC_EDEN } from './solana.ts';
 import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
 import {
@@ -40,11 +40,9 @@ const SEVERAL_UNITS = ['quantity.remaining', 'is not one token'] as const;
 /** Asks that are refused although it is clear what they are: however many there are, the others were seen. */
 const UNDERSTOOD = new Set([OTHER_CURRENCY, SEVERAL_UNITS].map((refusal) => refusal.join(': ')));
 
-/** The chains that both know, under the names that both give them. */
-const CHAINS: ReadonlySet<string> = new Set(['ethereum', 'polygon', 'base', 'apechain', 'abstract', 'monad']);
-
-export function hasMagicEdenAsks(chain: string): boolean {
-  return CHAINS.has(chain);
+/** Whether Magic Eden serves asks of an EVM chain. */
+export function hasMagicEdenAsks(chain: Chain): boolean {
+  return nameAt(chain, MAGIC_EDEN) !== null;
 }
 
 /** Magic Eden's own active asks of a collection, cheapest first, a page at a time. */
@@ -56,7 +54,7 @@ export function walkMagicEdenAsks(
   const pages = walkPages(
     async (cursor) => {
       const query = {
-        chain: subject.chain.id,
+        chain: nameAt(subject.chain, MAGIC_EDEN) ?? subject.chain.id,
         collectionId: subject.contractAddress.toLowerCase(),
         'sources[]': ['magiceden'],
         'status[]': ['active'],
@@ -164,7 +162,7 @@ function readPrice(row: Row, subject: EvmAskSubject): bigint {
   const price = toRow(row['price'], 'price');
   const currency = toRow(price['currency'], 'price.currency');
   const contract = requiredAddress(currency, 'contract', 'evm');
-  if (contract !== NATIVE && contract !== findWrappedNative(subject.chain)) rejectRow(...OTHER_CURRENCY);
+  if (contract !== NATIVE && contract !== subject.chain.wrappedNative) rejectRow(...OTHER_CURRENCY);
   if (optionalInteger(currency, 'decimals') !== NATIVE_DECIMALS) rejectRow('price.currency.decimals', 'are not 18');
   const raw = parseAmount(requiredText(toRow(price['amount'], 'price.amount'), 'raw'));
   if (raw === null || raw === 0n) rejectRow('price.amount.raw', 'is no positive amount');

@@ -10,25 +10,6 @@ import { toPath, UpstreamFailure } from '../upstream.ts';
 /** The quotes of one source by symbol, and what it said that makes no sense. Symbols that it does not know are in neither. */
 export type Quotes = { quotes: ReadonlyMap<string, Quote>; refused: string[] };
 
-/** CoinGecko's own names of the currencies that chains are likely to have. */
-const COINGECKO_IDS: Readonly<Record<string, string>> = {
-  ETH: 'ethereum',
-  SOL: 'solana',
-  POL: 'polygon-ecosystem-token',
-  APE: 'apecoin',
-  AVAX: 'avalanche-2',
-  BERA: 'berachain-bera',
-  BNB: 'binancecoin',
-  CRO: 'crypto-com-chain',
-  FLOW: 'flow',
-  HYPE: 'hyperliquid',
-  MNT: 'mantle',
-  MON: 'monad',
-  RON: 'ronin',
-  S: 'sonic-3',
-  SEI: 'sei-network',
-};
-
 const BYTES_MAX = 64 * 1024;
 /** A price that its source has not looked at for so long is none. */
 const AGE_MAX_MS = 15 * 60_000;
@@ -63,15 +44,17 @@ export async function readCoinbasePrices(
   return { quotes, refused };
 }
 
-/** One request for all currencies: `GET /api/v3/simple/price`. Throws UpstreamFailure when the source cannot be asked. */
+/**
+ * One request for all currencies, given by symbol with CoinGecko's ids: `GET /api/v3/simple/price`. Throws UpstreamFailure when
+ * the request fails.
+ */
 export async function readCoingeckoPrices(
   upstream: Upstream,
-  symbols: readonly string[],
+  ids: ReadonlyMap<string, string>,
   { now, signal }: { now: number; signal: AbortSignal },
 ): Promise<Quotes> {
   const quotes = new Map<string, Quote>();
   const refused: string[] = [];
-  const ids = new Map(symbols.flatMap((symbol) => (COINGECKO_IDS[symbol] ? [[symbol, COINGECKO_IDS[symbol]]] : [])));
   if (ids.size === 0) return { quotes, refused };
   const query = {
     ids: [...ids.values()].join(','),

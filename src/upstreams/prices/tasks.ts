@@ -4,6 +4,7 @@
 import { listRates } from '../../market/queries/rates.ts';
 import type { Quote } from './quotes.ts';
 import { decidePrice } from './quotes.ts';
+import { nameAt } from '../../core/chains.ts';
 import { describeError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { readCoinbasePrices, readCoingeckoPrices } from './prices.ts';
@@ -81,7 +82,7 @@ function describeFailure(error: unknown): string {
 }
 
 function createReader(
-  { config, clock, log, random }: UpstreamContext,
+  { chains, config, clock, log, random }: UpstreamContext,
   { source, symbols, timeoutMs }: { source: string; symbols: readonly string[]; timeoutMs: number },
 ): PriceReader {
   const common = { timeoutMs, clock, random, log: quiet(log) };
@@ -91,8 +92,13 @@ function createReader(
   }
   if (source === 'coingecko') {
     const { coingeckoUrl: baseUrl, coingeckoKey: key } = config;
+    const ids = new Map<string, string>();
+    for (const chain of chains.values()) {
+      const id = nameAt(chain, source);
+      if (id !== null) ids.set(chain.symbol, id);
+    }
     const upstream = createUpstream({ ...common, name: 'coingecko', baseUrl, headers: toKeyHeader(baseUrl, key) });
-    return { upstream, read: (signal) => readCoingeckoPrices(upstream, symbols, { now: clock(), signal }) };
+    return { upstream, read: (signal) => readCoingeckoPrices(upstream, ids, { now: clock(), signal }) };
   }
   const quotes = new Map([...config.fixedPrices].map(([symbol, usd]) => [symbol, { source: 'fixed', usd }]));
   return { upstream: null, read: () => Promise.resolve({ quotes, refused: [] }) };

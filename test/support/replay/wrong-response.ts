@@ -59,11 +59,17 @@ export function collectionOf(symbol: string): { symbol: string; contractAddress:
 
 type Reader = (upstream: Upstream, symbol: string) => Promise<WalkOutcome>;
 
+const COINGECKO_IDS = new Map([
+  ['ETH', 'ethereum'],
+  ['SOL', 'solana'],
+  ['POL', 'polygon-ecosystem-token'],
+]);
+
 /** Each source that asks a vendor, by what it asks for. */
 export const SOURCES: Readonly<Record<Vendor, Readonly<Record<string, Reader>>>> = {
   coinbase: { price: (upstream) => toRates(readCoinbasePrices(upstream, ['ETH'], signal)) },
   coingecko: {
-    prices: (upstream) => toRates(readCoingeckoPrices(upstream, ['ETH', 'SOL', 'POL'], { now: NOW, signal })),
+    prices: (upstream) => toRates(readCoingeckoPrices(upstream, COINGECKO_IDS, { now: NOW, signal })),
   },
   'magic-eden': {
     stats: (upstream, symbol) => toOutcome(readMagicEdenStats(upstream, collectionOf(symbol), { now: NOW })),
