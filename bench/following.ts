@@ -12,7 +12,7 @@ import { createChainReader } from '../src/chains/rpc/chain-reader.ts';
 import { backfillOnce } from '../src/chains/backfill.ts';
 import type { FollowContext } from '../src/chains/follower.ts';
 import { followOnce } from '../src/chains/follower.ts';
-import { toMarketplace } from '../src/chains/attribution.ts';
+import { toMarketplace } from '../src/chains/protocols/registry.ts';
 import { projectNext } from '../src/chains/projection.ts';
 import { onEachEngine } from './databases.ts';
 import { say } from './measure.ts';

@@ -1,11 +1,11 @@
-// What a chain tells, decoded: Seaport's events and those of token contracts. One value a fact, with the place where it
-// stands, so that a fact can be taken back when its block is orphaned. Nothing here knows how it was read.
+// Events of a chain, decoded: those of settlement protocols and those of token contracts. Each event carries its position, so
+// that it can be deleted when its block is orphaned. Nothing here depends on how the events were read.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { Hex } from '../core/evm.ts';
 
-/** Where a fact stands in its chain. A log that tells several facts numbers them with `part`, from 0. */
-export type ChainPlace = {
+/** The position of an event in its chain. A log from which several events are decoded numbers them with `part`, from 0. */
+export type EventPosition = {
   blockNumber: number;
   /** Milliseconds since the epoch. */
   blockTime: number;
@@ -14,40 +14,44 @@ export type ChainPlace = {
   part: number;
 };
 
-/** An item as a fill moved it. `token` is the zero address for the native currency. */
+/** An item that a fill moved. `token` is the zero address for the native currency. */
 export type SpentItem = { itemType: number; token: Address; identifier: bigint; amount: bigint };
 export type ReceivedItem = SpentItem & { recipient: Address };
 
-export type OrderFulfilled = ChainPlace & {
+export type OrderFulfilled = EventPosition & {
   kind: 'order-fulfilled';
   protocol: Address;
   orderHash: Hex;
   offerer: Address;
   zone: Address;
-  /** Who receives the offer; the zero address in fills by `matchOrders`. */
+  /** The account that receives the offer; the zero address in fills by `matchOrders`. */
   recipient: Address;
   offer: readonly SpentItem[];
   consideration: readonly ReceivedItem[];
-  /** The last four bytes of the transaction's calldata, where marketplaces sign their fills; absent when it was not read. */
+  /** The last four bytes of the transaction's calldata, which marketplaces use as their tag; absent when not read. */
   domain?: Hex;
 };
-export type OrderCancelled = ChainPlace & {
+export type OrderCancelled = EventPosition & {
   kind: 'order-cancelled';
   protocol: Address;
   orderHash: Hex;
   offerer: Address;
 };
-export type OrderValidated = ChainPlace & { kind: 'order-validated'; protocol: Address; orderHash: Hex };
-export type OrdersMatched = ChainPlace & { kind: 'orders-matched'; protocol: Address; orderHashes: readonly Hex[] };
-/** All orders of the offerer that were signed with another counter are void. */
-export type CounterIncremented = ChainPlace & {
+export type OrderValidated = EventPosition & { kind: 'order-validated'; protocol: Address; orderHash: Hex };
+export type OrdersMatched = EventPosition & {
+  kind: 'orders-matched';
+  protocol: Address;
+  orderHashes: readonly Hex[];
+};
+/** All orders of the offerer that were signed with a lower counter are void. */
+export type CounterIncremented = EventPosition & {
   kind: 'counter-incremented';
   protocol: Address;
   offerer: Address;
   counter: bigint;
 };
-/** From or to the zero address: a mint or a burn. `quantity` is 1 for ERC-721. */
-export type Transfer = ChainPlace & {
+/** From the zero address: a mint. To the zero address: a burn. `quantity` is 1 for ERC-721. */
+export type Transfer = EventPosition & {
   kind: 'transfer';
   contract: Address;
   tokenId: AssetId;
@@ -55,15 +59,15 @@ export type Transfer = ChainPlace & {
   to: Address;
   quantity: bigint;
 };
-export type ApprovalForAll = ChainPlace & {
+export type ApprovalForAll = EventPosition & {
   kind: 'approval-for-all';
   contract: Address;
   owner: Address;
   operator: Address;
   approved: boolean;
 };
-/** ERC-721 approval of one token; null takes it back. A transfer takes it back too. */
-export type TokenApproval = ChainPlace & {
+/** ERC-721 approval of one token. An operator of null revokes it, and so does a transfer of the token. */
+export type TokenApproval = EventPosition & {
   kind: 'token-approval';
   contract: Address;
   tokenId: AssetId;
@@ -81,5 +85,5 @@ export type ChainEvent =
   | ApprovalForAll
   | TokenApproval;
 
-/** A block as far as following needs it. `time` in milliseconds. */
+/** The header of a block. `time` in milliseconds. */
 export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; time: number };

@@ -2,7 +2,7 @@
 // first needed, and what the service has to know of the chain to understand what it reads.
 
 import type { Address } from '../core/address.ts';
-import { listProtocols } from '../orders/seaport/deployments.ts';
+import { listProtocolContracts } from './protocols/registry.ts';
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -48,7 +48,7 @@ export function createFollowedChains({ config, chains, log, clock }: FollowedCha
     },
     protocolsOf: (chainId) => {
       const chain = chains.get(chainId);
-      return chain ? listProtocols(chain, config.extraSeaport).map(({ address }) => address) : [];
+      return chain ? listProtocolContracts(chain, config.extraSeaport) : [];
     },
     readers: () => [...made.values()],
     close: () => {

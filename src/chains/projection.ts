@@ -19,8 +19,8 @@ import type { Address } from '../core/address.ts';
 import { toTokenId } from '../core/address.ts';
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import { toCollectionId } from '../core/collection.ts';
-import type { FillSale } from './protocols/seaport-fill.ts';
-import { toSales } from './protocols/seaport-fill.ts';
+import type { FillSale } from './sales.ts';
+import { toSales } from './sales.ts';
 import { toSaleKey } from '../market/row-keys.ts';
 
 export type ProjectionContext = {

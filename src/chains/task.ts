@@ -1,7 +1,7 @@
 // The task that follows one chain for as long as its process has the lease: to the head, then a look at every poll, with the
 // collections that catch up and the indexer written beside it. A chain or an indexer that is away is waited for.
 
-import { toMarketplace } from './attribution.ts';
+import { toMarketplace } from './protocols/registry.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Address } from '../core/address.ts';

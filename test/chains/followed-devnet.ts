@@ -22,7 +22,7 @@ import { createChains } from '../../src/core/chains.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createChainReader } from '../../src/chains/rpc/chain-reader.ts';
 import { backfillOnce } from '../../src/chains/backfill.ts';
-import { toMarketplace } from '../../src/chains/attribution.ts';
+import { toMarketplace } from '../../src/chains/protocols/registry.ts';
 import { followOnce } from '../../src/chains/follower.ts';
 import { projectNext } from '../../src/chains/projection.ts';
 import type { FollowOperations } from '../../src/workers/collections.ts';

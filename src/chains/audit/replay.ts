@@ -18,7 +18,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { ChainContext } from '../context.ts';
 import type { AuditReport, ChainAudit } from './report.ts';
 import { DIFFERENCES_SHOWN_MAX } from './report.ts';
-import { toMarketplace } from '../attribution.ts';
+import { toMarketplace } from '../protocols/registry.ts';
 import { applyEvents } from '../apply-block.ts';
 import { projectNext } from '../projection.ts';
 

@@ -3,7 +3,7 @@
 
 import { decodeFunctionResult, encodeFunctionData, hexToString, parseAbi } from 'viem';
 import type { Address, AssetId } from '../../core/address.ts';
-import { addressAt, bigintAt, flagAt, Unreadable } from './abi-words.ts';
+import { addressAt, bigintAt, booleanAt, UndecodableData } from '../protocols/abi-words.ts';
 import { readBytes, toQuantity } from './results.ts';
 import type { At, ChainReader } from './chain-reads.ts';
 import type { Pool } from './pool.ts';
@@ -72,7 +72,7 @@ export function createContractReads({ pool, headNumber }: Context): ContractRead
 
   const supports = async (contract: Address, id: Hex) => {
     const data = encodeFunctionData({ abi: ABI, functionName: 'supportsInterface', args: [id] });
-    return orNull(await call(contract, data, 'latest'), (result) => flagAt(result, 0));
+    return orNull(await call(contract, data, 'latest'), (result) => booleanAt(result, 0));
   };
 
   return {
@@ -93,7 +93,7 @@ export function createContractReads({ pool, headNumber }: Context): ContractRead
     isApprovedForAll: async (contract, owner, operator, at) => {
       const args = [owner as Hex, operator as Hex] as const;
       const data = encodeFunctionData({ abi: ABI, functionName: 'isApprovedForAll', args });
-      return orNull(await call(contract, data, at), (result) => flagAt(result, 0));
+      return orNull(await call(contract, data, at), (result) => booleanAt(result, 0));
     },
     getCounter: async (protocol, offerer, at) => {
       const data = encodeFunctionData({ abi: ABI, functionName: 'getCounter', args: [offerer as Hex] });
@@ -102,8 +102,8 @@ export function createContractReads({ pool, headNumber }: Context): ContractRead
     getOrderStatus: async (protocol, orderHash, at) => {
       const data = encodeFunctionData({ abi: ABI, functionName: 'getOrderStatus', args: [orderHash] });
       return orNull(await call(protocol, data, at), (result) => ({
-        validated: flagAt(result, 0),
-        cancelled: flagAt(result, 1),
+        validated: booleanAt(result, 0),
+        cancelled: booleanAt(result, 1),
         totalFilled: bigintAt(result, 2),
         totalSize: bigintAt(result, 3),
       }));
@@ -158,7 +158,7 @@ function orNull<T>(result: Hex | null, read: (result: Hex) => T | null): T | nul
   try {
     return read(result);
   } catch (error) {
-    if (error instanceof Unreadable) return null;
+    if (error instanceof UndecodableData) return null;
     throw error;
   }
 }
@@ -179,6 +179,6 @@ function decodeName(result: Hex): string {
   try {
     return decodeFunctionResult({ abi: ABI, functionName: 'name', data: result });
   } catch (error) {
-    throw new Unreadable('not a text', { cause: error });
+    throw new UndecodableData('not a text', { cause: error });
   }
 }

@@ -4,12 +4,14 @@
 import type { Address } from '../../core/address.ts';
 import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
 import type { Log } from '../../core/log.ts';
-import { Unreadable } from './abi-words.ts';
+import { UndecodableData } from '../protocols/abi-words.ts';
 import { readHeader, toQuantity } from './results.ts';
 import type { BloomedHeader } from './results.ts';
 import type { EventFilter } from './chain-reads.ts';
-import { decodeLog } from './decode-logs.ts';
-import type { CheckedLog } from './decode-logs.ts';
+import { decodeLog } from '../protocols/event-decoder.ts';
+import type { VerifiedLog } from '../protocols/event-decoder.ts';
+import { PROTOCOL_DECODERS } from '../protocols/registry.ts';
+import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readLogs } from './log-result.ts';
 import { missingByBloom, toWanted } from './log-wanted.ts';
@@ -34,12 +36,12 @@ const GUESSES_MAX = 3;
 const SKIPPED_CONTRACTS_MAX = 10_000;
 
 /** The logs of some blocks from one endpoint, with the header of the last of them. */
-type Answer = { endpoint: Endpoint; logs: CheckedLog[]; last: BloomedHeader; to: number };
+type Answer = { endpoint: Endpoint; logs: VerifiedLog[]; last: BloomedHeader; to: number };
 
 export function createLogReads({ pool, log }: LogReadsContext): LogReads {
   const skippedLogs = new Map<Address, number>();
 
-  const skip = (one: CheckedLog, reason: string) => {
+  const skip = (one: VerifiedLog, reason: string) => {
     const count = skippedLogs.get(one.address) ?? 0;
     if (count === 0 && skippedLogs.size >= SKIPPED_CONTRACTS_MAX) return;
     skippedLogs.set(one.address, count + 1);
@@ -48,16 +50,16 @@ export function createLogReads({ pool, log }: LogReadsContext): LogReads {
     else log.debug('a log is left out', { ...where, reason });
   };
 
-  const decodeAll = (logs: readonly CheckedLog[], wanted: Wanted, timeOf: (one: CheckedLog) => number) => {
+  const decodeAll = (logs: readonly VerifiedLog[], wanted: Wanted, timeOf: (one: VerifiedLog) => number) => {
     const events: ChainEvent[] = [];
     for (const one of logs) {
       const isProtocol = wanted.protocols.has(one.address);
       try {
         // Without a transaction it has no identity.
-        if (one.tx === ZERO_HASH) throw new Unreadable('no transaction');
-        decodeLog(one, isProtocol ? 'protocol' : 'token', timeOf(one), events);
+        if (one.tx === ZERO_HASH) throw new UndecodableData('no transaction');
+        decodeLog(one, isProtocol ? PROTOCOL_DECODERS : TOKEN_DECODERS, timeOf(one), events);
       } catch (error) {
-        if (!(error instanceof Unreadable)) throw error;
+        if (!(error instanceof UndecodableData)) throw error;
         if (isProtocol) throw new RpcFailure('undecodable', `${error.message}, log ${one.logIndex} of ${one.tx}`);
         skip(one, error.message);
       }
@@ -147,7 +149,7 @@ export function createLogReads({ pool, log }: LogReadsContext): LogReads {
         const first = await adaptiveRange(endpoint, from, to, wanted);
         const answer = await doubleCheck(first, wanted, async (other) => rangeLogs(other, from, first.to, wanted));
         const times = await missingTimes(answer);
-        const timeOf = (one: CheckedLog) => one.time ?? times.get(one.blockNumber) ?? answer.last.header.time;
+        const timeOf = (one: VerifiedLog) => one.time ?? times.get(one.blockNumber) ?? answer.last.header.time;
         return { to: answer.to, events: decodeAll(answer.logs, wanted, timeOf) };
       });
     },

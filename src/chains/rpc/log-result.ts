@@ -3,7 +3,7 @@
 
 import type { Address } from '../../core/address.ts';
 import { readBytes, readHash, readQuantity, readTime } from './results.ts';
-import type { CheckedLog } from './decode-logs.ts';
+import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import { lie } from './rpc-failure.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ZERO_HASH } from '../../core/evm.ts';
@@ -22,11 +22,11 @@ const TOPICS_MAX = 4;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /** The logs of the answer, in the order of the chain. Throws RpcFailure. */
-export function readLogs(answer: unknown, question: LogQuestion): CheckedLog[] {
+export function readLogs(answer: unknown, question: LogQuestion): VerifiedLog[] {
   if (!Array.isArray(answer)) throw lie('logs are not a list');
-  const logs: CheckedLog[] = [];
+  const logs: VerifiedLog[] = [];
   const hashes = new Map(question.hashes);
-  let last: CheckedLog | null = null;
+  let last: VerifiedLog | null = null;
   for (const raw of answer as readonly unknown[]) {
     const log = readLog(raw, question);
     if (!log) continue;
@@ -41,12 +41,12 @@ export function readLogs(answer: unknown, question: LogQuestion): CheckedLog[] {
   return logs;
 }
 
-function isAfter(log: CheckedLog, last: CheckedLog): boolean {
+function isAfter(log: VerifiedLog, last: VerifiedLog): boolean {
   return log.blockNumber === last.blockNumber ? log.logIndex > last.logIndex : log.blockNumber > last.blockNumber;
 }
 
 /** Null for a log of the system that nobody asked for and that harms nobody. */
-function readLog(raw: unknown, { addresses, topics: wanted, from, to }: LogQuestion): CheckedLog | null {
+function readLog(raw: unknown, { addresses, topics: wanted, from, to }: LogQuestion): VerifiedLog | null {
   if (typeof raw !== 'object' || raw === null) throw lie('a log is not an object');
   const fields = raw as Record<string, unknown>;
   const address = readAddress(fields['address']);

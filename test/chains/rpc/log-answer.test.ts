@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keccak256 } from 'viem';
-import { TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
+import { TOKEN_TOPICS } from '../../../src/chains/protocols/token-standards.ts';
 import { readLogs } from '../../../src/chains/rpc/log-result.ts';
 import { bloomShows, isBloomTooFull } from '../../../src/chains/rpc/log-bloom.ts';
 import type { Hex } from '../../../src/core/evm.ts';

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Address } from '../../../src/core/address.ts';
-import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../../src/chain-log/chain-event.ts';
-import { toSales } from '../../../src/chains/protocols/seaport-fill.ts';
-import { ZERO_ADDRESS } from '../../../src/core/evm.ts';
-import { ITEM_TYPE } from '../../../src/core/seaport.ts';
+import type { Address } from '../../src/core/address.ts';
+import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../src/chain-log/chain-event.ts';
+import { toSales } from '../../src/chains/sales.ts';
+import { ZERO_ADDRESS } from '../../src/core/evm.ts';
+import { ITEM_TYPE } from '../../src/core/seaport.ts';
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as Address;
 const [SELLER, BUYER, FEES, NFT, OTHER_NFT, WRAPPED, DOLLARS] = ['a', 'b', 'c', 'd', 'e', 'f', '9'].map(address) as [

@@ -1,10 +1,10 @@
 // What Seaport's fills say about sales. One transaction at a time, because fills by `matchOrders` come as mirrored pairs that
 // are one sale together. A price is the sum of the payment items, fees included.
 
-import type { Address } from '../../core/address.ts';
-import type { OrderFulfilled, SpentItem } from '../../chain-log/chain-event.ts';
-import { ZERO_ADDRESS } from '../../core/evm.ts';
-import { isTokenItem, ITEM_TYPE } from '../../core/seaport.ts';
+import type { Address } from '../core/address.ts';
+import type { OrderFulfilled, SpentItem } from '../chain-log/chain-event.ts';
+import { ZERO_ADDRESS } from '../core/evm.ts';
+import { isTokenItem, ITEM_TYPE } from '../core/seaport.ts';
 
 /** A sale of one token, or (`tokenId` null) of several tokens of one contract at one price. */
 export type FillSale = {

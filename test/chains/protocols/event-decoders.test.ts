@@ -5,10 +5,12 @@ import { encodeAbiParameters, encodeEventTopics, parseAbi, toEventSelector } fro
 import type { Abi } from 'viem';
 import type { Address } from '../../../src/core/address.ts';
 import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
-import { Unreadable } from '../../../src/chains/rpc/abi-words.ts';
-import { decodeLog } from '../../../src/chains/rpc/decode-logs.ts';
-import type { CheckedLog, LogRole } from '../../../src/chains/rpc/decode-logs.ts';
-import { SEAPORT_TOPICS, TOKEN_TOPICS } from '../../../src/chains/rpc/event-topics.ts';
+import { UndecodableData } from '../../../src/chains/protocols/abi-words.ts';
+import { decodeLog } from '../../../src/chains/protocols/event-decoder.ts';
+import type { EventDecoders, VerifiedLog } from '../../../src/chains/protocols/event-decoder.ts';
+import { PROTOCOL_DECODERS } from '../../../src/chains/protocols/registry.ts';
+import { SEAPORT_TOPICS } from '../../../src/chains/protocols/seaport.ts';
+import { TOKEN_DECODERS, TOKEN_TOPICS } from '../../../src/chains/protocols/token-standards.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 
 const SPENT = '(uint8 itemType, address token, uint256 identifier, uint256 amount)[]';
@@ -89,7 +91,7 @@ test('both forms of OrderValidated tell the order', () => {
   const first = decode('orderValidatedFirst', { orderHash, offerer, zone });
   const data: Hex = `${orderHash}${'0'.repeat(63)}0`;
   const events: ChainEvent[] = [];
-  decodeLog(toLog([SEAPORT_TOPICS.orderValidated], data), 'protocol', 0, events);
+  decodeLog(toLog([SEAPORT_TOPICS.orderValidated], data), PROTOCOL_DECODERS, 0, events);
   for (const [event] of [first, events]) assert.equal(event?.kind === 'order-validated' && event.orderHash, orderHash);
 });
 
@@ -97,47 +99,43 @@ test('data that was tampered with is unreadable or reads otherwise; nothing else
   const hex = fc
     .array(fc.nat(15), { maxLength: 700 })
     .map((digits) => digits.map((digit) => digit.toString(16)).join(''));
-  const topics: Record<LogRole, Hex[]> = {
-    protocol: Object.values(SEAPORT_TOPICS),
-    token: Object.values(TOKEN_TOPICS),
-  };
-  const role = fc.constantFrom<LogRole>('protocol', 'token');
+  const role = fc.constantFrom(PROTOCOL_DECODERS, TOKEN_DECODERS);
   fc.assert(
-    fc.property(role, fc.nat(5), fc.nat(3), hex, fc.boolean(), (role, kind, indexed, digits, sparse) => {
+    fc.property(role, fc.nat(5), fc.nat(3), hex, fc.boolean(), (decoders, kind, indexed, digits, sparse) => {
       const word = digits.slice(0, 24).padStart(64, '0');
       const all = [
-        topics[role][kind] ?? TOKEN_TOPICS.transfer,
+        [...decoders.keys()][kind] ?? TOKEN_TOPICS.transfer,
         ...Array.from({ length: indexed }, (): Hex => `0x${word}`),
       ];
       // Random words are never offsets: half of the time most digits are zero.
       const data = sparse ? digits.replaceAll(/[^0248]/g, '0') : digits;
       const events: ChainEvent[] = [];
       try {
-        decodeLog(toLog(all, `0x${data}`), role, 0, events);
+        decodeLog(toLog(all, `0x${data}`), decoders, 0, events);
       } catch (error) {
-        assert.ok(error instanceof Unreadable);
+        assert.ok(error instanceof UndecodableData);
         assert.deepEqual(events, []);
       }
     }),
     { numRuns: 3_000 },
   );
   const huge: Hex = `0x${'40'.padStart(64, '0')}${'40'.padStart(64, '0')}${'fffffffffffff'.padStart(64, '0')}`;
-  assert.throws(() => decodeLog(toLog([TOKEN_TOPICS.transferBatch], huge), 'token', 0, []), Unreadable);
+  assert.throws(() => decodeLog(toLog([TOKEN_TOPICS.transferBatch], huge), TOKEN_DECODERS, 0, []), UndecodableData);
 });
 
 test('ERC-20 is left alone, and so is an event in the mouth of the wrong contract', () => {
   const word: Hex = `0x${'1'.padStart(64, '0')}`;
-  const cases: [LogRole, Hex[]][] = [
-    ['token', [TOKEN_TOPICS.transfer, word, word]],
-    ['token', [TOKEN_TOPICS.approval, word, word]],
-    ['token', [SEAPORT_TOPICS.orderCancelled, word, word]],
-    ['protocol', [TOKEN_TOPICS.transfer, word, word, word]],
-    ['token', [word]],
-    ['token', []],
+  const cases: [EventDecoders, Hex[]][] = [
+    [TOKEN_DECODERS, [TOKEN_TOPICS.transfer, word, word]],
+    [TOKEN_DECODERS, [TOKEN_TOPICS.approval, word, word]],
+    [TOKEN_DECODERS, [SEAPORT_TOPICS.orderCancelled, word, word]],
+    [PROTOCOL_DECODERS, [TOKEN_TOPICS.transfer, word, word, word]],
+    [TOKEN_DECODERS, [word]],
+    [TOKEN_DECODERS, []],
   ];
-  for (const [role, topics] of cases) {
+  for (const [decoders, topics] of cases) {
     const events: ChainEvent[] = [];
-    decodeLog(toLog(topics, word), role, 0, events);
+    decodeLog(toLog(topics, word), decoders, 0, events);
     assert.deepEqual(events, []);
   }
 });
@@ -145,7 +143,7 @@ test('ERC-20 is left alone, and so is an event in the mouth of the wrong contrac
 const PLAIN = { noNullPrototype: true };
 const PLACE = { blockNumber: 7, blockTime: 5_000, tx: `0x${'0a'.repeat(32)}` as const, logIndex: 3, part: 0 };
 
-function toLog(topics: readonly Hex[], data: Hex): CheckedLog {
+function toLog(topics: readonly Hex[], data: Hex): VerifiedLog {
   const { blockNumber, tx, logIndex } = PLACE;
   return { address: EMITTER, topics, data, blockNumber, blockHash: tx, tx, logIndex, time: null };
 }
@@ -161,6 +159,6 @@ function decode(name: keyof typeof SIGNATURES, args: Record<string, unknown>): C
     inData.map((input) => args[input.name ?? '']),
   );
   const events: ChainEvent[] = [];
-  decodeLog(toLog(topics, data), name in TOKEN_TOPICS ? 'token' : 'protocol', PLACE.blockTime, events);
+  decodeLog(toLog(topics, data), name in TOKEN_TOPICS ? TOKEN_DECODERS : PROTOCOL_DECODERS, PLACE.blockTime, events);
   return events;
 }

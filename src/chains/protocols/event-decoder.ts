@@ -1,0 +1,35 @@
+// The form of a decoder: from one log to its events. A decoder assumes that the log was verified against its request.
+
+import type { ChainEvent, EventPosition } from '../../chain-log/chain-event.ts';
+import type { Address } from '../../core/address.ts';
+import type { Hex } from '../../core/evm.ts';
+
+/** A log that was verified against its request (rpc/log-response.ts). Hexadecimal digits are lower case. */
+export type VerifiedLog = {
+  address: Address;
+  topics: readonly Hex[];
+  data: Hex;
+  blockNumber: number;
+  blockHash: Hex;
+  tx: Hex;
+  logIndex: number;
+  /** Milliseconds; null where the endpoint does not serve it. */
+  time: number | null;
+};
+
+/** Appends the events of the log to `events`. Throws UndecodableData before anything is appended. */
+export type EventDecoder = (log: VerifiedLog, position: EventPosition, events: ChainEvent[]) => void;
+
+/** Decoders by the first topic of the logs that they decode. */
+export type EventDecoders = ReadonlyMap<Hex, EventDecoder>;
+
+/**
+ * Appends the events of a log to `events`: none where no decoder has its first topic. Throws UndecodableData, without having
+ * appended anything, when the log does not have the form that its first topic prescribes.
+ */
+export function decodeLog(log: VerifiedLog, decoders: EventDecoders, blockTime: number, events: ChainEvent[]): void {
+  const [topic] = log.topics;
+  const decode = topic === undefined ? undefined : decoders.get(topic);
+  const { blockNumber, tx, logIndex } = log;
+  if (decode) decode(log, { blockNumber, blockTime, tx, logIndex, part: 0 }, events);
+}

@@ -1,0 +1,111 @@
+// Seaport 1.1 to 1.6 as a settlement protocol: its deployments, its events, and the marketplaces that settle through it.
+// https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol
+
+import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../chain-log/chain-event.ts';
+import type { Hex } from '../../core/evm.ts';
+import { ITEM_TYPE } from '../../core/seaport.ts';
+import {
+  findMarketplaceByFeeRecipient,
+  findMarketplaceByTag,
+  listProtocols,
+} from '../../orders/seaport/deployments.ts';
+import { addressAt, arrayAt, bigintAt, hashAt, smallIntegerAt, topicAddress, UndecodableData } from './abi-words.ts';
+import type { EventDecoder, EventDecoders } from './event-decoder.ts';
+import type { SettlementProtocol } from './settlement-protocol.ts';
+
+/** The first topics of the events. Seaport 1.1 emits `orderValidatedFirst`, with offerer and zone in topics; 1.2 changed it. */
+export const SEAPORT_TOPICS = {
+  orderFulfilled: '0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31',
+  orderCancelled: '0x6bacc01dbe442496068f7d234edd811f1a5f833243e0aec824f86ab861f3c90d',
+  orderValidatedFirst: '0xfde361574a066b44b3b5fe98a87108b7565e327327954c4faeea56a4e6491a0a',
+  orderValidated: '0xf280791efe782edcf06ce15c8f4dff17601db3b88eb3805a0db7d77faf757f04',
+  ordersMatched: '0x4b9f2d36e1b4c93de62cc077b00b1a91d84b6c31b4a14e012718dcca230689e7',
+  counterIncremented: '0x721c20121297512b72821b97f5326877ea8ecf4bb9948fea5bfcb6453074d37f',
+} as const satisfies Record<string, Hex>;
+
+const ITEM_TYPE_MAX = ITEM_TYPE.erc1155Criteria;
+const SPENT_ITEM_WORDS = 4;
+const RECEIVED_ITEM_WORDS = 5;
+
+const orderFulfilled: EventDecoder = ({ address, topics, data }, position, events) => {
+  const offer = arrayAt(data, 2, SPENT_ITEM_WORDS);
+  const consideration = arrayAt(data, 3, RECEIVED_ITEM_WORDS);
+  events.push({
+    ...position,
+    kind: 'order-fulfilled',
+    protocol: address,
+    orderHash: hashAt(data, 0),
+    offerer: topicAddress(topics, 1),
+    zone: topicAddress(topics, 2),
+    recipient: addressAt(data, 1),
+    offer: listOf(offer.length, (index) => spentItemAt(data, offer.start + index * SPENT_ITEM_WORDS)),
+    consideration: listOf(consideration.length, (index) =>
+      receivedItemAt(data, consideration.start + index * RECEIVED_ITEM_WORDS),
+    ),
+  });
+};
+
+function spentItemAt(data: Hex, word: number): SpentItem {
+  const itemType = smallIntegerAt(data, word);
+  if (itemType > ITEM_TYPE_MAX) throw new UndecodableData('an unknown item type');
+  return {
+    itemType,
+    token: addressAt(data, word + 1),
+    identifier: bigintAt(data, word + 2),
+    amount: bigintAt(data, word + 3),
+  };
+}
+
+function receivedItemAt(data: Hex, word: number): ReceivedItem {
+  return { ...spentItemAt(data, word), recipient: addressAt(data, word + 4) };
+}
+
+const orderCancelled: EventDecoder = ({ address, topics, data }, position, events) => {
+  const offerer = topicAddress(topics, 1);
+  events.push({ ...position, kind: 'order-cancelled', protocol: address, orderHash: hashAt(data, 0), offerer });
+};
+
+const orderValidated: EventDecoder = ({ address, data }, position, events) => {
+  events.push({ ...position, kind: 'order-validated', protocol: address, orderHash: hashAt(data, 0) });
+};
+
+const ordersMatched: EventDecoder = ({ address, data }, position, events) => {
+  const { start, length } = arrayAt(data, 0, 1);
+  const orderHashes = listOf(length, (index) => hashAt(data, start + index));
+  events.push({ ...position, kind: 'orders-matched', protocol: address, orderHashes });
+};
+
+const counterIncremented: EventDecoder = ({ address, topics, data }, position, events) => {
+  const [offerer, counter] = [topicAddress(topics, 1), bigintAt(data, 0)];
+  events.push({ ...position, kind: 'counter-incremented', protocol: address, offerer, counter });
+};
+
+const DECODERS: EventDecoders = new Map<Hex, EventDecoder>([
+  [SEAPORT_TOPICS.orderFulfilled, orderFulfilled],
+  [SEAPORT_TOPICS.orderCancelled, orderCancelled],
+  [SEAPORT_TOPICS.orderValidatedFirst, orderValidated],
+  [SEAPORT_TOPICS.orderValidated, orderValidated],
+  [SEAPORT_TOPICS.ordersMatched, ordersMatched],
+  [SEAPORT_TOPICS.counterIncremented, counterIncremented],
+]);
+
+export const SEAPORT: SettlementProtocol = {
+  listContracts: (chain, added) => listProtocols(chain, added).map(({ address }) => address),
+  decoders: DECODERS,
+  findMarketplace,
+};
+
+/** The marketplace whose tag ends the calldata; without a known tag, the marketplace that received a fee. */
+function findMarketplace({ domain, consideration }: OrderFulfilled): string | null {
+  const tagged = domain === undefined ? null : findMarketplaceByTag(domain);
+  if (tagged !== null) return tagged;
+  for (const { recipient } of consideration) {
+    const slug = findMarketplaceByFeeRecipient(recipient);
+    if (slug !== null) return slug;
+  }
+  return null;
+}
+
+function listOf<T>(length: number, elementAt: (index: number) => T): T[] {
+  return Array.from({ length }, (_, index) => elementAt(index));
+}

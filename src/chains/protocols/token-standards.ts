@@ -1,0 +1,88 @@
+// The events of ERC-721 and ERC-1155 contracts: transfers and approvals.
+// https://eips.ethereum.org/EIPS/eip-721, https://eips.ethereum.org/EIPS/eip-1155
+
+import type { Hex } from '../../core/evm.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
+import {
+  arrayAt,
+  bigintAt,
+  bigintOfWord,
+  booleanAt,
+  tokenIdOfWord,
+  topicAddress,
+  topicWord,
+  UndecodableData,
+  wordAt,
+} from './abi-words.ts';
+import type { EventDecoder, EventDecoders } from './event-decoder.ts';
+
+/** The first topics of the events. ERC-20 shares those of `transfer` and `approval`, with three topics in place of four. */
+export const TOKEN_TOPICS = {
+  transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+  transferSingle: '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62',
+  transferBatch: '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb',
+  approvalForAll: '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31',
+  approval: '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',
+} as const satisfies Record<string, Hex>;
+
+/** The first topic and three indexed parameters, by which events of ERC-721 differ from those of ERC-20. */
+const ERC721_TOPICS = 4;
+
+const transfer: EventDecoder = ({ address, topics }, position, events) => {
+  if (topics.length !== ERC721_TOPICS) return;
+  events.push({
+    ...position,
+    kind: 'transfer',
+    contract: address,
+    tokenId: tokenIdOfWord(topicWord(topics, 3)),
+    from: topicAddress(topics, 1),
+    to: topicAddress(topics, 2),
+    quantity: 1n,
+  });
+};
+
+const transferSingle: EventDecoder = ({ address, topics, data }, position, events) => {
+  events.push({
+    ...position,
+    kind: 'transfer',
+    contract: address,
+    tokenId: tokenIdOfWord(wordAt(data, 0)),
+    from: topicAddress(topics, 2),
+    to: topicAddress(topics, 3),
+    quantity: bigintAt(data, 1),
+  });
+};
+
+const transferBatch: EventDecoder = ({ address, topics, data }, position, events) => {
+  const ids = arrayAt(data, 0, 1);
+  const quantities = arrayAt(data, 1, 1);
+  if (ids.length !== quantities.length) throw new UndecodableData('the numbers of ids and quantities differ');
+  const [from, to] = [topicAddress(topics, 2), topicAddress(topics, 3)];
+  for (let part = 0; part < ids.length; part += 1) {
+    const tokenId = tokenIdOfWord(wordAt(data, ids.start + part));
+    const quantity = bigintOfWord(wordAt(data, quantities.start + part));
+    events.push({ ...position, part, kind: 'transfer', contract: address, tokenId, from, to, quantity });
+  }
+};
+
+const approvalForAll: EventDecoder = ({ address, topics, data }, position, events) => {
+  const [owner, operator] = [topicAddress(topics, 1), topicAddress(topics, 2)];
+  const approved = booleanAt(data, 0);
+  events.push({ ...position, kind: 'approval-for-all', contract: address, owner, operator, approved });
+};
+
+const approval: EventDecoder = ({ address, topics }, position, events) => {
+  if (topics.length !== ERC721_TOPICS) return;
+  const [owner, approved] = [topicAddress(topics, 1), topicAddress(topics, 2)];
+  const operator = approved === ZERO_ADDRESS ? null : approved;
+  const tokenId = tokenIdOfWord(topicWord(topics, 3));
+  events.push({ ...position, kind: 'token-approval', contract: address, tokenId, owner, operator });
+};
+
+export const TOKEN_DECODERS: EventDecoders = new Map<Hex, EventDecoder>([
+  [TOKEN_TOPICS.transfer, transfer],
+  [TOKEN_TOPICS.transferSingle, transferSingle],
+  [TOKEN_TOPICS.transferBatch, transferBatch],
+  [TOKEN_TOPICS.approvalForAll, approvalForAll],
+  [TOKEN_TOPICS.approval, approval],
+]);
