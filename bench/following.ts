@@ -106,8 +106,7 @@ async function begin(database: Database, number: number, joined: boolean): Promi
     contractAddress: COLLECTION as Address,
     standard: 'erc721',
     fromBlock: 1,
-    openseaSlug: null,
-    magicedenSymbol: null,
+    names: new Map(),
     createdAt: 0,
   });
   if (joined) await database.query(`update main.follow set joined = true`);

@@ -207,21 +207,27 @@ create table main.follow (
   from_block bigint,
   read_to_block bigint,
   joined boolean default false not null,
-  opensea_slug text,
-  magiceden_symbol text,
   created_at timestamp with time zone not null,
   constraint follow_standard_check CHECK ((standard = ANY (ARRAY['erc721'::text, 'erc1155'::text]))),
   constraint follow_pkey PRIMARY KEY (collection_id)
 );
 CREATE INDEX follow_by_chain ON main.follow USING btree (chain, contract_address);
 
-create table main.follow_turn (
+create table main.follow_name (
+  collection_id text collate "C" not null,
+  vendor text collate "C" not null,
+  name text not null,
+  constraint follow_name_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES main.follow(collection_id) ON DELETE CASCADE,
+  constraint follow_name_pkey PRIMARY KEY (collection_id, vendor)
+);
+
+create table main.follow_run (
   task text collate "C" not null,
   collection_id text collate "C" not null,
   tried_at timestamp with time zone not null,
   done_at timestamp with time zone,
-  constraint follow_turn_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES main.follow(collection_id) ON DELETE CASCADE,
-  constraint follow_turn_pkey PRIMARY KEY (task, collection_id)
+  constraint follow_run_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES main.follow(collection_id) ON DELETE CASCADE,
+  constraint follow_run_pkey PRIMARY KEY (task, collection_id)
 );
 
 create table main.holding (
@@ -318,6 +324,15 @@ create table main.rate (
   constraint rate_pkey PRIMARY KEY (symbol)
 );
 
+create table main.recent_view (
+  collection_id text collate "C" not null,
+  asset text collate "C",
+  viewed_at timestamp with time zone not null,
+  refreshed_at timestamp with time zone,
+  constraint recent_view_collection_id_asset_key UNIQUE NULLS NOT DISTINCT (collection_id, asset)
+);
+CREATE INDEX recent_view_by_time ON main.recent_view USING btree (viewed_at);
+
 create table main.request_budget (
   upstream text collate "C" not null,
   tokens double precision not null,
@@ -339,15 +354,6 @@ create table main.shop (
   constraint shop_pkey PRIMARY KEY (id),
   constraint shop_name_key UNIQUE (name)
 );
-
-create table main.shown (
-  collection_id text collate "C" not null,
-  asset text collate "C" default ''::text not null,
-  shown_at timestamp with time zone not null,
-  looked_at timestamp with time zone,
-  constraint shown_pkey PRIMARY KEY (collection_id, asset)
-);
-CREATE INDEX shown_by_time ON main.shown USING btree (shown_at);
 
 create table main.sync_task (
   name text collate "C" not null,

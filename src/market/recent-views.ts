@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../database/port.ts';
-import type { Shown } from './queries/recent-views.ts';
+import type { RecentView } from './queries/recent-views.ts';
 import { upsertRecentViews } from './queries/recent-views.ts';
 import type { AssetId } from '../core/address.ts';
 
@@ -24,7 +24,7 @@ const STATEMENT_TIMEOUT_MS = 5_000;
 
 export function createRecentViews({ main, clock }: { main: Database; clock: Clock }): RecentViews {
   const notedAt = new LRUCache<string, number>({ max: REMEMBERED_MAX });
-  const pending = new Map<string, Shown>();
+  const pending = new Map<string, RecentView>();
   return {
     note: (collectionId, asset) => {
       const key = asset === undefined ? collectionId : `${collectionId} ${asset}`;
@@ -39,9 +39,9 @@ export function createRecentViews({ main, clock }: { main: Database; clock: Cloc
       const taken = [...pending];
       await upsertRecentViews(
         main.within(STATEMENT_TIMEOUT_MS),
-        taken.map(([, shown]) => shown),
+        taken.map(([, view]) => view),
       );
-      for (const [key, shown] of taken) if (pending.get(key) === shown) pending.delete(key);
+      for (const [key, view] of taken) if (pending.get(key) === view) pending.delete(key);
     },
   };
 }

@@ -89,8 +89,8 @@ async function listLooks({ main, clock }: UpstreamContext, options: ViewedTokens
   const follows = (await listFollows(main)).filter(isWanted);
   const shown = await listViewedTokens(main, {
     collectionIds: follows.map(({ collectionId }) => collectionId),
-    shownSince: now - RECENT_VIEW_MS,
-    lookedBefore: now - againMs,
+    viewedSince: now - RECENT_VIEW_MS,
+    refreshedBefore: now - againMs,
     now,
     limit: tokensMax,
   });

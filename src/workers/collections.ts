@@ -77,8 +77,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       contractAddress: address,
       standard: added.standard,
       fromBlock: facts?.fromBlock ?? null,
-      openseaSlug: readTextOrNull(input, 'opensea'),
-      magicedenSymbol: readTextOrNull(input, 'magiceden'),
+      names: readNames(input),
       createdAt: context.clock(),
     });
     // What was done just now was done under other names.
@@ -143,7 +142,9 @@ async function estimateReading(
 }
 
 /** A followed collection as it is shown. */
-type Listed = Omit<Follow, 'createdAt' | 'joined' | 'readToBlock' | 'fromBlock'> & {
+type Listed = Pick<Follow, 'collectionId' | 'chain' | 'contractAddress' | 'standard'> & {
+  openseaSlug: string | null;
+  magicedenSymbol: string | null;
   name: string | null;
   state: 'live' | 'catching up' | 'marketplaces only';
   /** Of its past, in per cent; null where the chain is not followed. */
@@ -159,8 +160,10 @@ async function list({ main }: FollowOperations): Promise<Listed[]> {
   );
   const nameOf = new Map(names.map(({ id, name }) => [id, name]));
   const cursors = new Map((await listChainCursors(main)).map(({ chain, number }) => [chain, number]));
-  return follows.map(({ createdAt, joined, readToBlock, fromBlock, ...follow }) => ({
+  return follows.map(({ createdAt, joined, readToBlock, fromBlock, names: vendorNames, ...follow }) => ({
     ...follow,
+    openseaSlug: vendorNames.get('opensea') ?? null,
+    magicedenSymbol: vendorNames.get('magic-eden') ?? null,
     name: nameOf.get(follow.collectionId) ?? null,
     state: joined ? 'live' : fromBlock === null ? 'marketplaces only' : 'catching up',
     progress: toProgress({ joined, readToBlock, fromBlock }, cursors.get(follow.chain) ?? null),
@@ -220,6 +223,15 @@ function readBlock(input: Input): number | null {
   const value = input['fromBlock'] ?? null;
   if (value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) return value;
   return refuse('the first block must be an integer from 0');
+}
+
+function readNames(input: Input): Map<string, string> {
+  const opensea = readTextOrNull(input, 'opensea');
+  const magiceden = readTextOrNull(input, 'magiceden');
+  return new Map([
+    ...(opensea === null ? [] : [['opensea', opensea] as const]),
+    ...(magiceden === null ? [] : [['magic-eden', magiceden] as const]),
+  ]);
 }
 
 function readTextOrNull(input: Input, name: string): string | null {

@@ -84,8 +84,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
         contractAddress,
         standard,
         fromBlock: 0,
-        openseaSlug: null,
-        magicedenSymbol: null,
+        names: new Map(),
         createdAt: clock(),
       });
     }

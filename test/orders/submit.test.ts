@@ -113,8 +113,7 @@ forEachEngine('signed orders', (engine) => {
       contractAddress: EVM as Address,
       standard: 'erc721',
       fromBlock: 1,
-      openseaSlug: null,
-      magicedenSymbol: null,
+      names: new Map(),
       createdAt: NOW,
     });
     await updateFollowProgress(db, COLLECTION, { readToBlock: 100, joined: true });

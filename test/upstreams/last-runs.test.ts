@@ -5,7 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { listLastRuns, upsertLastRun } from '../../src/follows/queries/last-runs.ts';
-import { deleteFollow, listFollows, updateFollowOpenSeaSlug } from '../../src/follows/queries/follows.ts';
+import { deleteFollow, listFollows, insertFollowName } from '../../src/follows/queries/follows.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createCollectionOperations } from '../../src/workers/collections.ts';
 import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
@@ -67,7 +67,8 @@ forEachEngine('turns', (engine) => {
       const note = () => upsertLastRun(db, { task: TASK, collectionId: ID, at: NOW, isDone: true });
       if (!isFirst) await note();
       const rest: Promise<void>[] = [];
-      const end = () => rest.push(note(), updateFollowOpenSeaSlug(db, ID, 'another'));
+      const end = () =>
+        rest.push(note(), insertFollowName(db, { collectionId: ID, vendor: 'opensea', name: 'another' }));
       await db.transaction(async (tx) => {
         await deleteFollow(tx, ID);
         // The embedded engine has one connection: there nothing comes in between.

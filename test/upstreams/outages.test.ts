@@ -102,8 +102,8 @@ forEachEngine('dead sources', (engine) => {
     /** As if all periods were over by chance at once. */
     const allDue = async () => {
       await db.query(`update main.sync_task set due_at = clock_timestamp()`);
-      await db.query(`update main.follow_turn set done_at = done_at - interval '1 day'`);
-      await db.query(`update main.shown set looked_at = null`);
+      await db.query(`update main.follow_run set done_at = done_at - interval '1 day'`);
+      await db.query(`update main.recent_view set refreshed_at = null`);
     };
     const setFault = (fault: ReplayFault | null) => {
       for (const server of SERVERS) {

@@ -51,15 +51,14 @@ forEachEngine('the mirror of Solana', (engine) => {
     await emptySyncTables(db);
   });
 
-  const follow = (chain: string, contractAddress: string, magicedenSymbol: string | null) =>
+  const follow = (chain: string, contractAddress: string, symbol: string | null) =>
     upsertFollow(db, {
       collectionId: toCollectionId(chain, contractAddress as Address),
       chain,
       contractAddress: contractAddress as Address,
       standard: null,
       fromBlock: null,
-      openseaSlug: null,
-      magicedenSymbol,
+      names: new Map(symbol === null ? [] : [['magic-eden', symbol]]),
       createdAt: NOW,
     });
   const toServiceContext = (settings: Record<string, string>): ServiceContext => ({

@@ -48,17 +48,17 @@ forEachEngine('what is looked at', (engine) => {
     await emptySyncTables(db);
   });
 
-  const follow = (collectionId: string, more: { openseaSlug?: string; magicedenSymbol?: string } = {}) => {
+  const follow = (collectionId: string, names: Readonly<Record<string, string>> = {}) => {
     const [chain = '', contractAddress = ''] = collectionId.split('_');
-    const nothing = { standard: null, fromBlock: null, openseaSlug: null, magicedenSymbol: null };
     return db.transaction((tx) =>
       upsertFollow(tx, {
-        ...nothing,
         collectionId,
         chain,
         contractAddress: contractAddress as Address,
+        standard: null,
+        fromBlock: null,
+        names: new Map(Object.entries(names)),
         createdAt: NOW,
-        ...more,
       }),
     );
   };
@@ -89,7 +89,7 @@ forEachEngine('what is looked at', (engine) => {
     const task = createOpenSeaTasks(context, { timeoutMs: 1_000, retryMs: 1, restMs: 0 }).find(
       ({ name }) => name === 'opensea-shown-tokens',
     );
-    await follow(APES_ID, { openseaSlug: APES.slug });
+    await follow(APES_ID, { opensea: APES.slug });
     return { replay, task, run: () => run(task) };
   };
   const askedOf = (replay: ReplayServer) => {
@@ -105,25 +105,26 @@ forEachEngine('what is looked at', (engine) => {
     shown.note(APES_ID, '7' as AssetId);
     shown.note('base_0x00', '7' as AssetId);
     await shown.flush();
-    const read = () => db.query(`select collection_id, asset, shown_at from main.shown order by asset`);
+    const read = () =>
+      db.query(`select collection_id, asset, viewed_at from main.recent_view order by asset nulls first`);
     assert.deepEqual(await read(), [
-      { collection_id: APES_ID, asset: '', shown_at: new Date(NOW) },
-      { collection_id: APES_ID, asset: '7', shown_at: new Date(NOW) },
+      { collection_id: APES_ID, asset: null, viewed_at: new Date(NOW) },
+      { collection_id: APES_ID, asset: '7', viewed_at: new Date(NOW) },
     ]);
     now += MINUTE_MS - 1;
     shown.note(APES_ID);
     await shown.flush();
-    assert.deepEqual((await read())[0]?.['shown_at'], new Date(NOW));
+    assert.deepEqual((await read())[0]?.['viewed_at'], new Date(NOW));
     now += 1;
     shown.note(APES_ID);
     await shown.flush();
-    assert.deepEqual((await read())[0]?.['shown_at'], new Date(now));
+    assert.deepEqual((await read())[0]?.['viewed_at'], new Date(now));
     assert.deepEqual([...(await listViewedCollections(db, NOW))], [APES_ID]);
     assert.deepEqual([...(await listViewedCollections(db, now))], []);
     await sweepExpired(db, db, () => NOW + 24 * HOUR_MS + 1);
     assert.deepEqual(
       (await read()).map((row) => row['asset']),
-      [''],
+      [null],
     );
   });
 
@@ -138,15 +139,17 @@ forEachEngine('what is looked at', (engine) => {
     const market = createMarket({ ...settings, main: db, indexer: db, chains, clock: () => now, log });
     const noted = async () => {
       await market.recentViews.flush();
-      return (await db.query(`select asset from main.shown order by asset`)).map((row) => row['asset']);
+      return (await db.query(`select asset from main.recent_view order by asset nulls first`)).map(
+        (row) => row['asset'],
+      );
     };
     await readCollectionDetail(market, 'apes');
-    assert.deepEqual(await noted(), ['']);
+    assert.deepEqual(await noted(), [null]);
     const chain = chains.get('apechain') ?? assert.fail();
     const subject = { chain, contractAddress: APES.contract as Address };
     await readToken(market, { ...subject, asset: '7' as AssetId });
     await assert.rejects(readToken(market, { ...subject, asset: '8' as AssetId }), { code: 'not_found' });
-    assert.deepEqual(await noted(), ['', '7']);
+    assert.deepEqual(await noted(), [null, '7']);
     await market.close();
   });
 
@@ -154,11 +157,11 @@ forEachEngine('what is looked at', (engine) => {
     await follow(APES_ID);
     const shown = book();
     for (let n = 0; n < 5_000; n += 1) shown.note(APES_ID, String(n) as AssetId);
-    await db.query('alter table main.shown rename to away');
-    await assert.rejects(shown.flush(), /main.shown/);
-    await db.query('alter table main.away rename to shown');
+    await db.query('alter table main.recent_view rename to away');
+    await assert.rejects(shown.flush(), /main.recent_view/);
+    await db.query('alter table main.away rename to recent_view');
     await shown.flush();
-    const count = async () => (await db.query(`select count(*)::int as count from main.shown`))[0]?.['count'];
+    const count = async () => (await db.query(`select count(*)::int as count from main.recent_view`))[0]?.['count'];
     assert.equal(await count(), 1_000);
     for (let n = 0; n < 5_000; n += 1) shown.note(APES_ID, String(n) as AssetId);
     await shown.flush();
@@ -263,8 +266,7 @@ forEachEngine('what is looked at', (engine) => {
         contractAddress: collection as Address,
         standard: null,
         fromBlock: null,
-        openseaSlug: null,
-        magicedenSymbol: 'foxes',
+        names: new Map([['magic-eden', 'foxes']]),
         createdAt: NOW,
       }),
     );

@@ -94,8 +94,8 @@ export async function listAppliedMigrations(db: Queryable, schema: Schema): Prom
   return db.query<AppliedMigration>(`select name, digest from ${schema}.migration order by name`);
 }
 
-/** What a service keeps for itself. A database that holds nothing else is empty. */
-const KEPT_FOR_ITSELF = new Set(['migration', 'secret', 'sync_task', 'request_budget', 'shown']);
+/** What a service keeps for itself. A database that holds nothing else is empty. `shown` is what migrations before 0011 called `recent_view`. */
+const KEPT_FOR_ITSELF = new Set(['migration', 'secret', 'sync_task', 'request_budget', 'shown', 'recent_view']);
 
 /** The first table that holds a record, or null. */
 export async function findTableWithRecords(db: Queryable, schema: Schema): Promise<string | null> {

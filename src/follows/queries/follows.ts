@@ -1,29 +1,55 @@
-// What the workers follow: contracts on chains, and collections at marketplaces. Primary database.
+// What the workers follow: contracts on chains, and collections at vendors. Primary database.
 
 import type { Address } from '../../core/address.ts';
 import type { TokenStandard } from '../../core/evm.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import {
+  address,
+  boolean,
+  column,
+  list,
+  nullable,
+  object,
+  oneOf,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
 
 export type Follow = {
   collectionId: string;
   chain: string;
   contractAddress: Address;
   standard: TokenStandard | null;
-  /** The first block that concerns it; null where the chain itself is not followed. */
+  /** The first block to be read; null where the chain itself is not followed. */
   fromBlock: number | null;
-  /** The last block that has been read for it while it catches up. */
+  /** The last block that the backfill has read; null before it began. */
   readToBlock: number | null;
-  /** Part of the live stream: all that its chain's cursor has passed has been read. */
+  /** True once the collection is part of its chain's live stream: every block up to the chain's cursor has been read for it. */
   joined: boolean;
-  openseaSlug: string | null;
-  magicedenSymbol: string | null;
+  /** What the collection is called at vendors that have a name of their own for it, by vendor: an OpenSea slug, for example. */
+  names: ReadonlyMap<string, string>;
   createdAt: number;
 };
 
-const COLUMNS = `collection_id, chain, contract_address, standard, from_block, read_to_block, joined, opensea_slug,
-  magiceden_symbol, created_at`;
+const COLUMNS = `collection_id, chain, contract_address, standard, from_block, read_to_block, joined, created_at,
+  coalesce((select json_agg(json_build_object('vendor', vendor, 'name', name) order by vendor)
+            from main.follow_name where follow_name.collection_id = follow.collection_id), '[]') as names`;
 
-/** All that is followed, or that of one chain, in the order of ids. */
+const decodeFollow = rowDecoder('follow', {
+  collectionId: column('collection_id', text),
+  chain: text,
+  contractAddress: column('contract_address', address),
+  standard: nullable(oneOf(['erc721', 'erc1155'])),
+  fromBlock: column('from_block', nullable(safeInteger)),
+  readToBlock: column('read_to_block', nullable(safeInteger)),
+  joined: boolean,
+  names: list(object({ vendor: text, name: text })),
+  createdAt: column('created_at', timestamp),
+});
+
+/** Every followed collection, or those of one chain, ordered by id. */
 export async function listFollows(db: Queryable, chain: string | null = null): Promise<Follow[]> {
   const rows = await db.query(
     `select ${COLUMNS} from main.follow where $1::text is null or chain = $1 order by collection_id`,
@@ -37,38 +63,53 @@ export async function findFollow(db: Queryable, collectionId: string): Promise<F
   return row ? toFollow(row) : null;
 }
 
-/** Follows a collection. What is told anew of one that is followed already is taken; where it has been read to stays. */
+/**
+ * Follows a collection. For one that is followed already, the given names and standard replace the stored ones, names that are not
+ * given stay, and so does the progress of its backfill.
+ */
 export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBlock' | 'joined'>): Promise<void> {
   await tx.query(
-    `insert into main.follow as stored (collection_id, chain, contract_address, standard, from_block, opensea_slug,
-       magiceden_symbol, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (collection_id) do update set standard = coalesce(excluded.standard, stored.standard),
-       from_block = coalesce(stored.from_block, excluded.from_block),
-       opensea_slug = coalesce(excluded.opensea_slug, stored.opensea_slug),
-       magiceden_symbol = coalesce(excluded.magiceden_symbol, stored.magiceden_symbol)`,
+    `with followed as (
+       insert into main.follow as stored (collection_id, chain, contract_address, standard, from_block, created_at)
+       values ($1, $2, $3, $4, $5, $6)
+       on conflict (collection_id) do update set standard = coalesce(excluded.standard, stored.standard),
+         from_block = coalesce(stored.from_block, excluded.from_block)
+       returning collection_id
+     )
+     insert into main.follow_name (collection_id, vendor, name)
+     select collection_id, vendor, name from followed, unnest($7::text[], $8::text[]) as given (vendor, name)
+     order by vendor collate "C"
+     on conflict (collection_id, vendor) do update set name = excluded.name`,
     [
       follow.collectionId,
       follow.chain,
       follow.contractAddress,
       follow.standard,
       follow.fromBlock,
-      follow.openseaSlug,
-      follow.magicedenSymbol,
       new Date(follow.createdAt),
+      [...follow.names.keys()],
+      [...follow.names.values()],
     ],
   );
 }
 
-/** Notes what a collection is called at OpenSea, unless somebody said so meanwhile, or it is followed no more. */
-export async function updateFollowOpenSeaSlug(db: Queryable, collectionId: string, slug: string): Promise<void> {
-  await db.query(`update main.follow set opensea_slug = $2 where collection_id = $1 and opensea_slug is null`, [
-    collectionId,
-    slug,
-  ]);
+/**
+ * Stores what a followed collection is called at a vendor, unless a name is stored already or the collection is no longer followed.
+ * Waits for a removal that is under way.
+ */
+export async function insertFollowName(
+  db: Queryable,
+  { collectionId, vendor, name }: { collectionId: string; vendor: string; name: string },
+): Promise<void> {
+  await db.query(
+    `insert into main.follow_name (collection_id, vendor, name)
+     select collection_id, $2, $3 from main.follow where collection_id = $1 for key share
+     on conflict do nothing`,
+    [collectionId, vendor, name],
+  );
 }
 
-/** Notes how far a collection has caught up, and whether it is part of the live stream from here on. */
+/** Stores how far a collection's backfill has read, and whether the collection is part of the live stream from here on. */
 export async function updateFollowProgress(
   tx: Queryable,
   collectionId: string,
@@ -81,7 +122,7 @@ export async function updateFollowProgress(
   ]);
 }
 
-/** After a reorganisation: what a collection that is catching up has read beyond the ancestor is read again. */
+/** After a reorganisation: backfills read again what they have read beyond the common ancestor. */
 export async function updateFollowsAfterReorg(tx: Queryable, chain: string, ancestor: number): Promise<void> {
   await tx.query(`update main.follow set read_to_block = $2 where chain = $1 and not joined and read_to_block > $2`, [
     chain,
@@ -89,24 +130,13 @@ export async function updateFollowsAfterReorg(tx: Queryable, chain: string, ance
   ]);
 }
 
-/** True when there was such a row. */
+/** Stops following a collection. True when it was followed. */
 export async function deleteFollow(tx: Queryable, collectionId: string): Promise<boolean> {
   const rows = await tx.query(`delete from main.follow where collection_id = $1 returning 1`, [collectionId]);
   return rows.length > 0;
 }
 
 function toFollow(row: Row): Follow {
-  const block = (name: string) => (row[name] === null ? null : Number(row[name]));
-  return {
-    collectionId: row['collection_id'] as string,
-    chain: row['chain'] as string,
-    contractAddress: row['contract_address'] as Address,
-    standard: row['standard'] as TokenStandard | null,
-    fromBlock: block('from_block'),
-    readToBlock: block('read_to_block'),
-    joined: row['joined'] as boolean,
-    openseaSlug: row['opensea_slug'] as string | null,
-    magicedenSymbol: row['magiceden_symbol'] as string | null,
-    createdAt: (row['created_at'] as Date).getTime(),
-  };
+  const { names, ...follow } = decodeFollow(row);
+  return { ...follow, names: new Map(names.map(({ vendor, name }) => [vendor, name])) };
 }

@@ -1,40 +1,39 @@
-// When each task last had a turn with each followed collection. Primary database. By the clock of whoever had the turn.
+// When each task last ran for each followed collection. Primary database. Times are those of the process that ran the task.
 
 import type { Queryable } from '../../database/port.ts';
+import { column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** Times in milliseconds; `doneAt` is null where no turn ever came to its end. */
+/** Times in milliseconds; `doneAt` is null while no run has completed. */
 export type LastRun = { triedAt: number; doneAt: number | null };
 
-/** The turns of a task by collection id; a collection that never had one is missing. */
+const decodeLastRun = rowDecoder('follow_run', {
+  collectionId: column('collection_id', text),
+  triedAt: column('tried_at', timestamp),
+  doneAt: column('done_at', nullable(timestamp)),
+});
+
+/** The last runs of a task by collection id; a collection that the task has never tried is missing. */
 export async function listLastRuns(db: Queryable, task: string): Promise<Map<string, LastRun>> {
-  const rows = await db.query<{ collection_id: string; tried_at: Date; done_at: Date | null }>(
-    `select collection_id, tried_at, done_at from main.follow_turn where task = $1`,
-    [task],
-  );
-  return new Map(
-    rows.map((row) => [
-      row.collection_id,
-      { triedAt: row.tried_at.getTime(), doneAt: row.done_at === null ? null : row.done_at.getTime() },
-    ]),
-  );
+  const rows = await db.query(`select collection_id, tried_at, done_at from main.follow_run where task = $1`, [task]);
+  return new Map(rows.map(decodeLastRun).map(({ collectionId, ...run }) => [collectionId, run]));
 }
 
-/** Notes a turn, unless the collection is followed no more; waits for whoever is about to remove it. */
+/** Stores a run, unless the collection is no longer followed. Waits for a removal that is under way. */
 export async function upsertLastRun(
   db: Queryable,
-  turn: { task: string; collectionId: string; at: number; isDone: boolean },
+  run: { task: string; collectionId: string; at: number; isDone: boolean },
 ): Promise<void> {
   await db.query(
-    `insert into main.follow_turn as stored (task, collection_id, tried_at, done_at)
+    `insert into main.follow_run as stored (task, collection_id, tried_at, done_at)
      select $1, collection_id, $3::timestamptz, case when $4 then $3::timestamptz end
      from main.follow where collection_id = $2 for key share
      on conflict (task, collection_id) do update
        set tried_at = excluded.tried_at, done_at = coalesce(excluded.done_at, stored.done_at)`,
-    [turn.task, turn.collectionId, new Date(turn.at), turn.isDone],
+    [run.task, run.collectionId, new Date(run.at), run.isDone],
   );
 }
 
-/** Forgets the turns of a collection, so that every task has something to do with it at once. */
+/** Deletes the last runs of a collection, so that it is due for every task. */
 export async function deleteLastRuns(tx: Queryable, collectionId: string): Promise<void> {
-  await tx.query(`delete from main.follow_turn where collection_id = $1`, [collectionId]);
+  await tx.query(`delete from main.follow_run where collection_id = $1`, [collectionId]);
 }

@@ -1,84 +1,89 @@
-// What readers asked for lately of the collections that are followed, and when a marketplace was last asked about a token that
-// they saw. Primary database. What nobody follows is not written down: nothing would be done about it.
+// Which followed collections and tokens readers viewed recently, and when a viewed token was last refreshed from a marketplace.
+// Primary database. Views of collections that are not followed are not stored: no task would use them.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
+import { assetId, column, rowDecoder, text } from '../../database/rows.ts';
 
-/** A collection that was asked for, or one token of it. Time in milliseconds. */
-export type Shown = { collectionId: string; asset: AssetId | null; at: number };
+/** A view of a collection, or of one token of it. Time in milliseconds. */
+export type RecentView = { collectionId: string; asset: AssetId | null; at: number };
 
-/** Notes what was shown; a time is never turned back. */
-export async function upsertRecentViews(db: Queryable, shown: readonly Shown[]): Promise<void> {
+/** Stores views. An earlier time never replaces a later one. */
+export async function upsertRecentViews(db: Queryable, views: readonly RecentView[]): Promise<void> {
   await db.query(
-    `insert into main.shown as stored (collection_id, asset, shown_at)
-     select told.collection_id, told.asset, max(told.at)
-     from unnest($1::text[], $2::text[], $3::timestamptz[]) as told (collection_id, asset, at)
+    `insert into main.recent_view as stored (collection_id, asset, viewed_at)
+     select incoming.collection_id, incoming.asset, max(incoming.at)
+     from unnest($1::text[], $2::text[], $3::timestamptz[]) as incoming (collection_id, asset, at)
      join main.follow using (collection_id)
-     group by 1, 2 order by told.collection_id collate "C", told.asset collate "C"
-     on conflict (collection_id, asset) do update set shown_at = greatest(stored.shown_at, excluded.shown_at)`,
+     group by 1, 2 order by incoming.collection_id collate "C", incoming.asset collate "C"
+     on conflict (collection_id, asset) do update set viewed_at = greatest(stored.viewed_at, excluded.viewed_at)`,
     [
-      shown.map(({ collectionId }) => collectionId),
-      shown.map(({ asset }) => asset ?? ''),
-      shown.map(({ at }) => new Date(at)),
+      views.map(({ collectionId }) => collectionId),
+      views.map(({ asset }) => asset),
+      views.map(({ at }) => new Date(at)),
     ],
   );
 }
 
-/** The collections that were asked for since a time, they themselves or a token of them. */
+const collectionId = column('collection_id', text);
+const decodeViewedCollection = rowDecoder('recent_view', { collectionId });
+const decodeViewedToken = rowDecoder('recent_view', { collectionId, asset: assetId });
+
+/** The collections that were viewed since a time, themselves or a token of them. */
 export async function listViewedCollections(db: Queryable, since: number): Promise<Set<string>> {
-  const rows = await db.query<{ collection_id: string }>(
-    `select distinct collection_id from main.shown where shown_at > $1`,
-    [new Date(since)],
-  );
-  return new Set(rows.map((row) => row.collection_id));
+  const rows = await db.query(`select distinct collection_id from main.recent_view where viewed_at > $1`, [
+    new Date(since),
+  ]);
+  return new Set(rows.map((row) => decodeViewedCollection(row).collectionId));
 }
 
 /**
- * Tokens of the given collections that were asked for since a time and not looked at since another: first those that never were,
- * then whatever was asked for last.
+ * Tokens of the given collections that were viewed since one time and not refreshed since another: tokens that were never
+ * refreshed first, then the most recently viewed ones.
  */
 export async function listViewedTokens(
   db: Queryable,
-  { collectionIds, shownSince, lookedBefore, now, limit }: ViewedTokensQuery,
+  { collectionIds, viewedSince, refreshedBefore, now, limit }: ViewedTokensQuery,
 ): Promise<{ collectionId: string; asset: AssetId }[]> {
-  const rows = await db.query<{ collection_id: string; asset: string }>(
-    `select collection_id, asset from main.shown
-     where collection_id = any($1) and asset <> '' and shown_at > $2 and (looked_at is null or looked_at < $3 or looked_at > $5)
-     order by looked_at is not null, shown_at desc, collection_id, asset limit $4`,
-    [collectionIds, new Date(shownSince), new Date(lookedBefore), limit, new Date(now)],
+  const rows = await db.query(
+    `select collection_id, asset from main.recent_view
+     where collection_id = any($1) and asset is not null and viewed_at > $2
+       and (refreshed_at is null or refreshed_at < $3 or refreshed_at > $5)
+     order by refreshed_at is not null, viewed_at desc, collection_id, asset limit $4`,
+    [collectionIds, new Date(viewedSince), new Date(refreshedBefore), limit, new Date(now)],
   );
-  return rows.map((row) => ({ collectionId: row.collection_id, asset: row.asset as AssetId }));
+  return rows.map(decodeViewedToken);
 }
 
 export type ViewedTokensQuery = {
   collectionIds: readonly string[];
-  shownSince: number;
-  lookedBefore: number;
-  /** A look of a later time was noted by a clock that was wrong. */
+  viewedSince: number;
+  refreshedBefore: number;
+  /** A refresh later than this was stored by a process whose clock was wrong, and does not count. */
   now: number;
   limit: number;
 };
 
-/** Notes that a marketplace was asked about tokens of a collection, whatever it said. */
+/** Stores that tokens of a collection were requested from a marketplace, whatever the response was. */
 export async function updateViewedTokensRefreshed(
   db: Queryable,
   { collectionId, assets, at }: { collectionId: string; assets: readonly AssetId[]; at: number },
 ): Promise<void> {
-  // Taken in the order in which upsertRecentViews takes them: each would wait for a row of the other.
+  // Rows are locked in the order in which upsertRecentViews writes them, so that the two cannot deadlock.
   await db.query(
-    `update main.shown as stored set looked_at = $3
-     from (select collection_id, asset from main.shown where collection_id = $1 and asset = any($2)
+    `update main.recent_view as stored set refreshed_at = $3
+     from (select collection_id, asset from main.recent_view where collection_id = $1 and asset = any($2)
            order by collection_id, asset for update) as held
      where stored.collection_id = held.collection_id and stored.asset = held.asset`,
     [collectionId, [...assets], new Date(at)],
   );
 }
 
-/** Forgets what was last asked for before a time, so many at most; returns how many. */
+/** Deletes views older than a time, at most `limit`; returns how many. */
 export async function deleteOldViews(db: Queryable, before: number, limit: number): Promise<number> {
   const rows = await db.query(
-    `delete from main.shown where (collection_id, asset) in (
-       select collection_id, asset from main.shown where shown_at < $1 order by shown_at limit $2 for update skip locked)
+    `delete from main.recent_view where ctid = any(array(
+       select ctid from main.recent_view where viewed_at < $1 order by viewed_at limit $2 for update skip locked))
      returning 1`,
     [new Date(before), limit],
   );

@@ -30,7 +30,7 @@ export function createMagicEdenEvmTasks(
   });
   const isWanted = (follow: Follow) => {
     const chain = context.chains.get(follow.chain);
-    return chain !== undefined && follow.magicedenSymbol !== null && hasMagicEdenAsks(chain);
+    return chain !== undefined && follow.names.has(MAGIC_EDEN) && hasMagicEdenAsks(chain);
   };
   const task = { name: 'magic-eden-asks', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
   return [createFollowedTask(context, { ...task, work: syncAsks })];

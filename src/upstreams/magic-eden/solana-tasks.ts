@@ -44,7 +44,7 @@ export function createMagicEdenTasks(context: UpstreamContext, pace: UpstreamPac
     ...pace,
     hourlyBudget: HOURLY_BUDGET,
   });
-  const isWanted = ({ chain, magicedenSymbol }: Follow) => chain === 'solana' && magicedenSymbol !== null;
+  const isWanted = ({ chain, names }: Follow) => chain === 'solana' && names.has(MAGIC_EDEN);
   const shared = { deadlineMs: DEADLINE_MS, upstream, isWanted };
   return [
     createFollowedTask(context, {
@@ -78,8 +78,8 @@ function createTokensTask(
   });
 }
 
-function toCollection({ magicedenSymbol, contractAddress }: Follow): MagicEdenCollection {
-  return { symbol: magicedenSymbol ?? '', contractAddress };
+function toCollection({ names, contractAddress }: Follow): MagicEdenCollection {
+  return { symbol: names.get(MAGIC_EDEN) ?? '', contractAddress };
 }
 
 async function syncListings(context: UpstreamContext, step: Step): Promise<void> {

@@ -2,7 +2,7 @@
 // share the key's hourly budget: whoever waited longest is read first, at the pace that the budget allows.
 
 import type { Follow } from '../../follows/queries/follows.ts';
-import { updateFollowOpenSeaSlug } from '../../follows/queries/follows.ts';
+import { insertFollowName } from '../../follows/queries/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../../market/queries/collections.ts';
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
 import { findNewestSaleTime } from '../../market/queries/listing-times.ts';
@@ -119,11 +119,12 @@ async function findSlug(
   context: UpstreamContext,
   { upstream, follow, chain, signal }: Step & { chain: Chain },
 ): Promise<string | null> {
-  if (follow.openseaSlug !== null) return follow.openseaSlug;
+  const known = follow.names.get(OPENSEA);
+  if (known !== undefined) return known;
   const { collectionId, contractAddress } = follow;
   const found = await findOpenSeaContract(upstream, { chain, contractAddress }, { signal });
   if (!found) return null;
-  await updateFollowOpenSeaSlug(context.main, collectionId, found.slug);
+  await insertFollowName(context.main, { collectionId, vendor: OPENSEA, name: found.slug });
   return found.slug;
 }
 

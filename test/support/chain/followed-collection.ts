@@ -154,8 +154,7 @@ export async function follow(
     contractAddress,
     standard: 'erc721',
     fromBlock,
-    openseaSlug: null,
-    magicedenSymbol: null,
+    names: new Map(),
     createdAt: Date.now(),
   });
 }

@@ -131,8 +131,10 @@ export async function startVendorServers(
           standard: null,
           fromBlock: null,
           createdAt: now(),
-          openseaSlug: opensea,
-          magicedenSymbol: magiceden,
+          names: new Map([
+            ...(opensea === null ? [] : [['opensea', opensea] as const]),
+            ...(magiceden === null ? [] : [['magic-eden', magiceden] as const]),
+          ]),
         });
       }
     },

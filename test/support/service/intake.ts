@@ -146,7 +146,7 @@ export async function emptyTables(db: Database): Promise<void> {
   await db.query(`truncate ${TABLES.join(', ')}`);
 }
 
-const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.shown', 'indexer.listing_snapshot'];
+const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];
 
 /** The same, and what the tasks keep beside it. */
 export async function emptySyncTables(db: Database): Promise<void> {

@@ -78,18 +78,16 @@ forEachEngine('OpenSea', (engine) => {
     };
     return { replay, run, done, tasks, pass: (ms: number) => (now += ms) };
   };
-  const follow = (more: { openseaSlug?: string; fromBlock?: number } = {}) =>
+  const follow = ({ slug, fromBlock = null }: { slug?: string; fromBlock?: number | null } = {}) =>
     db.transaction((tx) =>
       upsertFollow(tx, {
         collectionId: ID,
         chain: 'apechain',
         contractAddress: APES.contract as Address,
         standard: null,
-        fromBlock: null,
-        openseaSlug: null,
-        magicedenSymbol: null,
+        fromBlock,
+        names: new Map(slug === undefined ? [] : [['opensea', slug]]),
         createdAt: NOW,
-        ...more,
       }),
     );
   const collect = (name: string) =>
@@ -124,7 +122,7 @@ forEachEngine('OpenSea', (engine) => {
       const { refused, problems } = await done(name);
       assert.deepEqual([refused, problems], [0, []], name);
     }
-    assert.equal((await findFollow(db, ID))?.openseaSlug, APES.slug);
+    assert.equal((await findFollow(db, ID))?.names.get('opensea'), APES.slug);
     const [row] = await db.query(`select name, slug, image, royalty_bps, snapshot_supply from main.collection`);
     assert.deepEqual(
       [row?.['name'], row?.['slug'], row?.['royalty_bps'], Number(row?.['snapshot_supply'])],
@@ -175,7 +173,7 @@ forEachEngine('OpenSea', (engine) => {
   test('what vanishes is retired after a whole look, and what comes back is active again', async (t) => {
     const market = makeMarket(250);
     const { run, done, replay } = await start(t, market);
-    await follow({ openseaSlug: APES.slug });
+    await follow({ slug: APES.slug });
     await done('listings');
     const all = market.listings;
     market.listings = all.slice(10);
@@ -199,7 +197,7 @@ forEachEngine('OpenSea', (engine) => {
   test('a large book is seen whole once an hour, and in between up to where its window reaches', async (t) => {
     const market = makeMarket(900);
     const { done, replay, pass } = await start(t, market);
-    await follow({ openseaSlug: APES.slug });
+    await follow({ slug: APES.slug });
     assert.deepEqual([(await done('listings', DUE)).changed, replay.count()], [900, 5]);
     const statusOf = async (n: number) =>
       (await db.query(`select status from indexer.listing where asset = $1 order by status`, [String(n)])).map(
@@ -236,7 +234,7 @@ forEachEngine('OpenSea', (engine) => {
   test('the operator sees a large book whole, and another process knows when it was seen so', async (t) => {
     const market = makeMarket(900);
     const { done, replay } = await start(t, market);
-    await follow({ openseaSlug: APES.slug });
+    await follow({ slug: APES.slug });
     await done('listings', DUE);
     replay.reset();
     await done('listings');
@@ -261,7 +259,7 @@ forEachEngine('OpenSea', (engine) => {
     // The cheapest unit of all, in an order that asks for more in all than the others.
     market.listings.push({ ...first, hash: makeHash(80_000), tokenId: '0', quantity: 10, total: 9n * 10n ** 18n });
     const { done, replay, pass } = await start(t, market);
-    await follow({ openseaSlug: APES.slug });
+    await follow({ slug: APES.slug });
     assert.equal((await done('listings', DUE)).changed, 901);
     pass(5 * 60_000);
     replay.reset();
@@ -292,7 +290,7 @@ forEachEngine('OpenSea', (engine) => {
   test('later looks at sales ask only for what is new', async (t) => {
     const market = makeMarket(40);
     const { done, replay } = await start(t, market);
-    await follow({ openseaSlug: APES.slug });
+    await follow({ slug: APES.slug });
     assert.equal((await done('sales')).changed, 30);
     market.sales.push({ tokenId: '7', raw: 5n, tx: makeHash(99_999), soldAt: LISTED_AT + 90 });
     replay.reset();
@@ -302,7 +300,7 @@ forEachEngine('OpenSea', (engine) => {
 
   test('where the chain itself is read, its sales and figures are not told a second time', async (t) => {
     const { done, replay } = await start(t, makeMarket(5), { RPC_URL_APECHAIN: 'http://127.0.0.1:1' });
-    await follow({ openseaSlug: APES.slug, fromBlock: 1 });
+    await follow({ slug: APES.slug, fromBlock: 1 });
     await done('sales');
     await done('collections');
     assert.equal(replay.count(/events|stats/), 0);
@@ -318,7 +316,7 @@ forEachEngine('OpenSea', (engine) => {
   test('under every fault the book that is known stays, and it is fresh once the fault is gone', async (t) => {
     const market = makeMarket(250);
     const { run, done, replay, pass } = await start(t, market);
-    await follow({ openseaSlug: APES.slug });
+    await follow({ slug: APES.slug });
     await done('listings');
     for (const fault of REPLAY_FAULTS) {
       for (const skip of [0, 1]) {
