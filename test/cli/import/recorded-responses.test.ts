@@ -20,7 +20,8 @@ import {
 } from './response-imports.ts';
 import { dumpTables, emptyTables } from '../../support/service/intake.ts';
 import { APES, GHOSTS, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay/opensea.ts';
-import { readPayload, startReplayServer } from '../../support/replay/replay.ts';
+import { findPayload } from '../../support/recordings/payloads.ts';
+import { startReplayServer } from '../../support/replay/replay.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { assetOf, FAMOUS_FOX } from '../../support/replay/das.ts';
 import { addressOf, askRow, DEGODS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
@@ -144,7 +145,7 @@ forEachEngine('recorded answers', (engine) => {
   });
 
   test('OpenSea orders that were recorded in 2023', async (t) => {
-    const recorded = readPayload('opensea/orders_listings_v2.seaport15.json');
+    const recorded = findPayload('opensea/orders_listings_v2.seaport15.json');
     if (recorded === null) return t.diagnostic('the recorded orders are not at hand: nothing was tested');
     const args = set({ chain: 'ethereum', contractAddress: GHOSTS.contract });
     const { code, summary } = await landInEveryForm('opensea-listings', [JSON.parse(recorded)], args);
@@ -179,7 +180,7 @@ forEachEngine('recorded answers', (engine) => {
   });
 
   test('a Magic Eden listing that was recorded, as it came', async (t) => {
-    const recorded = readPayload('magiceden-solana/recorded_collections_listings.degods-2025-07.json');
+    const recorded = findPayload('magiceden-solana/recorded_collections_listings.degods-2025-07.json');
     if (recorded === null) return t.diagnostic('the recorded listing is not at hand: nothing was tested');
     const { code, summary } = await load('magic-eden-listings', recorded, { args: atDegods });
     assert.deepEqual([code, summary.inserted, summary.answers], [0, 2, { pages: 1, rows: 1, leftOut: {} }]);
@@ -197,7 +198,7 @@ forEachEngine('recorded answers', (engine) => {
   });
 
   test('Magic Eden activities that were recorded, as they came', async (t) => {
-    const recorded = readPayload('magiceden-solana/v2_wallets_owner_activities.json');
+    const recorded = findPayload('magiceden-solana/v2_wallets_owner_activities.json');
     if (recorded === null) return t.diagnostic('the recorded activities are not at hand: nothing was tested');
     const args = set({ chain: 'solana', contractAddress: DEGODS, symbol: 'runcible' });
     const { code, summary } = await load('magic-eden-activities', recorded, { args });
@@ -254,8 +255,8 @@ forEachEngine('recorded answers', (engine) => {
   });
 
   test('DAS assets that were recorded: of one collection, and of a wallet each in its own', async (t) => {
-    const foxes = readPayload('helius/getAssetsByCreator.famous-fox.50.json');
-    const wallet = readPayload('helius/getAssetsByOwner.50.json');
+    const foxes = findPayload('helius/getAssetsByCreator.famous-fox.50.json');
+    const wallet = findPayload('helius/getAssetsByOwner.50.json');
     if (foxes === null || wallet === null)
       return t.diagnostic('the recorded assets are not at hand: nothing was tested');
     const ofOne = await load('das-assets', foxes, { args: set({ contractAddress: FAMOUS_FOX }) });

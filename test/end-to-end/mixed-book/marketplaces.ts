@@ -7,7 +7,7 @@ import { getAddress, zeroAddress } from 'viem';
 import type { OrderComponents } from '../../../devnet/orders.ts';
 import { askRow } from '../../support/replay/magic-eden.ts';
 import { makeCollection, openseaRoutes, readRecordedOrders } from '../../support/replay/opensea.ts';
-import { readPayload } from '../../support/replay/replay.ts';
+import { findPayload } from '../../support/recordings/payloads.ts';
 import type { Route } from '../../support/replay/replay.ts';
 
 type Json = Record<string, any>;
@@ -169,7 +169,7 @@ let recordedAsk: Json | null = null;
 function toRecordedAskRow(listing: MarketplaceListing): Json {
   const { hash, components, listedAt } = listing;
   const contract = components.offer[0]?.token ?? zeroAddress;
-  const text = readPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
+  const text = findPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
   recordedAsk ??= text === null ? {} : (JSON.parse(text) as Json)['orders'][0];
   const raw = priceOf(listing).toString();
   const amount = { raw, decimal: Number(raw) / 1e18, usd: null, native: Number(raw) / 1e18 };

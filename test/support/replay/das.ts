@@ -1,9 +1,8 @@
 // A DAS endpoint as the replay server answers for it: recorded assets, in pages cut as the documentation says. Only the frame
 // of an answer, and the assets that stand for collections, are made.
 
-import { findRecordedRpcResponse } from '../recordings/recorded.ts';
+import { findRecordedRpcResponse, findPayload } from '../recordings/payloads.ts';
 import type { ReplayRequest, Route } from './replay.ts';
-import { readPayload } from './replay.ts';
 
 type Json = Record<string, any>;
 
@@ -20,8 +19,8 @@ export type DasStore = {
 
 /** The recorded assets: 50 of one creator, 50 of one wallet. Null where they are not at hand. */
 export function readRecordedAssets(): { foxes: Json[]; wallet: Json[] } | null {
-  const foxes = readPayload('helius/getAssetsByCreator.famous-fox.50.json');
-  const wallet = readPayload('helius/getAssetsByOwner.50.json');
+  const foxes = findPayload('helius/getAssetsByCreator.famous-fox.50.json');
+  const wallet = findPayload('helius/getAssetsByOwner.50.json');
   if (foxes === null || wallet === null) return null;
   return { foxes: JSON.parse(foxes).result.items, wallet: JSON.parse(wallet).result.items };
 }

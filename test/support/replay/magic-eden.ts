@@ -2,8 +2,8 @@
 // vendor's document says, sales and tokens from its examples, and asks of the EVM side by schema. What nothing here asks is
 // answered as it was recorded.
 
-import { recordedRoutes } from '../recordings/recorded.ts';
-import { ReplayResponse, readPayload } from './replay.ts';
+import { findPayload, recordedRoutes } from '../recordings/payloads.ts';
+import { ReplayResponse } from './replay.ts';
 import type { Route } from './replay.ts';
 
 type Json = Record<string, any>;
@@ -35,7 +35,7 @@ export function createMagicEdenBook(): MagicEdenBook {
 
 /** The recorded answers, or null where they are not at hand. */
 export function readMagicEden(name: string): any {
-  const text = readPayload(`magiceden-solana/${name}.json`);
+  const text = findPayload(`magiceden-solana/${name}.json`);
   return text === null ? null : JSON.parse(text);
 }
 

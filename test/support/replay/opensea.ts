@@ -2,9 +2,9 @@
 // answers are made by the schemas of the vendor's document of August 2026 (opensea.test.ts holds them against it).
 
 import type { TokenStandard } from '../../../src/core/evm.ts';
-import { recordedRoutes } from '../recordings/recorded.ts';
+import { findPayload, recordedRoutes } from '../recordings/payloads.ts';
 import type { Route } from './replay.ts';
-import { ReplayResponse, readPayload } from './replay.ts';
+import { ReplayResponse } from './replay.ts';
 
 export const GHOSTS = { slug: 'the-weirdo-ghost-gang', contract: '0x9401518f4ebba857baa879d9f76e1cc8b31ed197' };
 export const APES = { slug: 'ape-things', contract: `0x${'a9'.repeat(20)}` };
@@ -163,7 +163,7 @@ type RecordedOrder = Readonly<Record<string, unknown>> & {
 
 /** The recorded answer of the interface of 2023, as text. */
 export function readRecordedOrders(): string | null {
-  return readPayload('opensea/orders_listings_v2.seaport15.json');
+  return findPayload('opensea/orders_listings_v2.seaport15.json');
 }
 
 /** The four recorded orders in the frame that listings have now. */

@@ -1,8 +1,8 @@
 // The price sources for the replay server: frames as they were recorded, amounts of the test's choice.
 
-import { recordedRoutes } from '../recordings/recorded.ts';
+import { findPayload, recordedRoutes } from '../recordings/payloads.ts';
 import type { Route } from './replay.ts';
-import { ReplayResponse, readPayload } from './replay.ts';
+import { ReplayResponse } from './replay.ts';
 
 /** Prices by symbol, as text; a symbol that is not there is not known. */
 export type PriceTable = Record<string, string>;
@@ -52,6 +52,6 @@ export function coingeckoRoutes(prices: PriceTable, updatedAt: () => number): Ro
 
 /** The spot price that was recorded from Coinbase; null where the records are not there. */
 export function readRecordedSpot(): { data: { amount: string; base: string; currency: string } } | null {
-  const text = readPayload('coinbase/v2_prices_ETH-USD_spot.json');
+  const text = findPayload('coinbase/v2_prices_ETH-USD_spot.json');
   return text === null ? null : JSON.parse(text);
 }

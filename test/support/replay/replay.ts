@@ -1,11 +1,9 @@
 // A local server that stands in for an upstream: it answers from a table of routes, each of which says whether its answers were
 // recorded, and breaks on demand as upstreams do. It counts what it is asked. It knows no upstream: their tables stand beside it.
 
-import { existsSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { gzipBomb } from './gzip-bomb.ts';
 
 /** Where an answer comes from: best first. */
@@ -292,12 +290,4 @@ function drip(outgoing: http.ServerResponse, bytes: Buffer, everyMs: number): vo
   }, everyMs);
   timer.unref();
   outgoing.on('close', () => clearInterval(timer));
-}
-
-const PAYLOADS = new URL('../../../../shared/data/payloads/', import.meta.url);
-
-/** The text of a recorded answer; null where the records are not there. */
-export function readPayload(name: string): string | null {
-  const file = fileURLToPath(new URL(name, PAYLOADS));
-  return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }

@@ -28,7 +28,7 @@ import type { Upstream } from '../../../src/upstreams/upstream.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
 import type { WalkOutcome } from './every-fault.ts';
 import { collectPages } from './every-fault.ts';
-import type { Vendor } from '../recordings/recorded.ts';
+import type { Vendor } from '../recordings/payloads.ts';
 import { GHOSTS } from './opensea.ts';
 import type { ReplayServer } from './replay.ts';
 import { startReplayServer } from './replay.ts';

@@ -19,7 +19,8 @@ import {
   createTestUpstream,
   underEveryFault,
 } from '../../support/replay/every-fault.ts';
-import { readPayload, startReplayServer } from '../../support/replay/replay.ts';
+import { findPayload } from '../../support/recordings/payloads.ts';
+import { startReplayServer } from '../../support/replay/replay.ts';
 import {
   addressOf,
   askRow,
@@ -101,7 +102,7 @@ test('stats are in lamports; a symbol that does not exist is one without listing
   book.stats.set('magicticket', readMagicEden('v2_collections_symbol_stats') ?? { symbol: 'magicticket' });
   const { records } = await readMagicEdenStats(upstream, TICKET, { now: NOW });
   const told = { kind: 'stats', chain: 'solana', contractAddress: TICKET.contractAddress, at: AT };
-  if (readPayload('magiceden-solana/v2_collections_symbol_stats.json') !== null) {
+  if (findPayload('magiceden-solana/v2_collections_symbol_stats.json') !== null) {
     assert.deepEqual(records, [{ ...told, floorRaw: '2850000000', listedCount: 877 }]);
   }
   assertValidRecords(records);
@@ -336,7 +337,7 @@ test('no fault at any request makes a bad sale, or a whole walk that is not', as
 });
 
 test('the recorded ask of the EVM side is of another marketplace and left out; as its own it is a listing with its hash', (t) => {
-  const text = readPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
+  const text = findPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
   if (text === null) return t.diagnostic('the recorded ask is not at hand: nothing was tested');
   const subject = { chain: ethereum, contractAddress: CONTRACT };
   const { orders } = parseJsonText(text) as { orders: Record<string, unknown>[] };
@@ -393,7 +394,7 @@ test('asks that have not begun are left to a later look, in either shape', () =>
   const subject = { chain: ethereum, contractAddress: CONTRACT, begunBy: at };
   const { records, refused, skipped } = parseMagicEdenAsks(parseJsonText(JSON.stringify(rows)) as unknown[], subject);
   assert.deepEqual([records.length, refused, skipped], [1, [], 2]);
-  const text = readPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
+  const text = findPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
   if (text === null) return;
   const { orders } = parseJsonText(text) as { orders: Record<string, unknown>[] };
   const own = orders.map((order) => ({ ...order, source: { domain: 'magiceden.io' } }));

@@ -43,7 +43,8 @@ import {
   readRecordedOrders,
 } from '../../support/replay/opensea.ts';
 import type { ReplayFault } from '../../support/replay/replay.ts';
-import { REPLAY_FAULTS, readPayload, startReplayServer } from '../../support/replay/replay.ts';
+import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';
+import { findPayload } from '../../support/recordings/payloads.ts';
 
 const CHAINS = createChains();
 const AT = Date.parse('2026-09-01T00:00:00Z');
@@ -134,7 +135,7 @@ function makeMarket(part: Partial<ServedCollection> = {}): ServedCollection {
 }
 
 test('the answers that were made are those of the vendor’s document', async (t) => {
-  const text = readPayload('opensea/openapi.opensea-2026-08.json');
+  const text = findPayload('opensea/openapi.opensea-2026-08.json');
   if (text === null) return t.diagnostic('the document is not at hand: nothing was tested');
   const document = JSON.parse(text) as object;
   const ajv = new Ajv2020({

@@ -18,12 +18,10 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 import { createTestUpstream } from '../support/replay/every-fault.ts';
 import { NOW, dumpTables, emptySyncTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import { SOURCES, startSameResponse } from '../support/replay/wrong-response.ts';
-import { RECORDED } from '../support/recordings/recorded.ts';
-import { readPayload } from '../support/replay/replay.ts';
+import { RECORDED, needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { startVendorServers } from '../support/replay/all-vendors.ts';
 
 const LIMIT_MS = 30_000;
-const NOT_AT_HAND = 'the recorded answers are not at hand: nothing was tested';
 /** Past every rest and pause of what has no pace of its own here. */
 const PAUSE_MS = 60_000;
 const PACE = { timeoutMs: 800, retryMs: 1, restMs: 0, restMaxMs: 0 };
@@ -41,8 +39,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
     await emptySyncTables(db);
   });
 
-  test('change nothing that is stored, whoever is given them', async (t) => {
-    if (readPayload(LISTINGS) === null) return t.diagnostic(NOT_AT_HAND);
+  test('change nothing that is stored, whoever is given them', needsPayloads(), async (t) => {
     let passed = 0;
     const clock = () => NOW + passed;
     const world = await startVendorServers(t, { now: clock, rows: ROWS });
@@ -75,7 +72,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
     const silent: string[] = [];
     for (const [file, recorded] of Object.entries(RECORDED)) {
       if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;
-      const text = readPayload(file) ?? assert.fail(file);
+      const text = readPayload(file);
       for (const given of recorded.vendor === 'helius' ? [text, toOurs(text)] : [text]) {
         wrong.give(given);
         passed += PAUSE_MS;
@@ -94,15 +91,14 @@ forEachEngine('recorded answers of other operations', (engine) => {
     assert.deepEqual(silent, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
   });
 
-  test('land as they were told where their rows are right', async (t) => {
-    if (readPayload(LISTINGS) === null) return t.diagnostic(NOT_AT_HAND);
+  test('land as they were told where their rows are right', needsPayloads(), async (t) => {
     const wrong = await startSameResponse(t);
     const ingester = createIngester(toContext(db));
     for (const [file, source, symbol] of [
       [LISTINGS, 'listings', 'devnet_zoolana'],
       [ACTIVITIES, 'sales', 'runcible'],
     ] as const) {
-      wrong.give(readPayload(file) ?? '');
+      wrong.give(readPayload(file));
       const read = SOURCES['magic-eden'][source] ?? assert.fail(source);
       await ingester.land((await read(createTestUpstream(wrong.url), symbol)).records);
     }
@@ -116,36 +112,39 @@ forEachEngine('recorded answers of other operations', (engine) => {
     ]);
   });
 
-  test('a price in hexadecimal is kept as it was received, is none, and counts in no volume', async (t) => {
-    const text = readPayload(MESSAGE);
-    if (text === null) return t.diagnostic(NOT_AT_HAND);
-    const { after } = JSON.parse(text);
-    assert.equal(after.price, '0x00b1a2bc2ec50000');
-    const record = {
-      kind: 'sale',
-      source: 'reservoir',
-      chain: 'ethereum',
-      contractAddress: after.contract,
-      tokenId: after.token_id,
-      price: after.price,
-      // A bid was taken.
-      seller: after.taker,
-      buyer: after.maker,
-      timestamp: new Date(after.timestamp * 1_000).toISOString(),
-      tx: after.tx_hash,
-    };
-    const { summary, refused } = await runImport(toContext(db), toNdjson([record]));
-    assert.deepEqual([summary.inserted, refused], [1, []]);
-    assert.deepEqual(await db.query('select price, price_raw, buyer from indexer.sale'), [
-      { price: '0x00b1a2bc2ec50000', price_raw: null, buyer: after.maker },
-    ]);
-    assert.deepEqual(await db.query('select from indexer.sale_total'), []);
-    // What the same message tells in digits is a price.
-    await runImport(toContext(db), toNdjson([{ ...record, price: after.currency_price, tx: after.block_hash }]));
-    assert.deepEqual(await db.query('select volume_raw::text as volume, sales::int as sales from indexer.sale_total'), [
-      { volume: '50000000000000000', sales: 1 },
-    ]);
-  });
+  test(
+    'a price in hexadecimal is kept as it was received, is none, and counts in no volume',
+    needsPayloads(MESSAGE),
+    async () => {
+      const { after } = JSON.parse(readPayload(MESSAGE));
+      assert.equal(after.price, '0x00b1a2bc2ec50000');
+      const record = {
+        kind: 'sale',
+        source: 'reservoir',
+        chain: 'ethereum',
+        contractAddress: after.contract,
+        tokenId: after.token_id,
+        price: after.price,
+        // A bid was taken.
+        seller: after.taker,
+        buyer: after.maker,
+        timestamp: new Date(after.timestamp * 1_000).toISOString(),
+        tx: after.tx_hash,
+      };
+      const { summary, refused } = await runImport(toContext(db), toNdjson([record]));
+      assert.deepEqual([summary.inserted, refused], [1, []]);
+      assert.deepEqual(await db.query('select price, price_raw, buyer from indexer.sale'), [
+        { price: '0x00b1a2bc2ec50000', price_raw: null, buyer: after.maker },
+      ]);
+      assert.deepEqual(await db.query('select from indexer.sale_total'), []);
+      // What the same message tells in digits is a price.
+      await runImport(toContext(db), toNdjson([{ ...record, price: after.currency_price, tx: after.block_hash }]));
+      assert.deepEqual(
+        await db.query('select volume_raw::text as volume, sales::int as sales from indexer.sale_total'),
+        [{ volume: '50000000000000000', sales: 1 }],
+      );
+    },
+  );
 });
 
 /** As the answer to the question that was asked. */

@@ -1,10 +1,8 @@
 // Every file of `../shared/data/payloads`, what it is, and where its vendor serves it: the replay server gives what was recorded,
 // byte by byte, for operations that nothing here asks too. It makes nothing up.
 
-import { existsSync, readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Origin, ReplayRequest, Route } from '../replay/replay.ts';
-import { readPayload } from '../replay/replay.ts';
+import { findRecording, listRecordings, needsRecordings, readRecording } from './recordings.ts';
 
 const VENDORS = ['coinbase', 'coingecko', 'magic-eden', 'helius', 'opensea', 'reservoir'] as const;
 export type Vendor = (typeof VENDORS)[number];
@@ -42,7 +40,7 @@ const example = (path: string, more: Partial<RecordedResponse> = {}) =>
 const priceExample = (path: string) => answer('coingecko', path, { origin: 'example' });
 const askedIn = (contract: string) => ({ asked: true, contract });
 const MAGIC_EDEN_TEST = 'test/upstreams/magic-eden/sources.test.ts';
-const SEAPORT_TEST = 'test/orders/seaport/recorded.test.ts';
+const SEAPORT_TEST = 'test/recordings/seaport-orders.test.ts';
 
 const WALLET = '/v2/wallets/4wejSnr97csngztZ5SU7A6iZRXJD7B3Y1R1koCQ5NjmD';
 const MINT = '/v2/tokens/6XkPLDtV2w17UUsyzah39PTBjZ9xTY8HokqRdWcmDhBa';
@@ -64,7 +62,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   'coingecko/simple_price.recorded.txt': answer(
     'coingecko',
     `${SIMPLE_PRICE}?ids=solana`,
-    askedIn('test/upstreams/recorded-pages.test.ts'),
+    askedIn('test/recordings/vendor-responses.test.ts'),
   ),
   'coingecko/simple_token_price_id.openapi-example.json': priceExample('/api/v3/simple/token_price/ethereum'),
   'helius/getAssetsByCreator.famous-fox.50.json': answer('helius', '/#getAssetsByCreator', {
@@ -138,26 +136,41 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   }),
   'pyth/feed_ids.txt': { what: 'notes' },
   'reservoir/orders_asks_v4_v5.json': answer('reservoir', '/orders/asks/v5', { contract: SEAPORT_TEST }),
-  'reservoir/orders_bids_v5.50.json': answer('reservoir', '/orders/bids/v5', { contract: SEAPORT_TEST }),
+  // Without the signed orders.
+  'reservoir/orders_bids_v5.50.json': answer('reservoir', '/orders/bids/v5'),
   'reservoir/ws_sale_payload-before-empty.json': { what: 'message', vendor: 'reservoir' },
 };
 
-const FOLDER = new URL('../../../../shared/data/payloads/', import.meta.url);
+const PREFIX = 'payloads/';
 
-/** The names of the files that are there; null where the folder is not. */
+/** The names of the recorded payloads; null where the recordings are missing. */
 export function listPayloads(): string[] | null {
-  const folder = fileURLToPath(FOLDER);
-  if (!existsSync(folder)) return null;
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(folder.length).replace(/^\//, ''))
-    .sort();
+  const names = listRecordings()?.filter((name) => name.startsWith(PREFIX));
+  return names?.map((name) => name.slice(PREFIX.length)) ?? null;
+}
+
+/** As `needsRecordings`, by the names of payloads; all of them where none is named. */
+export function needsPayloads(...names: readonly string[]): { skip?: string } {
+  return needsRecordings(...(names.length === 0 ? [PREFIX] : names.map((name) => PREFIX + name)));
+}
+
+/** As `readRecording`, by the name of a payload. */
+export function readPayload(name: string): string {
+  return readRecording(PREFIX + name);
+}
+
+/** As `findRecording`, by the name of a payload. */
+export function findPayload(name: string): string | null {
+  return findRecording(PREFIX + name);
 }
 
 /** The prices that were recorded from CoinGecko, an answer each. */
 export function readRecordedPrices(): string[] {
-  return (readPayload('coingecko/simple_price.recorded.txt') ?? '').split('\n').filter((line) => line !== '');
+  return toLines(readPayload('coingecko/simple_price.recorded.txt'));
+}
+
+function toLines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
 }
 
 /** What was recorded of a vendor, at the paths where it serves it; nothing where the records are not there. */
@@ -166,7 +179,7 @@ export function recordedRoutes(vendor: Vendor): Route[] {
   for (const [file, { what, ...rest }] of Object.entries(RECORDED)) {
     if (what !== 'answer') continue;
     const { vendor: owner, path, origin } = rest as RecordedResponse;
-    const text = owner === vendor ? readPayload(file) : null;
+    const text = owner === vendor ? findPayload(file) : null;
     const [pathname = ''] = path.split(/[?#]/);
     if (text === null || vendor === 'helius') continue;
     const answer = pathname === SIMPLE_PRICE ? answerPrices : () => text;
@@ -178,13 +191,14 @@ export function recordedRoutes(vendor: Vendor): Route[] {
 /** The first recorded answer that tells of a coin that is asked for; of others CoinGecko says nothing. */
 function answerPrices({ query }: ReplayRequest): string {
   const ids = (query.get('ids') ?? '').split(',');
-  const others = readPayload('coingecko/simple_price.openapi-example.json') ?? '{}';
-  return [...readRecordedPrices(), others].find((text) => ids.some((id) => text.includes(`"${id}"`))) ?? '{}';
+  const recorded = toLines(findPayload('coingecko/simple_price.recorded.txt') ?? '');
+  const others = findPayload('coingecko/simple_price.openapi-example.json') ?? '{}';
+  return [...recorded, others].find((text) => ids.some((id) => text.includes(`"${id}"`))) ?? '{}';
 }
 
 /** The recorded answer to a method of JSON-RPC, with the id of the question; null where none was. */
 export function findRecordedRpcResponse(method: string, id: unknown): object | null {
   const found = Object.entries(RECORDED).find(([, file]) => file.what === 'answer' && file.path === `/#${method}`);
-  const text = found ? readPayload(found[0]) : null;
+  const text = found ? findPayload(found[0]) : null;
   return text === null ? null : { ...JSON.parse(text), id };
 }

@@ -1,0 +1,231 @@
+// Imports of records that other people published: sales, tokens, mints and collections.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import { parseNativeAmount } from '../../src/core/amount.ts';
+import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
+import { needsRecordings, readRecording } from '../support/recordings/recordings.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/service/intake.ts';
+
+const PUNKS = '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb';
+const LOOT = '0xff9c1b15b16263c61d017ee9f65c50e4ae0113d7';
+
+const PUNKS_MAP = parseCsvMap({
+  kind: { value: 'sale' },
+  source: { value: 'cryptopunks' },
+  chain: { value: 'ethereum' },
+  contractAddress: { value: PUNKS },
+  tokenId: 'punk_id',
+  price: { column: 'price', as: 'native-amount' },
+  seller: { column: 'from_address', as: 'bytea' },
+  buyer: { column: 'to_address', as: 'bytea' },
+  timestamp: { column: 'date', as: 'utc-time' },
+});
+
+/** The file has no time in any row: it is said once for all. */
+const SEAPORT_MAP = parseCsvMap({
+  kind: { value: 'sale' },
+  source: 'marketplace',
+  chain: { value: 'ethereum' },
+  contractAddress: 'contract_address',
+  tokenId: 'token_id',
+  price: 'price_amount',
+  seller: 'seller_address',
+  buyer: 'buyer_address',
+  tx: 'transaction_hash',
+  timestamp: { value: '2022-12-31T00:00:00Z' },
+});
+
+forEachEngine('real records', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  /** Imports twice: all are accepted, and the second time nothing changes. */
+  const importTwice = async (content: string, options: Parameters<typeof runImport>[2] = {}) => {
+    const first = await runImport(toContext(db), content, options);
+    assert.deepEqual(first.refused, []);
+    const stored = await dumpTables(db);
+    const second = await runImport(toContext(db), content, options);
+    assert.deepEqual([second.summary.inserted, second.summary.updated], [0, 0]);
+    assert.deepEqual(await dumpTables(db), stored);
+    return first.summary;
+  };
+
+  test(
+    '16,824 CryptoPunks sales land once, with their exact prices summed',
+    needsRecordings('sales/cryptopunks-2017-2022.csv'),
+    async () => {
+      const content = readRecording('sales/cryptopunks-2017-2022.csv');
+      const summary = await importTwice(content, { format: 'csv', map: PUNKS_MAP });
+      assert.equal(summary.inserted, 16_824);
+      const [header = '', ...rows] = content.trim().split(/\r?\n/);
+      const column = header.split(',').indexOf('price');
+      const prices = rows
+        .map((row) => parseNativeAmount(row.split(',')[column] ?? '', 18) ?? 0n)
+        .filter((raw) => raw > 0n);
+      const [total] = await db.query('select volume_raw, sales from indexer.sale_total');
+      assert.deepEqual(total, {
+        volume_raw: prices.reduce((sum, raw) => sum + raw, 0n).toString(),
+        sales: String(prices.length),
+      });
+      const [odd] = await db.query<{ count: number }>(
+        'select count(*)::int as count from indexer.sale where price_raw is null',
+      );
+      assert.equal(odd?.count, 0, 'prices written like 1e-05 are exact too');
+    },
+  );
+
+  test(
+    '2,966 Seaport sales are 1,966 distinct ones, and none of their prices can be interpreted',
+    needsRecordings('sales/seaport-2022.csv'),
+    async () => {
+      const content = readRecording('sales/seaport-2022.csv');
+      const { seller: _seller, ...map } = SEAPORT_MAP;
+      const { read, inserted, unchanged } = await importTwice(content, { format: 'csv', map });
+      assert.deepEqual([read, inserted, unchanged], [2_966, 1_966, 1_000]);
+      const [found] = await db.query(
+        'select count(*)::int as sales, count(price_raw)::int as interpretable, count(distinct price)::int > 1 as kept from indexer.sale',
+      );
+      assert.deepEqual(found, { sales: 1_966, interpretable: 0, kept: true });
+      assert.deepEqual(await db.query('select from indexer.sale_total'), []);
+    },
+  );
+
+  test(
+    'the three Seaport rows whose seller lost its leading zeros are kept as they were told: none is lost',
+    needsRecordings('sales/seaport-2022.csv'),
+    async () => {
+      const content = readRecording('sales/seaport-2022.csv');
+      const { summary, refused } = await runImport(toContext(db), content, { format: 'csv', map: SEAPORT_MAP });
+      assert.deepEqual(refused, []);
+      assert.deepEqual([summary.inserted, summary.unchanged], [1_966, 1_000]);
+    },
+  );
+
+  test('8,000 Loot tokens keep their ranks', needsRecordings('rarity/loot-ranks.json'), async () => {
+    const content = readRecording('rarity/loot-ranks.json');
+    const ranks = JSON.parse(content) as { lootId: number; rarest: number }[];
+    const records = ranks.map(({ lootId, rarest }) => ({
+      kind: 'token',
+      chain: 'ethereum',
+      contractAddress: LOOT,
+      tokenId: String(lootId),
+      rarityRank: rarest,
+    }));
+    assert.equal((await importTwice(toNdjson(records))).inserted, 8_000);
+    const [found] = await db.query(`select asset from indexer.token where rarity_rank = 1`);
+    assert.equal(found?.['asset'], String(ranks.find(({ rarest }) => rarest === 1)?.lootId));
+  });
+
+  test(
+    '2,525 Solana mints land in the case they are written in',
+    needsRecordings('solana/frantic-bullyz-mints.json'),
+    async () => {
+      const content = readRecording('solana/frantic-bullyz-mints.json');
+      const mints = JSON.parse(content) as string[];
+      const records = mints.map((mint) => ({ kind: 'token', chain: 'solana', contractAddress: MINT, mint }));
+      assert.equal((await importTwice(toNdjson(records))).inserted, 2_525);
+      const rows = await db.query<{ asset: string }>('select asset from indexer.token');
+      assert.deepEqual(new Set(rows.map((row) => row.asset)), new Set(mints));
+    },
+  );
+
+  test(
+    '200 collections that are known by their slugs keep their snapshots',
+    needsRecordings('opensea-top200-collections-2022.json'),
+    async () => {
+      const content = readRecording('opensea-top200-collections-2022.json');
+      type Collection = {
+        slug: string;
+        name: string;
+        logo: string | null;
+        createdDate: string;
+        floorPrice: string | null;
+        stats: { numOwners: number; totalSupply: number; totalVolume: number };
+      };
+      const records = (JSON.parse(content) as Collection[]).map(
+        ({ slug, name, logo, createdDate, floorPrice, stats }) => ({
+          kind: 'collection',
+          slug,
+          name,
+          image: logo,
+          createdAt: `${createdDate}Z`,
+          snapshot: {
+            floorRaw: floorPrice && parseNativeAmount(floorPrice, 18)?.toString(),
+            volumeAllTime: stats.totalVolume,
+            supply: stats.totalSupply,
+            owners: stats.numOwners,
+          },
+        }),
+      );
+      assert.equal((await importTwice(toNdjson(records))).inserted, 200);
+      const [ape] = await db.query(`select * from main.collection where slug = 'boredapeyachtclub'`);
+      assert.deepEqual([ape?.['id'], ape?.['chain'], ape?.['snapshot_owners']], ['boredapeyachtclub', null, '5727']);
+      assert.equal(ape?.['snapshot_floor_raw'], '34800000000000000000');
+    },
+  );
+
+  test(
+    '106 Rarible activities are 106 sales, two of them of one token in one transaction',
+    needsRecordings('sales/rarible-sell-activities.json'),
+    async () => {
+      type Activity = {
+        transactionHash: string;
+        blockchainInfo: { logIndex: number };
+        date: string;
+        nft: { type: { contract: string; tokenId: string } };
+        payment: { value: string };
+        buyer: string;
+        seller: string;
+        sellerOrderHash: string;
+      };
+      const activities = JSON.parse(readRecording('sales/rarible-sell-activities.json')) as Activity[];
+      const toAddress = (text: string) => text.replace('ETHEREUM:', '');
+      const records = activities.map(({ nft, payment, ...activity }) => ({
+        kind: 'sale',
+        source: 'opensea',
+        chain: 'ethereum',
+        contractAddress: toAddress(nft.type.contract),
+        tokenId: nft.type.tokenId,
+        // In ether or in wrapped ether.
+        price: parseNativeAmount(payment.value, 18)?.toString(),
+        seller: toAddress(activity.seller),
+        buyer: toAddress(activity.buyer),
+        timestamp: activity.date,
+        listingId: activity.sellerOrderHash,
+        tx: activity.transactionHash,
+        logIndex: activity.blockchainInfo.logIndex,
+      }));
+      assert.equal((await importTwice(toNdjson(records))).inserted, 106);
+      const [total] = await db.query('select volume_raw::text as volume, sales::int as sales from indexer.sale_total');
+      assert.deepEqual(total, {
+        volume: records.reduce((sum, { price }) => sum + BigInt(price ?? 0), 0n).toString(),
+        sales: 106,
+      });
+      const [pairs] = await db.query('select count(distinct (tx, asset))::int as count from indexer.sale');
+      assert.equal(pairs?.['count'], 105);
+    },
+  );
+
+  test(
+    '10,000 CryptoPunks are read from a file of which one column is mapped',
+    needsRecordings('rarity/cryptopunks-attributes.csv'),
+    async () => {
+      const map = parseCsvMap({
+        kind: { value: 'token' },
+        chain: { value: 'ethereum' },
+        contractAddress: { value: PUNKS },
+        tokenId: 'id',
+      });
+      const content = readRecording('rarity/cryptopunks-attributes.csv');
+      assert.equal((await importTwice(content, { format: 'csv', map })).inserted, 10_000);
+      const [found] = await db.query('select min(asset::int) as first, max(asset::int) as last from indexer.token');
+      assert.deepEqual(found, { first: 0, last: 9_999 });
+    },
+  );
+});

@@ -1,0 +1,76 @@
+// Orders that people signed, as OpenSea and Reservoir recorded them.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';
+import { inspect } from 'node:util';
+import type { Address } from '../../src/core/address.ts';
+import { createChains } from '../../src/core/chains.ts';
+import { listProtocols } from '../../src/orders/seaport/deployments.ts';
+import type { SeaportOrder } from '../../src/orders/seaport/order.ts';
+import { hashOrder, parseSeaportOrder } from '../../src/orders/seaport/order.ts';
+import { toListingTerms } from '../../src/orders/seaport/listing.ts';
+import { checkSignature } from '../../src/orders/seaport/signature.ts';
+import type { Hex } from '../../src/core/evm.ts';
+
+function read(value: unknown): SeaportOrder {
+  const parsed = parseSeaportOrder(value);
+  assert.ok(parsed.order, inspect(parsed));
+  return parsed.order;
+}
+
+const ASKS = 'reservoir/orders_asks_v4_v5.json';
+const LISTINGS = 'opensea/orders_listings_v2.seaport15.json';
+
+test(
+  'every order that Reservoir recorded hashes to its id, and one deployment verifies its signature',
+  needsPayloads(ASKS),
+  async (t) => {
+    const recorded = JSON.parse(readPayload(ASKS)).filter((order: any) => order.rawData?.offer);
+    assert.equal(recorded.length, 11);
+    const verified: string[] = [];
+    for (const { id, rawData } of recorded) {
+      const order = read(rawData);
+      assert.equal(hashOrder(order), id);
+      for (const chain of createChains().values()) {
+        for (const protocol of listProtocols(chain, new Map())) {
+          const signed = { protocol, orderHash: id as Hex, signature: rawData.signature as Hex };
+          const check = await checkSignature(signed, order.offerer);
+          if (check === 'ok')
+            verified.push(`${id} ${chain.id} ${protocol.version} ${rawData.signature.length / 2 - 1}`);
+        }
+      }
+    }
+    t.diagnostic(`\n${verified.join('\n')}`);
+    const orders = new Set(verified.map((line) => line.split(' ')[0]));
+    assert.equal(orders.size, recorded.length, 'an order is verified by no deployment');
+    assert.equal(verified.length, recorded.length, 'an order is verified by two deployments');
+    assert.ok(
+      verified.some((line) => line.endsWith(' 1.4 131')),
+      'one of them is a bulk order',
+    );
+  },
+);
+
+test(
+  'every order that OpenSea recorded hashes to its id, and is a listing at its price',
+  needsPayloads(LISTINGS),
+  () => {
+    const { orders } = JSON.parse(readPayload(LISTINGS));
+    assert.equal(orders.length, 4);
+    for (const recorded of orders) {
+      const order = read(recorded.protocol_data.parameters);
+      assert.equal(hashOrder(order), recorded.order_hash);
+      const address = recorded.protocol_address as Address;
+      const listed = toListingTerms(order, {
+        protocol: { address },
+        wrappedNative: null,
+        now: recorded.listing_time * 1_000,
+      });
+      assert.ok(listed.terms, inspect(listed));
+      assert.equal(String(listed.terms.buyerTotalRaw), recorded.current_price);
+      assert.equal(listed.terms.operator, '0x1e0049783f008a0085193e00003d00cd54003c71');
+      assert.equal(listed.terms.expiresAt, recorded.expiration_time * 1_000);
+    }
+  },
+);

@@ -1,0 +1,304 @@
+// Every file of the recorded answers by name: the replay server gives each as it was recorded, and each is given to every source of
+// its vendor in place of the source's own answer. No bad record comes of it: it is right, refused, or a failure that says so.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { readCoingeckoPrices } from '../../src/upstreams/prices/prices.ts';
+import type { WalkOutcome } from '../support/replay/every-fault.ts';
+import { assertValidRecords, createTestUpstream } from '../support/replay/every-fault.ts';
+import { NOW, SOURCES, startSameResponse, summarize } from '../support/replay/wrong-response.ts';
+import type { RecordedResponse, Vendor } from '../support/recordings/payloads.ts';
+import {
+  RECORDED,
+  listPayloads,
+  needsPayloads,
+  readPayload,
+  readRecordedPrices,
+  recordedRoutes,
+} from '../support/recordings/payloads.ts';
+import { startReplayServer } from '../support/replay/replay.ts';
+import { createDasStore, dasRoutes } from '../support/replay/das.ts';
+import { coingeckoRoutes } from '../support/replay/prices.ts';
+import { createMagicEdenBook, DEGODS, magicEdenRoutes } from '../support/replay/magic-eden.ts';
+
+const VENDORS = Object.keys(SOURCES) as Vendor[];
+const answers = Object.entries(RECORDED).filter(
+  (entry): entry is [string, RecordedResponse] => entry[1].what === 'answer',
+);
+
+const NO_OBJECT = '1 refused (row: must be an object, not an array)';
+const NO_SYMBOL = '1 refused (symbol: is missing)';
+const NO_FIGURES = '1 refused (listedCount: is missing, and so is floorPrice)';
+const NO_NFT = '1 refused (row: must be an object, not a undefined)';
+const FOREIGN = 'collection: is that of another collection';
+const FOREIGN_SALE = '1 refused (collectionSymbol: is that of another collection), not whole';
+const none = (rows: number, why: string) => `${rows} refused (${why}), not whole`;
+
+/** What comes of an answer at a source where nothing else is said, by whether it is an object. */
+const USUAL: Readonly<Record<Vendor, Readonly<Record<string, readonly [object: string, array: string]>>>> = {
+  coinbase: { price: ['', ''] },
+  coingecko: { prices: ['1 refused (answer: tells of no coin that was asked for)', ''] },
+  'magic-eden': {
+    stats: [NO_SYMBOL, NO_OBJECT],
+    listings: ['malformed', ''],
+    sales: ['malformed', ''],
+    token: ['1 refused (mintAddress: is missing)', NO_OBJECT],
+    asks: ['malformed', 'malformed'],
+  },
+  // The id is that of another question; as the answer to ours it is below.
+  helius: { collection: ['malformed', ''], tokens: ['malformed', ''], asset: ['malformed', ''] },
+  opensea: {
+    contract: ['malformed', ''],
+    collection: ['1 refused (collection: is missing)', ''],
+    stats: ['1 refused (total: must be an object, not a undefined)', ''],
+    listings: ['malformed', ''],
+    sales: ['malformed', ''],
+    tokens: ['malformed', ''],
+    token: [NO_NFT, ''],
+  },
+  reservoir: { asks: ['malformed', 'malformed'] },
+};
+
+const rowsOf = (rows: number, missing: string) => ({
+  listings: none(rows, `${missing}: is missing`),
+  sales: none(rows, 'type: is missing'),
+});
+const ME = 'magiceden-solana';
+
+/** The rest of it, file by file. The collection is Magic Eden's `magicticket`. */
+const TOLD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'coinbase/v2_exchange-rates_ETH.partial.json': { price: '1 refused (base: is another currency)' },
+  'coinbase/v2_prices_ETH-USD_spot.json': { price: '1 rate' },
+  'coingecko/coins_markets.openapi-example.json': { prices: '1 refused (answer: must be an object, not an array)' },
+  // Three answers: each by itself is below.
+  'coingecko/simple_price.recorded.txt': { prices: 'malformed' },
+  // Blur's, and so of no concern; its next page is the same again.
+  'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': { asks: 'not whole' },
+  [`${ME}/recorded_collections_listings.degods-2025-07.json`]: {
+    listings: none(1, FOREIGN),
+    sales: none(1, 'type: is missing'),
+  },
+  [`${ME}/v2_collections.json`]: rowsOf(2, 'tokenMint'),
+  [`${ME}/v2_collections_symbol_activities.json`]: { listings: none(2, 'pdaAddress: is missing'), sales: 'whole' },
+  [`${ME}/v2_collections_symbol_holder_stats.json`]: { stats: NO_FIGURES },
+  [`${ME}/v2_collections_symbol_leaderboard.json`]: { stats: NO_FIGURES },
+  [`${ME}/v2_collections_symbol_listings.json`]: { listings: '2 listing, whole', sales: none(2, 'type: is missing') },
+  [`${ME}/v2_collections_symbol_stats.json`]: { stats: '1 stats' },
+  [`${ME}/v2_launchpad_collections.json`]: rowsOf(3, 'tokenMint'),
+  [`${ME}/v2_tokens_token_mint.json`]: { token: '1 token' },
+  [`${ME}/v2_tokens_token_mint_activities.json`]: { listings: none(2, 'pdaAddress: is missing'), sales: 'whole' },
+  [`${ME}/v2_tokens_token_mint_listings.json`]: { listings: none(1, FOREIGN), sales: none(1, 'type: is missing') },
+  [`${ME}/v2_tokens_token_mint_offers_received.json`]: rowsOf(2, 'seller'),
+  [`${ME}/v2_wallets_owner_activities.json`]: { listings: none(2, 'pdaAddress: is missing'), sales: FOREIGN_SALE },
+  [`${ME}/v2_wallets_wallet_address_activities.json`]: {
+    listings: none(2, 'pdaAddress: is missing'),
+    sales: FOREIGN_SALE,
+  },
+  [`${ME}/v2_wallets_wallet_address_offers_made.json`]: rowsOf(3, 'seller'),
+  [`${ME}/v2_wallets_wallet_address_offers_received.json`]: rowsOf(1, 'seller'),
+  [`${ME}/v2_wallets_wallet_address_tokens.json`]: rowsOf(1, 'tokenMint'),
+  'opensea/collections_slug_stats.recorded.json': { stats: '1 stats, 1 analytics' },
+  'reservoir/orders_bids_v5.50.json': { asks: none(50, 'side: is no ask') },
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+test('every file of the folder is in the table, and every one of the table is in the folder', needsPayloads(), () => {
+  assert.deepEqual(listPayloads(), Object.keys(RECORDED).sort());
+  for (const file of Object.keys(TOLD)) assert.ok(RECORDED[file], `${file} is told of and is no file`);
+  for (const [file, { asked, contract }] of answers) {
+    if (asked) assert.ok(contract, `${file} is asked for, and no test holds it`);
+    if (contract) assert.ok(existsSync(new URL(`../../${contract}`, import.meta.url)), `${contract} is gone`);
+  }
+});
+
+test(
+  'the replay server gives every recorded answer byte by byte where its vendor serves it',
+  needsPayloads(),
+  async (t) => {
+    const replays = new Map(
+      await Promise.all(
+        VENDORS.map(async (vendor) => {
+          const routes = vendor === 'helius' ? dasRoutes(createDasStore()) : recordedRoutes(vendor);
+          return [vendor, await startReplayServer(t, routes)] as const;
+        }),
+      ),
+    );
+    for (const [file, { vendor, path }] of answers) {
+      const url = replays.get(vendor)?.url ?? assert.fail(vendor);
+      const text = readPayload(file);
+      if (path.startsWith('/#')) {
+        const question = { jsonrpc: '2.0', id: 'ours', method: path.slice(2), params: {} };
+        const answer = await fetch(url, { method: 'POST', body: JSON.stringify(question) });
+        assert.deepEqual(await answer.json(), { ...JSON.parse(text), id: 'ours' }, file);
+        continue;
+      }
+      const told = await (await fetch(url + path)).text();
+      assert.equal(told, file.endsWith('.txt') ? readRecordedPrices()[0] : text, file);
+    }
+  },
+);
+
+test(
+  'what nothing here asks is answered beside the rest, and breaks on demand as the rest does',
+  needsPayloads(),
+  async (t) => {
+    const replay = await startReplayServer(t, magicEdenRoutes(createMagicEdenBook()));
+    const prices = await startReplayServer(
+      t,
+      coingeckoRoutes({ ETH: '5' }, () => 1),
+    );
+    const ask = async (url: string) => {
+      const answer = await fetch(url);
+      return { status: answer.status, text: await answer.text() };
+    };
+    const pools = `${replay.url}/v2/mmm/pools?collectionSymbol=okay_bears`;
+    const good = { status: 200, text: readPayload(`${ME}/v2_mmm_pools.json`) };
+    assert.deepEqual(await ask(pools), good);
+    replay.fail('server-error', { times: 1 });
+    assert.equal((await ask(pools)).status, 500);
+    replay.fail('nulls', { times: 1 });
+    assert.match((await ask(pools)).text, /^\{"results":\[\{"spotPrice":null,/);
+    replay.fail('reset', { times: 1 });
+    await assert.rejects(ask(pools));
+    assert.deepEqual(await ask(pools), good);
+    assert.equal((await ask(`${prices.url}/api/v3/coins/markets`)).status, 200);
+    assert.match((await ask(`${prices.url}/api/v3/simple/price?ids=ethereum`)).text, /^\{"ethereum":\{"usd":5,/);
+  },
+);
+
+for (const vendor of VENDORS) {
+  test(
+    `each file at every source of ${vendor}: what is right is told, all else is refused or a failure`,
+    needsPayloads(),
+    async (t) => {
+      const replay = await startSameResponse(t);
+      for (const [file, recorded] of Object.entries(RECORDED)) {
+        if (recorded.what === 'notes' || recorded.vendor !== vendor) continue;
+        const text = readPayload(file);
+        replay.give(text);
+        const value = parse(text);
+        for (const [source, read] of Object.entries(SOURCES[vendor])) {
+          const outcome = await read(createTestUpstream(replay.url), 'magicticket');
+          assertValidRecords(outcome.records.filter(({ kind }) => kind !== 'contract'));
+          const [object, array] = USUAL[vendor][source] ?? assert.fail(source);
+          const usual = value === undefined ? 'malformed' : Array.isArray(value) ? array : object;
+          assert.equal(summarize(outcome), TOLD[file]?.[source] ?? usual, `${file} at ${source}`);
+        }
+      }
+    },
+  );
+}
+
+test(
+  'rows of other operations that have the shape of asked ones are the same records, in their own collection',
+  needsPayloads(),
+  async (t) => {
+    const replay = await startSameResponse(t);
+    const read = (file: string, source: string, symbol: string): Promise<WalkOutcome> => {
+      replay.give(readPayload(`${ME}/${file}.json`));
+      return (SOURCES['magic-eden'][source] ?? assert.fail(source))(createTestUpstream(replay.url), symbol);
+    };
+    const at = { chain: 'solana', contractAddress: DEGODS };
+    assert.deepEqual((await read('v2_tokens_token_mint_listings', 'listings', 'devnet_zoolana')).records, [
+      {
+        kind: 'listing',
+        source: 'magic-eden',
+        ...at,
+        mint: '6XkPLDtV2w17UUsyzah39PTBjZ9xTY8HokqRdWcmDhBa',
+        id: '7PkCbEWQsndTKgSWySWjkggWxpZwPnrDop8vJc8vxevs',
+        priceRaw: '1120000000',
+        seller: 'AmGLq5ZRGKjCXPq4tMAEgsKogMu1qFV5Yj28NM4ZZHKN',
+        timestamp: new Date(NOW).toISOString(),
+      },
+    ]);
+    for (const file of ['v2_wallets_owner_activities', 'v2_wallets_wallet_address_activities']) {
+      assert.deepEqual((await read(file, 'sales', 'runcible')).records, [
+        {
+          kind: 'sale',
+          source: 'magic-eden',
+          ...at,
+          mint: '4DbHsohxbkSJRZUNeVPPdxgYKJwEtXVge1ibQivi9x3T',
+          price: '45000000',
+          seller: '4wejSnr97csngztZ5SU7A6iZRXJD7B3Y1R1koCQ5NjmD',
+          buyer: 'FtynbMEVKQnZp5iUmVaooR2JNW4brGD68eU4PLUUjNdX',
+          timestamp: '2022-01-28T22:15:48.000Z',
+          tx: '2v5HjvhZf1bPJ6iFoHkbJWgcwEpYoTvhdWwDESDmrTsY6sX7MtN3eeEvLngoXMVrneyRboG74sQWScVcEFR7R5Qg',
+        },
+      ]);
+    }
+    const listed = await read('v2_tokens_token_mint_activities', 'sales', 'devnet_zoolana');
+    assert.equal(summarize(listed), 'whole', 'a listing is no sale');
+  },
+);
+
+test(
+  'recorded assets of other methods, as the answer to ours: those of the collection are its tokens, the others are refused',
+  needsPayloads(),
+  async (t) => {
+    const replay = await startSameResponse(t);
+    const [byCreator, byOwner] = ['getAssetsByCreator.famous-fox.50', 'getAssetsByOwner.50'];
+    for (const [file, told] of [
+      // The page says that it is full, and is told again.
+      [byCreator, { collection: '50 token, not whole' }],
+      [byOwner, { collection: '1 token, 16 refused (grouping: is another collection), not whole' }],
+    ] as const) {
+      replay.give(JSON.stringify({ ...JSON.parse(readPayload(`helius/${file}.json`)), id: 'mercat' }));
+      for (const [source, read] of Object.entries(SOURCES.helius)) {
+        const outcome = await read(createTestUpstream(replay.url), '');
+        assertValidRecords(outcome.records);
+        const others = source === 'tokens' ? 'malformed' : '1 refused (id: is missing)';
+        assert.equal(summarize(outcome), source === 'collection' ? told.collection : others, `${file} at ${source}`);
+      }
+    }
+  },
+);
+
+const COINGECKO_IDS = new Map([
+  ['ETH', 'ethereum'],
+  ['SOL', 'solana'],
+]);
+
+test(
+  'each price that CoinGecko was recorded with is its rate: of its own time where it tells one, else of now',
+  needsPayloads(),
+  async (t) => {
+    const replay = await startSameResponse(t);
+    const signal = AbortSignal.timeout(30_000);
+    const read = async (text: string, now: number) => {
+      replay.give(text);
+      const { quotes, refused } = await readCoingeckoPrices(createTestUpstream(replay.url), COINGECKO_IDS, {
+        now,
+        signal,
+      });
+      return [[...quotes].map(([symbol, { usd }]) => [symbol, usd]), refused];
+    };
+    const [timed = '', ...timeless] = readRecordedPrices();
+    const at = 1_776_305_796_000;
+    assert.deepEqual(await read(timed, at + 60_000), [[['SOL', 84.95]], []]);
+    assert.deepEqual(await read(timed, at + 15 * 60_000), [[['SOL', 84.95]], []]);
+    assert.deepEqual(await read(timed, at + 15 * 60_000 + 1), [[], ['solana: is too old']]);
+    assert.deepEqual(await Promise.all(timeless.slice(0, 1).map((line) => read(line, NOW))), [
+      [[['ETH', 3_050.52]], []],
+    ]);
+    assert.deepEqual(await read(timeless[1] ?? '', NOW), [[['SOL', 127.05]], []]);
+    assert.equal(timeless.length, 2);
+    // A time that is none: of another interface, or of none at all.
+    for (const [time, why] of [
+      ['"1776305796"', 'must be a number, not a string'],
+      ['1776305796.5', 'must be an integer'],
+      ['1776305796000', 'is no time in seconds since 1970'],
+      ['0', 'is no time in seconds since 1970'],
+    ] as const) {
+      const told = timed.replace('1776305796', time);
+      assert.deepEqual(await read(told, at), [[], [`last_updated_at: ${why}`]], time);
+    }
+  },
+);
