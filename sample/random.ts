@@ -2,7 +2,7 @@
 // given, so that two loads are alike to the byte; it must never read the clock, real randomness, or the service's settings.
 
 import { createHash } from 'node:crypto';
-
+import { base58 } from '@scure/base';
 import type { Address, AssetId } from '../src/core/address.ts';
 
 /** Repeatable draws. The same seed gives the same draws, whatever else was drawn elsewhere. */
@@ -67,12 +67,12 @@ export function toEvmHash(...subject: string[]): string {
 
 /** 32 bytes in base58: a Solana wallet, mint or listing account. */
 export function toSolanaAddress(...subject: string[]): Address & AssetId {
-  return toBase58(digest('sha256', subject)) as Address & AssetId;
+  return base58.encode(digest('sha256', subject)) as Address & AssetId;
 }
 
 /** 64 bytes in base58: a Solana transaction signature. */
 export function toSolanaSignature(...subject: string[]): string {
-  return toBase58(digest('sha512', subject));
+  return base58.encode(digest('sha512', subject));
 }
 
 /** A token id of 78 digits, as registries make that number their tokens by a hash. */
@@ -85,16 +85,4 @@ function digest(algorithm: 'sha256' | 'sha512', subject: readonly string[]): Buf
   return createHash(algorithm)
     .update([EDITION, ...subject].join('\n'))
     .digest();
-}
-
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-
-/** Leading zero bytes become leading ones, so that the length in bytes survives. */
-function toBase58(bytes: Buffer): string {
-  let text = '';
-  for (let value = BigInt(`0x${bytes.toString('hex')}`); value > 0n; value /= 58n) {
-    text = BASE58.charAt(Number(value % 58n)) + text;
-  }
-  const zeros = bytes.findIndex((byte) => byte !== 0);
-  return '1'.repeat(zeros < 0 ? bytes.length : zeros) + text;
 }

@@ -2,6 +2,8 @@
 // vendor's document says, sales and tokens from its examples, and asks of the EVM side by schema. What nothing here asks is
 // answered as it was recorded.
 
+import { createHash } from 'node:crypto';
+import { base58 } from '@scure/base';
 import { findPayload, recordedRoutes } from '../recordings/payloads.ts';
 import { ReplayResponse } from './replay.ts';
 import type { Route } from './replay.ts';
@@ -39,9 +41,9 @@ export function readMagicEden(name: string): any {
   return text === null ? null : JSON.parse(text);
 }
 
-/** A base58 address of a number: no zero, O, I or l. */
+/** A Solana address, another one for each tag and number. */
 export function addressOf(tag: string, number: number): string {
-  return `${tag}${number.toString(9).replace(/./g, (digit) => String(Number(digit) + 1))}`.padEnd(44, 'x');
+  return base58.encode(createHash('sha256').update(`${tag} ${number}`).digest());
 }
 
 /** A listing as the recorded one is, of another token; without the file, as the document has it. */
