@@ -25,13 +25,13 @@ export type ChainChecks = {
 export type Claim = { offerer: Address; orderHash: Hex; signature: Hex };
 
 /** The first of the protocols under which the offerer's own key made the signature, or how near it came. */
-export async function findSigningProtocol(
+export function findSigningProtocol(
   { offerer, orderHash, signature }: Claim,
   protocols: readonly Protocol[],
-): Promise<{ protocol: Protocol } | { protocol: null; nearest: Exclude<SignatureCheck, 'ok'> }> {
+): { protocol: Protocol } | { protocol: null; nearest: Exclude<SignatureCheck, 'ok'> } {
   let nearest: 'mismatch' | 'malformed' = 'malformed';
   for (const protocol of protocols) {
-    const check = await checkSignature({ protocol, orderHash, signature }, offerer);
+    const check = checkSignature({ protocol, orderHash, signature }, offerer);
     if (check === 'ok') return { protocol };
     if (check === 'mismatch') nearest = check;
   }
@@ -58,7 +58,7 @@ export async function requireSignature(
   claim: { account: Address; digest: Hex; signature: Hex },
 ): Promise<void> {
   const { account, digest, signature } = claim;
-  const check = await checkDigestSignature(digest, signature, account);
+  const check = checkDigestSignature(digest, signature, account);
   if (check === 'ok' || (await askContract(chain, account, digest, signature))) return;
   throw refuseSignature(chain, check);
 }

@@ -58,7 +58,7 @@ export async function submitOrder(context: OrderContext, submission: Submission)
   const checks = context.checksOf(chain);
   const now = context.clock();
   const protocols = readProtocols(context, submission);
-  const signing = await findSigningProtocol(claim, protocols);
+  const signing = findSigningProtocol(claim, protocols);
   const [likely] = signing.protocol ? [signing.protocol] : protocols;
   if (!likely) throw new OrderRejected('unknown_protocol', `no deployment of Seaport is known on ${chain.id}`);
   const listed = toListingTerms(order, { protocol: likely, wrappedNative: chain.wrappedNative, now });

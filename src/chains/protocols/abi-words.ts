@@ -65,6 +65,19 @@ export function arrayAt(data: Hex, index: number, wordsPerElement: number): { st
   return { start, length };
 }
 
+/** The text at the offset in word `index`. Bytes that are not UTF-8 become replacement characters. */
+export function textAt(data: Hex, index: number): string {
+  const lengthAt = PREFIX_LENGTH + 2 * smallIntegerAt(data, index);
+  const length = smallIntegerAt(`0x${data.slice(lengthAt, lengthAt + WORD_DIGITS)}`, 0);
+  const from = lengthAt + WORD_DIGITS;
+  if (from + 2 * length > data.length) throw new UndecodableData('a text is longer than the data');
+  return textOfBytes(`0x${data.slice(from, from + 2 * length)}`);
+}
+
+export function textOfBytes(bytes: Hex): string {
+  return Buffer.from(bytes.slice(PREFIX_LENGTH), 'hex').toString('utf8');
+}
+
 /** The digits of topic `index`, without 0x. */
 export function topicWord(topics: readonly Hex[], index: number): string {
   const topic = topics[index];

@@ -1,9 +1,9 @@
 // Reads of what contracts say of themselves, at a block. A contract may answer anything, so that an answer of another form
 // than asked for is null, not a lie of the endpoint.
 
-import { decodeFunctionResult, encodeFunctionData, hexToString, parseAbi } from 'viem';
 import type { Address, AssetId } from '../../core/address.ts';
-import { addressAt, bigintAt, booleanAt, UndecodableData } from '../protocols/abi-words.ts';
+import { addressAt, bigintAt, booleanAt, textAt, textOfBytes, UndecodableData } from '../protocols/abi-words.ts';
+import { addressWord, bytesWord, encodeCall, encodeCallWithBytes, uintWord } from './call-data.ts';
 import { readBytes, toQuantity } from './results.ts';
 import type { At, ChainReader } from './chain-reads.ts';
 import type { Pool } from './pool.ts';
@@ -25,18 +25,6 @@ export type ContractReads = Pick<
   | 'name'
   | 'collectionCreatedAt'
 >;
-
-const ABI = parseAbi([
-  'function ownerOf(uint256) view returns (address)',
-  'function balanceOf(address, uint256) view returns (uint256)',
-  'function isApprovedForAll(address, address) view returns (bool)',
-  'function getApproved(uint256) view returns (address)',
-  'function getCounter(address) view returns (uint256)',
-  'function getOrderStatus(bytes32) view returns (bool, bool, uint256, uint256)',
-  'function isValidSignature(bytes32, bytes) view returns (bytes4)',
-  'function supportsInterface(bytes4) view returns (bool)',
-  'function name() view returns (string)',
-]);
 
 const ERC721 = '0x80ac58cd';
 const ERC1155 = '0xd9b67a26';
@@ -71,36 +59,34 @@ export function createContractReads({ pool, headNumber }: Context): ContractRead
     });
 
   const supports = async (contract: Address, id: Hex) => {
-    const data = encodeFunctionData({ abi: ABI, functionName: 'supportsInterface', args: [id] });
+    const data = encodeCall('supportsInterface(bytes4)', [bytesWord(id)]);
     return orNull(await call(contract, data, 'latest'), (result) => booleanAt(result, 0));
   };
 
   return {
     code,
     ownerOf: async (contract, tokenId, at) => {
-      const data = encodeFunctionData({ abi: ABI, functionName: 'ownerOf', args: [BigInt(tokenId)] });
+      const data = encodeCall('ownerOf(uint256)', [uintWord(BigInt(tokenId))]);
       return orNull(await call(contract, data, at), someAddress);
     },
     getApproved: async (contract, tokenId, at) => {
-      const data = encodeFunctionData({ abi: ABI, functionName: 'getApproved', args: [BigInt(tokenId)] });
+      const data = encodeCall('getApproved(uint256)', [uintWord(BigInt(tokenId))]);
       return orNull(await call(contract, data, at), someAddress);
     },
     balanceOf: async (contract, owner, tokenId: AssetId, at) => {
-      const args = [owner as Hex, BigInt(tokenId)] as const;
-      const data = encodeFunctionData({ abi: ABI, functionName: 'balanceOf', args });
+      const data = encodeCall('balanceOf(address,uint256)', [addressWord(owner), uintWord(BigInt(tokenId))]);
       return orNull(await call(contract, data, at), (result) => bigintAt(result, 0));
     },
     isApprovedForAll: async (contract, owner, operator, at) => {
-      const args = [owner as Hex, operator as Hex] as const;
-      const data = encodeFunctionData({ abi: ABI, functionName: 'isApprovedForAll', args });
+      const data = encodeCall('isApprovedForAll(address,address)', [addressWord(owner), addressWord(operator)]);
       return orNull(await call(contract, data, at), (result) => booleanAt(result, 0));
     },
     getCounter: async (protocol, offerer, at) => {
-      const data = encodeFunctionData({ abi: ABI, functionName: 'getCounter', args: [offerer as Hex] });
+      const data = encodeCall('getCounter(address)', [addressWord(offerer)]);
       return orNull(await call(protocol, data, at), (result) => bigintAt(result, 0));
     },
     getOrderStatus: async (protocol, orderHash, at) => {
-      const data = encodeFunctionData({ abi: ABI, functionName: 'getOrderStatus', args: [orderHash] });
+      const data = encodeCall('getOrderStatus(bytes32)', [bytesWord(orderHash)]);
       return orNull(await call(protocol, data, at), (result) => ({
         validated: booleanAt(result, 0),
         cancelled: booleanAt(result, 1),
@@ -109,7 +95,7 @@ export function createContractReads({ pool, headNumber }: Context): ContractRead
       }));
     },
     isValidSignature: async (account, digest, signature, at) => {
-      const data = encodeFunctionData({ abi: ABI, functionName: 'isValidSignature', args: [digest, signature] });
+      const data = encodeCallWithBytes('isValidSignature(bytes32,bytes)', [bytesWord(digest)], signature);
       const result = await call(account, data, at);
       // The standard's four bytes at the front, and nothing but zeros after them in their word.
       return result !== null && result.slice(0, 66) === VALID_SIGNATURE.padEnd(66, '0');
@@ -124,8 +110,7 @@ export function createContractReads({ pool, headNumber }: Context): ContractRead
       return erc721 ? 'erc721' : erc1155 ? 'erc1155' : null;
     },
     name: async (contract) => {
-      const data = encodeFunctionData({ abi: ABI, functionName: 'name' });
-      return orNull(await call(contract, data, 'latest'), readName);
+      return orNull(await call(contract, encodeCall('name()', []), 'latest'), readName);
     },
     collectionCreatedAt: async (contract) => {
       const head = await headNumber();
@@ -171,14 +156,6 @@ function someAddress(result: Hex): Address | null {
 /** A string, or as the oldest contracts have it, 32 bytes. */
 function readName(result: Hex): string | null {
   if (result.length > 2 + 2 * NAME_BYTES_MAX) return null;
-  const text = result.length === 66 ? hexToString(result) : decodeName(result);
+  const text = result.length === 66 ? textOfBytes(result) : textAt(result, 0);
   return text.replaceAll('\0', '').trim().slice(0, NAME_LENGTH_MAX) || null;
-}
-
-function decodeName(result: Hex): string {
-  try {
-    return decodeFunctionResult({ abi: ABI, functionName: 'name', data: result });
-  } catch (error) {
-    throw new UndecodableData('not a text', { cause: error });
-  }
 }

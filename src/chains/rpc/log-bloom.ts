@@ -1,8 +1,8 @@
 // The bloom of a block's logs, as evidence that an answer left logs out. It is never a reason to believe that there are none:
 // chains exist whose blooms are all zero.
 
-import { keccak256 } from 'viem';
 import type { Hex } from '../../core/evm.ts';
+import { keccak256 } from '../../core/keccak.ts';
 
 const BITS = 2048;
 const DIGITS = BITS / 4;

@@ -36,7 +36,7 @@ export async function verifyOrders(
 
 /** Fills in what the signature proves; returns why it proves nothing. */
 async function completeOrder(row: NewOrder, claim: OrderClaim): Promise<string | null> {
-  const { protocol } = await findSigningProtocol(claim, claim.protocols);
+  const { protocol } = findSigningProtocol(claim, claim.protocols);
   if (!protocol) return 'seaport.signature: is not the offerer’s under any known deployment of Seaport';
   const operator = findOperator(protocol, claim.order.conduitKey);
   if (operator === null) return 'seaport.parameters.conduitKey: the conduit cannot be known for this deployment';

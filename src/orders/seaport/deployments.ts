@@ -1,14 +1,13 @@
 // Seaport's deployments and conduits, and how a marketplace marks its orders and fills. Addresses of deployments are a list in
 // the chain's row, never derived: a chain may have several of one version, and not every chain has every version.
 
-import { getContractAddress } from 'viem';
 import type { Address } from '../../core/address.ts';
 import type { Chain, SeaportDeployment } from '../../core/chains.ts';
 import { CANONICAL_SEAPORT } from '../../core/chains.ts';
-import type { Protocol } from './order.ts';
-import { hashText } from './order.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ZERO_HASH } from '../../core/evm.ts';
+import { keccak256, keccak256OfText } from '../../core/keccak.ts';
+import type { Protocol } from './order.ts';
 
 /** What SEAPORT_ADDRESSES adds, by chain id. */
 export type MoreDeployments = ReadonlyMap<string, readonly SeaportDeployment[]>;
@@ -37,15 +36,12 @@ export function findOperator(protocol: Pick<Protocol, 'address'>, conduitKey: He
   return OF_CANONICAL_CONTROLLER.has(protocol.address) ? toConduit(conduitKey) : null;
 }
 
-/** The address of a conduit follows from its key (CREATE2), whether or not it has been made yet. */
+const ADDRESS_DIGITS = 40;
+
+/** The address of a conduit follows from its key (CREATE2, EIP-1014), whether or not it has been deployed yet. */
 function toConduit(key: Hex): Address {
-  const conduit = getContractAddress({
-    opcode: 'CREATE2',
-    from: CONDUIT_CONTROLLER,
-    salt: key,
-    bytecodeHash: CONDUIT_CODE_HASH,
-  });
-  return conduit.toLowerCase() as Address;
+  const digest = keccak256(`0xff${CONDUIT_CONTROLLER.slice(2)}${key.slice(2)}${CONDUIT_CODE_HASH.slice(2)}`);
+  return `0x${digest.slice(-ADDRESS_DIGITS)}` as Address;
 }
 
 /** The slugs of marketplaces by the domain that they sign with: its hash begins their salts and ends the calldata of fills. */
@@ -76,7 +72,7 @@ const SLUGS_BY_FEE_RECIPIENT: Readonly<Record<string, string>> = {
 
 /** The four bytes by which a marketplace signs with its domain. */
 export function toDomainTag(domain: string): Hex {
-  return hashText(domain).slice(0, 10) as Hex;
+  return keccak256OfText(domain).slice(0, 10) as Hex;
 }
 
 /** The marketplace that the four bytes mean, or null. */

@@ -1,12 +1,12 @@
 // A Seaport order: read strictly from the JSON that OpenSea, seaport-js and Reservoir write, and hashed as the protocol hashes
 // it (EIP-712). It judges no terms: whether an order is a listing is said by listing.ts.
 
-import { keccak256, stringToHex } from 'viem';
 import type { Address } from '../../core/address.ts';
 import { parseAddress } from '../../core/address.ts';
 import { UINT256_MAX } from '../../core/amount.ts';
 import { JsonNumber } from '../../core/json-text.ts';
 import type { Hex } from '../../core/evm.ts';
+import { keccak256, keccak256OfText } from '../../core/keccak.ts';
 
 /** `identifierOrCriteria` is a token id, or the root of a criterion. */
 export type OfferItem = {
@@ -190,11 +190,13 @@ const COMPONENTS_TYPE =
 export const REFERRED_TYPES = CONSIDERATION_ITEM_TYPE + OFFER_ITEM_TYPE;
 export const ORDER_TYPES = COMPONENTS_TYPE;
 
-const OFFER_ITEM_HASH = hashText(OFFER_ITEM_TYPE);
-const CONSIDERATION_ITEM_HASH = hashText(CONSIDERATION_ITEM_TYPE);
-const ORDER_HASH = hashText(COMPONENTS_TYPE + REFERRED_TYPES);
-const DOMAIN_HASH = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)');
-const NAME_HASH = hashText('Seaport');
+const OFFER_ITEM_HASH = keccak256OfText(OFFER_ITEM_TYPE);
+const CONSIDERATION_ITEM_HASH = keccak256OfText(CONSIDERATION_ITEM_TYPE);
+const ORDER_HASH = keccak256OfText(COMPONENTS_TYPE + REFERRED_TYPES);
+const DOMAIN_HASH = keccak256OfText(
+  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
+);
+const NAME_HASH = keccak256OfText('Seaport');
 
 /** The EIP-712 struct hash, by which the protocol and everyone else knows the order. */
 export function hashOrder(order: SeaportOrder): Hex {
@@ -222,12 +224,8 @@ function wordsOf({ itemType, token, identifierOrCriteria, startAmount, endAmount
 
 /** What is signed: the struct hash of an order, or of a tree of orders, under the domain of one deployment. */
 export function orderDigest({ address, version, chainId }: Protocol, structHash: Hex): Hex {
-  const domain = hashWords([DOMAIN_HASH, NAME_HASH, hashText(version), BigInt(chainId), address]);
+  const domain = hashWords([DOMAIN_HASH, NAME_HASH, keccak256OfText(version), BigInt(chainId), address]);
   return keccak256(`0x1901${domain.slice(2)}${structHash.slice(2)}`);
-}
-
-export function hashText(text: string): Hex {
-  return keccak256(stringToHex(text));
 }
 
 /** Hex text of at most 32 bytes, or a number. */

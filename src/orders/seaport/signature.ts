@@ -1,11 +1,12 @@
 // Signatures of Seaport orders: 65 bytes, 64 bytes (EIP-2098), and either with the Merkle proof of a bulk order appended. A
 // signature of any other form, or that recovers to somebody else, may still be a contract's (ERC-1271): only its chain can tell.
 
-import { recoverAddress } from 'viem';
+import { secp256k1 } from '@noble/curves/secp256k1';
 import type { Address } from '../../core/address.ts';
-import type { Protocol } from './order.ts';
-import { hashText, hashWords, ORDER_TYPES, orderDigest, REFERRED_TYPES } from './order.ts';
 import type { Hex } from '../../core/evm.ts';
+import { keccak256, keccak256OfText } from '../../core/keccak.ts';
+import type { Protocol } from './order.ts';
+import { hashWords, ORDER_TYPES, orderDigest, REFERRED_TYPES } from './order.ts';
 
 export type SignatureCheck = 'ok' | 'mismatch' | 'malformed';
 
@@ -32,13 +33,13 @@ export type OrderSignature = {
 };
 
 /** Whether the signature is that of the offerer's own key. */
-export async function checkSignature(signed: OrderSignature, offerer: Address): Promise<SignatureCheck> {
-  const signer = await recoverSigner(signed);
+export function checkSignature(signed: OrderSignature, offerer: Address): SignatureCheck {
+  const signer = recoverSigner(signed);
   return signer === null ? 'malformed' : signer === offerer ? 'ok' : 'mismatch';
 }
 
 /** The account whose key made the signature; null when it is none. */
-async function recoverSigner({ protocol, orderHash, signature }: OrderSignature): Promise<Address | null> {
+function recoverSigner({ protocol, orderHash, signature }: OrderSignature): Address | null {
   const parts = splitSignature(signature, protocol.version);
   if (!parts) return null;
   const structHash = parts.proof ? hashTree(orderHash, parts.proof) : orderHash;
@@ -46,21 +47,29 @@ async function recoverSigner({ protocol, orderHash, signature }: OrderSignature)
 }
 
 /** Whether a signature of 64 or 65 bytes of any digest is that of the account's own key. */
-export async function checkDigestSignature(digest: Hex, signature: Hex, account: Address): Promise<SignatureCheck> {
-  const signer = await recoverAccount(digest, signature.slice(2));
+export function checkDigestSignature(digest: Hex, signature: Hex, account: Address): SignatureCheck {
+  const signer = recoverAccount(digest, signature.slice(2));
   return signer === null ? 'malformed' : signer === account ? 'ok' : 'mismatch';
 }
 
-async function recoverAccount(digest: Hex, ecdsa: string): Promise<Address | null> {
+function recoverAccount(digest: Hex, ecdsa: string): Address | null {
   const signature = toFullSignature(ecdsa);
   if (signature === null) return null;
+  const yParity = Number.parseInt(signature.slice(-2), 16) - 27;
   try {
-    return (await recoverAddress({ hash: digest, signature })).toLowerCase() as Address;
+    const point = secp256k1.Signature.fromCompact(signature.slice(2, -2))
+      .addRecoveryBit(yParity)
+      .recoverPublicKey(digest.slice(2));
+    // Without the byte that says that both coordinates follow.
+    const coordinates = point.toHex(false).slice(2);
+    return `0x${keccak256(`0x${coordinates}`).slice(-ADDRESS_DIGITS)}` as Address;
   } catch {
-    // Numbers that are on no curve: 65 bytes, and no signature.
+    // 65 bytes that are no point of the curve, and so no signature.
     return null;
   }
 }
+
+const ADDRESS_DIGITS = 40;
 
 /**
  * The signature as the protocol takes it: it knows v as 27 and 28 only, while some signers write 0 and 1. A signature of any
@@ -126,7 +135,7 @@ function bulkTypeHash(height: number): Hex {
   const known = bulkTypeHashes.get(height);
   if (known !== undefined) return known;
   const type = `BulkOrder(OrderComponents${'[2]'.repeat(height)} tree)${REFERRED_TYPES}${ORDER_TYPES}`;
-  const hash = hashText(type);
+  const hash = keccak256OfText(type);
   bulkTypeHashes.set(height, hash);
   return hash;
 }

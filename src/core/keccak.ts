@@ -1,0 +1,16 @@
+// Keccak-256, the hash function of Ethereum. OpenSSL computes it, some twenty times as fast as JavaScript does.
+
+import { hash } from 'node:crypto';
+import type { Hex } from './evm.ts';
+
+const ALGORITHM = 'keccak-256';
+
+/** The digest of the bytes that `hex` spells after its 0x. */
+export function keccak256(hex: Hex): Hex {
+  return `0x${hash(ALGORITHM, Buffer.from(hex.slice(2), 'hex'))}`;
+}
+
+/** The digest of a text in UTF-8. */
+export function keccak256OfText(text: string): Hex {
+  return `0x${hash(ALGORITHM, text)}`;
+}
