@@ -1,27 +1,52 @@
 #!/usr/bin/env node
-// Starts src/main.ts on the Node that this project pins, whichever Node ran this file: `npx mercat` may come from an older one.
+// Runs src/main.ts on the Node that this project pins. An older Node that ran this file starts the pinned one.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import module from 'node:module';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_MIN = 26;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const main = new URL('../src/main.ts', import.meta.url);
 
 if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
+  // Beside the packages, where only those who may change the program can write. Where that fails, nothing is cached.
+  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/mercat', import.meta.url)));
   await import(main.href);
-} else {
-  const name = process.platform === 'win32' ? 'node.exe' : 'node';
-  const pinned = fileURLToPath(new URL(`../node_modules/node/bin/${name}`, import.meta.url));
-  if (!existsSync(pinned)) {
-    console.error(`mercat needs Node ${NODE_MAJOR_MIN} and found ${process.version}: run "npm ci" in its folder first`);
+} else startPinned(findPinned());
+
+/** The Node that npm installed for this platform, or null. */
+function findPinned() {
+  const { platform, arch } = process;
+  const [system, program] = platform === 'win32' ? ['win', 'node.exe'] : [platform, 'node'];
+  const prefix = platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node';
+  try {
+    const manifest = module.createRequire(import.meta.url).resolve(`${prefix}-${system}-${arch}/package.json`);
+    return path.join(path.dirname(manifest), 'bin', program);
+  } catch {
+    return null;
+  }
+}
+
+function startPinned(program) {
+  if (program === null) {
+    console.error(
+      `mercat: Node ${NODE_MAJOR_MIN} or newer is needed, and this is ${process.version}. ` +
+        'Run "npm ci" in the folder of mercat, which installs it, or update Node.',
+    );
     process.exit(1);
   }
-  const child = spawn(pinned, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  // The arguments of Node itself are not passed on: an older Node may have others.
+  const child = spawn(program, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(`mercat: ${program} cannot be started: ${error.message}`);
+    process.exit(1);
+  });
   child.on('exit', (code, signal) => {
-    if (signal) {
-      for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name);
-      process.kill(process.pid, signal);
-    } else process.exit(code ?? 1);
+    if (signal === null) process.exit(code ?? 1);
+    // Ends by the same signal, so that the caller sees what ended the child.
+    for (const name of SIGNALS) process.removeAllListeners(name);
+    process.kill(process.pid, signal);
   });
 }
