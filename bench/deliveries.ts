@@ -4,12 +4,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../src/core/clock.ts';
-import type { Database } from '../src/database/port.ts';
+import { createId } from '../src/core/time-ordered-id.ts';
 import { insertEvent } from '../src/shop/queries/events.ts';
+import type { Database } from '../src/database/port.ts';
 import { createLog } from '../src/core/log.ts';
 import { createShop } from '../src/shop/shops.ts';
 import { createWebhook } from '../src/shop/webhooks/webhooks.ts';
-import { startWebhooks } from '../src/shop/webhooks/worker.ts';
+import { WebhookWorker } from '../src/shop/webhooks/worker.ts';
 import { onEachEngine } from './databases.ts';
 import { median, say, spread, timeMs } from './measure.ts';
 
@@ -34,20 +35,22 @@ export function benchDeliveries(): Promise<void> {
 /** Milliseconds until a receiver has been told of every event by every webhook. */
 async function deliverAll(main: Database, name: string, webhooks: number): Promise<number> {
   const log = createLog('warn');
-  const store = { main, clock: systemClock, log, serviceName: 'mercat' };
-  const shop = await createShop(store, name);
+  const context = { main, clock: systemClock, log, serviceName: 'mercat' };
+  const shop = await createShop(context, name);
   const caller = { keyId: 'key_bench', shopId: shop.id, scopes: new Set<string>() };
   const receiver = await startCounter(DELIVERIES);
   await main.transaction(async (tx) => {
     for (let number = 0; number < webhooks; number += 1) {
-      await createWebhook(store, tx, caller, { url: receiver.url, events: ['product.*'], description: null });
+      await createWebhook(context, tx, caller, { url: receiver.url, events: ['product.*'], description: null });
     }
   });
   for (let number = 0; number < DELIVERIES / webhooks; number += 1) {
-    await insertEvent(main, { shopId: shop.id, type: 'product.created', data: { number }, now: systemClock() });
+    const event = { id: createId('evt', systemClock()), shopId: shop.id, type: 'product.created' };
+    await insertEvent(main, { ...event, data: JSON.stringify({ number }), createdAt: systemClock() });
   }
   const ms = await timeMs(async () => {
-    const worker = startWebhooks({ main, clock: systemClock, log, allowPrivate: true });
+    const worker = new WebhookWorker({ main, clock: systemClock, log, random: Math.random, allowPrivate: true });
+    worker.start();
     await receiver.all;
     await worker.stop();
   });

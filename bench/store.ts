@@ -9,9 +9,9 @@ import type { Database, Queryable } from '../src/database/port.ts';
 import { createDatabase } from '../src/database/port.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { openPostgres } from '../src/database/postgres.ts';
-import { adjustStock } from '../src/shop/queries/stock.ts';
+import { applyStockChange } from '../src/shop/stock.ts';
 import { createLog } from '../src/core/log.ts';
-import { createStoreOperations } from '../src/shop/operations.ts';
+import { createShopOperations } from '../src/shop/operations.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
 import { load, startServer } from './hot-listings.ts';
 import { compare, say, spread } from './measure.ts';
@@ -51,8 +51,8 @@ export async function benchStore(): Promise<void> {
 }
 
 async function openShop(main: Database, serviceUrl: string): Promise<Shop> {
-  const store = { main, clock: systemClock, log: createLog('warn'), serviceName: 'mercat' };
-  const operations = createStoreOperations(store);
+  const context = { main, clock: systemClock, log: createLog('warn'), serviceName: 'mercat' };
+  const operations = createShopOperations(context);
   const shop = (await operations['shops.create']?.({ name: 'bench' })) as { id: string };
   const scopes = ['products:read', 'products:write', 'inventory:write'];
   const key = (await operations['keys.create']?.({ shop: 'bench', scopes })) as { id: string; secret: string };
@@ -113,7 +113,7 @@ async function recordStatement(shop: Shop): Promise<{ sql: string; params: reado
     expected: null,
     reason: 'API adjustment',
   } as const;
-  await adjustStock(recorder, shop.id, { ...change, source: 'inventory', keyId: shop.keyId, now: Date.now() });
+  await applyStockChange(recorder, shop.id, { ...change, source: 'inventory', keyId: shop.keyId, now: Date.now() });
   const [statement] = recorded;
   if (!statement || recorded.length > 1) throw new Error('a change of stock is one statement');
   return statement;

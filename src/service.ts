@@ -24,18 +24,18 @@ import type { Log } from './core/log.ts';
 import { generateSampleMarket } from '../sample/market.ts';
 import type { SharedWindows } from './server/shared-windows.ts';
 import { openSharedWindows } from './server/shared-windows.ts';
-import { createKeyRing } from './shop/keys/keys.ts';
+import { KEY_USES_PERIOD_MS, KeyVerifier } from './shop/keys/key-verifier.ts';
 import type { Operations } from './shop/operations.ts';
-import { createStoreOperations } from './shop/operations.ts';
-import type { Store } from './shop/context.ts';
-import { createWebhookOperations } from './shop/webhooks/delivery-operations.ts';
+import { createShopOperations } from './shop/operations.ts';
+import type { ShopContext } from './shop/context.ts';
+import { createDeliveryOperations } from './shop/webhooks/delivery-operations.ts';
 import { startPeriodic } from './tasks/periodic.ts';
 import { startSync } from './workers/start.ts';
 import type { Sync } from './workers/start.ts';
 import type { StatusProvider } from './tasks/status.ts';
 import { createDatabaseStatus, createStatusReader } from './tasks/status.ts';
 import { readVersion } from './version.ts';
-import { startWebhooks } from './shop/webhooks/worker.ts';
+import { WebhookWorker } from './shop/webhooks/worker.ts';
 
 export type ServiceOptions = {
   config: Config;
@@ -60,8 +60,6 @@ export type Service = {
   close(): Promise<void>;
 };
 
-/** A key that falls quiet is seen to have been used all the same. */
-const KEY_USES_PERIOD_MS = 15_000;
 /** What readers begin to look at is known to the workers after this. */
 const RECENT_VIEWS_PERIOD_MS = 5_000;
 const MIGRATION_RETRY_MS = 2_000;
@@ -124,10 +122,10 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const sampleRecords = options.sample ? await loadSample(context) : 0;
 
   const cursorSecret = await findOrInsertSecret(databases.main, 'cursors');
-  const store = toStore(context);
-  const keys = createKeyRing(store);
-  closers.push(keys.flush);
-  closers.push(startPeriodic({ name: 'key-uses', periodMs: KEY_USES_PERIOD_MS, run: keys.flush }, log));
+  const shop = toShopContext(context);
+  const keys = new KeyVerifier(shop);
+  closers.push(() => keys.writeUses());
+  closers.push(startPeriodic({ name: 'key-uses', periodMs: KEY_USES_PERIOD_MS, run: () => keys.writeUses() }, log));
 
   const windows = await openWindows(config, log);
   if (windows) closers.push(windows.close);
@@ -157,7 +155,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       version: readVersion(),
     },
     store: {
-      store,
+      shop,
       keys,
       cursorSecret,
       webhooks: { allowPrivate: config.webhookAllowPrivate, nudge: workers.nudge },
@@ -186,16 +184,16 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
 }
 
-function toStore({ main, clock, log, serviceName }: ServiceContext): Store & { main: Database } {
+function toShopContext({ main, clock, log, serviceName }: ServiceContext): ShopContext & { main: Database } {
   return { main, clock, log, serviceName };
 }
 
 /** What the operator's commands may ask for, of a running server or in a process of their own. */
 export function createOperations(context: ServiceContext, workers: Pick<Workers, 'nudge' | 'sync'>): Operations {
-  const store = toStore(context);
+  const shop = toShopContext(context);
   return {
-    ...createStoreOperations(store),
-    ...createWebhookOperations(store, workers.nudge),
+    ...createShopOperations(shop),
+    ...createDeliveryOperations(shop, workers.nudge),
     ...workers.sync.operations,
   };
 }
@@ -216,9 +214,11 @@ export type Workers = {
 
 /** With `drive` false nothing runs by itself: another process does the work, and this one only reports how it goes. */
 export function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Workers {
-  const { main, config, clock, log } = context;
+  const { main, config, clock, log, random } = context;
   const sync = startSync(context, { drive });
-  const webhooks = drive ? startWebhooks({ main, clock, log, allowPrivate: config.webhookAllowPrivate }) : null;
+  const allowPrivate = config.webhookAllowPrivate;
+  const webhooks = drive ? new WebhookWorker({ main, clock, log, random, allowPrivate }) : null;
+  webhooks?.start();
   return {
     nudge: () => webhooks?.nudge(),
     sync,

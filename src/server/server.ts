@@ -22,15 +22,15 @@ import type { RateLimits } from '../http/rate-limit.ts';
 import { registerReferencePage } from './reference-page.ts';
 import type { SharedCounting } from './shared-rate-limiter.ts';
 import { createLimiter } from './shared-rate-limiter.ts';
-import { FAILURES_A_MINUTE_MAX } from '../shop/http/context.ts';
+import { FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
 import type { StatusReader } from './status.ts';
 import { registerStatusRoute } from './status.ts';
-import { STORE_PREFIX, registerStore } from '../shop/http/routes.ts';
-import type { WebhookRoutesContext } from '../shop/http/webhooks.ts';
+import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
+import type { StoreRoutesContext } from '../shop/http/context.ts';
 
 export type ServerOptions = {
   marketplace: MarketplaceContext;
-  store: Pick<WebhookRoutesContext, 'store' | 'keys' | 'cursorSecret' | 'webhooks'>;
+  store: Pick<StoreRoutesContext, 'shop' | 'keys' | 'cursorSecret' | 'webhooks'>;
   intake: Pick<IntakeContext, 'records' | 'orders'>;
   /** Requests a minute, per key of the store and intake interfaces. */
   storeRateLimit: number;
@@ -82,11 +82,11 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   app.setErrorHandler((error, request, reply) => sendError(log, error, request, reply));
   refuseUnknown(app);
   await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
-  const storeContext = toStoreContext(options, clientAddress);
+  const storeRoutesContext = toStoreRoutesContext(options, clientAddress);
   await app.register((scope) =>
-    registerStore(scope, storeContext, { chains: options.chains, baseUrl: marketplace.baseUrl }),
+    registerStoreRoutes(scope, storeRoutesContext, { chains: options.chains, baseUrl: marketplace.baseUrl }),
   );
-  const door = createKeyedAccess(storeContext);
+  const door = createKeyedAccess(storeRoutesContext);
   await app.register((scope) =>
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { door, baseUrl: marketplace.baseUrl }),
   );
@@ -96,10 +96,10 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   return app;
 }
 
-function toStoreContext(
+function toStoreRoutesContext(
   options: ServerOptions,
-  clientAddress: WebhookRoutesContext['clientAddress'],
-): WebhookRoutesContext {
+  clientAddress: StoreRoutesContext['clientAddress'],
+): StoreRoutesContext {
   const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
   return { ...options.store, clientAddress, limiter: createLimiter(limits, options.clock, options.sharedCounting) };
 }

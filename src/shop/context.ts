@@ -1,13 +1,20 @@
-// What the rules of the store share. It must never know about HTTP.
+// What every rule of the shop context is given, and who calls it. It must not know about HTTP.
 
 import type { Clock } from '../core/clock.ts';
 import type { Statements } from '../database/port.ts';
 import type { Log } from '../core/log.ts';
 
-export type Store = { main: Statements; clock: Clock; log: Log; serviceName: string };
+export type ShopContext = {
+  /** The primary database. */
+  main: Statements;
+  clock: Clock;
+  log: Log;
+  /** The first part of every API key. */
+  serviceName: string;
+};
 
-/** Who asks: the key, and the shop that it belongs to. Keys of the intake may belong to none. */
+/** The API key that a request carries, and the shop that the key belongs to. Keys of the intake may belong to no shop. */
 export type Caller = { keyId: string; shopId: string | null; scopes: ReadonlySet<string> };
 
-/** A caller in a shop, the only one that the rules of the store act for. */
+/** A caller whose key belongs to a shop. The store interface serves no other. */
 export type ShopCaller = Caller & { shopId: string };

@@ -1,17 +1,42 @@
-// What shops can be told of, and the body that tells it. The body is a function of what was recorded, so that every try
-// carries the same bytes.
+// Events of a shop: their types, their data, and where they are recorded. An event is recorded in the transaction of the change that
+// caused it; the webhook worker makes deliveries of it afterwards. docs/adding-a-webhook-event.md lists the steps for a new type.
+
+import { createId } from '../core/time-ordered-id.ts';
+import type { Queryable } from '../database/port.ts';
+import type { ProductFields } from './products/product.ts';
+import type { ProductView } from './products/product-view.ts';
+import { insertEvent } from './queries/events.ts';
 
 const EVENT_TYPES = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'] as const;
 
-/** What a subscription may ask for. SQL matches an event by its name, or by the part before the dot and `.*`. */
+/** What a webhook can subscribe to: a type, or all types that share the part before the dot. */
 export const EVENT_PATTERNS = [...EVENT_TYPES, 'product.*'] as const;
 
 export type EventPattern = (typeof EVENT_PATTERNS)[number];
 
-/** Sent only on request, to one subscription, whatever it asks for. */
+/** The patterns of a webhook that names none. Together they match every type. */
+export const EVENT_PATTERNS_DEFAULT: readonly EventPattern[] = ['product.*', 'inventory.low'];
+
+/** Recorded only on request, for one webhook, whatever it subscribes to. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
-/** An event as it was recorded. `data` is JSON text, frozen when the change was committed; times in milliseconds. */
+/** The data of each type that `recordEvent` records. `inventory.low` is recorded by the statement that changes the stock. */
+export type EventData = {
+  'product.created': ProductView;
+  'product.updated': ProductView & { changed: (keyof ProductFields)[] };
+  'product.deleted': { id: string; slug: string };
+};
+
+/** Records an event in the transaction of its change. The data is stored as JSON text, so later changes do not alter it. */
+export async function recordEvent<T extends keyof EventData>(
+  tx: Queryable,
+  event: { shopId: string; type: T; data: EventData[T]; now: number },
+): Promise<void> {
+  const { shopId, type, data, now } = event;
+  await insertEvent(tx, { id: createId('evt', now), shopId, type, data: JSON.stringify(data), createdAt: now });
+}
+
+/** A recorded event. `data` is JSON text; times in milliseconds. */
 export type RecordedEvent = {
   id: string;
   type: string;
@@ -21,7 +46,7 @@ export type RecordedEvent = {
   createdAt: number;
 };
 
-/** The body of every delivery of the event. */
+/** The body of every delivery of an event. It depends on the recorded event only, so that every attempt sends the same bytes. */
 export function toWebhookBody({ type, sequence, data, createdAt }: RecordedEvent): string {
   const timestamp = new Date(createdAt).toISOString();
   return `{"type":${JSON.stringify(type)},"timestamp":"${timestamp}","sequence":${sequence},"data":${data}}`;

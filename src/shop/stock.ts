@@ -1,9 +1,79 @@
-// Stock: whole numbers that never go below zero, and the level whose downward crossing is news.
+// Stock: levels, changes and the adjustment log. Every change of stock goes through `applyStockChange`, which logs the change and
+// records `inventory.low`.
 
-/** Stock, adjustments and sets are 32-bit integers. */
+import { ServiceError } from '../core/errors.ts';
+import { createId, isId } from '../core/time-ordered-id.ts';
+import type { Queryable, Statements } from '../database/port.ts';
+import type { ShopCaller, ShopContext } from './context.ts';
+import type {
+  Adjustment,
+  AppliedStockChange,
+  StockChange,
+  StockChangeOrigin,
+  StockChangeResult,
+  StockLevel,
+} from './queries/stock.ts';
+import { listAdjustments, listStock, updateStock } from './queries/stock.ts';
+
+/** Stock is a 32-bit integer from 0 up, and so are the numbers of a request. */
 export const STOCK_MAX = 2 ** 31 - 1;
 
-/** `inventory.low` fires when tracked stock goes from above this level to it or below. Not the `threshold` of a read. */
+/** `inventory.low` is recorded when tracked stock goes from above this level to it or below. */
 export const LOW_STOCK_LEVEL = 10;
 
-export const LOW_STOCK_THRESHOLD = 10;
+/** The default `threshold` when stock levels are read. It has no influence on events. */
+export const LOW_STOCK_THRESHOLD_DEFAULT = 10;
+
+/** Every tracked product of the shop, or one of them; with `lowStock` only those with at most `threshold` in stock. */
+export function readStockLevels(
+  context: ShopContext,
+  caller: ShopCaller,
+  query: { productId: string | null; lowStock: boolean; threshold: number },
+): Promise<StockLevel[]> {
+  if (query.productId !== null && !isId('prod', query.productId)) return Promise.resolve([]);
+  const atMost = query.lowStock ? query.threshold : null;
+  return listStock(context.main, caller.shopId, { productId: query.productId, atMost });
+}
+
+/**
+ * Changes stock on a caller's request. Throws `not_found` without such a product, `conflict` with the current level when it is
+ * not the expected one.
+ */
+export async function changeStock(
+  context: ShopContext,
+  db: Queryable | Statements,
+  caller: ShopCaller,
+  request: StockChange & { reason: string },
+): Promise<AppliedStockChange> {
+  const change = { ...request, source: 'inventory', keyId: caller.keyId, now: context.clock() } as const;
+  const result = isId('prod', request.productId) ? await applyStockChange(db, caller.shopId, change) : null;
+  if (!result) throw new ServiceError('not_found', 'Product not found');
+  if (result.outcome === 'applied') return result.change;
+  const message = `stock is ${result.level}, not ${request.expected}`;
+  throw new ServiceError('conflict', `The ${message}`, { details: [{ path: 'expected', message }] });
+}
+
+/** Changes stock, keeps it from 0 to `STOCK_MAX`, logs the change and records `inventory.low`; null without such a product. */
+export function applyStockChange(
+  db: Queryable | Statements,
+  shopId: string,
+  change: StockChange & StockChangeOrigin & { now: number },
+): Promise<StockChangeResult | null> {
+  const eventId = createId('evt', change.now);
+  return updateStock(db, shopId, { ...change, stockMax: STOCK_MAX, lowStockLevel: LOW_STOCK_LEVEL, eventId });
+}
+
+export type AdjustmentPage = { adjustments: Adjustment[]; next: string | null };
+
+/** A page of the adjustment log, newest first. Entries of deleted products stay in the log. */
+export async function readAdjustments(
+  context: ShopContext,
+  caller: ShopCaller,
+  query: { productId: string | null; before: string | null; limit: number },
+): Promise<AdjustmentPage> {
+  if (query.productId !== null && !isId('prod', query.productId)) return { adjustments: [], next: null };
+  const rows = await listAdjustments(context.main, caller.shopId, { ...query, limit: query.limit + 1 });
+  const adjustments = rows.slice(0, query.limit);
+  const last = adjustments.at(-1);
+  return { adjustments, next: rows.length > query.limit && last ? String(last.sequence) : null };
+}

@@ -4,6 +4,7 @@
 import type { Clock } from '../core/clock.ts';
 import { updateExpiredOrders } from '../orders/queries/book-orders.ts';
 import type { Database } from '../database/port.ts';
+import { IDEMPOTENCY_KEPT_MS } from '../shop/idempotency.ts';
 import { deleteStoredResponses } from '../shop/queries/idempotency.ts';
 import { updateExpiredListings } from '../market/queries/listings.ts';
 import { deleteOldViews } from '../market/queries/recent-views.ts';
@@ -19,8 +20,6 @@ const BATCH_TIMEOUT_MS = 10_000;
 /** Bounds one sweep; what is left is the next one's. */
 const BATCHES_MAX = 200;
 
-/** Answers to idempotency keys are kept for a day. */
-const KEPT_MS = 24 * 60 * 60_000;
 /** What was shown counts for minutes; when its tokens were last looked at, for hours. */
 const SHOWN_KEPT_MS = 24 * 60 * 60_000;
 
@@ -47,7 +46,7 @@ export async function sweepExpired(
   const orders = await sweep((limit) => updateExpiredOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
   const listings = await sweep((limit) => updateExpiredListings(indexer.within(BATCH_TIMEOUT_MS), clock(), limit));
   const answers = await sweep((limit) =>
-    deleteStoredResponses(main.within(BATCH_TIMEOUT_MS), clock() - KEPT_MS, limit),
+    deleteStoredResponses(main.within(BATCH_TIMEOUT_MS), clock() - IDEMPOTENCY_KEPT_MS, limit),
   );
   const shown = await sweep((limit) => deleteOldViews(main.within(BATCH_TIMEOUT_MS), clock() - SHOWN_KEPT_MS, limit));
   return orders + listings + answers + shown;

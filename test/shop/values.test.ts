@@ -4,16 +4,11 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createApiKey, isWellFormedKey, prefixOf } from '../../src/shop/keys/api-key.ts';
+import { createApiKey, isWellFormedKey, toKeyPrefix } from '../../src/shop/keys/api-key.ts';
 import { JsonNumber, parseJsonText } from '../../src/core/json-text.ts';
 import type { ProductFields } from '../../src/shop/products/product.ts';
-import {
-  PRODUCT_TYPES,
-  changedFields,
-  mergeProduct,
-  parseNewProduct,
-  parseProductInput,
-} from '../../src/shop/products/product.ts';
+import { PRODUCT_TYPES, changedFields, mergeProduct } from '../../src/shop/products/product.ts';
+import { parseNewProduct, parseProductInput } from '../../src/shop/products/product-input.ts';
 import { SLUG_LENGTH_MAX, toFreeSlug, toSlug } from '../../src/shop/products/slug.ts';
 import { createId, isId } from '../../src/core/time-ordered-id.ts';
 
@@ -54,7 +49,7 @@ describe('keys', () => {
         assert.match(key, new RegExp(`^${name}_live_[0-9A-Za-z]{36}$`));
         assert.ok(isWellFormedKey(name, key));
         assert.equal(isWellFormedKey(other, key), other === name);
-        assert.equal(key.length - prefixOf(key).length, 30);
+        assert.equal(key.length - toKeyPrefix(key).length, 30);
       }),
     );
   });

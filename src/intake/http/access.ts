@@ -11,7 +11,7 @@ import type { OrderContext } from '../../orders/submit.ts';
 import type { Market } from '../../market/market.ts';
 import type { Caller } from '../../shop/context.ts';
 import type { KeyAccess } from '../../shop/http/authenticate.ts';
-import { identifyCaller, lacksScope } from '../../shop/http/authenticate.ts';
+import { authenticate, lacksScope } from '../../shop/http/authenticate.ts';
 
 export type IntakeContext = {
   records: ImportContext;
@@ -46,7 +46,7 @@ export function createKeyedAccess(door: KeyAccess): IntakeAccess {
     authorize:
       (...scopes) =>
       async (request, reply) => {
-        const caller = await identifyCaller(door, request, reply);
+        const caller = await authenticate(door, request, reply);
         if (!scopes.some((scope) => caller.scopes.has(scope))) throw lacksScope(scopes.join(' or '));
         known.set(request, caller);
       },

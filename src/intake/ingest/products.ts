@@ -2,7 +2,7 @@
 // each with its event. A record that tells nothing new writes nothing.
 
 import type { Queryable } from '../../database/port.ts';
-import type { ProductChange } from '../../shop/products/product-changes.ts';
+import type { ShopTime } from '../../shop/products/product-changes.ts';
 import { insertProductWithEvent, updateProductWithEvent } from '../../shop/products/product-changes.ts';
 import { listProductsForUpdate } from '../../shop/queries/products.ts';
 import { listShopIds } from '../../shop/queries/shops.ts';
@@ -65,7 +65,7 @@ async function lockStored(
 
 async function ingestProduct(
   tx: Queryable,
-  into: Pick<ProductChange, 'shopId' | 'now' | 'keyId'>,
+  into: ShopTime & { keyId: string | null },
   { slug, create, update }: ProductRecord,
   stored: Map<string, Product>,
 ): Promise<Outcome> {
@@ -76,7 +76,7 @@ async function ingestProduct(
     const updated = await updateProductWithEvent(tx, change, before, update);
     if (updated.outcome === 'invalid') return { refused: toReason(updated.details) };
     // The slug is not changed, and the product is locked: neither can happen.
-    if (updated.outcome === 'taken' || updated.outcome === 'gone')
+    if (updated.outcome === 'slug-taken' || updated.outcome === 'missing')
       throw new Error(`product ${before.id} is not locked`);
     stored.set(key, updated.product);
     return updated.outcome;

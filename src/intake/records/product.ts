@@ -3,7 +3,7 @@
 
 import { JsonNumber } from '../../core/json-text.ts';
 import type { NewProduct, ProductInput } from '../../shop/products/product.ts';
-import { parseNewProduct, parseProductInput } from '../../shop/products/product.ts';
+import { parseNewProduct, parseProductInput } from '../../shop/products/product-input.ts';
 import { toSlug } from '../../shop/products/slug.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import type { Fields } from './fields.ts';

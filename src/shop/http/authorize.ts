@@ -1,41 +1,42 @@
-// Whether whoever asks may: the key, its rate limit, its scope, in this order, before anything else of a request is looked at.
+// Authorization of requests to the store interface: key, rate limit and scope, in this order, before anything else in a request
+// is read.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoreScope } from '../keys/scopes.ts';
-import type { Caller, ShopCaller, Store } from '../context.ts';
-import { identifyCaller, lacksScope } from './authenticate.ts';
-import type { StoreContext } from './context.ts';
+import type { Caller, ShopCaller, ShopContext } from '../context.ts';
+import { authenticate, lacksScope } from './authenticate.ts';
+import type { StoreRoutesContext } from './context.ts';
 import { REQUEST_TIMEOUT_MS } from './context.ts';
 
-type Visit = { caller: ShopCaller; store: Store };
+type Authorized = { caller: ShopCaller; shop: ShopContext };
 
-const visits = new WeakMap<FastifyRequest, Visit>();
+const authorizedRequests = new WeakMap<FastifyRequest, Authorized>();
 
-/** An `onRequest` hook that lets only callers with the scope through. */
-export function authorize(context: StoreContext, scope: StoreScope) {
+/** An `onRequest` hook that admits only callers with the scope, whose key belongs to a shop. */
+export function authorize(context: StoreRoutesContext, scope: StoreScope) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const deadline = performance.now() + REQUEST_TIMEOUT_MS;
-    const caller = await identifyCaller(context, request, reply);
+    const caller = await authenticate(context, request, reply);
     if (!caller.scopes.has(scope) || !isInShop(caller)) throw lacksScope(scope);
-    const main = context.store.main.within(deadline - performance.now());
-    visits.set(request, { caller, store: { ...context.store, main } });
+    const main = context.shop.main.within(deadline - performance.now());
+    authorizedRequests.set(request, { caller, shop: { ...context.shop, main } });
   };
 }
 
-/** The caller that the hook let through. */
+/** The caller whom the hook admitted. */
 export function callerOf(request: FastifyRequest): ShopCaller {
-  return visitOf(request).caller;
+  return authorizedOf(request).caller;
 }
 
-/** The store for as long as this request may take. */
-export function storeOf(request: FastifyRequest): Store {
-  return visitOf(request).store;
+/** The context of the rules, whose database ends at the deadline of this request. */
+export function shopContextOf(request: FastifyRequest): ShopContext {
+  return authorizedOf(request).shop;
 }
 
-function visitOf(request: FastifyRequest): Visit {
-  const visit = visits.get(request);
-  if (!visit) throw new Error(`${request.method} ${request.url} has no authorize hook`);
-  return visit;
+function authorizedOf(request: FastifyRequest): Authorized {
+  const authorized = authorizedRequests.get(request);
+  if (!authorized) throw new Error(`${request.method} ${request.url} has no authorize hook`);
+  return authorized;
 }
 
 function isInShop(caller: Caller): caller is ShopCaller {

@@ -1,25 +1,20 @@
-// What the routes of the store interface share.
+// What the routes of the store interface are given.
 
-import type { IncomingMessage } from 'node:http';
-import type { KeyRing } from '../keys/keys.ts';
 import type { Database } from '../../database/port.ts';
-import type { Store } from '../context.ts';
-import type { RateLimiter } from '../../http/rate-limit.ts';
+import type { ShopContext } from '../context.ts';
+import type { KeyAccess } from './authenticate.ts';
 
-export type StoreContext = {
-  store: Store & { main: Database };
-  keys: KeyRing;
-  /** The key that authenticates cursors, the same on every node. */
+export type StoreRoutesContext = KeyAccess & {
+  shop: ShopContext & { main: Database };
+  /** The secret that authenticates cursors, the same on every node. */
   cursorSecret: Buffer;
-  clientAddress: (request: IncomingMessage) => string;
-  /** Counts requests by key, and failed authentications by client address. */
-  limiter: RateLimiter<StoreBucket>;
+  webhooks: {
+    /** Whether webhooks may use http, and addresses that are not public. */
+    allowPrivate: boolean;
+    /** Makes the webhook worker of this process check soon for new events and due deliveries. */
+    nudge: () => void;
+  };
 };
 
-export type StoreBucket = 'key' | 'failure';
-
-/** What a request may take of the database's time in all: one that hangs is answered then, and holds no connection any more. */
+/** The time that one request may spend on the database in all. A request that exceeds it gets a 503 and releases its connection. */
 export const REQUEST_TIMEOUT_MS = 5_000;
-
-/** Failed authentications a minute, per client address. */
-export const FAILURES_A_MINUTE_MAX = 60;

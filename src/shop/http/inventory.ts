@@ -2,20 +2,19 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { openCursor, sealCursor } from '../../core/cursor.ts';
 import { JsonNumber } from '../../core/json-text.ts';
-import { LOW_STOCK_LEVEL, LOW_STOCK_THRESHOLD, STOCK_MAX } from '../stock.ts';
+import { LOW_STOCK_THRESHOLD_DEFAULT, STOCK_MAX, changeStock, readAdjustments, readStockLevels } from '../stock.ts';
 import { countCharacters, isStorable } from '../../core/text.ts';
-import type { Adjustment, StockLevel, StockResult } from '../queries/stock.ts';
+import type { StockChange } from '../queries/stock.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { Adjust } from '../inventory.ts';
-import { DEFAULT_REASON, changeStock, readAdjustments, readLevels } from '../inventory.ts';
-import { authorize, callerOf, storeOf } from './authorize.ts';
+import { DETAILS_MAX, isJsonObject } from '../body-fields.ts';
+import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../http/json-body.ts';
-import type { StoreContext } from './context.ts';
-import { hasIdempotencyKey, sendEffect } from './transactions.ts';
-import type { WireAdjustment, WireInventoryItem, WireStockResult } from './schemas.ts';
+import type { StoreRoutesContext } from './context.ts';
+import { openStoreCursor, sealStoreCursor } from './cursors.ts';
+import { hasIdempotencyKey, sendInTransaction } from './transactions.ts';
+import { toWireAdjustment, toWireInventoryItem, toWireStockResult } from './inventory-schemas.ts';
 import { dataOf, idempotencyHeader, ref, storeResponses } from './schemas.ts';
 
 type LevelsQuery = { product_id?: string; low_stock: boolean; threshold: number };
@@ -24,16 +23,15 @@ type LogQuery = { product_id?: string; limit: number; cursor?: string };
 const PATH = '/api/v1/inventory';
 const tags = ['Inventory'];
 const INVALID_STOCK = 'Invalid inventory payload';
-const REASON_LENGTH_MAX = 500;
 const productIdParameter = Type.String({ minLength: 1, description: 'Only this product.' });
 
-export function registerInventoryRoutes(app: FastifyInstance, context: StoreContext): void {
+export function registerInventoryRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
   registerLevels(app, context);
   registerChange(app, context);
   registerLog(app, context);
 }
 
-function registerLevels(app: FastifyInstance, context: StoreContext): void {
+function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void {
   app.get(
     PATH,
     {
@@ -52,28 +50,29 @@ function registerLevels(app: FastifyInstance, context: StoreContext): void {
             Type.Integer({
               minimum: 0,
               maximum: STOCK_MAX,
-              default: LOW_STOCK_THRESHOLD,
-              description: 'What counts as low in this answer.',
+              default: LOW_STOCK_THRESHOLD_DEFAULT,
+              description: 'The level at or below which stock counts as low in this response.',
             }),
           ),
         }),
         response: storeResponses(
           200,
           dataOf(Type.Array(ref('InventoryItem')), {
-            count: Type.Integer({ minimum: 0, description: 'Items in `data`.' }),
+            count: Type.Integer({ minimum: 0, description: 'Number of items in `data`.' }),
           }),
         ),
       },
     },
     async (request) => {
       const { product_id: productId = null, low_stock: lowStock, threshold } = request.query as LevelsQuery;
-      const levels = await readLevels(storeOf(request), callerOf(request), { productId, lowStock, threshold });
-      return { data: levels.map((level) => toWireItem(level, threshold)), count: levels.length };
+      const query = { productId, lowStock, threshold };
+      const levels = await readStockLevels(shopContextOf(request), callerOf(request), query);
+      return { data: levels.map((level) => toWireInventoryItem(level, threshold)), count: levels.length };
     },
   );
 }
 
-function registerChange(app: FastifyInstance, context: StoreContext): void {
+function registerChange(app: FastifyInstance, context: StoreRoutesContext): void {
   app.post(
     PATH,
     {
@@ -83,8 +82,8 @@ function registerChange(app: FastifyInstance, context: StoreContext): void {
         operationId: 'changeInventory',
         summary: 'Change stock',
         description:
-          'Atomic: concurrent adjustments all land. Never below zero. Going from above 10 to 10 or below sends ' +
-          '`inventory.low` once. Scope `inventory:write`.',
+          'Atomic: concurrent adjustments are all applied. Stock never goes below zero. A change of tracked stock from ' +
+          'above 10 to 10 or below sends `inventory.low`. Scope `inventory:write`.',
         tags,
         headers: idempotencyHeader,
         body: ref('StockRequest'),
@@ -92,22 +91,22 @@ function registerChange(app: FastifyInstance, context: StoreContext): void {
       },
     },
     async (request, reply) => {
-      const adjust = parseAdjust(bodyOf(request).value);
+      const change = parseStockRequest(bodyOf(request).value);
       const caller = callerOf(request);
-      const store = storeOf(request);
-      // One statement does it all: a transaction around it is only needed when the answer is kept with it.
+      const shop = shopContextOf(request);
+      // The change is one atomic statement. It needs a transaction only when the response is stored with it.
       if (!hasIdempotencyKey(request)) {
-        return { data: toWireResult(await changeStock(store, store.main, caller, adjust), adjust) };
+        return { data: toWireStockResult(await changeStock(shop, shop.main, caller, change)) };
       }
-      return sendEffect(context, request, reply, async (tx) => ({
+      return sendInTransaction(request, reply, async (tx) => ({
         status: 200,
-        body: { data: toWireResult(await changeStock(store, tx, caller, adjust), adjust) },
+        body: { data: toWireStockResult(await changeStock(shop, tx, caller, change)) },
       }));
     },
   );
 }
 
-function registerLog(app: FastifyInstance, context: StoreContext): void {
+function registerLog(app: FastifyInstance, context: StoreRoutesContext): void {
   app.get(
     `${PATH}/adjustments`,
     {
@@ -116,13 +115,15 @@ function registerLog(app: FastifyInstance, context: StoreContext): void {
         operationId: 'listAdjustments',
         summary: 'Read the adjustment log',
         description:
-          "Newest first, kept after a product is deleted. Each entry's `previous` is the `next` of the one before. " +
-          'Scope `inventory:read`.',
+          'Newest first. Entries stay when their product is deleted. `previous` of an entry is `next` of the entry before ' +
+          'it. Scope `inventory:read`.',
         tags,
         querystring: Type.Object({
           product_id: Type.Optional(productIdParameter),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Entries a page.' })),
-          cursor: Type.Optional(Type.String({ minLength: 1, description: 'A `nextCursor`, passed back verbatim.' })),
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Entries per page.' }),
+          ),
+          cursor: Type.Optional(Type.String({ minLength: 1, description: 'A `nextCursor`, passed back unchanged.' })),
         }),
         response: storeResponses(200, dataOf(Type.Array(ref('Adjustment')), { pagination: ref('StorePagination') })),
       },
@@ -131,93 +132,62 @@ function registerLog(app: FastifyInstance, context: StoreContext): void {
       const { product_id: productId = null, limit, cursor } = request.query as LogQuery;
       const caller = callerOf(request);
       const scope = `adjustments ${caller.shopId} ${productId ?? '*'}`;
-      const before = cursor === undefined ? null : openCursor(context.cursorSecret, scope, cursor);
-      if (cursor !== undefined && before === null) {
-        const details = [{ path: 'cursor', message: 'is not one that was handed out for this log' }];
-        throw new ServiceError('bad_request', 'Invalid query parameters', { details });
-      }
-      const page = await readAdjustments(storeOf(request), caller, { productId, before, limit });
-      const nextCursor = page.next === null ? null : sealCursor(context.cursorSecret, scope, page.next);
+      const before = openStoreCursor(context, scope, cursor);
+      const page = await readAdjustments(shopContextOf(request), caller, { productId, before, limit });
+      const nextCursor = sealStoreCursor(context, scope, page.next);
       return { data: page.adjustments.map(toWireAdjustment), pagination: { hasMore: nextCursor !== null, nextCursor } };
     },
   );
 }
 
-/** Enough to mend a request by; more would only be an echo of it. */
-const DETAILS_MAX = 50;
-const FIELDS = ['product_id', 'adjustment', 'set', 'reason', 'expected'];
+const STOCK_REQUEST_FIELDS = ['product_id', 'adjustment', 'set', 'reason', 'expected'];
+const REASON_LENGTH_MAX = 500;
+const REASON_DEFAULT = 'API adjustment';
 
-/** Exactly one of `adjustment` and `set`; what cannot be understood changes nothing. */
-function parseAdjust(body: unknown): Adjust {
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof JsonNumber) {
-    throw invalid(INVALID_STOCK, [{ path: '', message: 'must be a JSON object' }]);
-  }
-  const given = body as Record<string, unknown>;
-  const details: ErrorDetail[] = Object.keys(given)
-    .filter((name) => !FIELDS.includes(name))
+/** The change that a body requests: exactly one of `adjustment` and `set`. Throws `bad_request` for anything else. */
+function parseStockRequest(body: unknown): StockChange & { reason: string } {
+  if (!isJsonObject(body)) throw invalid(INVALID_STOCK, [{ path: '', message: 'must be a JSON object' }]);
+  const details: ErrorDetail[] = Object.keys(body)
+    .filter((name) => !STOCK_REQUEST_FIELDS.includes(name))
     .slice(0, DETAILS_MAX)
     .map((path) => ({ path, message: 'is not a field of a stock request' }));
-  const { product_id: productId, reason = DEFAULT_REASON } = given;
+  const { product_id: productId, adjustment, set } = body;
   if (typeof productId !== 'string' || productId === '') {
     throw invalid('Missing product_id', [{ path: 'product_id', message: 'must be a product id' }, ...details]);
   }
-  if (given['adjustment'] === undefined && given['set'] === undefined) {
+  if (adjustment === undefined && set === undefined) {
     throw invalid('Send either adjustment or set', [{ path: 'adjustment', message: 'or set is required' }, ...details]);
   }
-  if (given['adjustment'] !== undefined && given['set'] !== undefined) {
+  if (adjustment !== undefined && set !== undefined) {
     throw invalid('Send either adjustment or set, not both', [
       { path: 'set', message: 'excludes adjustment' },
       ...details,
     ]);
   }
-  const mode = given['set'] === undefined ? 'adjustment' : 'set';
-  const requested = readStock(given, mode, details);
-  const expected = given['expected'] === undefined ? null : readStock(given, 'expected', details);
-  if (typeof reason !== 'string' || !isStorable(reason) || countCharacters(reason) > REASON_LENGTH_MAX) {
-    details.push({ path: 'reason', message: `must be well-formed text of at most ${REASON_LENGTH_MAX} characters` });
-  }
+  const mode = set === undefined ? 'adjustment' : 'set';
+  const requested = readStockNumber(body, mode, details);
+  const expected = body['expected'] === undefined ? null : readStockNumber(body, 'expected', details);
+  const reason = readReason(body, details);
   if (details.length > 0) throw invalid(INVALID_STOCK, details);
-  return { productId, mode, requested, expected, reason: reason as string };
+  return { productId, mode, requested, expected, reason };
 }
 
-function readStock(given: Record<string, unknown>, name: string, details: ErrorDetail[]): number {
-  const value = given[name];
-  const text = value instanceof JsonNumber && /^(0|-?[1-9]\d{0,15})$/.test(value.text) ? value.text : 'none';
-  const number = Number(text);
+/** The integer in the field `name`. An invalid one is added to `details`, and read as 0. */
+function readStockNumber(body: Record<string, unknown>, name: string, details: ErrorDetail[]): number {
+  const value = body[name];
+  const number = value instanceof JsonNumber && /^(0|-?[1-9]\d{0,15})$/.test(value.text) ? Number(value.text) : NaN;
   if (Math.abs(number) <= STOCK_MAX) return number;
   details.push({ path: name, message: `must be an integer from ${-STOCK_MAX} to ${STOCK_MAX}` });
   return 0;
 }
 
+/** The reason, or the default. An invalid one is added to `details`. */
+function readReason({ reason = REASON_DEFAULT }: Record<string, unknown>, details: ErrorDetail[]): string {
+  if (typeof reason === 'string' && isStorable(reason) && countCharacters(reason) <= REASON_LENGTH_MAX) return reason;
+  details.push({ path: 'reason', message: `must be well-formed text of at most ${REASON_LENGTH_MAX} characters` });
+  return REASON_DEFAULT;
+}
+
 function invalid(message: string, details: ErrorDetail[]): ServiceError {
   return new ServiceError('bad_request', message, { details });
-}
-
-function toWireItem(level: StockLevel, threshold: number): WireInventoryItem {
-  const { productId, name, inventory } = level;
-  return { productId, name, inventory, trackInventory: true, lowStock: inventory <= threshold };
-}
-
-function toWireResult(result: StockResult, { mode, requested }: Adjust): WireStockResult {
-  const { productId, name, next, trackInventory, previous, adjustmentId } = result;
-  const adjustment = next - previous;
-  const clamped = mode === 'set' ? next !== requested : adjustment !== requested;
-  return {
-    productId,
-    name,
-    inventory: next,
-    trackInventory,
-    lowStock: next <= LOW_STOCK_LEVEL,
-    previous,
-    adjustment,
-    requested,
-    clamped,
-    adjustmentId: adjustmentId ?? '',
-  };
-}
-
-function toWireAdjustment(entry: Adjustment): WireAdjustment {
-  const { id, productId, previous, next, requested, reason, source, keyId } = entry;
-  const createdAt = new Date(entry.createdAt).toISOString();
-  return { id, productId, previous, next, adjustment: next - previous, requested, reason, source, keyId, createdAt };
 }

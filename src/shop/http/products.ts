@@ -3,11 +3,12 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { Product, ProductSummary, ProductType } from '../products/product.ts';
-import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES, parseNewProduct, parseProductInput } from '../products/product.ts';
+import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES } from '../products/product.ts';
+import { parseNewProduct, parseProductInput } from '../products/product-input.ts';
 import { toProductSummaryView, toProductView } from '../products/product-view.ts';
 import { isId } from '../../core/time-ordered-id.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { createProductList } from '../products/product-list.ts';
+import { ProductList } from '../products/product-list.ts';
 import {
   INVALID_PRODUCT,
   changeProduct,
@@ -16,12 +17,12 @@ import {
   readProduct,
   removeProduct,
 } from '../products/products.ts';
-import { authorize, callerOf, storeOf } from './authorize.ts';
+import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../http/json-body.ts';
-import type { StoreContext } from './context.ts';
-import { sendEffect } from './transactions.ts';
-import { matchOf, toEtag } from './etags.ts';
-import type { WireProduct, WireProductSummary } from './schemas.ts';
+import type { StoreRoutesContext } from './context.ts';
+import { sendInTransaction } from './transactions.ts';
+import { ifMatchCheck, toEtag } from './etags.ts';
+import type { WireProduct, WireProductSummary } from './product-schemas.ts';
 import { changeHeaders, dataOf, idempotencyHeader, matchHeader, ref, storeResponses } from './schemas.ts';
 
 type ListQuery = { limit: number; cursor?: string; collection?: string; type?: ProductType };
@@ -31,14 +32,14 @@ const ONE_PATH = `${PATH}/:productId`;
 const tags = ['Products'];
 const params = Type.Object({ productId: Type.String({ minLength: 1, description: 'Product id.' }) });
 
-export function registerProductRoutes(app: FastifyInstance, context: StoreContext): void {
+export function registerProductRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
   registerList(app, context);
   registerCreate(app, context);
   registerOne(app, context);
 }
 
-function registerList(app: FastifyInstance, context: StoreContext): void {
-  const readPage = createProductList();
+function registerList(app: FastifyInstance, context: StoreRoutesContext): void {
+  const list = new ProductList();
   app.get(
     PATH,
     {
@@ -47,12 +48,12 @@ function registerList(app: FastifyInstance, context: StoreContext): void {
         operationId: 'listProducts',
         summary: 'List products',
         description:
-          'Newest first. `collection` and `type` filter after the page is cut: a page may be short, even empty, while ' +
+          'Newest first. `collection` and `type` filter after the page is cut: a page may be short or empty while ' +
           '`hasMore` is true. Scope `products:read`.',
         tags,
         querystring: Type.Object({
           limit: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Products a page.' }),
+            Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Products per page.' }),
           ),
           cursor: Type.Optional(Type.String({ minLength: 1, description: 'A product id from `nextCursor`.' })),
           collection: Type.Optional(
@@ -71,7 +72,8 @@ function registerList(app: FastifyInstance, context: StoreContext): void {
     async (request, reply) => {
       const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
-      const page = await readPage(storeOf(request), callerOf(request), { before: cursor, limit, collection, type });
+      const query = { before: cursor, limit, collection, type };
+      const page = await list.read(shopContextOf(request), callerOf(request), query);
       const { products, next } = page;
       const pagination = { hasMore: next !== null, nextCursor: next, count: products.length };
       const body = `{"data":[${products.map(toSummaryText).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
@@ -80,7 +82,7 @@ function registerList(app: FastifyInstance, context: StoreContext): void {
   );
 }
 
-function registerCreate(app: FastifyInstance, context: StoreContext): void {
+function registerCreate(app: FastifyInstance, context: StoreRoutesContext): void {
   app.post(
     PATH,
     {
@@ -99,8 +101,8 @@ function registerCreate(app: FastifyInstance, context: StoreContext): void {
     async (request, reply) => {
       const parsed = parseNewProduct(bodyOf(request).value);
       if (!parsed.ok) throw invalidProduct(parsed.details);
-      return sendEffect(context, request, reply, async (tx) => {
-        const product = await createProduct(storeOf(request), tx, callerOf(request), parsed.value);
+      return sendInTransaction(request, reply, async (tx) => {
+        const product = await createProduct(shopContextOf(request), tx, callerOf(request), parsed.value);
         const headers = { location: `${PATH}/${product.id}`, etag: toEtag(product) };
         return { status: 201, headers, body: { data: toWireProduct(product) } };
       });
@@ -108,7 +110,7 @@ function registerCreate(app: FastifyInstance, context: StoreContext): void {
   );
 }
 
-function registerOne(app: FastifyInstance, context: StoreContext): void {
+function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
   const idOf = (request: { params: unknown }) => (request.params as { productId: string }).productId;
 
   app.get(
@@ -125,7 +127,7 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
       },
     },
     async (request, reply) => {
-      const product = await readProduct(storeOf(request), callerOf(request), idOf(request));
+      const product = await readProduct(shopContextOf(request), callerOf(request), idOf(request));
       return reply.header('etag', toEtag(product)).send({ data: toWireProduct(product) });
     },
   );
@@ -139,8 +141,8 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
         operationId: 'updateProduct',
         summary: 'Update a product',
         description:
-          'Omitted fields keep their value. What changes nothing sends no event; otherwise `product.updated`. ' +
-          '`If-Match` changes only the version that it names. Scope `products:write`.',
+          'Omitted fields keep their value. Sends `product.updated`, unless nothing changes. With `If-Match` only the ' +
+          'version that it names is updated. Scope `products:write`.',
         tags,
         params,
         headers: changeHeaders,
@@ -151,11 +153,11 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
     async (request, reply) => {
       const parsed = parseProductInput(bodyOf(request).value);
       if (!parsed.ok) throw invalidProduct(parsed.details);
-      return sendEffect(context, request, reply, async (tx) => {
-        const product = await changeProduct(storeOf(request), tx, callerOf(request), {
+      return sendInTransaction(request, reply, async (tx) => {
+        const product = await changeProduct(shopContextOf(request), tx, callerOf(request), {
           id: idOf(request),
           input: parsed.value,
-          check: matchOf(request),
+          check: ifMatchCheck(request),
         });
         return { status: 200, headers: { etag: toEtag(product) }, body: { data: toWireProduct(product) } };
       });
@@ -169,7 +171,7 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
       schema: {
         operationId: 'deleteProduct',
         summary: 'Delete a product',
-        description: 'Sends `product.deleted`; the adjustment log stays. Scope `products:write`.',
+        description: 'Sends `product.deleted`. Entries in the adjustment log stay. Scope `products:write`.',
         tags,
         params,
         headers: matchHeader,
@@ -183,16 +185,16 @@ function registerOne(app: FastifyInstance, context: StoreContext): void {
     },
     async (request) => {
       const id = idOf(request);
-      const store = storeOf(request);
-      await store.main.transaction((tx) =>
-        removeProduct(store, tx, callerOf(request), { id, check: matchOf(request) }),
+      const context = shopContextOf(request);
+      await context.main.transaction((tx) =>
+        removeProduct(context, tx, callerOf(request), { id, check: ifMatchCheck(request) }),
       );
       return { data: { id, deleted: true } };
     },
   );
 }
 
-/** Texts of products in lists, for as long as the product is remembered: made once for each version. */
+/** The JSON of products in lists, serialized once for each cached version. */
 const summaryTexts = new WeakMap<ProductSummary, string>();
 
 function toSummaryText(product: ProductSummary): string {
@@ -204,7 +206,7 @@ function toSummaryText(product: ProductSummary): string {
   return text;
 }
 
-/** One implementation with what events tell; the compiler holds it against the schema. */
+// Responses and events have one implementation; these types check it against the schemas.
 const toWireProduct: (product: Product) => WireProduct = toProductView;
 const toWireSummary: (product: ProductSummary) => WireProductSummary = toProductSummaryView;
 

@@ -1,4 +1,4 @@
-// The store interface: all its routes, in a scope with its own way of reading bodies and queries.
+// The store interface: all its routes, with their own rules for reading bodies and query parameters.
 
 import type { FastifyInstance } from 'fastify';
 import type { Chains } from '../../core/chains.ts';
@@ -6,45 +6,47 @@ import { ServiceError } from '../../core/errors.ts';
 import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
 import { createQueryValidator } from '../../http/query.ts';
 import { readJsonBodies } from '../../http/json-body.ts';
+import type { StoreRoutesContext } from './context.ts';
+import { registerDeliveryRoutes } from './deliveries.ts';
 import { registerInventoryRoutes } from './inventory.ts';
+import { INVENTORY_SCHEMAS } from './inventory-schemas.ts';
 import { registerProductRoutes } from './products.ts';
-import { SCOPES_IN_WORDS, STORE_SCHEMAS } from './schemas.ts';
-import type { WebhookRoutesContext } from './webhooks.ts';
+import { PRODUCT_SCHEMAS } from './product-schemas.ts';
+import { SCOPE_LIST, STORE_SCHEMAS } from './schemas.ts';
 import { registerWebhookRoutes } from './webhooks.ts';
 
 export const STORE_PREFIX = '/api/v1';
 
 const DOCUMENT = {
   title: 'Mercat store interface',
-  description: `Products and stock of a shop, with an API key as a bearer token. Scopes: ${SCOPES_IN_WORDS}.`,
+  description: `Products, stock and webhooks of a shop, with an API key as a bearer token. Scopes: ${SCOPE_LIST}.`,
   tags: [
     { name: 'Products', description: 'What a shop sells.' },
-    { name: 'Inventory', description: 'Stock, its changes and their log.' },
-    { name: 'Webhooks', description: 'Who is told of what happens in the shop.' },
+    { name: 'Inventory', description: 'Stock levels, changes of stock, and the adjustment log.' },
+    { name: 'Webhooks', description: 'HTTP requests that report events of the shop.' },
   ],
   keyed: true,
 };
 
-/** Registers the interface in a scope of its own. */
-export async function registerStore(
+export async function registerStoreRoutes(
   app: FastifyInstance,
-  context: WebhookRoutesContext,
+  context: StoreRoutesContext,
   options: { chains: Chains; baseUrl: () => string },
 ): Promise<void> {
-  for (const schema of STORE_SCHEMAS) app.addSchema(schema);
+  for (const schema of [...PRODUCT_SCHEMAS, ...INVENTORY_SCHEMAS, ...STORE_SCHEMAS]) app.addSchema(schema);
   const readQuery = createQueryValidator(options.chains);
-  // Bodies are parsed by their routes: schemas cannot read numbers as text.
+  // Bodies are parsed by their routes, because a schema validator cannot read a number as the text that was sent.
   app.setValidatorCompiler((route) => {
     if (route.httpPart !== 'querystring') return () => true;
     const read = readQuery(route as never);
-    return (raw: unknown) => inStoreWords(read(raw) as QueryResult);
+    return (raw: unknown) => withStoreMessage(read(raw) as QueryResult);
   });
   readJsonBodies(app);
-  // A key decides what is answered: nothing may be kept on the way.
+  // Responses depend on the key, so no cache may store them.
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
-  // What was changed may be an event: the worker looks soon instead of at its next turn.
+  // A successful change may have recorded an event.
   app.addHook('onResponse', async (request, reply) => {
     if (request.method !== 'GET' && reply.statusCode < 300) context.webhooks.nudge();
   });
@@ -52,6 +54,7 @@ export async function registerStore(
   registerProductRoutes(app, context);
   registerInventoryRoutes(app, context);
   registerWebhookRoutes(app, context);
+  registerDeliveryRoutes(app, context);
   app.get(`${STORE_PREFIX}/openapi.json`, { schema: { hide: true } }, () =>
     toPublishedDocument(app, options.baseUrl()),
   );
@@ -59,7 +62,8 @@ export async function registerStore(
 
 type QueryResult = { value: unknown } | { error: ServiceError };
 
-function inStoreWords(result: QueryResult): QueryResult {
+/** The result with the error message that the specification gives for the store interface. */
+function withStoreMessage(result: QueryResult): QueryResult {
   if (!('error' in result)) return result;
   const { details } = result.error;
   return { error: new ServiceError('bad_request', 'Invalid query parameters', { details }) };

@@ -1,77 +1,67 @@
-// Requests that change something: run in a transaction, once for each idempotency key, and answered from what was kept when
-// they come again.
+// Requests that change something: each runs in one transaction, and with an Idempotency-Key has its effect once.
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '../../database/port.ts';
-import type { StoredResponse } from '../queries/idempotency.ts';
-import { claimIdempotencyKey, findStoredResponse, upsertStoredResponse } from '../queries/idempotency.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { callerOf, storeOf } from './authorize.ts';
 import { bodyOf } from '../../http/json-body.ts';
-import type { StoreContext } from './context.ts';
+import type { RepeatableResponse } from '../idempotency.ts';
+import { runOnce } from '../idempotency.ts';
+import { callerOf, shopContextOf } from './authorize.ts';
 
-export type Effect = { status: number; headers?: Record<string, string>; body: object };
+export type WriteResponse = { status: number; headers?: Record<string, string>; body: object };
 
-const KEY_LENGTH_MAX = 255;
-const KEPT_MS = 24 * 60 * 60_000;
+/** The change that a request makes, in the transaction given. */
+export type Write = (tx: Queryable) => Promise<WriteResponse>;
 
-/** Runs `work` in a transaction and sends its answer. Refusals are thrown: they undo everything and are not kept. */
-export async function sendEffect(
-  context: StoreContext,
+const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
+
+/**
+ * Runs `write` in a transaction and sends its response; with an Idempotency-Key that was used before, the stored response. An error
+ * rolls the transaction back and is not stored.
+ */
+export async function sendInTransaction(
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: Queryable) => Promise<Effect>,
+  write: Write,
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request);
-  const answer = await storeOf(request).main.transaction((tx) =>
-    key === null ? work(tx).then(toAnswer) : runOnce(context, tx, { request, key }, work),
+  const { status, headers, body } = await shopContextOf(request).main.transaction((tx) =>
+    key === null ? write(tx).then(toRepeatable) : writeOnce(tx, { request, key }, write),
   );
-  return reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8').send(answer.body);
+  return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
 }
 
-/** Whether the answer has to be kept with its effect: a single statement needs a transaction only then. */
+/** Whether the response must be stored in the transaction of its effect. Otherwise a single statement needs no transaction. */
 export function hasIdempotencyKey(request: FastifyRequest): boolean {
   return readIdempotencyKey(request) !== null;
 }
 
-type Answer = Omit<StoredResponse, 'requestDigest'>;
-
-async function runOnce(
-  context: StoreContext,
+async function writeOnce(
   tx: Queryable,
-  subject: { request: FastifyRequest; key: string },
-  work: (tx: Queryable) => Promise<Effect>,
-): Promise<Answer> {
-  const { request, key } = subject;
+  { request, key }: { request: FastifyRequest; key: string },
+  write: Write,
+): Promise<RepeatableResponse> {
   const id = { keyId: callerOf(request).keyId, key };
-  const now = context.store.clock();
-  const requestDigest = digestOf(request);
-  if (!(await claimIdempotencyKey(tx, id))) {
-    throw new ServiceError('conflict', 'A request with this Idempotency-Key is still running');
-  }
-  const kept = await findStoredResponse(tx, id, now - KEPT_MS);
-  if (kept && !kept.requestDigest.equals(requestDigest)) {
-    throw new ServiceError('unprocessable', 'This Idempotency-Key was used for another request');
-  }
-  if (kept) return { ...kept, headers: { ...kept.headers, 'idempotent-replayed': 'true' } };
-  const answer = toAnswer(await work(tx));
-  await upsertStoredResponse(tx, id, { ...answer, requestDigest }, now);
-  return answer;
+  const now = shopContextOf(request).clock();
+  const { response, isReplayed } = await runOnce(tx, { id, digest: digestOf(request), now }, async () =>
+    toRepeatable(await write(tx)),
+  );
+  return isReplayed ? { ...response, headers: { ...response.headers, 'idempotent-replayed': 'true' } } : response;
 }
 
-function toAnswer({ status, headers = {}, body }: Effect): Answer {
+function toRepeatable({ status, headers = {}, body }: WriteResponse): RepeatableResponse {
   return { status, headers, body: JSON.stringify(body) };
 }
 
 function readIdempotencyKey(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
-  if (typeof key === 'string' && key.length > 0 && key.length <= KEY_LENGTH_MAX) return key;
-  throw new ServiceError('bad_request', `Idempotency-Key must have 1 to ${KEY_LENGTH_MAX} characters`);
+  if (typeof key === 'string' && key.length > 0 && key.length <= IDEMPOTENCY_KEY_LENGTH_MAX) return key;
+  throw new ServiceError('bad_request', `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} characters`);
 }
 
-/** The same request is the same method, path and bytes. */
+/** Two requests are the same when method, path and body are, byte by byte. */
 function digestOf(request: FastifyRequest): Buffer {
   const path = request.url.split('?', 1)[0] ?? '';
   return createHash('sha256').update(`${request.method} ${path}\n`).update(bodyOf(request).raw).digest();

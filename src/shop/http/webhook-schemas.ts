@@ -1,132 +1,138 @@
-// The wire shapes of webhooks.
+// The JSON shapes of /api/v1/webhooks.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { Delivery } from '../queries/delivery-log.ts';
 import type { Webhook } from '../queries/webhooks.ts';
-import { DESCRIPTION_LENGTH_MAX } from '../webhooks/webhook-input.ts';
+import { WEBHOOK_DESCRIPTION_LENGTH_MAX } from '../webhooks/webhook-input.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import { DELIVERY_STATES, toDeliveryId } from '../webhooks/delivery.ts';
 import type { EventPattern } from '../events.ts';
 import { EVENT_PATTERNS } from '../events.ts';
 import { TARGET_LENGTH_MAX } from '../webhooks/target.ts';
-import { dateTime, nullable } from './schemas.ts';
+import { closed, dateTime, nullable } from './schemas.ts';
 
-const closed = { additionalProperties: false };
-
-/** A time that may be missing. */
 const nullableTime = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
 
 const events = Type.Array(Type.Unsafe<EventPattern>({ type: 'string', enum: EVENT_PATTERNS }), {
   minItems: 1,
   maxItems: EVENT_PATTERNS.length,
-  description: 'Events it is told of, by name; `product.*` is all of that beginning.',
+  description: 'Types of events to send; `product.*` means every type that begins so.',
 });
 const url = Type.String({
   format: 'uri',
   maxLength: TARGET_LENGTH_MAX,
-  description: 'Where deliveries are posted: https, at a public address.',
+  description: 'The https URL to which deliveries are sent. It must be a public address.',
 });
 const description = Type.Unsafe<string | null>({
   type: ['string', 'null'],
-  maxLength: DESCRIPTION_LENGTH_MAX,
-  description: 'For people.',
+  maxLength: WEBHOOK_DESCRIPTION_LENGTH_MAX,
+  description: 'A note.',
 });
 
-const shown = {
+const webhookProperties = {
   id: Type.String({ description: 'Webhook id.' }),
   url,
   events,
   description,
-  enabled: Type.Boolean({ description: 'Whether deliveries are made.' }),
-  disabledReason: nullable<string>('string', 'Why it is disabled.'),
-  disabledAt: nullableTime('Since when it is disabled.'),
-  failingSince: nullableTime('Since when no try has succeeded; null while it works. After five days it is disabled.'),
-  previousSecretExpiresAt: nullableTime('Until when the secret before this one signs too.'),
-  createdAt: dateTime('When it was created.'),
-  updatedAt: dateTime('When its shop changed it last.'),
+  enabled: Type.Boolean({ description: 'Whether events are delivered.' }),
+  disabledReason: nullable<string>('string', 'Why the webhook is disabled; null while it is enabled.'),
+  disabledAt: nullableTime('When the webhook was disabled; null while it is enabled.'),
+  failingSince: nullableTime(
+    'Since when no attempt has succeeded; null while the receiver works. After five days the webhook is disabled.',
+  ),
+  previousSecretExpiresAt: nullableTime('Until when deliveries are signed with the previous secret too.'),
+  createdAt: dateTime('When the webhook was created.'),
+  updatedAt: dateTime('When the shop last changed the webhook.'),
 };
 
-export const WebhookSchema = Type.Object(shown, {
+const WebhookSchema = Type.Object(webhookProperties, {
   $id: 'Webhook',
   title: 'Webhook',
-  description: 'A subscription to events.',
+  description: 'A subscription to events of the shop.',
   ...closed,
 });
 export type WireWebhook = Static<typeof WebhookSchema>;
 
-export const WebhookWithSecretSchema = Type.Object(
+const WebhookWithSecretSchema = Type.Object(
   {
-    ...shown,
+    ...webhookProperties,
     secret: Type.String({
       pattern: '^whsec_[A-Za-z0-9+/]+=*$',
-      description: 'The secret that verifies deliveries. Shown now and never again.',
+      description: 'The secret that verifies deliveries. It is not shown again.',
     }),
   },
   {
     $id: 'WebhookWithSecret',
     title: 'WebhookWithSecret',
-    description: 'A subscription with its new secret.',
+    description: 'A webhook with its new secret.',
     ...closed,
   },
 );
 
-export const WebhookCreateSchema = Type.Object(
+const WebhookCreateSchema = Type.Object(
   { url, events: Type.Optional(events), description: Type.Optional(description) },
   {
     $id: 'WebhookCreate',
     title: 'WebhookCreate',
-    description: 'A new subscription; without `events` it is told of everything.',
+    description: 'A new webhook; without `events` it subscribes to all.',
     ...closed,
   },
 );
 
-export const WebhookUpdateSchema = Type.Object(
+const WebhookUpdateSchema = Type.Object(
   {
     url: Type.Optional(url),
     events: Type.Optional(events),
     description: Type.Optional(description),
-    enabled: Type.Optional(Type.Boolean({ description: 'False pauses it; true starts it again.' })),
+    enabled: Type.Optional(Type.Boolean({ description: 'False pauses deliveries; true resumes them.' })),
   },
   { $id: 'WebhookUpdate', title: 'WebhookUpdate', description: 'Changes; omitted fields keep their value.', ...closed },
 );
 
-export const WebhookRecoverySchema = Type.Object(
-  { since: dateTime('Everything since then that was not delivered is sent.') },
-  { $id: 'WebhookRecovery', title: 'WebhookRecovery', description: 'What to recover.', ...closed },
+const WebhookRecoverySchema = Type.Object(
+  { since: dateTime('Events since this time that were not delivered are sent.') },
+  { $id: 'WebhookRecovery', title: 'WebhookRecovery', description: 'The time from which to recover.', ...closed },
 );
 
-export const WebhookRecoveredSchema = Type.Object(
+const WebhookRecoveredSchema = Type.Object(
   {
     recovered: Type.Integer({ minimum: 0, description: 'Deliveries that are due now.' }),
-    hasMore: Type.Boolean({ description: 'Whether there are more: recover again when these are through.' }),
+    hasMore: Type.Boolean({ description: 'Whether there are more: recover again after these are sent.' }),
   },
-  { $id: 'WebhookRecovered', title: 'WebhookRecovered', description: 'What a recovery did.', ...closed },
+  { $id: 'WebhookRecovered', title: 'WebhookRecovered', description: 'The result of a recovery.', ...closed },
 );
 
-export const deliveryState = (about: string) =>
-  Type.Unsafe<DeliveryState>({ type: 'string', enum: DELIVERY_STATES, description: about });
+export const deliveryState = (description: string) =>
+  Type.Unsafe<DeliveryState>({ type: 'string', enum: DELIVERY_STATES, description });
 
-export const DeliverySchema = Type.Object(
+const DeliverySchema = Type.Object(
   {
     id: Type.String({ description: 'Delivery id.' }),
-    webhookId: Type.String({ description: 'The subscription.' }),
-    eventId: Type.String({ description: 'The event: the header `webhook-id` of every try.' }),
+    webhookId: Type.String({ description: 'The webhook.' }),
+    eventId: Type.String({ description: 'The event: the header `webhook-id` of every attempt.' }),
     type: Type.String({ description: 'The type of the event.' }),
-    state: deliveryState('`pending` until a try succeeds; `dead` after the last one.'),
-    attempts: Type.Integer({ minimum: 0, description: 'Tries so far.' }),
-    nextAttemptAt: nullableTime('When it is tried next; null when it is not pending.'),
-    lastAttemptAt: nullableTime('When it was tried last.'),
-    lastStatus: nullable<number>('integer', 'The status that the receiver answered last; null when it did not.'),
-    lastError: nullable<string>('string', 'Why the last try failed.'),
-    lastDurationMs: nullable<number>('integer', 'How long the last try took, in milliseconds.'),
-    deliveredAt: nullableTime('When it was delivered.'),
-    createdAt: dateTime('When it was made.'),
+    state: deliveryState('`pending` until an attempt succeeds; `dead` after the last one has failed.'),
+    attempts: Type.Integer({ minimum: 0, description: 'Number of attempts so far.' }),
+    nextAttemptAt: nullableTime('When the next attempt is made; null when the delivery is not pending.'),
+    lastAttemptAt: nullableTime('When the last attempt was made.'),
+    lastStatus: nullable<number>('integer', 'HTTP status of the last response; null when there was none.'),
+    lastError: nullable<string>('string', 'Why the last attempt failed.'),
+    lastDurationMs: nullable<number>('integer', 'How long the last attempt took, in milliseconds.'),
+    deliveredAt: nullableTime('When an attempt succeeded.'),
+    createdAt: dateTime('When the delivery was created.'),
   },
-  { $id: 'Delivery', title: 'Delivery', description: 'One event on its way to one subscription.', ...closed },
+  { $id: 'Delivery', title: 'Delivery', description: 'The delivery of one event to one webhook.', ...closed },
 );
 export type WireDelivery = Static<typeof DeliverySchema>;
+
+const webhookId = Type.String({ minLength: 1, description: 'Webhook id.' });
+export const webhookParams = Type.Object({ webhookId });
+export const deliveryParams = Type.Object({
+  webhookId,
+  deliveryId: Type.String({ minLength: 1, description: 'Delivery id.' }),
+});
 
 export const WEBHOOK_SCHEMAS = [
   WebhookSchema,
@@ -143,7 +149,7 @@ export function toWireWebhook(webhook: Webhook): WireWebhook {
   return {
     id,
     url: webhook.url,
-    events: webhook.events as EventPattern[],
+    events: webhook.events,
     description: webhook.description,
     enabled,
     disabledReason,

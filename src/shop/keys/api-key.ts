@@ -1,5 +1,5 @@
-// API keys: `<service>_live_` + 30 random base62 characters + a checksum of 6. The checksum tells a mistyped key from an
-// unknown one without asking anybody. Only a SHA-256 hash is kept: the secret is random, so a slow hash would add nothing.
+// The text of API keys: `<service>_live_`, 30 random base62 characters, and a checksum of 6. The checksum separates a mistyped key
+// from an unknown one without a query. Only a SHA-256 hash is stored: the secret is random, so a slow hash would add nothing.
 
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -7,26 +7,26 @@ import { crc32 } from 'node:zlib';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-/** Characters of the random part that are shown beside a key's name. */
-const SHOWN_LENGTH = 6;
-/** Above it a byte would make some characters likelier than others. */
-const FAIR_BYTE_MAX = 256 - (256 % ALPHABET.length) - 1;
+/** Random characters in the public prefix. */
+const PREFIX_RANDOM_LENGTH = 6;
+/** Larger bytes are skipped: taken modulo 62, they would make the first characters of the alphabet more likely. */
+const UNBIASED_BYTE_MAX = 256 - (256 % ALPHABET.length) - 1;
 
 const KEY = /^[a-z0-9]{2,16}_live_[0-9A-Za-z]{36}$/;
 
-/** A new secret. `randomBytes` is the system's source of randomness. */
+/** A new secret. `randomBytes` must be a cryptographic source of randomness. */
 export function createApiKey(serviceName: string, randomBytes: (size: number) => Uint8Array): string {
   let random = '';
   while (random.length < RANDOM_LENGTH) {
     for (const byte of randomBytes(RANDOM_LENGTH)) {
-      if (byte <= FAIR_BYTE_MAX && random.length < RANDOM_LENGTH) random += ALPHABET[byte % ALPHABET.length];
+      if (byte <= UNBIASED_BYTE_MAX && random.length < RANDOM_LENGTH) random += ALPHABET[byte % ALPHABET.length];
     }
   }
   const body = `${serviceName}_live_${random}`;
   return body + checksumOf(body);
 }
 
-/** True when the text has the form of a key of this service and its checksum is right. */
+/** True when the text has the form of a key of this service and a correct checksum. */
 export function isWellFormedKey(serviceName: string, text: string): boolean {
   if (!KEY.test(text) || !text.startsWith(`${serviceName}_live_`)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);
@@ -37,17 +37,18 @@ export function hashApiKey(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** What of a key may be shown, so that people can tell their keys apart. */
-export function prefixOf(secret: string): string {
-  return secret.slice(0, secret.length - RANDOM_LENGTH - CHECKSUM_LENGTH + SHOWN_LENGTH);
+/** The start of a secret, which is stored and listed in clear text so that people can tell their keys apart. */
+export function toKeyPrefix(secret: string): string {
+  return secret.slice(0, secret.length - RANDOM_LENGTH - CHECKSUM_LENGTH + PREFIX_RANDOM_LENGTH);
 }
 
+/** CRC-32 of the body, in base62. */
 function checksumOf(body: string): string {
-  let rest = crc32(body);
+  let remainder = crc32(body);
   let text = '';
-  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
-    text = ALPHABET.charAt(rest % ALPHABET.length) + text;
-    rest = Math.floor(rest / ALPHABET.length);
+  for (let digit = 0; digit < CHECKSUM_LENGTH; digit += 1) {
+    text = ALPHABET.charAt(remainder % ALPHABET.length) + text;
+    remainder = Math.floor(remainder / ALPHABET.length);
   }
   return text;
 }

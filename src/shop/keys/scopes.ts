@@ -1,4 +1,4 @@
-// What a key may do. Write scopes do not imply read.
+// The scopes of API keys: what a key allows. A write scope does not imply the read scope.
 
 export const STORE_SCOPES = [
   'products:read',
@@ -9,7 +9,7 @@ export const STORE_SCOPES = [
   'webhooks:write',
 ] as const;
 
-/** What comes in from outside a shop: signed orders, and records of any kind. A key for them may belong to no shop. */
+/** Scopes of the intake interface: signed orders, and records of any kind. A key that has only these may belong to no shop. */
 export const INTAKE_SCOPES = ['orders:write', 'intake:write'] as const;
 
 export const SCOPES = [...STORE_SCOPES, ...INTAKE_SCOPES] as const;
@@ -22,7 +22,7 @@ export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
 
-/** True of a scope that means nothing without a shop. */
+/** True of a scope of the store interface: a key with it must belong to a shop. */
 export function needsShop(scope: string): boolean {
   return (STORE_SCOPES as readonly string[]).includes(scope);
 }

@@ -1,5 +1,5 @@
-// Changes of products, each with its entry in the log of stock and its event, in the transaction that it is given: whoever
-// changes a product does it through here. It must never decide who may.
+// Changes of products, each with its event and its entry in the adjustment log, in the transaction given. Every change of a product
+// is made here, whether a request or an import causes it. Whether the caller may make it is checked elsewhere.
 
 import type { ErrorDetail } from '../../core/errors.ts';
 import type { Product, ProductFields, ProductInput } from './product.ts';
@@ -7,56 +7,66 @@ import { changedFields, mergeProduct } from './product.ts';
 import { toProductView } from './product-view.ts';
 import { createId } from '../../core/time-ordered-id.ts';
 import type { Queryable } from '../../database/port.ts';
-import { insertEvent } from '../queries/events.ts';
-import { findProduct, insertProduct, updateProduct } from '../queries/products.ts';
-import type { StockChange } from '../queries/stock.ts';
-import { adjustStock } from '../queries/stock.ts';
+import { recordEvent } from '../events.ts';
+import { deleteProduct, findProduct, insertProduct, updateProduct } from '../queries/products.ts';
+import type { StockChangeOrigin } from '../queries/stock.ts';
+import { applyStockChange } from '../stock.ts';
 
-/** In which shop, by whom, and what the log of stock says of it. */
-export type ProductChange = { shopId: string; now: number } & Pick<StockChange, 'keyId' | 'source' | 'reason'>;
+/** The shop and the time of a change. */
+export type ShopTime = { shopId: string; now: number };
 
-/** The new product, or null when its slug is taken: nothing is stored then. */
+/** Inserts a product; null when its slug is taken, and then nothing is stored. */
 export async function insertProductWithEvent(
   tx: Queryable,
-  { shopId, now }: Pick<ProductChange, 'shopId' | 'now'>,
+  { shopId, now }: ShopTime,
   fields: ProductFields,
 ): Promise<Product | null> {
   const product: Product = { ...fields, id: createId('prod', now), version: 1, createdAt: now, updatedAt: now };
   if (!(await insertProduct(tx, shopId, product))) return null;
-  await insertEvent(tx, { shopId, type: 'product.created', data: toProductView(product), now });
+  await recordEvent(tx, { shopId, type: 'product.created', data: toProductView(product), now });
   return product;
 }
 
-/** `gone`: the product is not there; `taken`: its new slug is another one's, and the transaction can only be rolled back. */
-export type ProductUpdated =
+/** After `slug-taken` the transaction can only be rolled back. */
+export type ProductUpdateResult =
   | { outcome: 'updated'; product: Product }
   | { outcome: 'unchanged'; product: Product }
   | { outcome: 'invalid'; details: ErrorDetail[] }
-  | { outcome: 'taken' }
-  | { outcome: 'gone' };
+  | { outcome: 'slug-taken' }
+  | { outcome: 'missing' };
 
-/** Merges what is given into a product that is locked. What changes nothing writes nothing and is no event. */
+/** Merges an update into a product that is locked. An update that changes nothing writes nothing and records no event. */
 export async function updateProductWithEvent(
   tx: Queryable,
-  change: ProductChange,
+  change: ShopTime & StockChangeOrigin,
   before: Product,
   input: ProductInput,
-): Promise<ProductUpdated> {
+): Promise<ProductUpdateResult> {
   const merged = mergeProduct(before, input);
   if (!merged.ok) return { outcome: 'invalid', details: merged.details };
   const changed = changedFields(before, merged.value);
   if (changed.length === 0) return { outcome: 'unchanged', product: before };
-  const { shopId, now, keyId, source, reason } = change;
-  // The fields first: whether stock is tracked decides about the low-stock event of the same request.
+  const { shopId, now, ...origin } = change;
+  // The fields are stored first: whether stock is tracked decides whether the change of stock records `inventory.low`.
   const stored = await updateProduct(tx, shopId, before.id, { fields: merged.value, now });
-  if (stored === 'slug-taken') return { outcome: 'taken' };
+  if (stored === 'slug-taken') return { outcome: 'slug-taken' };
   let after = stored;
   if (changed.includes('inventory')) {
     const set = { productId: before.id, mode: 'set', requested: merged.value.inventory, expected: null } as const;
-    await adjustStock(tx, shopId, { ...set, reason, source, keyId, now });
+    await applyStockChange(tx, shopId, { ...set, ...origin, now });
     after = await findProduct(tx, shopId, before.id);
   }
-  if (!after) return { outcome: 'gone' };
-  await insertEvent(tx, { shopId, type: 'product.updated', data: { ...toProductView(after), changed }, now });
+  if (!after) return { outcome: 'missing' };
+  await recordEvent(tx, { shopId, type: 'product.updated', data: { ...toProductView(after), changed }, now });
   return { outcome: 'updated', product: after };
+}
+
+/** Deletes a product that is locked. Its entries in the adjustment log stay. */
+export async function deleteProductWithEvent(
+  tx: Queryable,
+  { shopId, now }: ShopTime,
+  product: Product,
+): Promise<void> {
+  await deleteProduct(tx, shopId, product.id);
+  await recordEvent(tx, { shopId, type: 'product.deleted', data: { id: product.id, slug: product.slug }, now });
 }

@@ -1,55 +1,60 @@
-// The list of a shop's products. Which products there are, and in which version, is asked of the database every time; what a
-// version looks like never changes, so it is remembered.
+// Lists the products of shops. Ids and versions are read from the database every time; the content of a version never changes, so
+// it is cached.
 
 import { LRUCache } from 'lru-cache';
+import type { ProductVersion } from '../queries/products.ts';
 import { listProductSummaries, listProductVersions } from '../queries/products.ts';
 import type { ProductSummary, ProductType } from './product.ts';
-import type { ShopCaller, Store } from '../context.ts';
+import type { ShopCaller, ShopContext } from '../context.ts';
 
 export type ProductPage = { products: ProductSummary[]; next: string | null };
 export type ProductListQuery = {
+  /** Only products older than this id. */
   before: string | null;
   limit: number;
   collection: string | null;
   type: ProductType | null;
 };
 
-/** Characters of JSON that the remembered products would have. */
-const REMEMBERED_SIZE_MAX = 16 * 1024 * 1024;
+/** Bounds the cache, in characters of JSON. */
+const CACHE_SIZE_MAX = 16 * 1024 * 1024;
 
-/** A reader of pages, newest first. `collection` and `type` filter after the page is cut: it may be short, even empty. */
-export function createProductList(): (
-  store: Store,
-  caller: ShopCaller,
-  query: ProductListQuery,
-) => Promise<ProductPage> {
-  const remembered = new LRUCache<string, ProductSummary>({
-    maxSize: REMEMBERED_SIZE_MAX,
+export class ProductList {
+  readonly #cache = new LRUCache<string, ProductSummary>({
+    maxSize: CACHE_SIZE_MAX,
     sizeCalculation: (product) => JSON.stringify(product).length,
   });
 
-  return async (store, caller, { before, limit, collection, type }) => {
-    const versions = await listProductVersions(store.main, caller.shopId, { before, limit: limit + 1 });
+  /** A page, newest first. `collection` and `type` filter after the page is cut, so a page may be short or empty. */
+  async read(context: ShopContext, caller: ShopCaller, query: ProductListQuery): Promise<ProductPage> {
+    const { before, limit, collection, type } = query;
+    const versions = await listProductVersions(context.main, caller.shopId, { before, limit: limit + 1 });
     const page = versions.slice(0, limit);
+    const products = (await this.#readSummaries(context, caller, page)).filter(
+      (product) =>
+        (collection === null || product.collections.includes(collection)) && (type === null || product.type === type),
+    );
+    return { products, next: versions.length > limit ? (page.at(-1)?.id ?? null) : null };
+  }
+
+  /** The products in the order given, without those that were deleted meanwhile. */
+  async #readSummaries(
+    context: ShopContext,
+    caller: ShopCaller,
+    versions: readonly ProductVersion[],
+  ): Promise<ProductSummary[]> {
     const known = new Map<string, ProductSummary>();
-    for (const { id, version } of page) {
-      const product = remembered.get(id);
+    for (const { id, version } of versions) {
+      const product = this.#cache.get(id);
       if (product?.version === version) known.set(id, product);
     }
-    const missing = page.filter(({ id }) => !known.has(id)).map(({ id }) => id);
+    const missing = versions.filter(({ id }) => !known.has(id)).map(({ id }) => id);
     if (missing.length > 0) {
-      for (const product of await listProductSummaries(store.main, caller.shopId, missing)) {
-        remembered.set(product.id, product);
+      for (const product of await listProductSummaries(context.main, caller.shopId, missing)) {
+        this.#cache.set(product.id, product);
         known.set(product.id, product);
       }
     }
-    // What was deleted between the two statements is not there any more.
-    const products = page
-      .flatMap(({ id }) => known.get(id) ?? [])
-      .filter(
-        (product) =>
-          (collection === null || product.collections.includes(collection)) && (type === null || product.type === type),
-      );
-    return { products, next: versions.length > limit ? (page.at(-1)?.id ?? null) : null };
-  };
+    return versions.flatMap(({ id }) => known.get(id) ?? []);
+  }
 }

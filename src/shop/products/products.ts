@@ -1,61 +1,56 @@
-// Products: created, read, merged and deleted within a shop, each change with its event in one transaction.
+// Products as callers of the store interface read, create, update and delete them. Each function throws a ServiceError for what
+// the caller got wrong.
 
 import type { Queryable } from '../../database/port.ts';
-import { insertEvent } from '../queries/events.ts';
-import { insertProductWithEvent, updateProductWithEvent } from './product-changes.ts';
-import {
-  claimSlugNumbers,
-  deleteProduct,
-  findProduct,
-  findProductForUpdate,
-  listSlugsLike,
-} from '../queries/products.ts';
+import type { ShopTime } from './product-changes.ts';
+import { deleteProductWithEvent, insertProductWithEvent, updateProductWithEvent } from './product-changes.ts';
+import { claimSlugNumbers, findProduct, findProductForUpdate, listSlugsLike } from '../queries/products.ts';
 import type { NewProduct, Product, ProductInput } from './product.ts';
 import { toFreeSlug, toSlug } from './slug.ts';
 import { isId } from '../../core/time-ordered-id.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { ShopCaller, Store } from '../context.ts';
+import type { ShopCaller, ShopContext } from '../context.ts';
 
-/** The words of the specification for whatever is wrong with a product's fields. */
+/** The message that the specification gives for any invalid field of a product. */
 export const INVALID_PRODUCT = 'Invalid product payload';
 
-/** Attempts at a free slug: whoever gives one of his own may take the one that was just found free. */
+/** Attempts to insert a product with a derived slug: another request may take a slug after it was found free. */
 const SLUG_ATTEMPTS_MAX = 5;
 
-export async function readProduct(store: Store, caller: ShopCaller, id: string): Promise<Product> {
-  return (isId('prod', id) ? await findProduct(store.main, caller.shopId, id) : null) ?? missing();
+export async function readProduct(context: ShopContext, caller: ShopCaller, id: string): Promise<Product> {
+  return (isId('prod', id) ? await findProduct(context.main, caller.shopId, id) : null) ?? refuseMissing();
 }
 
-/** Creates a product. A slug that was given must be free; one made from the name gets a number when it is not. */
+/** Creates a product. A slug that was sent must be free; a slug derived from the name gets a number when it is taken. */
 export async function createProduct(
-  store: Store,
+  context: ShopContext,
   tx: Queryable,
   caller: ShopCaller,
   fields: NewProduct,
 ): Promise<Product> {
-  const into = { shopId: caller.shopId, now: store.clock() };
+  const at = { shopId: caller.shopId, now: context.clock() };
   const { slug } = fields;
   const created =
     slug === null
-      ? await insertWithFreeSlug(tx, into, fields)
-      : await insertProductWithEvent(tx, into, { ...fields, slug });
+      ? await insertWithDerivedSlug(tx, at, fields)
+      : await insertProductWithEvent(tx, at, { ...fields, slug });
   return created ?? refuseSlug();
 }
 
-async function insertWithFreeSlug(tx: Queryable, into: { shopId: string; now: number }, fields: NewProduct) {
-  const wanted = toSlug(fields.name);
-  const findFree = async () => toFreeSlug(wanted, await listSlugsLike(tx, into.shopId, wanted));
-  let isInLine = false;
+async function insertWithDerivedSlug(tx: Queryable, at: ShopTime, fields: NewProduct): Promise<Product | null> {
+  const derived = toSlug(fields.name);
+  const findFree = async () => toFreeSlug(derived, await listSlugsLike(tx, at.shopId, derived));
+  let hasClaim = false;
   for (let attempts = 0; attempts < SLUG_ATTEMPTS_MAX; attempts += 1) {
     let slug = await findFree();
-    if (slug !== wanted && !isInLine) {
-      // Numbers are given out in line: without one, of many who are after the next number one could lose every time.
-      await claimSlugNumbers(tx, into.shopId, wanted);
-      isInLine = true;
+    if (slug !== derived && !hasClaim) {
+      // Numbers are assigned one transaction at a time. Otherwise one of many concurrent requests could lose every attempt.
+      await claimSlugNumbers(tx, at.shopId, derived);
+      hasClaim = true;
       slug = await findFree();
     }
-    const created = await insertProductWithEvent(tx, into, { ...fields, slug });
+    const created = await insertProductWithEvent(tx, at, { ...fields, slug });
     if (created) return created;
   }
   return null;
@@ -64,43 +59,41 @@ async function insertWithFreeSlug(tx: Queryable, into: { shopId: string; now: nu
 export type ProductUpdate = {
   id: string;
   input: ProductInput;
-  /** Whether the version that is there may be changed; refuses by throwing. */
+  /** Throws when the current version must not be changed. */
   check: (product: Product) => void;
 };
 
-/** Merges what is given into a product. What changes nothing writes nothing and is no event. */
+/** Merges an update into a product. An update that changes nothing writes nothing and records no event. */
 export async function changeProduct(
-  store: Store,
+  context: ShopContext,
   tx: Queryable,
   caller: ShopCaller,
   update: ProductUpdate,
 ): Promise<Product> {
-  const before = (await lockProduct(tx, caller, update.id)) ?? missing();
+  const before = (await lockProduct(tx, caller, update.id)) ?? refuseMissing();
   update.check(before);
   const { shopId, keyId } = caller;
-  const change = { shopId, keyId, now: store.clock(), source: 'product', reason: 'Product update' } as const;
-  const updated = await updateProductWithEvent(tx, change, before, update.input);
-  if (updated.outcome === 'invalid') throw invalidProduct(updated.details);
-  if (updated.outcome === 'taken') return refuseSlug();
-  if (updated.outcome === 'gone') return missing();
-  return updated.product;
+  const change = { shopId, keyId, now: context.clock(), source: 'product', reason: 'Product update' } as const;
+  const result = await updateProductWithEvent(tx, change, before, update.input);
+  if (result.outcome === 'invalid') throw invalidProduct(result.details);
+  if (result.outcome === 'slug-taken') return refuseSlug();
+  if (result.outcome === 'missing') return refuseMissing();
+  return result.product;
 }
 
-/** Deletes a product; its adjustments stay. */
+/** Deletes a product. Its entries in the adjustment log stay. */
 export async function removeProduct(
-  store: Store,
+  context: ShopContext,
   tx: Queryable,
   caller: ShopCaller,
-  options: Pick<ProductUpdate, 'id' | 'check'>,
+  { id, check }: Pick<ProductUpdate, 'id' | 'check'>,
 ): Promise<void> {
-  const product = (await lockProduct(tx, caller, options.id)) ?? missing();
-  options.check(product);
-  await deleteProduct(tx, caller.shopId, product.id);
-  const data = { id: product.id, slug: product.slug };
-  await insertEvent(tx, { shopId: caller.shopId, type: 'product.deleted', data, now: store.clock() });
+  const product = (await lockProduct(tx, caller, id)) ?? refuseMissing();
+  check(product);
+  await deleteProductWithEvent(tx, { shopId: caller.shopId, now: context.clock() }, product);
 }
 
-/** Text that is no product id never reaches the database. */
+/** Text that is not a product id is not sent to the database. */
 async function lockProduct(tx: Queryable, caller: ShopCaller, id: string): Promise<Product | null> {
   return isId('prod', id) ? findProductForUpdate(tx, caller.shopId, id) : null;
 }
@@ -113,7 +106,7 @@ function refuseSlug(): never {
   throw invalidProduct([{ path: 'slug', message: 'is taken by another product of this shop' }]);
 }
 
-/** The same words for a product that never was, was deleted, or is another shop's. */
-function missing(): never {
+/** The same error for a product that never existed, was deleted, or belongs to another shop. */
+function refuseMissing(): never {
   throw new ServiceError('not_found', 'Product not found');
 }

@@ -1,13 +1,13 @@
-// Slugs: lower-case words joined by hyphens, made from names in any script.
+// Slugs: lower-case words joined by hyphens, derived from names in any script.
 
 import anyAscii from 'any-ascii';
 
 export const SLUG_LENGTH_MAX = 180;
-/** Room that is left for the number of a clash. */
-const SUFFIX_LENGTH_MAX = 10;
+/** Characters that are kept free for the number of a duplicate. */
+const NUMBER_LENGTH_MAX = 10;
 const FALLBACK = 'product';
 
-/** A slug of a name: letters of other scripts are transliterated, and a name without any letter still gets one. */
+/** The slug of a name. Letters of other scripts are transliterated; a name without any letter or digit gets `product`. */
 export function toSlug(name: string): string {
   const words = anyAscii(name.normalize('NFKC'))
     .toLowerCase()
@@ -15,12 +15,12 @@ export function toSlug(name: string): string {
     .replaceAll(/[^a-z0-9]+/g, '-');
   const slug = words
     .replace(/^-+/, '')
-    .slice(0, SLUG_LENGTH_MAX - SUFFIX_LENGTH_MAX)
+    .slice(0, SLUG_LENGTH_MAX - NUMBER_LENGTH_MAX)
     .replace(/-+$/, '');
   return slug === '' ? FALLBACK : slug;
 }
 
-/** The slug, or with the smallest number from 2 up that makes it one that is not taken. */
+/** The slug itself when it is free; otherwise the slug with the smallest free number from 2 up. */
 export function toFreeSlug(slug: string, taken: ReadonlySet<string>): string {
   if (!taken.has(slug)) return slug;
   let number = 2;

@@ -1,17 +1,18 @@
-// Events on their way to subscriptions, as the worker sees them: made, leased, recorded, forgotten. Every statement may be cut off
-// or run twice without a loss: what is not recorded as delivered is due again.
+// Deliveries of events to webhooks, for the worker: made, leased, recorded, deleted. Every statement may be interrupted or run twice
+// without a loss: a delivery that is not recorded as delivered is due again. The statements for people are in delivery-log.ts.
 
 import type { RecordedEvent } from '../events.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import { amount, boolean, column, integer, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** True of an event and a subscription of the same shop that wants it: a condition on `event` and `webhook`. */
+/** SQL: true of an `event` and a `webhook` of the same shop that subscribes to its type. */
 export const MATCHES = `event.shop_id = webhook.shop_id
   and (event.type = any(webhook.events) or split_part(event.type, '.', 1) || '.*' = any(webhook.events))`;
 
 /**
- * Makes deliveries of up to `limit` events for the subscriptions that were there, and enabled, when the event was recorded;
- * returns how many events.
+ * Makes deliveries of up to `limit` events, for the webhooks that existed and were enabled when the event was recorded. Returns the
+ * number of events.
  */
 export async function insertDeliveries(db: Queryable, now: number, limit: number): Promise<number> {
   const [row] = await db.query<{ events: number }>(
@@ -33,16 +34,17 @@ export async function insertDeliveries(db: Queryable, now: number, limit: number
   return row?.events ?? 0;
 }
 
-/** A delivery that this worker alone may try until its lease ends. */
+/** A delivery that only the process that holds its lease may attempt. */
 export type ClaimedDelivery = {
+  /** Decimal text. */
   id: string;
-  /** Names the lease. */
+  /** Identifies the lease. */
   claims: number;
-  /** Tries before this one. */
+  /** Attempts before this one. */
   attempts: number;
   webhookId: string;
   url: string;
-  /** The one that signs, and the one before it while it still does. */
+  /** The current secret, and the previous one while it still signs. */
   secrets: string[];
   isFailing: boolean;
   event: RecordedEvent;
@@ -52,45 +54,46 @@ export type ClaimLimits = {
   now: number;
   leasedUntil: number;
   max: number;
-  /** Of subscriptions that fail. */
+  /** Deliveries of webhooks that fail. */
   failingMax: number;
   perWebhookMax: number;
-  /** What this worker has under way already, by subscription. */
-  underWay: ReadonlyMap<string, number>;
+  /** The deliveries that this process is sending already, by webhook. */
+  sending: ReadonlyMap<string, number>;
 };
 
 /**
- * Leases what is due, the first of each subscription before the second of any. It steps from subscription to subscription
- * in the index, so that a long queue of one is never walked. A subscription that fails is tried one delivery at a time.
+ * Leases deliveries that are due: the first of every webhook before the second of any. It steps through the index from webhook to
+ * webhook, so that a long queue of one webhook is not read. A webhook that fails has one delivery at a time.
  */
 const CLAIM = `
-  with recursive waiting(webhook_id) as (
+  with recursive pending(webhook_id) as (
     (select webhook_id from main.delivery where state = 'pending' order by webhook_id limit 1)
     union all
     select (select delivery.webhook_id from main.delivery
-      where delivery.state = 'pending' and delivery.webhook_id > waiting.webhook_id order by webhook_id limit 1)
-    from waiting where waiting.webhook_id is not null
+      where delivery.state = 'pending' and delivery.webhook_id > pending.webhook_id order by webhook_id limit 1)
+    from pending where pending.webhook_id is not null
   ), candidate as (
-    select due.id, due.place, due.due_at, webhook.failing_since is not null as is_failing
-    from waiting
-    join main.webhook on webhook.id = waiting.webhook_id and webhook.enabled
-    left join unnest($6::text[], $7::integer[]) as busy (webhook_id, count) on busy.webhook_id = webhook.id
+    select due.id, due.position, due.due_at, webhook.failing_since is not null as is_failing
+    from pending
+    join main.webhook on webhook.id = pending.webhook_id and webhook.enabled
+    left join unnest($6::text[], $7::integer[]) as sending (webhook_id, count) on sending.webhook_id = webhook.id
     cross join lateral (
-      select id, due_at, row_number() over (order by due_at, id) as place
+      select id, due_at, row_number() over (order by due_at, id) as position
       from (
         select id, due_at from main.delivery
         where webhook_id = webhook.id and state = 'pending' and due_at <= $1 and (leased_until is null or leased_until <= $1)
         order by due_at, id limit $5
       ) as first
     ) as due
-    where due.place <= case when webhook.failing_since is null then $5 else 1 end - coalesce(busy.count, 0)
+    where due.position <= case when webhook.failing_since is null then $5 else 1 end - coalesce(sending.count, 0)
   ), chosen as (
     select id from (
-      select id, place, due_at, is_failing, row_number() over (partition by is_failing order by place, due_at, id) as turn
+      select id, position, due_at, is_failing,
+        row_number() over (partition by is_failing order by position, due_at, id) as rank
       from candidate
     ) as ranked
-    where not is_failing or turn <= $4
-    order by place, due_at, id limit $3
+    where not is_failing or rank <= $4
+    order by position, due_at, id limit $3
   ), free as (
     select id from main.delivery
     where id in (select id from chosen) and state = 'pending' and (leased_until is null or leased_until <= $1)
@@ -109,25 +112,25 @@ const CLAIM = `
   order by taken.id`;
 
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
-  const { now, leasedUntil, max, failingMax, perWebhookMax, underWay } = limits;
+  const { now, leasedUntil, max, failingMax, perWebhookMax, sending } = limits;
   const rows = await db.query(CLAIM, [
     new Date(now),
     new Date(leasedUntil),
     max,
     failingMax,
     perWebhookMax,
-    [...underWay.keys()],
-    [...underWay.values()],
+    [...sending.keys()],
+    [...sending.values()],
   ]);
   return rows.map(toClaimed);
 }
 
-/** One try as it is recorded. */
+/** An attempt as it is recorded. `id` and `claims` are those of the claimed delivery. */
 export type Attempt = {
   id: string;
   claims: number;
   state: DeliveryState;
-  /** Null: it is not tried again. */
+  /** The time of the next attempt; null for none. */
   dueAt: number | null;
   at: number;
   status: number | null;
@@ -135,7 +138,7 @@ export type Attempt = {
   durationMs: number;
 };
 
-/** Records tries. A failure counts only while its lease is the newest one; a success is true whoever holds the lease. */
+/** Records attempts. A failure is recorded only while its lease is the newest one, a success in any case. */
 export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]): Promise<void> {
   await tx.query(
     `with attempt as (
@@ -155,7 +158,7 @@ export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]
   );
 }
 
-/** Gives a lease back without a try having been made. */
+/** Releases a lease without an attempt. */
 export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelivery, 'id' | 'claims'>): Promise<void> {
   await db.query(`update main.delivery set leased_until = null where id = $1 and claims = $2`, [
     delivery.id,
@@ -163,7 +166,7 @@ export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelive
   ]);
 }
 
-/** Forgets events recorded before `before`, with their deliveries, unless one is still to be sent; returns how many. */
+/** Deletes events recorded before `before`, and their deliveries, unless one is pending; returns how many events. */
 export async function deleteOldEvents(db: Queryable, before: number, limit: number): Promise<number> {
   const rows = await db.query(
     `delete from main.event where id in (
@@ -184,22 +187,32 @@ function toColumns(attempt: Attempt) {
   return { id, claims, state, due_at: due, at: new Date(at).toISOString(), status, error, duration_ms: durationMs };
 }
 
+const decodeClaimed = rowDecoder('claimed delivery', {
+  id: amount,
+  claims: integer,
+  attempts: integer,
+  webhookId: column('webhook_id', text),
+  url: text,
+  secret: text,
+  previousSecret: column('previous_secret', nullable(text)),
+  isFailing: column('is_failing', boolean),
+});
+
+const decodeEvent = rowDecoder('event', {
+  id: column('event_id', text),
+  type: text,
+  sequence: amount,
+  data: text,
+  createdAt: column('created_at', timestamp),
+});
+
 function toClaimed(row: Row): ClaimedDelivery {
-  const previous = row['previous_secret'] as string | null;
+  const { id, secret, previousSecret, ...claimed } = decodeClaimed(row);
+  const event = decodeEvent(row);
   return {
-    id: String(row['id']),
-    claims: row['claims'] as number,
-    attempts: row['attempts'] as number,
-    webhookId: row['webhook_id'] as string,
-    url: row['url'] as string,
-    secrets: previous === null ? [row['secret'] as string] : [row['secret'] as string, previous],
-    isFailing: row['is_failing'] as boolean,
-    event: {
-      id: row['event_id'] as string,
-      type: row['type'] as string,
-      sequence: String(row['sequence']),
-      data: row['data'] as string,
-      createdAt: (row['created_at'] as Date).getTime(),
-    },
+    ...claimed,
+    id: String(id),
+    secrets: previousSecret === null ? [secret] : [secret, previousSecret],
+    event: { ...event, sequence: String(event.sequence) },
   };
 }

@@ -1,39 +1,42 @@
-// Deliveries as people see them: listed, sent again, recovered. The worker's side is deliveries.ts.
+// The delivery log, for shops and the operator: listed, made due again, recovered. The statements of the worker are in deliveries.ts.
 
 import type { DeliveryState } from '../webhooks/delivery.ts';
+import { DELIVERY_STATES } from '../webhooks/delivery.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import { amount, column, integer, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import { MATCHES } from './deliveries.ts';
 
-/** Times in milliseconds. */
-export type Delivery = {
-  /** Decimal text; newer ones are larger. */
-  id: string;
-  webhookId: string;
-  shopId: string;
-  url: string;
-  eventId: string;
-  type: string;
-  state: DeliveryState;
-  attempts: number;
-  dueAt: number;
-  lastAttemptAt: number | null;
-  lastStatus: number | null;
-  lastError: string | null;
-  lastDurationMs: number | null;
-  deliveredAt: number | null;
-  createdAt: number;
-};
+const decodeDelivery = rowDecoder('delivery', {
+  number: column('id', amount),
+  webhookId: column('webhook_id', text),
+  shopId: column('shop_id', text),
+  url: text,
+  eventId: column('event_id', text),
+  type: text,
+  state: oneOf(DELIVERY_STATES),
+  attempts: integer,
+  dueAt: column('due_at', timestamp),
+  lastAttemptAt: column('last_attempt_at', nullable(timestamp)),
+  lastStatus: column('last_status', nullable(integer)),
+  lastError: column('last_error', nullable(text)),
+  lastDurationMs: column('last_duration_ms', nullable(integer)),
+  deliveredAt: column('delivered_at', nullable(timestamp)),
+  createdAt: column('created_at', timestamp),
+});
+
+/** A delivery with its event and webhook. `id` is decimal text, larger for newer ones. Times in milliseconds. */
+export type Delivery = Omit<ReturnType<typeof decodeDelivery>, 'number'> & { id: string };
 
 const COLUMNS = `delivery.id, delivery.webhook_id, webhook.shop_id, webhook.url, delivery.event_id, event.type,
   delivery.state, delivery.attempts, delivery.due_at, delivery.last_attempt_at, delivery.last_status,
   delivery.last_error, delivery.last_duration_ms, delivery.delivered_at, delivery.created_at`;
 
-/** A fresh schedule, due now. Whoever holds a lease loses the right to record a failure. */
+/** SQL: due now, with a new retry schedule. The holder of a lease can no longer record a failure. */
 const AGAIN = `state = 'pending', attempts = 0, due_at = $1, leased_until = null, claims = claims + 1`;
 
 export type DeliveryQuery = { state: DeliveryState | null; before: string | null; limit: number };
 
-/** Deliveries of a subscription, or of every subscription of a shop, or of all; newest first, older than the given id. */
+/** Deliveries of a webhook, of a shop, or of all shops; newest first, older than the delivery `before`. */
 export async function listDeliveries(
   db: Queryable,
   of: { webhookId?: string; shopId?: string },
@@ -62,23 +65,23 @@ export async function findDelivery(db: Queryable, webhookId: string, id: string)
   return row ? toDelivery(row) : null;
 }
 
-/** Records an event for one subscription alone and its delivery; returns the id of the delivery. */
+/** Records an event for one webhook only, and its delivery; returns the id of the delivery. `data` is JSON text. */
 export async function insertDirectDelivery(
   db: Queryable,
-  delivery: { webhookId: string; shopId: string; eventId: string; type: string; data: object; now: number },
+  delivery: { webhookId: string; shopId: string; eventId: string; type: string; data: string; now: number },
 ): Promise<string> {
   const { webhookId, shopId, eventId, type, data, now } = delivery;
-  const [row] = await db.query<{ id: string }>(
+  const [row] = await db.query(
     `with event as (
        insert into main.event (id, shop_id, type, data, created_at, fanned_out) values ($1, $2, $3, $4, $5, true)
      )
      insert into main.delivery (webhook_id, event_id, due_at, created_at) values ($6, $1, $5, $5) returning id`,
-    [eventId, shopId, type, JSON.stringify(data), new Date(now), webhookId],
+    [eventId, shopId, type, data, new Date(now), webhookId],
   );
-  return String(row?.id);
+  return toId(row ?? {});
 }
 
-/** Makes one delivery due again, whatever became of it; false when the subscription has none such. */
+/** Makes a delivery due again, in whatever state it is; false when the webhook has no such delivery. */
 export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: string, now: number): Promise<boolean> {
   const rows = await db.query(`update main.delivery set ${AGAIN} where webhook_id = $2 and id = $3 returning id`, [
     new Date(now),
@@ -88,23 +91,23 @@ export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: 
   return rows.length > 0;
 }
 
-/** Makes those of the given deliveries due again whose subscription is enabled; returns their ids. */
+/** Makes the deliveries with these ids due again whose webhook is enabled; returns their ids. */
 export async function updateDeliveriesAgain(db: Queryable, ids: readonly string[], now: number): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
+  const rows = await db.query(
     `update main.delivery set ${AGAIN} from main.webhook
      where delivery.id = any($2::bigint[]) and webhook.id = delivery.webhook_id and webhook.enabled
      returning delivery.id`,
     [new Date(now), ids],
   );
-  return rows.map((row) => row.id);
+  return rows.map(toId);
 }
 
-/** Makes up to `limit` dead deliveries due again, of one shop or of all; returns their ids. Disabled subscriptions are left out. */
+/** Makes up to `limit` dead deliveries of enabled webhooks due again, of one shop or of all; returns their ids. */
 export async function updateDeadAgain(
   db: Queryable,
   { shopId, now, limit }: { shopId: string | null; now: number; limit: number },
 ): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
+  const rows = await db.query(
     `update main.delivery set ${AGAIN} where id in (
        select delivery.id from main.delivery join main.webhook on webhook.id = delivery.webhook_id
        where delivery.state = 'dead' and webhook.enabled and ($2::text is null or webhook.shop_id = $2)
@@ -112,14 +115,15 @@ export async function updateDeadAgain(
      ) returning id`,
     [new Date(now), shopId, limit],
   );
-  return rows.map((row) => row.id);
+  return rows.map(toId);
 }
 
+/** `missed`: events without a delivery. `revived`: deliveries that were dead or waited for a later attempt. */
 export type Recovered = { missed: number; revived: number };
 
 /**
- * Makes every event of the subscription since then due that was not delivered: the dead, those that wait for a later try,
- * and those for which no delivery was made because it was disabled. Up to `limit` of either kind, oldest first.
+ * Makes the events since `since` due that were not delivered to a webhook, those without a delivery included: none is made while a
+ * webhook is disabled. Up to `limit` of either kind, oldest first.
  */
 export async function updateRecovered(
   tx: Queryable,
@@ -151,22 +155,12 @@ export async function updateRecovered(
 }
 
 function toDelivery(row: Row): Delivery {
-  const toMs = (value: unknown) => (value === null ? null : (value as Date).getTime());
-  return {
-    id: String(row['id']),
-    webhookId: row['webhook_id'] as string,
-    shopId: row['shop_id'] as string,
-    url: row['url'] as string,
-    eventId: row['event_id'] as string,
-    type: row['type'] as string,
-    state: row['state'] as DeliveryState,
-    attempts: row['attempts'] as number,
-    dueAt: (row['due_at'] as Date).getTime(),
-    lastAttemptAt: toMs(row['last_attempt_at']),
-    lastStatus: row['last_status'] as number | null,
-    lastError: row['last_error'] as string | null,
-    lastDurationMs: row['last_duration_ms'] as number | null,
-    deliveredAt: toMs(row['delivered_at']),
-    createdAt: (row['created_at'] as Date).getTime(),
-  };
+  const { number, ...delivery } = decodeDelivery(row);
+  return { ...delivery, id: String(number) };
+}
+
+const decodeId = rowDecoder('delivery', { id: amount });
+
+function toId(row: Row): string {
+  return String(decodeId(row).id);
 }

@@ -1,24 +1,27 @@
-// API keys. A secret is never stored: keys are found by its hash.
+// API keys. Secrets are not stored: a key is found by the hash of its secret.
 
-import type { Queryable, Row } from '../../database/port.ts';
+import type { Queryable } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';
+import { column, list, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
+
+const decodeKey = rowDecoder('api_key', {
+  id: text,
+  /** Null: a key of the intake that belongs to no shop. */
+  shopId: column('shop_id', nullable(text)),
+  name: nullable(text),
+  prefix: text,
+  scopes: list(text),
+  createdAt: column('created_at', timestamp),
+  /** The expiry that the operator set. */
+  expiresAt: column('expires_at', nullable(timestamp)),
+  /** The end of the overlap with the key that replaced this one; null when the key was never rotated. */
+  replacedAt: column('replaced_at', nullable(timestamp)),
+  revokedAt: column('revoked_at', nullable(timestamp)),
+  lastUsedAt: column('last_used_at', nullable(timestamp)),
+});
 
 /** A key without its secret. Times in milliseconds. */
-export type ApiKey = {
-  id: string;
-  /** null: of no shop, for the intake. */
-  shopId: string | null;
-  name: string | null;
-  prefix: string;
-  scopes: string[];
-  createdAt: number;
-  /** The end that it was given when it was made. */
-  expiresAt: number | null;
-  /** When the key that replaces it goes on alone; null while it was never rotated. */
-  replacedAt: number | null;
-  revokedAt: number | null;
-  lastUsedAt: number | null;
-};
+export type ApiKey = ReturnType<typeof decodeKey>;
 
 const COLUMNS = `id, shop_id, name, prefix, scopes, created_at, expires_at, replaced_at, revoked_at, last_used_at`;
 
@@ -39,15 +42,16 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: Buffer): Promi
   );
 }
 
-/** The key with this hash, whether or not it may still be used. */
+/** The key with this hash, whether or not it is still usable. */
 export async function findKeyByHash(db: Queryable, hash: Buffer): Promise<ApiKey | null> {
   const [row] = await queryHot(db, `select ${COLUMNS} from main.api_key where hash = $1`, [hash]);
-  return row ? toApiKey(row) : null;
+  return row ? decodeKey(row) : null;
 }
 
-export async function findKey(db: Queryable, id: string): Promise<ApiKey | null> {
-  const [row] = await db.query(`select ${COLUMNS} from main.api_key where id = $1 for update`, [id]);
-  return row ? toApiKey(row) : null;
+/** The key, locked until the transaction ends. */
+export async function findKeyForUpdate(tx: Queryable, id: string): Promise<ApiKey | null> {
+  const [row] = await tx.query(`select ${COLUMNS} from main.api_key where id = $1 for update`, [id]);
+  return row ? decodeKey(row) : null;
 }
 
 /** Keys of a shop, or of all, oldest first. */
@@ -56,10 +60,10 @@ export async function listKeys(db: Queryable, shopId: string | null): Promise<Ap
     `select ${COLUMNS} from main.api_key where $1::text is null or shop_id = $1 order by created_at, id`,
     [shopId],
   );
-  return rows.map(toApiKey);
+  return rows.map(decodeKey);
 }
 
-/** Ends a key's life now, or earlier if it had ended already; returns whether the key exists. */
+/** Revokes a key, and keeps the time of an earlier revocation; returns whether the key exists. */
 export async function updateKeyRevoked(db: Queryable, id: string, now: number): Promise<boolean> {
   const rows = await db.query(
     `update main.api_key set revoked_at = coalesce(revoked_at, $2) where id = $1 returning id`,
@@ -68,12 +72,12 @@ export async function updateKeyRevoked(db: Queryable, id: string, now: number): 
   return rows.length > 0;
 }
 
-/** Lets a key live no longer than until the given time, because another one replaces it. */
+/** Sets the end of the overlap with a key's replacement; an earlier end stays. */
 export async function updateKeyReplaced(db: Queryable, id: string, at: number): Promise<void> {
   await db.query(`update main.api_key set replaced_at = least(replaced_at, $2) where id = $1`, [id, new Date(at)]);
 }
 
-/** Notes when keys were last used; never turns the time back. */
+/** Stores when keys were last used, by id; a later time that is stored already stays. */
 export async function updateKeysUsed(db: Queryable, uses: ReadonlyMap<string, number>): Promise<void> {
   await db.query(
     `update main.api_key as key set last_used_at = used.at
@@ -81,20 +85,4 @@ export async function updateKeysUsed(db: Queryable, uses: ReadonlyMap<string, nu
      where key.id = used.id and (key.last_used_at is null or key.last_used_at < used.at)`,
     [[...uses.keys()], [...uses.values()].map((at) => new Date(at))],
   );
-}
-
-function toApiKey(row: Row): ApiKey {
-  const time = (name: string) => (row[name] as Date | null)?.getTime() ?? null;
-  return {
-    id: row['id'] as string,
-    shopId: row['shop_id'] as string | null,
-    name: row['name'] as string | null,
-    prefix: row['prefix'] as string,
-    scopes: row['scopes'] as string[],
-    createdAt: time('created_at') ?? 0,
-    expiresAt: time('expires_at'),
-    replacedAt: time('replaced_at'),
-    revokedAt: time('revoked_at'),
-    lastUsedAt: time('last_used_at'),
-  };
 }

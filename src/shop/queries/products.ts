@@ -1,8 +1,21 @@
-// Products. Every statement names the shop: another shop's product is not there.
+// Products. Every statement for a caller names the shop, so that another shop's product is not found.
 
-import type { Product, ProductFields, ProductSummary, ProductType } from '../products/product.ts';
-import type { Queryable, Row } from '../../database/port.ts';
+import type { Product, ProductFields, ProductSummary } from '../products/product.ts';
+import { PRODUCT_TYPES } from '../products/product.ts';
+import type { Queryable } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';
+import {
+  boolean,
+  column,
+  double,
+  integer,
+  list,
+  nullable,
+  oneOf,
+  rowDecoder,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
 
 const COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
   requires_shipping, weight_grams, collections, version, created_at, updated_at`;
@@ -10,11 +23,38 @@ const COLUMNS = `id, name, slug, price, type, description, image, more_images, i
 const SUMMARY_COLUMNS = `id, name, slug, price, type, image, inventory, track_inventory, requires_shipping, weight_grams,
   collections, version, created_at`;
 
+const summaryFields = {
+  id: text,
+  name: text,
+  slug: text,
+  price: text,
+  type: oneOf(PRODUCT_TYPES),
+  image: nullable(text),
+  inventory: integer,
+  trackInventory: column('track_inventory', boolean),
+  requiresShipping: column('requires_shipping', boolean),
+  weightGrams: column('weight_grams', double),
+  collections: list(text),
+  version: integer,
+  createdAt: column('created_at', timestamp),
+} as const;
+
+const decodeSummary = rowDecoder('product', summaryFields);
+
+const decodeProduct = rowDecoder('product', {
+  ...summaryFields,
+  description: nullable(text),
+  moreImages: column('more_images', list(text)),
+  updatedAt: column('updated_at', timestamp),
+});
+
+const decodeShopId = rowDecoder('product', { shopId: column('shop_id', text) });
+
 export type ProductVersion = { id: string; version: number };
 
 /**
- * Which products a shop has, in which version, newest first, older than the given id, which need not exist any more. In one
- * row, because reading rows costs more than finding them.
+ * Ids and versions of a shop's products, newest first, older than the id `before`, which need not exist. The page is one row of
+ * text, because the driver takes longer to read rows than the database to find them.
  */
 export async function listProductVersions(
   db: Queryable,
@@ -35,7 +75,7 @@ export async function listProductVersions(
   });
 }
 
-/** Those of the products that the shop has, in no order. */
+/** The products with these ids that the shop has, in no order. */
 export async function listProductSummaries(
   db: Queryable,
   shopId: string,
@@ -43,13 +83,13 @@ export async function listProductSummaries(
 ): Promise<ProductSummary[]> {
   const sql = `select ${SUMMARY_COLUMNS} from main.product where shop_id = $1 and id = any ($2)`;
   const rows = await queryHot(db, sql, [shopId, ids]);
-  return rows.map(toSummary);
+  return rows.map(decodeSummary);
 }
 
 export async function findProduct(db: Queryable, shopId: string, id: string): Promise<Product | null> {
   const sql = `select ${COLUMNS} from main.product where shop_id = $1 and id = $2`;
   const [row] = await queryHot(db, sql, [shopId, id]);
-  return row ? toProduct(row) : null;
+  return row ? decodeProduct(row) : null;
 }
 
 /** The product, locked until the transaction ends. */
@@ -58,23 +98,23 @@ export async function findProductForUpdate(tx: Queryable, shopId: string, id: st
     shopId,
     id,
   ]);
-  return row ? toProduct(row) : null;
+  return row ? decodeProduct(row) : null;
 }
 
-/** The products with these slugs that there are, locked until the transaction ends, in the order in which all lock them. */
+/** The products with these slugs, locked until the transaction ends. Locked in id order, so that two imports cannot deadlock. */
 export async function listProductsForUpdate(
   tx: Queryable,
-  names: readonly { shopId: string; slug: string }[],
+  slugs: readonly { shopId: string; slug: string }[],
 ): Promise<{ shopId: string; product: Product }[]> {
   const rows = await tx.query(
     `select shop_id, ${COLUMNS} from main.product
      where (shop_id, slug) in (select * from unnest($1::text[], $2::text[])) order by id for update`,
-    [names.map(({ shopId }) => shopId), names.map(({ slug }) => slug)],
+    [slugs.map(({ shopId }) => shopId), slugs.map(({ slug }) => slug)],
   );
-  return rows.map((row) => ({ shopId: row['shop_id'] as string, product: toProduct(row) }));
+  return rows.map((row) => ({ ...decodeShopId(row), product: decodeProduct(row) }));
 }
 
-/** The slugs of a shop that are this one, or this one with a number. */
+/** The slugs of a shop that are this one or begin with this one and a hyphen. */
 export async function listSlugsLike(db: Queryable, shopId: string, slug: string): Promise<Set<string>> {
   const rows = await db.query<{ slug: string }>(
     `select slug from main.product where shop_id = $1 and (slug = $2 or starts_with(slug, $2 || '-'))`,
@@ -83,12 +123,12 @@ export async function listSlugsLike(db: Queryable, shopId: string, slug: string)
   return new Set(rows.map((row) => row.slug));
 }
 
-/** Lets one transaction at a time look for a number for this slug; waits for the others. */
+/** Claims the numbers of a slug for this transaction; waits until other transactions that hold them have ended. */
 export async function claimSlugNumbers(tx: Queryable, shopId: string, slug: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 2))`, [shopId, slug]);
 }
 
-/** False when the slug is taken: nothing is stored then. */
+/** False when the slug is taken, and then nothing is stored. */
 export async function insertProduct(tx: Queryable, shopId: string, product: Product): Promise<boolean> {
   const rows = await tx.query(
     `insert into main.product (shop_id, ${COLUMNS})
@@ -97,7 +137,7 @@ export async function insertProduct(tx: Queryable, shopId: string, product: Prod
     [
       shopId,
       product.id,
-      ...fieldValues(product),
+      ...toValues(product),
       product.version,
       new Date(product.createdAt),
       new Date(product.updatedAt),
@@ -109,8 +149,8 @@ export async function insertProduct(tx: Queryable, shopId: string, product: Prod
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Stores the fields of a product that is locked, but not its stock, which has a statement of its own. Where somebody else has
- * just taken the slug, the transaction can only be rolled back.
+ * Stores the fields of a product that is locked, but not its stock: stock is changed by a statement of its own. After `slug-taken`
+ * the transaction can only be rolled back.
  */
 export async function updateProduct(
   tx: Queryable,
@@ -118,7 +158,7 @@ export async function updateProduct(
   id: string,
   change: { fields: ProductFields; now: number },
 ): Promise<Product | null | 'slug-taken'> {
-  const [name, slug, price, type, description, image, moreImages, , ...rest] = fieldValues(change.fields);
+  const [name, slug, price, type, description, image, moreImages, , ...rest] = toValues(change.fields);
   const rows = await tx
     .query(
       `update main.product set name = $3, slug = $4, price = $5, type = $6, description = $7, image = $8, more_images = $9,
@@ -128,19 +168,19 @@ export async function updateProduct(
       [shopId, id, name, slug, price, type, description, image, moreImages, ...rest, new Date(change.now)],
     )
     .catch((error: unknown) => {
-      if ((error as { code?: string }).code === UNIQUE_VIOLATION) return 'slug-taken' as const;
+      if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return 'slug-taken' as const;
       throw error;
     });
   if (rows === 'slug-taken') return rows;
-  return rows[0] ? toProduct(rows[0]) : null;
+  return rows[0] ? decodeProduct(rows[0]) : null;
 }
 
 export async function deleteProduct(tx: Queryable, shopId: string, id: string): Promise<void> {
   await tx.query(`delete from main.product where shop_id = $1 and id = $2`, [shopId, id]);
 }
 
-/** In the order of the columns above, from `name` to `collections`. */
-function fieldValues(fields: ProductFields): unknown[] {
+/** In the order of `COLUMNS`, from `name` to `collections`. */
+function toValues(fields: ProductFields): unknown[] {
   return [
     fields.name,
     fields.slug,
@@ -155,31 +195,4 @@ function fieldValues(fields: ProductFields): unknown[] {
     fields.weightGrams,
     fields.collections,
   ];
-}
-
-function toProduct(row: Row): Product {
-  return {
-    ...toSummary(row),
-    description: row['description'] as string | null,
-    moreImages: row['more_images'] as string[],
-    updatedAt: (row['updated_at'] as Date).getTime(),
-  };
-}
-
-function toSummary(row: Row): ProductSummary {
-  return {
-    id: row['id'] as string,
-    name: row['name'] as string,
-    slug: row['slug'] as string,
-    price: row['price'] as string,
-    type: row['type'] as ProductType,
-    image: row['image'] as string | null,
-    inventory: row['inventory'] as number,
-    trackInventory: row['track_inventory'] as boolean,
-    requiresShipping: row['requires_shipping'] as boolean,
-    weightGrams: row['weight_grams'] as number,
-    collections: row['collections'] as string[],
-    version: row['version'] as number,
-    createdAt: (row['created_at'] as Date).getTime(),
-  };
 }

@@ -1,41 +1,45 @@
-// Shops: whom products, keys and webhooks belong to.
+// Shops, to which products, keys and webhooks belong.
 
 import type { Queryable } from '../../database/port.ts';
+import { column, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
 export type Shop = { id: string; name: string; createdAt: number };
 
-/** The new shop, or null when the name is taken. */
-export async function insertShop(db: Queryable, shop: Shop): Promise<Shop | null> {
+const decodeShop = rowDecoder('shop', { id: text, name: text, createdAt: column('created_at', timestamp) });
+
+/** False when the name is taken. */
+export async function insertShop(db: Queryable, shop: Shop): Promise<boolean> {
   const rows = await db.query(
     `insert into main.shop (id, name, created_at) values ($1, $2, $3) on conflict (name) do nothing returning id`,
     [shop.id, shop.name, new Date(shop.createdAt)],
   );
-  return rows.length > 0 ? shop : null;
+  return rows.length > 0;
 }
 
 /** All shops, oldest first. */
 export async function listShops(db: Queryable): Promise<Shop[]> {
-  const rows = await db.query<{ id: string; name: string; created_at: Date }>(
-    `select id, name, created_at from main.shop order by id`,
-  );
-  return rows.map((row) => ({ id: row.id, name: row.name, createdAt: row.created_at.getTime() }));
+  const rows = await db.query(`select id, name, created_at from main.shop order by id`);
+  return rows.map(decodeShop);
 }
 
-/** Ids of shops by what they are called: a name, or the id itself. */
-export async function listShopIds(db: Queryable, namesOrIds: readonly string[]): Promise<Map<string, string>> {
-  const rows = await db.query<{ called: string; id: string }>(
-    `select distinct on (called) called, id from unnest($1::text[]) as called join main.shop on name = called or id = called
-     order by called, name <> called`,
-    [namesOrIds],
+const decodeShopReference = rowDecoder('shop', { reference: text, id: text });
+
+/** Ids of shops by their references. A reference is a name or an id; the name has precedence. Unknown ones are left out. */
+export async function listShopIds(db: Queryable, references: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db.query(
+    `select distinct on (reference) reference, id
+     from unnest($1::text[]) as reference join main.shop on name = reference or id = reference
+     order by reference, name <> reference`,
+    [references],
   );
-  return new Map(rows.map(({ called, id }) => [called, id]));
+  return new Map(rows.map(decodeShopReference).map(({ reference, id }) => [reference, id]));
 }
 
 /** A shop by its name or its id. */
 export async function findShop(db: Queryable, nameOrId: string): Promise<Shop | null> {
-  const [row] = await db.query<{ id: string; name: string; created_at: Date }>(
+  const [row] = await db.query(
     `select id, name, created_at from main.shop where name = $1 or id = $1 order by name <> $1 limit 1`,
     [nameOrId],
   );
-  return row ? { id: row.id, name: row.name, createdAt: row.created_at.getTime() } : null;
+  return row ? decodeShop(row) : null;
 }

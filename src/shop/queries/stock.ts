@@ -1,41 +1,56 @@
-// Stock and its log. One statement changes a product's stock, clamps it, writes the log and records the low-stock event, so
-// that no concurrency and no crash can part them: each entry's `previous` is the `next` of the one before.
+// Stock and the adjustment log. One statement changes a product's stock, logs the change and records the low-stock event. No
+// concurrent change and no crash can separate the three: in the log, `previous` of an entry is `next` of the entry before it.
 
-import { LOW_STOCK_LEVEL, STOCK_MAX } from '../stock.ts';
-import { createId } from '../../core/time-ordered-id.ts';
-import type { Queryable, Row, Statements } from '../../database/port.ts';
+import type { Queryable, Statements } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';
+import {
+  amount,
+  boolean,
+  column,
+  integer,
+  nullable,
+  oneOf,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
+
+const SOURCES = ['inventory', 'product', 'import'] as const;
+
+/** Who made a change and why, for the adjustment log. */
+export type StockChangeOrigin = {
+  source: (typeof SOURCES)[number];
+  /** Null when the change was made without an API key. */
+  keyId: string | null;
+  reason: string;
+};
 
 export type StockChange = {
   productId: string;
-  /** A relative change, or the absolute level. */
+  /** Whether `requested` is a relative change or the absolute level. */
   mode: 'adjustment' | 'set';
   requested: number;
-  /** Change nothing unless the stock is this. */
+  /** The stock that the change requires; null for any. */
   expected: number | null;
-  reason: string;
-  source: 'inventory' | 'product' | 'import';
-  /** null: no key of the store made it. */
-  keyId: string | null;
-  now: number;
 };
 
-export type StockResult = {
-  productId: string;
-  name: string;
-  trackInventory: boolean;
-  previous: number;
-  /** The level now; the same as `previous` when `expected` did not hold. */
-  next: number;
-  /** Null when `expected` did not hold: nothing was changed and nothing logged. */
-  adjustmentId: string | null;
+/** What the statement needs besides the change itself. */
+type StockChangeOptions = {
+  /** The highest stock. The lowest is 0. */
+  stockMax: number;
+  /** An event is recorded when tracked stock goes from above this level to it or below. */
+  lowStockLevel: number;
+  /** The id of that event. */
+  eventId: string;
+  now: number;
 };
 
 const ADJUST = `
   with target as (
     select id, shop_id, name, inventory as previous, track_inventory,
       case when $3 = 'set' then greatest($4::bigint, 0)
-        else least(greatest(inventory + $4::bigint, 0), ${STOCK_MAX}) end::integer as next
+        else least(greatest(inventory + $4::bigint, 0), $11::bigint) end::integer as next
     from main.product where shop_id = $1 and id = $2 for update
   ), changed as (
     update main.product as product
@@ -51,74 +66,87 @@ const ADJUST = `
   ), low as (
     insert into main.event (id, shop_id, type, data, created_at)
     select $10, shop_id, 'inventory.low', json_build_object('productId', changed.id, 'name', name, 'inventory', next,
-      'previous', previous, 'threshold', ${LOW_STOCK_LEVEL}, 'adjustmentId', 'adj_' || logged.id)::text, $9
+      'previous', previous, 'threshold', $12::integer, 'adjustmentId', 'adj_' || logged.id)::text, $9
     from changed, logged
-    where track_inventory and previous > ${LOW_STOCK_LEVEL} and next <= ${LOW_STOCK_LEVEL}
+    where track_inventory and previous > $12::integer and next <= $12::integer
   )
   select target.*, (select id from logged) as adjustment_id from target`;
 
-/** Changes the stock of a product; null when the shop has no such product. Within a transaction, or as one of its own. */
-export async function adjustStock(
+const decodeAdjusted = rowDecoder('stock change', {
+  name: text,
+  trackInventory: column('track_inventory', boolean),
+  previous: integer,
+  next: integer,
+  adjustmentId: column('adjustment_id', nullable(amount)),
+});
+
+/** A change of stock as it was applied and logged. */
+export type AppliedStockChange = Pick<StockChange, 'productId' | 'mode' | 'requested'> & {
+  name: string;
+  trackInventory: boolean;
+  previous: number;
+  next: number;
+  adjustmentId: string;
+};
+
+/** `unexpected`: the stock was `level`, not the expected one; nothing was changed or logged. */
+export type StockChangeResult =
+  | { outcome: 'applied'; change: AppliedStockChange }
+  | { outcome: 'unexpected'; level: number };
+
+/** Changes the stock of a product; null when the shop has no such product. Atomic, in a transaction or without one. */
+export async function updateStock(
   db: Queryable | Statements,
   shopId: string,
-  change: StockChange,
-): Promise<StockResult | null> {
-  const params = [
-    shopId,
-    change.productId,
-    change.mode,
-    change.requested,
-    change.expected,
-    change.reason,
-    change.source,
-    change.keyId,
-    new Date(change.now),
-    createId('evt', change.now),
-  ];
+  change: StockChange & StockChangeOrigin & StockChangeOptions,
+): Promise<StockChangeResult | null> {
+  const { productId, mode, requested, expected, reason, source, keyId, now } = change;
+  const { eventId, stockMax, lowStockLevel } = change;
+  const origin = [reason, source, keyId, new Date(now)];
+  const params = [shopId, productId, mode, requested, expected, ...origin, eventId, stockMax, lowStockLevel];
   const [row] = await queryHot(db, ADJUST, params);
   if (!row) return null;
-  const applied = row['adjustment_id'] !== null;
-  return {
-    productId: row['id'] as string,
-    name: row['name'] as string,
-    trackInventory: row['track_inventory'] as boolean,
-    previous: row['previous'] as number,
-    next: (applied ? row['next'] : row['previous']) as number,
-    adjustmentId: applied ? `adj_${row['adjustment_id']}` : null,
-  };
+  const { adjustmentId, ...levels } = decodeAdjusted(row);
+  if (adjustmentId === null) return { outcome: 'unexpected', level: levels.previous };
+  const applied = { ...levels, productId, mode, requested, adjustmentId: toAdjustmentId(adjustmentId) };
+  return { outcome: 'applied', change: applied };
 }
 
 export type StockLevel = { productId: string; name: string; inventory: number };
 
-/** Tracked products of a shop with their stock, newest first; with `atMost` only those at or below it. */
+const decodeLevel = rowDecoder('product', { productId: column('id', text), name: text, inventory: integer });
+
+/** Tracked products of a shop with their stock, newest first; with `atMost` only those with at most that stock. */
 export async function listStock(
   db: Queryable,
   shopId: string,
   options: { productId: string | null; atMost: number | null },
 ): Promise<StockLevel[]> {
-  const rows = await db.query<{ id: string; name: string; inventory: number }>(
+  const rows = await db.query(
     `select id, name, inventory from main.product
      where shop_id = $1 and track_inventory and ($2::text is null or id = $2) and ($3::integer is null or inventory <= $3)
      order by id desc`,
     [shopId, options.productId, options.atMost],
   );
-  return rows.map((row) => ({ productId: row.id, name: row.name, inventory: row.inventory }));
+  return rows.map(decodeLevel);
 }
 
-export type Adjustment = {
-  sequence: string;
-  id: string;
-  productId: string;
-  previous: number;
-  next: number;
-  requested: number;
-  reason: string;
-  source: string;
-  keyId: string | null;
-  createdAt: number;
-};
+const decodeAdjustment = rowDecoder('adjustment', {
+  sequence: column('id', amount),
+  productId: column('product_id', text),
+  previous: integer,
+  next: integer,
+  requested: safeInteger,
+  reason: text,
+  source: oneOf(SOURCES),
+  keyId: column('key_id', nullable(text)),
+  createdAt: column('created_at', timestamp),
+});
 
-/** The log of a shop, or of one product of it, newest first, before the given place. */
+/** An entry of the adjustment log. `sequence` is its number in the log. */
+export type Adjustment = ReturnType<typeof decodeAdjustment> & { id: string };
+
+/** The log of a shop, or of one product of it, newest first, older than the entry numbered `before`. */
 export async function listAdjustments(
   db: Queryable,
   shopId: string,
@@ -130,20 +158,12 @@ export async function listAdjustments(
      order by id desc limit $4`,
     [shopId, options.productId, options.before, options.limit],
   );
-  return rows.map(toAdjustment);
+  return rows.map((row) => {
+    const entry = decodeAdjustment(row);
+    return { ...entry, id: toAdjustmentId(entry.sequence) };
+  });
 }
 
-function toAdjustment(row: Row): Adjustment {
-  return {
-    sequence: String(row['id']),
-    id: `adj_${row['id']}`,
-    productId: row['product_id'] as string,
-    previous: row['previous'] as number,
-    next: row['next'] as number,
-    requested: Number(row['requested']),
-    reason: row['reason'] as string,
-    source: row['source'] as string,
-    keyId: row['key_id'] as string | null,
-    createdAt: (row['created_at'] as Date).getTime(),
-  };
+function toAdjustmentId(sequence: bigint): string {
+  return `adj_${sequence}`;
 }

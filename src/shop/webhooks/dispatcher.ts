@@ -1,5 +1,5 @@
-// Delivers what happened: events become deliveries, due ones are leased, signed, sent and recorded. At least once: a process
-// that dies anywhere in between leaves a lease that runs out. A receiver must never wait for another one.
+// Makes deliveries of events, and leases, signs, sends and records those that are due. Delivery is at least once: the lease of a
+// process that dies runs out, and another process sends again. A slow receiver must not delay deliveries to others.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
@@ -8,159 +8,157 @@ import { claimDeliveries, deleteOldEvents, insertDeliveries, updateReleased } fr
 import { toWebhookBody } from '../events.ts';
 import { signWebhook } from './signature.ts';
 import type { Log } from '../../core/log.ts';
-import { createRecorder, STATEMENT_TIMEOUT_MS } from './recorder.ts';
-import type { SendRequest, Sender } from './sender.ts';
+import { AttemptRecorder, WEBHOOK_STATEMENT_TIMEOUT_MS } from './recorder.ts';
+import type { WebhookRequest, WebhookSender } from './sender.ts';
 
-export type WorkerOptions = {
+export type DispatcherOptions = {
   main: Database;
   clock: Clock;
   log: Log;
-  sender: Sender;
-  /** From 0 up to 1: spreads retries. */
-  random?: () => number;
-  limits?: WorkerLimits;
-  /** Called when a try has been recorded: its place is free again. */
+  sender: WebhookSender;
+  /** At least 0 and less than 1: spreads retries. */
+  random: () => number;
+  limits?: DispatchLimits;
+  /** Called when an attempt is recorded and another delivery can be sent. */
   onFree?: () => void;
 };
 
-export type WorkerLimits = {
-  /** Sends under way in this process. */
+export type DispatchLimits = {
+  /** Concurrent sends of this process. */
   sendsMax: number;
-  /** Of these, sends to receivers that fail: many dead ones leave the others room. */
+  /** Of these, sends to webhooks that fail, so that dead receivers leave room for others. */
   failingSendsMax: number;
+  /** Concurrent sends to one webhook. */
   perWebhookMax: number;
-  /** How long `close` waits for sends that are under way. Shorter than the service waits for its workers. */
+  /** How long `close` waits for sends. Shorter than the service waits for its workers. */
   closeWaitMs: number;
 };
 
-export const WORKER_LIMITS: WorkerLimits = {
+export const DISPATCH_LIMITS: DispatchLimits = {
   sendsMax: 256,
   failingSendsMax: 128,
   perWebhookMax: 8,
   closeWaitMs: 3_000,
 };
 
-/** Longer than any send and its recording take. */
-export const LEASE_MS = 60_000;
+/** Longer than a send and its recording take. */
+export const DELIVERY_LEASE_MS = 60_000;
 const FAN_OUT_SIZE = 200;
-/** Bounds one turn; what is left is the next one's. */
+/** Bounds one dispatch; the next one continues. */
 const FAN_OUT_BATCHES_MAX = 50;
-/** Bounds one run. */
-const TURNS_MAX = 1_000;
-/** How long events and their deliveries are kept, and how often the old ones are looked for. */
 export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
-const FORGET_PERIOD_MS = 3_600_000;
-const FORGET_SIZE = 1_000;
-const FORGET_BATCHES_MAX = 20;
+/** How often old events are deleted, and how many at most. */
+const DELETE_PERIOD_MS = 3_600_000;
+const DELETE_SIZE = 1_000;
+const DELETE_BATCHES_MAX = 20;
 
-export type WebhookWorker = {
+export class DeliveryDispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #limits: DispatchLimits;
+  readonly #recorder: AttemptRecorder;
+  readonly #sends = new Map<ClaimedDelivery, Promise<void>>();
+  readonly #stopping = new AbortController();
+  /** The last dispatch: each waits for the one before it. */
+  #dispatching: Promise<unknown> = Promise.resolve();
+  #deleteAt = 0;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? DISPATCH_LIMITS;
+    this.#recorder = new AttemptRecorder(options);
+  }
+
   /**
-   * Starts every send that is due and has room, and returns how many, without waiting for them. Looks for new events first,
-   * unless it is told that there is no news.
+   * Starts the sends that are due, within the limits, and returns how many. Does not wait for them. With `fanOut` it first makes
+   * deliveries of new events.
    */
-  turn(looks?: boolean): Promise<number>;
-  /** Turns until nothing is due any more, and waits for every send; returns how many there were. */
-  run(): Promise<number>;
-  /** Waits a moment for what is under way, then gives it back unsent. */
-  close(): Promise<void>;
-};
+  dispatch({ fanOut }: { fanOut: boolean } = { fanOut: true }): Promise<number> {
+    const dispatched = this.#dispatching.then(() => this.#dispatchNow(fanOut));
+    this.#dispatching = dispatched.catch(() => undefined);
+    return dispatched;
+  }
 
-export function createWebhookWorker(options: WorkerOptions): WebhookWorker {
-  const { main, clock, log, sender, limits = WORKER_LIMITS } = options;
-  const recorder = createRecorder(options);
-  const underWay = new Map<ClaimedDelivery, Promise<void>>();
-  const stopping = new AbortController();
-  let turning: Promise<unknown> = Promise.resolve();
-  let forgetAt = 0;
+  /** Resolves when every send that was started is recorded. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#sends.values());
+  }
 
-  const turnOnce = async (looks: boolean): Promise<number> => {
-    if (stopping.signal.aborted) return 0;
-    if (looks) await fanOut(main, clock);
-    if (clock() >= forgetAt) {
-      forgetAt = clock() + FORGET_PERIOD_MS;
-      await forgetOldEvents(main, clock());
+  /** Waits `closeWaitMs` for the sends, then aborts them and releases their leases. */
+  async close(): Promise<void> {
+    await this.#dispatching;
+    const timer = setTimeout(() => this.#stopping.abort(), this.#limits.closeWaitMs);
+    await this.settled();
+    clearTimeout(timer);
+    this.#stopping.abort();
+    this.#options.sender.close();
+  }
+
+  async #dispatchNow(fanOut: boolean): Promise<number> {
+    if (this.#stopping.signal.aborted) return 0;
+    const { main, clock } = this.#options;
+    if (fanOut) await fanOutEvents(main, clock());
+    if (clock() >= this.#deleteAt) {
+      this.#deleteAt = clock() + DELETE_PERIOD_MS;
+      await deleteEvents(main, clock());
     }
-    const claimed = await claim(main, { now: clock(), underWay: [...underWay.keys()], limits });
-    for (const delivery of claimed) underWay.set(delivery, handle(delivery));
+    const claimed = await this.#claim(clock());
+    for (const delivery of claimed) this.#sends.set(delivery, this.#sendAndRecord(delivery));
     return claimed.length;
-  };
+  }
 
-  const turn = (looks = true): Promise<number> => {
-    const next = turning.then(() => turnOnce(looks));
-    turning = next.catch(() => undefined);
-    return next;
-  };
+  async #claim(now: number): Promise<ClaimedDelivery[]> {
+    const { sendsMax, failingSendsMax, perWebhookMax } = this.#limits;
+    const max = sendsMax - this.#sends.size;
+    if (max <= 0) return [];
+    const sending = new Map<string, number>();
+    let failing = 0;
+    for (const { webhookId, isFailing } of this.#sends.keys()) {
+      sending.set(webhookId, (sending.get(webhookId) ?? 0) + 1);
+      if (isFailing) failing += 1;
+    }
+    return claimDeliveries(this.#options.main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), {
+      now,
+      leasedUntil: now + DELIVERY_LEASE_MS,
+      max,
+      failingMax: Math.max(0, failingSendsMax - failing),
+      perWebhookMax,
+      sending,
+    });
+  }
 
-  /** Never rejects: what cannot be recorded is due again when its lease ends. */
-  const handle = async (delivery: ClaimedDelivery): Promise<void> => {
+  /** Never rejects: a delivery whose attempt cannot be recorded is due again when its lease ends. */
+  async #sendAndRecord(delivery: ClaimedDelivery): Promise<void> {
+    const { main, clock, log, sender, onFree } = this.#options;
     try {
-      const outcome = await sender.send(toRequest(delivery, clock()), stopping.signal);
-      if (stopping.signal.aborted && outcome.status === null)
-        await updateReleased(main.within(STATEMENT_TIMEOUT_MS), delivery);
-      else await recorder.record(delivery, outcome);
+      const result = await sender.send(toRequest(delivery, clock()), this.#stopping.signal);
+      const wasAborted = this.#stopping.signal.aborted && result.status === null;
+      if (wasAborted) await updateReleased(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), delivery);
+      else await this.#recorder.record(delivery, result);
     } catch (error) {
       log.warn('a webhook delivery could not be recorded', { delivery: delivery.id, error });
     } finally {
-      underWay.delete(delivery);
-      options.onFree?.();
+      this.#sends.delete(delivery);
+      onFree?.();
     }
-  };
-
-  return {
-    turn,
-    run: async () => {
-      let total = 0;
-      for (let turns = 0; turns < TURNS_MAX; turns += 1) {
-        const started = await turn();
-        await Promise.all(underWay.values());
-        if (started === 0) break;
-        total += started;
-      }
-      return total;
-    },
-    close: async () => {
-      await turning;
-      const timer = setTimeout(() => stopping.abort(), limits.closeWaitMs);
-      await Promise.all(underWay.values());
-      clearTimeout(timer);
-      stopping.abort();
-      sender.close();
-    },
-  };
-}
-
-async function fanOut(main: Database, clock: Clock): Promise<void> {
-  for (let batches = 0; batches < FAN_OUT_BATCHES_MAX; batches += 1) {
-    if ((await insertDeliveries(main.within(STATEMENT_TIMEOUT_MS), clock(), FAN_OUT_SIZE)) < FAN_OUT_SIZE) return;
   }
 }
 
-type Claim = { now: number; underWay: readonly ClaimedDelivery[]; limits: WorkerLimits };
-
-async function claim(main: Database, { now, underWay, limits }: Claim): Promise<ClaimedDelivery[]> {
-  const max = limits.sendsMax - underWay.length;
-  if (max <= 0) return [];
-  const counts = new Map<string, number>();
-  for (const { webhookId } of underWay) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
-  const failing = underWay.filter(({ isFailing }) => isFailing).length;
-  return claimDeliveries(main.within(STATEMENT_TIMEOUT_MS), {
-    now,
-    leasedUntil: now + LEASE_MS,
-    max,
-    failingMax: Math.max(0, limits.failingSendsMax - failing),
-    perWebhookMax: limits.perWebhookMax,
-    underWay: counts,
-  });
+async function fanOutEvents(main: Database, now: number): Promise<void> {
+  for (let batches = 0; batches < FAN_OUT_BATCHES_MAX; batches += 1) {
+    const events = await insertDeliveries(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), now, FAN_OUT_SIZE);
+    if (events < FAN_OUT_SIZE) return;
+  }
 }
 
-function toRequest({ url, secrets, event }: ClaimedDelivery, now: number): SendRequest {
+async function deleteEvents(main: Database, now: number): Promise<void> {
+  const before = now - EVENTS_KEPT_MS;
+  for (let batches = 0; batches < DELETE_BATCHES_MAX; batches += 1) {
+    const events = await deleteOldEvents(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), before, DELETE_SIZE);
+    if (events < DELETE_SIZE) return;
+  }
+}
+
+function toRequest({ url, secrets, event }: ClaimedDelivery, now: number): WebhookRequest {
   const body = toWebhookBody(event);
   return { url, body, headers: signWebhook({ id: event.id, body, secrets, now }) };
-}
-
-async function forgetOldEvents(main: Database, now: number): Promise<void> {
-  for (let batches = 0; batches < FORGET_BATCHES_MAX; batches += 1) {
-    if ((await deleteOldEvents(main.within(STATEMENT_TIMEOUT_MS), now - EVENTS_KEPT_MS, FORGET_SIZE)) < FORGET_SIZE)
-      return;
-  }
 }

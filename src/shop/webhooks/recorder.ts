@@ -1,103 +1,103 @@
-// Records what came of tries, many in one transaction: while one is being committed the next outcomes gather. It also judges
-// the receivers: who works, who fails, who is disabled.
+// Records the results of attempts, many in one transaction: results that arrive while one transaction commits are written by the
+// next. With the results it records the health of the receivers.
 
 import type { Clock } from '../../core/clock.ts';
-import type { Database, Statements } from '../../database/port.ts';
+import type { Database, Queryable } from '../../database/port.ts';
 import type { Attempt, ClaimedDelivery } from '../queries/deliveries.ts';
 import { updateAttempts } from '../queries/deliveries.ts';
-import { updateWebhookHealth } from '../queries/webhooks.ts';
-import type { Outcome } from './delivery.ts';
-import { judgeOutcome } from './delivery.ts';
-import { FAILING_MAX_MS } from './retry-schedule.ts';
+import { listWebhookHealthForUpdate, updateWebhookHealth } from '../queries/webhooks.ts';
+import type { AttemptResult } from './attempt.ts';
+import { judgeAttempt } from './attempt.ts';
+import type { HealthSign } from './health.ts';
+import { combineSigns, judgeHealth, toHealthSign } from './health.ts';
 import type { Log } from '../../core/log.ts';
 
-export type RecorderOptions = { main: Database; clock: Clock; log: Log; random?: () => number };
-
-export type Recorder = {
-  /** Resolves when it is committed. */
-  record(delivery: ClaimedDelivery, outcome: Outcome): Promise<void>;
+export type RecorderOptions = {
+  main: Database;
+  clock: Clock;
+  log: Log;
+  /** At least 0 and less than 1. */
+  random: () => number;
 };
 
-type Entry = { attempt: Attempt; webhookId: string; wasFailing: boolean; isGone: boolean };
+type Entry = { attempt: Attempt; webhookId: string; wasFailing: boolean; sign: HealthSign };
+type PendingEntry = { entry: Entry; resolve: () => void; reject: (error: unknown) => void };
 
 const BATCH_SIZE_MAX = 200;
-/** A statement or transaction of the worker that is not answered by then is given up: far shorter than a lease. */
-export const STATEMENT_TIMEOUT_MS = 10_000;
-const GONE_REASON = 'The receiver answered 410 Gone.';
-const FAILING_REASON = 'No delivery has succeeded for five days.';
+/** For each statement and transaction of webhook workers. Far shorter than a lease. */
+export const WEBHOOK_STATEMENT_TIMEOUT_MS = 10_000;
 
-export function createRecorder({ main, clock, log, random = Math.random }: RecorderOptions): Recorder {
-  let waiting: { entry: Entry; resolve: () => void; reject: (error: unknown) => void }[] = [];
-  let writing = false;
+export class AttemptRecorder {
+  readonly #options: RecorderOptions;
+  #pending: PendingEntry[] = [];
+  #isWriting = false;
 
-  const write = async () => {
-    writing = true;
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH_SIZE_MAX);
-      waiting = waiting.slice(BATCH_SIZE_MAX);
-      try {
-        const entries = batch.map(({ entry }) => entry);
-        const disabled = await writeEntries(main.within(STATEMENT_TIMEOUT_MS), entries, clock());
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Records an attempt that ended now. Resolves when it is committed. */
+  record(delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
+    const now = this.#options.clock();
+    const { id, claims, attempts, webhookId, isFailing } = delivery;
+    const verdict = judgeAttempt(result, { attempts, now, random: this.#options.random() });
+    const attempt = { id, claims, at: now, status: result.status, durationMs: result.durationMs, ...verdict };
+    const entry = { attempt, webhookId, wasFailing: isFailing, sign: toHealthSign(result) };
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#pending.push({ entry, resolve, reject });
+    if (!this.#isWriting) void this.#writePending();
+    return promise;
+  }
+
+  async #writePending(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#pending.length > 0) await this.#writeBatch(this.#pending.splice(0, BATCH_SIZE_MAX));
+    this.#isWriting = false;
+  }
+
+  async #writeBatch(batch: readonly PendingEntry[]): Promise<void> {
+    const { main, clock, log } = this.#options;
+    const entries = batch.map(({ entry }) => entry);
+    const attempts = entries.map(({ attempt }) => attempt);
+    const signs = signsByWebhook(entries);
+    try {
+      const statements = main.within(WEBHOOK_STATEMENT_TIMEOUT_MS);
+      if (signs.size === 0) await updateAttempts(statements, attempts);
+      else {
+        const disabled = await statements.transaction(async (tx) => {
+          // Webhooks are locked before deliveries, as a deletion of a webhook locks them, so that the two cannot deadlock.
+          const ids = await recordHealth(tx, signs, clock());
+          await updateAttempts(tx, attempts);
+          return ids;
+        });
         for (const webhook of disabled) log.warn('a webhook was disabled', { webhook });
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
       }
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
     }
-    writing = false;
-  };
-
-  return {
-    record: (delivery, outcome) => {
-      const now = clock();
-      const { id, claims, attempts, webhookId, isFailing } = delivery;
-      const verdict = judgeOutcome(outcome, { attempts, now, random: random() });
-      const { state, dueAt, error, isGone } = verdict;
-      const attempt = {
-        id,
-        claims,
-        state,
-        dueAt,
-        at: now,
-        status: outcome.status,
-        error,
-        durationMs: outcome.durationMs,
-      };
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      waiting.push({ entry: { attempt, webhookId, wasFailing: isFailing, isGone }, resolve, reject });
-      if (!writing) void write();
-      return promise;
-    },
-  };
+  }
 }
 
-/** Returns the subscriptions that were disabled. */
-async function writeEntries(main: Statements, entries: readonly Entry[], now: number): Promise<string[]> {
-  const attempts = entries.map(({ attempt }) => attempt);
-  const isDelivered = ({ attempt }: Entry) => attempt.state === 'delivered';
-  const succeeded = new Set(entries.filter(isDelivered).map(({ webhookId }) => webhookId));
-  const failed = new Set(entries.filter((entry) => !isDelivered(entry)).map(({ webhookId }) => webhookId));
-  const gone = entries.filter(({ isGone }) => isGone).map(({ webhookId }) => webhookId);
-  // One success among the tries of a moment shows that the receiver works.
-  const failing = [...failed].filter((id) => !succeeded.has(id));
-  const mended = new Set(entries.filter(({ wasFailing }) => wasFailing).map(({ webhookId }) => webhookId));
-  const healed = [...succeeded].filter((id) => mended.has(id));
-  if (failing.length === 0 && gone.length === 0 && healed.length === 0) {
-    await updateAttempts(main, attempts);
-    return [];
+/** The combined signs of the webhooks whose health may change: a success changes only that of a failing webhook. */
+function signsByWebhook(entries: readonly Entry[]): Map<string, HealthSign> {
+  const signs = new Map<string, HealthSign>();
+  const failing = new Set(entries.filter(({ wasFailing }) => wasFailing).map(({ webhookId }) => webhookId));
+  for (const { webhookId, sign } of entries) {
+    const earlier = signs.get(webhookId);
+    signs.set(webhookId, earlier ? combineSigns(earlier, sign) : sign);
   }
-  return main.transaction(async (tx) => {
-    // The subscription before its deliveries, as who deletes it locks them: neither waits for the other.
-    const disabled = await updateWebhookHealth(tx, {
-      succeeded: healed,
-      failed: failing,
-      gone,
-      goneReason: GONE_REASON,
-      failingBefore: now - FAILING_MAX_MS,
-      failingReason: FAILING_REASON,
-      now,
-    });
-    await updateAttempts(tx, attempts);
-    return disabled;
+  return new Map([...signs].filter(([id, sign]) => sign !== 'works' || failing.has(id)));
+}
+
+/** Returns the ids of the webhooks that are disabled by this. */
+async function recordHealth(tx: Queryable, signs: ReadonlyMap<string, HealthSign>, now: number): Promise<string[]> {
+  const webhooks = await listWebhookHealthForUpdate(tx, [...signs.keys()]);
+  const changes = webhooks.flatMap((webhook) => {
+    const sign = signs.get(webhook.id);
+    const change = sign ? judgeHealth(webhook, sign, now) : null;
+    return change ? [{ id: webhook.id, ...change }] : [];
   });
+  if (changes.length > 0) await updateWebhookHealth(tx, changes, now);
+  return changes.filter(({ disabledReason }) => disabledReason !== null).map(({ id }) => id);
 }

@@ -1,5 +1,5 @@
-// What a host name stands for. Names that strangers chose are asked of the name servers directly: the system's resolver works in
-// four threads that it shares with the file system, and four names that hang would stop everyone.
+// Resolves the host names of webhooks. Shops choose these names, so they are resolved by DNS queries of our own: the system's
+// resolver runs in four threads that it shares with the file system, and four names that hang would block both.
 
 import dns from 'node:dns';
 
@@ -11,9 +11,9 @@ export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
 const SERVER_TIMEOUT_MS = 3_000;
 const TRIES = 2;
 
-/** `bySystem`: as every program on this machine does it, its hosts file included. */
+/** With `bySystem`, names are resolved as other programs on this machine do, the hosts file included. */
 export function createResolve(bySystem: boolean): Resolve {
-  return bySystem ? resolveBySystem : createServerResolve();
+  return bySystem ? resolveBySystem : createDnsResolve();
 }
 
 async function resolveBySystem(hostname: string): Promise<ResolvedAddress[]> {
@@ -21,14 +21,14 @@ async function resolveBySystem(hostname: string): Promise<ResolvedAddress[]> {
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 }
 
-function createServerResolve(): Resolve {
+function createDnsResolve(): Resolve {
   const resolver = new dns.promises.Resolver({ timeout: SERVER_TIMEOUT_MS, tries: TRIES });
   return async (hostname) => {
-    const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const found: ResolvedAddress[] = [];
-    if (four.status === 'fulfilled') found.push(...four.value.map((address) => ({ address, family: 4 as const })));
-    if (six.status === 'fulfilled') found.push(...six.value.map((address) => ({ address, family: 6 as const })));
-    if (found.length === 0 && four.status === 'rejected') throw four.reason;
+    if (ipv4.status === 'fulfilled') found.push(...ipv4.value.map((address) => ({ address, family: 4 as const })));
+    if (ipv6.status === 'fulfilled') found.push(...ipv6.value.map((address) => ({ address, family: 6 as const })));
+    if (found.length === 0 && ipv4.status === 'rejected') throw ipv4.reason;
     return found;
   };
 }

@@ -1,22 +1,22 @@
-// Secrets and signatures as Standard Webhooks has them (standardwebhooks.com): HMAC-SHA256 over `id.timestamp.body`.
+// Secrets and signatures of webhooks by Standard Webhooks (standardwebhooks.com): HMAC-SHA256 of `id.timestamp.body`.
 
 import { createHmac } from 'node:crypto';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** How long the secret that was replaced goes on signing beside the new one. */
-export const ROTATION_OVERLAP_MS = 24 * 3_600_000;
+/** How long the previous secret still signs after a rotation. */
+export const SECRET_ROTATION_OVERLAP_MS = 24 * 3_600_000;
 
-/** A new secret. `randomBytes` is the system's source of randomness. */
+/** A new secret. `randomBytes` must be a cryptographic source of randomness. */
 export function createWebhookSecret(randomBytes: (size: number) => Uint8Array): string {
   return SECRET_PREFIX + Buffer.from(randomBytes(SECRET_BYTES)).toString('base64');
 }
 
-export type SignedMessage = { id: string; body: string; secrets: readonly string[]; now: number };
+export type WebhookMessage = { id: string; body: string; secrets: readonly string[]; now: number };
 
-/** The three headers that let a receiver tell a delivery from a forgery, with one signature for each secret. */
-export function signWebhook({ id, body, secrets, now }: SignedMessage): Record<string, string> {
+/** The headers by which a receiver verifies a delivery, with one signature per secret. The timestamp is in seconds. */
+export function signWebhook({ id, body, secrets, now }: WebhookMessage): Record<string, string> {
   const timestamp = String(Math.floor(now / 1_000));
   const signatures = secrets.map((secret) => `v1,${sign(secret, `${id}.${timestamp}.${body}`)}`);
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };

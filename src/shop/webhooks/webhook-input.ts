@@ -1,64 +1,43 @@
-// Subscriptions as shops ask for them: their fields with bounds and defaults, and what an update means.
+// Reads the settings of webhooks from request bodies, and computes what an update makes of a webhook.
 
 import type { ErrorDetail } from '../../core/errors.ts';
-import { JsonNumber } from '../../core/json-text.ts';
-import type { Parsed } from '../products/product.ts';
 import { countCharacters, isStorable } from '../../core/text.ts';
 import { parseTime } from '../../core/time.ts';
-import { EVENT_PATTERNS, isEventPattern } from '../events.ts';
+import type { FieldReaders, ParsedBody } from '../body-fields.ts';
+import { DETAILS_MAX, InvalidValue, isJsonObject, parseBodyFields, readBooleanField } from '../body-fields.ts';
+import type { EventPattern } from '../events.ts';
+import { EVENT_PATTERNS, EVENT_PATTERNS_DEFAULT, isEventPattern } from '../events.ts';
+import type { WebhookState } from '../queries/webhooks.ts';
 import { parseTarget } from './target.ts';
 
-/** Subscriptions a shop. */
-export const WEBHOOKS_MAX = 20;
-export const DESCRIPTION_LENGTH_MAX = 500;
-/** Enough to mend a request by; more would only be an echo of it. */
-const DETAILS_MAX = 50;
+export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 500;
 
 const DISABLED_BY_SHOP = 'Disabled by the shop.';
 
-/** What a shop decides about a subscription. */
-export type WebhookFields = { url: string; events: string[]; description: string | null; enabled: boolean };
+/** The settings that a shop chooses. */
+export type WebhookSettings = Pick<WebhookState, 'url' | 'events' | 'description' | 'enabled'>;
+export type NewWebhookSettings = Omit<WebhookSettings, 'enabled'>;
 
-/** What follows from it, and from what became of its deliveries. */
-export type WebhookState = WebhookFields & {
-  disabledReason: string | null;
-  disabledAt: number | null;
-  failingSince: number | null;
-};
+/** Whether http, and addresses that are not public, are allowed as targets. */
+export type TargetPolicy = { allowPrivate: boolean };
 
-export type WebhookRules = { allowPrivate: boolean };
-
-/** A field's value, or why it cannot be one. */
-type Read = { value: unknown } | { why: string };
-type Reader = (value: unknown, rules: WebhookRules) => Read;
-
-const READERS: Record<keyof WebhookFields, Reader> = {
-  url: readUrl,
-  events: readEvents,
-  description: (value) => {
-    const isText = typeof value === 'string' && isStorable(value) && countCharacters(value) <= DESCRIPTION_LENGTH_MAX;
-    if (value === null || isText) return { value };
-    return { why: `must be well-formed text of at most ${DESCRIPTION_LENGTH_MAX} characters, or null` };
-  },
-  enabled: (value) => (typeof value === 'boolean' ? { value } : { why: 'must be true or false' }),
-};
-
-/** Reads a create: the URL is required; without `events` it is told of everything. */
-export function parseNewWebhook(body: unknown, rules: WebhookRules): Parsed<Omit<WebhookFields, 'enabled'>> {
-  const input = parseFields(body, ['url', 'events', 'description'], rules);
+/** Reads the settings of a new webhook: `url` is required. */
+export function parseNewWebhook(body: unknown, policy: TargetPolicy): ParsedBody<NewWebhookSettings> {
+  const { enabled: _, ...readers } = settingReaders(policy);
+  const input = parseBodyFields<NewWebhookSettings>(body, readers, 'a webhook');
   if (!input.ok) return input;
-  const { url, events = ['product.*', 'inventory.low'], description = null } = input.value;
+  const { url, events = [...EVENT_PATTERNS_DEFAULT], description = null } = input.value;
   if (url === undefined) return { ok: false, details: [{ path: 'url', message: 'is required' }] };
   return { ok: true, value: { url, events, description } };
 }
 
-/** Reads an update. Unknown fields are wrong: a misspelt field must not be lost. */
-export function parseWebhookInput(body: unknown, rules: WebhookRules): Parsed<Partial<WebhookFields>> {
-  return parseFields(body, ['url', 'events', 'description', 'enabled'], rules);
+/** Reads the settings that an update changes. */
+export function parseWebhookInput(body: unknown, policy: TargetPolicy): ParsedBody<Partial<WebhookSettings>> {
+  return parseBodyFields<WebhookSettings>(body, settingReaders(policy), 'a webhook');
 }
 
-/** What an update makes of a subscription; null when it changes nothing. Enabling it and another URL forget its failures. */
-export function mergeWebhook(before: WebhookState, input: Partial<WebhookFields>, now: number): WebhookState | null {
+/** The webhook after an update; null when nothing changes. A new URL and enabling both reset the failures. */
+export function mergeWebhook(before: WebhookState, input: Partial<WebhookSettings>, now: number): WebhookState | null {
   const after: WebhookState = { ...before, ...input };
   if (after.url !== before.url) after.failingSince = null;
   if (after.enabled && !before.enabled) {
@@ -70,13 +49,13 @@ export function mergeWebhook(before: WebhookState, input: Partial<WebhookFields>
     after.disabledReason = DISABLED_BY_SHOP;
     after.disabledAt = now;
   }
-  const names = Object.keys(READERS) as (keyof WebhookFields)[];
+  const names = ['url', 'events', 'description', 'enabled'] as const;
   return names.some((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name])) ? after : null;
 }
 
-/** Reads the body of a recovery: the time since which everything is to be recovered. */
-export function parseRecovery(body: unknown): Parsed<number> {
-  if (!isObject(body)) return notAnObject();
+/** Reads the body of a recovery: the time from which events are recovered, in milliseconds. */
+export function parseRecovery(body: unknown): ParsedBody<number> {
+  if (!isJsonObject(body)) return { ok: false, details: [{ path: '', message: 'must be a JSON object' }] };
   const details: ErrorDetail[] = Object.keys(body)
     .filter((name) => name !== 'since')
     .slice(0, DETAILS_MAX)
@@ -87,41 +66,31 @@ export function parseRecovery(body: unknown): Parsed<number> {
   return at === null || details.length > 0 ? { ok: false, details } : { ok: true, value: at };
 }
 
-function parseFields(
-  body: unknown,
-  names: (keyof WebhookFields)[],
-  rules: WebhookRules,
-): Parsed<Partial<WebhookFields>> {
-  if (!isObject(body)) return notAnObject();
-  const details: ErrorDetail[] = [];
-  const value: Record<string, unknown> = {};
-  for (const [path, given] of Object.entries(body)) {
-    const name = names.find((known) => known === path);
-    const read = name ? READERS[name](given, rules) : { why: 'is not a field of a webhook' };
-    if ('why' in read) details.push({ path, message: read.why });
-    else value[path] = read.value;
-    if (details.length >= DETAILS_MAX) break;
-  }
-  return details.length > 0 ? { ok: false, details } : { ok: true, value };
+function settingReaders(policy: TargetPolicy): FieldReaders<WebhookSettings> {
+  return {
+    url: (value) => readUrl(value, policy),
+    events: readEvents,
+    description: readDescription,
+    enabled: readBooleanField,
+  };
 }
 
-function readUrl(value: unknown, { allowPrivate }: WebhookRules): Read {
-  if (typeof value !== 'string') return { why: 'must be a URL' };
+function readUrl(value: unknown, { allowPrivate }: TargetPolicy): string | InvalidValue {
+  if (typeof value !== 'string') return new InvalidValue('must be a URL');
   const target = parseTarget(value, allowPrivate);
-  return 'refusal' in target ? { why: target.refusal } : { value };
+  return 'error' in target ? new InvalidValue(target.error) : value;
 }
 
-function readEvents(value: unknown): Read {
-  const why = `must list at least one of ${EVENT_PATTERNS.join(', ')}`;
-  if (!Array.isArray(value) || value.length === 0 || value.length > EVENT_PATTERNS.length) return { why };
-  const names = value.filter((one) => typeof one === 'string' && isEventPattern(one)) as string[];
-  return names.length === value.length ? { value: [...new Set(names)] } : { why };
+function readEvents(value: unknown): EventPattern[] | InvalidValue {
+  const invalid = new InvalidValue(`must list at least one of ${EVENT_PATTERNS.join(', ')}`);
+  if (!Array.isArray(value) || value.length === 0 || value.length > EVENT_PATTERNS.length) return invalid;
+  const patterns = value.filter((one): one is EventPattern => typeof one === 'string' && isEventPattern(one));
+  return patterns.length === value.length ? [...new Set(patterns)] : invalid;
 }
 
-function isObject(body: unknown): body is Record<string, unknown> {
-  return typeof body === 'object' && body !== null && !Array.isArray(body) && !(body instanceof JsonNumber);
-}
-
-function notAnObject(): { ok: false; details: ErrorDetail[] } {
-  return { ok: false, details: [{ path: '', message: 'must be a JSON object' }] };
+function readDescription(value: unknown): string | null | InvalidValue {
+  if (value === null) return null;
+  const lengthMax = WEBHOOK_DESCRIPTION_LENGTH_MAX;
+  if (typeof value === 'string' && isStorable(value) && countCharacters(value) <= lengthMax) return value;
+  return new InvalidValue(`must be well-formed text of at most ${lengthMax} characters, or null`);
 }

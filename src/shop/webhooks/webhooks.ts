@@ -1,5 +1,5 @@
-// Subscriptions of a shop: made, changed, tested and recovered by whoever holds a key of the shop. Who delivers is the
-// webhook worker; this only says what is due.
+// Webhooks as callers of the store interface manage, test and recover them. These functions make deliveries due; the webhook worker
+// sends them. Each throws a ServiceError for what the caller got wrong.
 
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../database/port.ts';
@@ -22,152 +22,159 @@ import {
   updateWebhookSecret,
 } from '../queries/webhooks.ts';
 import { createId, isId } from '../../core/time-ordered-id.ts';
-import type { WebhookFields } from './webhook-input.ts';
-import { WEBHOOKS_MAX, mergeWebhook } from './webhook-input.ts';
+import type { NewWebhookSettings, WebhookSettings } from './webhook-input.ts';
+import { mergeWebhook } from './webhook-input.ts';
 import { TEST_EVENT_TYPE } from '../events.ts';
-import { ROTATION_OVERLAP_MS, createWebhookSecret } from './signature.ts';
+import { SECRET_ROTATION_OVERLAP_MS, createWebhookSecret } from './signature.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { ShopCaller, Store } from '../context.ts';
+import type { ShopCaller, ShopContext } from '../context.ts';
 
-/** The words for whatever is wrong with what is told of a subscription. */
+/** The message for any invalid field of a webhook. */
 export const INVALID_WEBHOOK = 'Invalid webhook payload';
 
-/** A subscription at the only time when its secret is seen. */
+/** A webhook with a new secret. The secret is returned here and never again. */
 export type WebhookWithSecret = { webhook: Webhook; secret: string };
 
-/** Deliveries of each kind that one recovery makes due. */
+/** Webhooks of one shop. */
+const WEBHOOKS_MAX = 20;
+/** Deliveries that one recovery makes due: so many of missed events, and so many that failed. */
 const RECOVERED_MAX = 10_000;
 
-export function readWebhooks(store: Store, caller: ShopCaller): Promise<Webhook[]> {
-  return listWebhooks(store.main, caller.shopId);
+export function readWebhooks(context: ShopContext, caller: ShopCaller): Promise<Webhook[]> {
+  return listWebhooks(context.main, caller.shopId);
 }
 
-export async function readWebhook(store: Store, caller: ShopCaller, id: string): Promise<Webhook> {
-  return (await find(store.main, caller, id)) ?? missing();
+export async function readWebhook(context: ShopContext, caller: ShopCaller, id: string): Promise<Webhook> {
+  return (await find(context.main, caller, id)) ?? refuseMissing();
 }
 
 export async function createWebhook(
-  store: Store,
+  context: ShopContext,
   tx: Queryable,
   caller: ShopCaller,
-  fields: Omit<WebhookFields, 'enabled'>,
+  settings: NewWebhookSettings,
 ): Promise<WebhookWithSecret> {
-  const now = store.clock();
+  const now = context.clock();
   const secret = createWebhookSecret(randomBytes);
-  const subject = { ...fields, id: createId('whk', now), shopId: caller.shopId, secret };
-  const webhook = await insertWebhook(tx, subject, { now, max: WEBHOOKS_MAX });
+  const fields = { ...settings, id: createId('whk', now), shopId: caller.shopId, secret };
+  const webhook = await insertWebhook(tx, fields, { now, max: WEBHOOKS_MAX });
   if (!webhook) throw new ServiceError('bad_request', `A shop has at most ${WEBHOOKS_MAX} webhooks`);
   return { webhook, secret };
 }
 
 export type WebhookUpdate = {
   id: string;
-  input: Partial<WebhookFields>;
-  /** Whether the version that is there may be changed; refuses by throwing. */
+  input: Partial<WebhookSettings>;
+  /** Throws when the current version must not be changed. */
   check: (webhook: Webhook) => void;
 };
 
-/** Merges what is given into a subscription. What changes nothing writes nothing. */
+/** Merges an update into a webhook. An update that changes nothing writes nothing. */
 export async function changeWebhook(
-  store: Store,
+  context: ShopContext,
   tx: Queryable,
   caller: ShopCaller,
   update: WebhookUpdate,
 ): Promise<Webhook> {
-  const now = store.clock();
-  const before = (await lock(tx, caller, update.id)) ?? missing();
+  const now = context.clock();
+  const before = (await lock(tx, caller, update.id)) ?? refuseMissing();
   update.check(before);
-  const fields = mergeWebhook(before, update.input, now);
-  if (!fields) return before;
-  return (await updateWebhook(tx, caller.shopId, update.id, { fields, now })) ?? missing();
+  const state = mergeWebhook(before, update.input, now);
+  if (!state) return before;
+  return (await updateWebhook(tx, caller.shopId, update.id, { state, now })) ?? refuseMissing();
 }
 
-/** Deletes a subscription and what was still to be delivered to it. */
+/** Deletes a webhook and its deliveries, pending ones included. */
 export async function removeWebhook(
   tx: Queryable,
   caller: ShopCaller,
   { id, check }: Pick<WebhookUpdate, 'id' | 'check'>,
 ): Promise<void> {
-  check((await lock(tx, caller, id)) ?? missing());
+  check((await lock(tx, caller, id)) ?? refuseMissing());
   await deleteWebhook(tx, caller.shopId, id);
 }
 
-/** A new secret; the one before it signs too for a day, so that receivers can change over. */
+/** Replaces the secret. For a day deliveries are signed with the previous secret too, so that receivers can switch. */
 export async function rotateWebhookSecret(
-  store: Store,
+  context: ShopContext,
   tx: Queryable,
   caller: ShopCaller,
   id: string,
 ): Promise<WebhookWithSecret> {
-  const now = store.clock();
+  const now = context.clock();
   const secret = createWebhookSecret(randomBytes);
-  const change = { secret, previousUntil: now + ROTATION_OVERLAP_MS, now };
-  if (!isId('whk', id)) return missing();
-  return { webhook: (await updateWebhookSecret(tx, caller.shopId, id, change)) ?? missing(), secret };
+  const change = { secret, previousUntil: now + SECRET_ROTATION_OVERLAP_MS, now };
+  if (!isId('whk', id)) return refuseMissing();
+  return { webhook: (await updateWebhookSecret(tx, caller.shopId, id, change)) ?? refuseMissing(), secret };
 }
 
-/** Sends an event that says nothing, to this subscription alone. */
-export async function testWebhook(store: Store, tx: Queryable, caller: ShopCaller, id: string): Promise<Delivery> {
-  const now = store.clock();
-  await requireEnabled(tx, caller, id);
+/** Records a test event for this webhook only, whatever it subscribes to. */
+export async function testWebhook(
+  context: ShopContext,
+  tx: Queryable,
+  caller: ShopCaller,
+  id: string,
+): Promise<Delivery> {
+  const now = context.clock();
+  requireEnabled((await find(tx, caller, id)) ?? refuseMissing());
   const deliveryId = await insertDirectDelivery(tx, {
     webhookId: id,
     shopId: caller.shopId,
     eventId: createId('evt', now),
     type: TEST_EVENT_TYPE,
-    data: { webhookId: id },
+    data: JSON.stringify({ webhookId: id }),
     now,
   });
-  return (await findDelivery(tx, id, deliveryId)) ?? missing();
+  return (await findDelivery(tx, id, deliveryId)) ?? refuseMissing();
 }
 
 export type DeliveryPage = { deliveries: Delivery[]; next: string | null };
 
 /** A page of the delivery log, newest first. */
 export async function readDeliveries(
-  store: Store,
+  context: ShopContext,
   caller: ShopCaller,
   id: string,
   query: DeliveryQuery,
 ): Promise<DeliveryPage> {
-  await readWebhook(store, caller, id);
-  const rows = await listDeliveries(store.main, { webhookId: id }, { ...query, limit: query.limit + 1 });
+  await readWebhook(context, caller, id);
+  const rows = await listDeliveries(context.main, { webhookId: id }, { ...query, limit: query.limit + 1 });
   const deliveries = rows.slice(0, query.limit);
   return { deliveries, next: rows.length > query.limit ? (deliveries.at(-1)?.id ?? null) : null };
 }
 
-/** Sends one delivery again, with a fresh schedule, whatever became of it. */
+/** Makes one delivery due again with a new retry schedule, in whatever state it is. */
 export async function redeliver(
-  store: Store,
+  context: ShopContext,
   tx: Queryable,
   caller: ShopCaller,
   { id, deliveryId }: { id: string; deliveryId: string | null },
 ): Promise<Delivery> {
-  const webhook = (await find(tx, caller, id)) ?? missing();
+  const webhook = (await find(tx, caller, id)) ?? refuseMissing();
   const delivery = deliveryId === null ? null : await findDelivery(tx, id, deliveryId);
   if (!delivery) throw new ServiceError('not_found', 'Delivery not found');
-  refuseDisabled(webhook);
-  await updateDeliveryAgain(tx, id, delivery.id, store.clock());
-  return (await findDelivery(tx, id, delivery.id)) ?? missing();
+  requireEnabled(webhook);
+  await updateDeliveryAgain(tx, id, delivery.id, context.clock());
+  return (await findDelivery(tx, id, delivery.id)) ?? refuseMissing();
 }
 
 export type Recovery = {
   /** Deliveries that are due now. */
   recovered: number;
-  /** True when there are more: recover again when these are through. */
+  /** True when there are more: recover again after these are sent. */
   hasMore: boolean;
 };
 
-/** Makes everything since then due that was not delivered, what was missed while it was disabled included. */
+/** Makes every event since `since` due that was not delivered, events from while the webhook was disabled included. */
 export async function recoverWebhook(
-  store: Store,
+  context: ShopContext,
   tx: Queryable,
   caller: ShopCaller,
   { id, since }: { id: string; since: number },
 ): Promise<Recovery> {
-  await requireEnabled(tx, caller, id);
-  const { missed, revived } = await updateRecovered(tx, id, { since, now: store.clock(), limit: RECOVERED_MAX });
+  requireEnabled((await find(tx, caller, id)) ?? refuseMissing());
+  const { missed, revived } = await updateRecovered(tx, id, { since, now: context.clock(), limit: RECOVERED_MAX });
   return { recovered: missed + revived, hasMore: missed === RECOVERED_MAX || revived === RECOVERED_MAX };
 }
 
@@ -175,11 +182,7 @@ export function invalidWebhook(details: readonly ErrorDetail[]): ServiceError {
   return new ServiceError('bad_request', INVALID_WEBHOOK, { details });
 }
 
-async function requireEnabled(tx: Queryable, caller: ShopCaller, id: string): Promise<void> {
-  refuseDisabled((await find(tx, caller, id)) ?? missing());
-}
-
-/** Text that is no id of a subscription never reaches the database. */
+/** Text that is not a webhook id is not sent to the database. */
 async function find(db: Queryable, caller: ShopCaller, id: string): Promise<Webhook | null> {
   return isId('whk', id) ? findWebhook(db, caller.shopId, id) : null;
 }
@@ -188,11 +191,11 @@ async function lock(tx: Queryable, caller: ShopCaller, id: string): Promise<Webh
   return isId('whk', id) ? findWebhookForUpdate(tx, caller.shopId, id) : null;
 }
 
-function refuseDisabled(webhook: Webhook): void {
+function requireEnabled(webhook: Webhook): void {
   if (!webhook.enabled) throw new ServiceError('bad_request', 'The webhook is disabled: enable it first');
 }
 
-/** The same words for a subscription that never was, was deleted, or is another shop's. */
-function missing(): never {
+/** The same error for a webhook that never existed, was deleted, or belongs to another shop. */
+function refuseMissing(): never {
   throw new ServiceError('not_found', 'Webhook not found');
 }

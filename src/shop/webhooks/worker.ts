@@ -1,87 +1,100 @@
-// Runs the webhook worker until it is told to stop: on a period, soon when something happened, and at once when a send has made
-// room. A failed turn is logged once, and tried again at the next.
+// Dispatches webhook deliveries until it is stopped: every period, soon after a nudge, and when a finished send makes room for others.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
 import type { Log } from '../../core/log.ts';
-import { createSender } from './sender.ts';
-import { createWebhookWorker } from './dispatcher.ts';
+import { Pause } from '../../tasks/pause.ts';
+import { DeliveryDispatcher } from './dispatcher.ts';
+import { WebhookSender } from './sender.ts';
 
-export type WebhooksOptions = { main: Database; clock: Clock; log: Log; allowPrivate: boolean; periodMs?: number };
-
-export type Webhooks = {
-  /** Something happened: look soon. Cheap, and safe at any time. */
-  nudge(): void;
-  /** Waits a moment for sends that are under way. */
-  stop(): Promise<void>;
+export type WebhookWorkerOptions = {
+  main: Database;
+  clock: Clock;
+  log: Log;
+  /** At least 0 and less than 1. */
+  random: () => number;
+  /** Whether http, and addresses that are not public, are allowed. */
+  allowPrivate: boolean;
+  periodMs?: number;
 };
 
-/** Bounds how late a retry is, and an event that another process recorded. */
+/** Bounds how late a retry is sent, and an event of another process. */
 const PERIOD_MS = 1_000;
-/** The least time between turns that nudges ask for: a busy shop must not make the worker ask without a pause. */
+/** The least time between a round and one that a nudge starts, so that a busy shop does not keep the worker querying. */
 const NUDGE_GAP_MS = 25;
-/** How long sends may make room before more are claimed: a turn for several costs as much as a turn for one. */
+/** How long finished sends accumulate before a round claims more: a round for several costs as much as a round for one. */
 const FREE_GAP_MS = 4;
 
-export function startWebhooks(options: WebhooksOptions): Webhooks {
-  const { log, periodMs = PERIOD_MS } = options;
-  const sender = createSender({ allowPrivate: options.allowPrivate });
-  const worker = createWebhookWorker({ ...options, sender, onFree: () => want(performance.now() + FREE_GAP_MS) });
-  const stop = new AbortController();
-  let hasFailed = false;
-  let turnedAt = 0;
-  let lookedAt = 0;
-  let hasNews = true;
-  let nextAt = 0;
-  let wake = () => undefined as void;
-  const ended = loop();
+export class WebhookWorker {
+  readonly #dispatcher: DeliveryDispatcher;
+  readonly #log: Log;
+  readonly #periodMs: number;
+  readonly #pause = new Pause();
+  #isStopped = false;
+  /** After a failure only the period starts a round, so that nudges do not make the worker retry without a pause. */
+  #hasFailed = false;
+  /** Whether an event may have been recorded since the last fan-out. */
+  #hasNewEvents = true;
+  /** Times of the process's own clock, in milliseconds. */
+  #roundAt = 0;
+  #fanOutAt = 0;
+  #nextAt = 0;
+  #ended: Promise<void> = Promise.resolve();
 
-  return {
-    nudge: () => {
-      hasNews = true;
-      want(turnedAt + NUDGE_GAP_MS);
-    },
-    stop: async () => {
-      stop.abort();
-      wake();
-      await ended;
-      await worker.close();
-    },
-  };
-
-  /** After a failure only the period counts: whoever asks must not make the worker spin. */
-  function want(atMs: number): void {
-    if (hasFailed || atMs >= nextAt) return;
-    nextAt = atMs;
-    wake();
+  constructor(options: WebhookWorkerOptions) {
+    const sender = new WebhookSender({ allowPrivate: options.allowPrivate });
+    const onFree = () => this.#runBy(performance.now() + FREE_GAP_MS);
+    this.#dispatcher = new DeliveryDispatcher({ ...options, sender, onFree });
+    this.#log = options.log;
+    this.#periodMs = options.periodMs ?? PERIOD_MS;
   }
 
-  async function loop(): Promise<void> {
-    while (!stop.signal.aborted) {
-      turnedAt = performance.now();
-      const looks = hasNews || turnedAt - lookedAt >= periodMs;
-      if (looks) lookedAt = turnedAt;
-      hasNews = false;
-      nextAt = lookedAt + periodMs;
-      try {
-        await worker.turn(looks);
-        hasFailed = false;
-      } catch (error) {
-        if (!hasFailed) log.warn('webhooks cannot be delivered now', { error });
-        hasFailed = true;
-        nextAt = turnedAt + periodMs;
+  start(): void {
+    this.#ended = this.#loop();
+  }
+
+  /** Makes the worker check soon for new events. Cheap; may be called at any time. */
+  nudge(): void {
+    this.#hasNewEvents = true;
+    this.#runBy(this.#roundAt + NUDGE_GAP_MS);
+  }
+
+  /** Stops the loop and waits for a bounded time for the sends under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#pause.end();
+    await this.#ended;
+    await this.#dispatcher.close();
+  }
+
+  #runBy(atMs: number): void {
+    if (this.#hasFailed || atMs >= this.#nextAt) return;
+    this.#nextAt = atMs;
+    this.#pause.end();
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#runRound();
+      while (!this.#isStopped && performance.now() < this.#nextAt) {
+        await this.#pause.wait(this.#nextAt - performance.now());
       }
-      while (!stop.signal.aborted && performance.now() < nextAt) await rest(nextAt - performance.now());
     }
   }
 
-  async function rest(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    // Time has gone on since the caller looked.
-    const timer = setTimeout(resolve, Math.max(0, ms));
-    timer.unref();
-    wake = resolve;
-    await promise;
-    clearTimeout(timer);
+  async #runRound(): Promise<void> {
+    this.#roundAt = performance.now();
+    const fanOut = this.#hasNewEvents || this.#roundAt - this.#fanOutAt >= this.#periodMs;
+    if (fanOut) this.#fanOutAt = this.#roundAt;
+    this.#hasNewEvents = false;
+    this.#nextAt = this.#fanOutAt + this.#periodMs;
+    try {
+      await this.#dispatcher.dispatch({ fanOut });
+      this.#hasFailed = false;
+    } catch (error) {
+      if (!this.#hasFailed) this.#log.warn('webhooks cannot be delivered now', { error });
+      this.#hasFailed = true;
+      this.#nextAt = this.#roundAt + this.#periodMs;
+    }
   }
 }

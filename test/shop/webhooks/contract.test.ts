@@ -351,7 +351,7 @@ function suite(store: TestStore): void {
     const retried = await operate('webhooks.retry', { dead: true, shop: shop.name });
     assert.deepEqual(retried, { due: [id], skipped: [], hasMore: false });
     assert.match(await operate('webhooks.list', { state: 'lost' }), /must be one of/);
-    assert.match(await operate('webhooks.retry', { ids: ['x'] }), /no delivery id/);
+    assert.match(await operate('webhooks.retry', { ids: ['x'] }), /is not a delivery id/);
     assert.match(await operate('webhooks.list', { shop: 'nobody' }), /no shop named/);
   });
 }

@@ -6,7 +6,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import type { Database } from '../../../src/database/port.ts';
 import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
 import { updateWebhook, updateWebhookSecret } from '../../../src/shop/queries/webhooks.ts';
-import { EVENTS_KEPT_MS, LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
+import { EVENTS_KEPT_MS, DELIVERY_LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import type { Received, Receiver } from './fixtures.ts';
 import {
@@ -16,7 +16,7 @@ import {
   deliveriesOf,
   isSignedWith,
   makeShop,
-  makeWorker,
+  makeDispatcher,
   record,
   reread,
   startReceiver,
@@ -60,9 +60,9 @@ forEachEngine('webhook deliveries', (engine) => {
     await subscribe(db, { shopId: await makeShop(db), url: `${receiver.url}/stranger` });
     await record(db, shopId, 'product.updated');
     await record(db, shopId, 'inventory.low');
-    const worker = makeWorker(db);
-    assert.equal(await worker.run(), 4);
-    assert.equal(await worker.run(), 0);
+    const dispatcher = makeDispatcher(db);
+    assert.equal(await dispatcher.run(), 4);
+    assert.equal(await dispatcher.run(), 0);
     const told = receiver.received.map(({ path, body }) => `${path} ${JSON.parse(body).type}`).sort();
     assert.deepEqual(told, [
       '/hook/all inventory.low',
@@ -81,7 +81,7 @@ forEachEngine('webhook deliveries', (engine) => {
     await record(db, shopId, 'product.created', NOW - 1);
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId, 'product.created', NOW + 7);
-    await makeWorker(db).run();
+    await makeDispatcher(db).run();
     assert.equal(receiver.received.length, 1);
     const { body, headers } = newest();
     const { sequence, ...rest } = JSON.parse(body);
@@ -98,7 +98,7 @@ forEachEngine('webhook deliveries', (engine) => {
   test('the standardwebhooks package verifies a delivery, and refuses one whose body was changed', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
-    await makeWorker(db, { time: createTestClock(Date.now()) }).run();
+    await makeDispatcher(db, { time: createTestClock(Date.now()) }).run();
     const { body, headers } = newest();
     const verifier = new StandardWebhook(webhook.secret);
     assert.equal(
@@ -112,16 +112,16 @@ forEachEngine('webhook deliveries', (engine) => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
     await updateWebhookSecret(db, shopId, webhook.id, { secret, previousUntil: NOW + ROTATION_OVERLAP_MS, now: NOW });
-    const worker = makeWorker(db);
+    const dispatcher = makeDispatcher(db);
     const verified = async () => {
       await record(db, shopId);
-      await worker.run();
+      await dispatcher.run();
       return { old: isSignedWith(newest(), webhook.secret), new: isSignedWith(newest(), secret) };
     };
     assert.deepEqual(await verified(), { old: true, new: true });
-    worker.clock.pass(ROTATION_OVERLAP_MS - 1);
+    dispatcher.clock.pass(ROTATION_OVERLAP_MS - 1);
     assert.deepEqual(await verified(), { old: true, new: true });
-    worker.clock.pass(1);
+    dispatcher.clock.pass(1);
     assert.deepEqual(await verified(), { old: false, new: true });
     assert.equal(String(newest().headers['webhook-signature']).split(' ').length, 1);
   });
@@ -130,16 +130,16 @@ forEachEngine('webhook deliveries', (engine) => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     receiver.answer = answerWith(500);
-    const worker = makeWorker(db);
-    assert.equal(await worker.run(), 1);
+    const dispatcher = makeDispatcher(db);
+    assert.equal(await dispatcher.run(), 1);
     for (const delayMs of RETRY_DELAYS_MS) {
-      worker.clock.pass(delayMs - 1);
-      assert.equal(await worker.run(), 0, `too early after ${delayMs} ms`);
-      worker.clock.pass(1);
-      assert.equal(await worker.run(), 1, `not tried after ${delayMs} ms`);
+      dispatcher.clock.pass(delayMs - 1);
+      assert.equal(await dispatcher.run(), 0, `too early after ${delayMs} ms`);
+      dispatcher.clock.pass(1);
+      assert.equal(await dispatcher.run(), 1, `not tried after ${delayMs} ms`);
     }
-    worker.clock.pass(10 * DAY_MS);
-    assert.equal(await worker.run(), 0);
+    dispatcher.clock.pass(10 * DAY_MS);
+    assert.equal(await dispatcher.run(), 0);
     assert.equal(receiver.received.length, RETRY_DELAYS_MS.length + 1);
     assert.equal(
       new Set(receiver.received.map(({ headers, body }) => `${String(headers['webhook-id'])} ${body}`)).size,
@@ -149,7 +149,7 @@ forEachEngine('webhook deliveries', (engine) => {
     const [delivery] = await deliveriesOf(db, webhook.id);
     assert.deepEqual(
       { state: delivery?.state, attempts: delivery?.attempts, error: delivery?.lastError },
-      { state: 'dead', attempts: 10, error: 'the receiver answered 500' },
+      { state: 'dead', attempts: 10, error: 'the receiver responded with status 500' },
     );
   });
 
@@ -157,7 +157,7 @@ forEachEngine('webhook deliveries', (engine) => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     receiver.answer = answerWith(500);
-    await makeWorker(db, { random: () => 0.999_999 }).run();
+    await makeDispatcher(db, { random: () => 0.999_999 }).run();
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.dueAt, NOW + 5_500);
   });
 
@@ -174,7 +174,7 @@ forEachEngine('webhook deliveries', (engine) => {
     for (const [text, waitMs] of forms) {
       receiver.answer = answerWith(503, { 'retry-after': text });
       await record(db, shopId);
-      await makeWorker(db).run();
+      await makeDispatcher(db).run();
       assert.equal((await deliveriesOf(db, webhook.id)).at(-1)?.dueAt, NOW + waitMs, text);
     }
   });
@@ -183,23 +183,23 @@ forEachEngine('webhook deliveries', (engine) => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     receiver.answer = answerWith(410);
     await record(db, shopId);
-    const worker = makeWorker(db);
-    await worker.run();
+    const dispatcher = makeDispatcher(db);
+    await dispatcher.run();
     const disabled = await reread(db, webhook);
     assert.equal(disabled.enabled, false);
     assert.match(disabled.disabledReason ?? '', /410/);
     assert.equal(disabled.disabledAt, NOW);
 
-    worker.clock.pass(60_000);
+    dispatcher.clock.pass(60_000);
     await record(db, shopId, 'product.deleted', NOW + 60_000);
-    assert.equal(await worker.run(), 0, 'a disabled subscription is left alone');
+    assert.equal(await dispatcher.run(), 0, 'a disabled subscription is left alone');
 
     receiver.answer = answerWith(200);
     const fields = { ...disabled, enabled: true, disabledReason: null, disabledAt: null, failingSince: null };
-    await updateWebhook(db, shopId, webhook.id, { fields, now: NOW });
-    const now = worker.clock.clock();
+    await updateWebhook(db, shopId, webhook.id, { state: fields, now: NOW });
+    const now = dispatcher.clock.clock();
     await db.transaction((tx) => updateRecovered(tx, webhook.id, { since: NOW, now, limit: 100 }));
-    assert.equal(await worker.run(), 2);
+    assert.equal(await dispatcher.run(), 2);
     assert.deepEqual(
       (await deliveriesOf(db, webhook.id)).map(({ type, state }) => `${type} ${state}`),
       ['product.created delivered', 'product.deleted delivered'],
@@ -210,24 +210,24 @@ forEachEngine('webhook deliveries', (engine) => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId, 'product.created', NOW + 1);
     const off = { ...webhook, enabled: false, disabledReason: 'test', disabledAt: NOW + 2 };
-    await updateWebhook(db, shopId, webhook.id, { fields: off, now: NOW + 2 });
-    const worker = makeWorker(db);
-    worker.clock.set(NOW + 3);
-    assert.equal(await worker.run(), 0);
-    await updateWebhook(db, shopId, webhook.id, { fields: webhook, now: NOW + 4 });
-    assert.equal(await worker.run(), 1);
+    await updateWebhook(db, shopId, webhook.id, { state: off, now: NOW + 2 });
+    const dispatcher = makeDispatcher(db);
+    dispatcher.clock.set(NOW + 3);
+    assert.equal(await dispatcher.run(), 0);
+    await updateWebhook(db, shopId, webhook.id, { state: webhook, now: NOW + 4 });
+    assert.equal(await dispatcher.run(), 1);
   });
 
   test('five days of failing disable a subscription, and one success starts the count anew', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
-    const worker = makeWorker(db);
+    const dispatcher = makeDispatcher(db);
     const tryOne = async (status: number, atMs: number) => {
       receiver.answer = answerWith(status);
-      worker.clock.set(NOW + atMs);
+      dispatcher.clock.set(NOW + atMs);
       // Deliveries of before are put out of the way: only the new one is tried.
       await db.query(`update main.delivery set state = 'dead'`);
       await record(db, shopId, 'product.created', NOW + atMs);
-      assert.equal(await worker.run(), 1);
+      assert.equal(await dispatcher.run(), 1);
       return reread(db, webhook);
     };
     assert.equal((await tryOne(500, 0)).failingSince, NOW);
@@ -249,12 +249,12 @@ forEachEngine('webhook deliveries', (engine) => {
       held.push(() => response.writeHead(status).end());
     };
     const time = createTestClock();
-    const first = makeWorker(db, { time });
-    const second = makeWorker(db, { time });
-    assert.equal(await first.turn(), 1);
-    assert.equal(await second.turn(), 0, 'the lease holds');
-    time.pass(LEASE_MS);
-    assert.equal(await second.turn(), 1, 'the lease has run out');
+    const first = makeDispatcher(db, { time });
+    const second = makeDispatcher(db, { time });
+    assert.equal(await first.dispatch(), 1);
+    assert.equal(await second.dispatch(), 0, 'the lease holds');
+    time.pass(DELIVERY_LEASE_MS);
+    assert.equal(await second.dispatch(), 1, 'the lease has run out');
     const settled = async (answers: number) => {
       while (held.length < answers) await new Promise((resolve) => setImmediate(resolve));
     };
@@ -271,8 +271,8 @@ forEachEngine('webhook deliveries', (engine) => {
     await subscribe(db, { shopId, url: receiver.url });
     await subscribe(db, { shopId, url: receiver.url });
     for (let n = 0; n < 30; n += 1) await record(db, shopId);
-    const workers = [makeWorker(db), makeWorker(db)];
-    const counts = await Promise.all(workers.map((worker) => worker.run()));
+    const dispatchers = [makeDispatcher(db), makeDispatcher(db)];
+    const counts = await Promise.all(dispatchers.map((dispatcher) => dispatcher.run()));
     assert.equal((counts[0] ?? 0) + (counts[1] ?? 0), 60);
     assert.equal(receiver.received.length, 60);
   });
@@ -280,11 +280,11 @@ forEachEngine('webhook deliveries', (engine) => {
   test('events are forgotten after a while, but none that is still to be delivered', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
-    await makeWorker(db).run();
+    await makeDispatcher(db).run();
     receiver.answer = answerWith(500);
     await record(db, shopId);
-    await makeWorker(db).run();
-    const later = makeWorker(db, { time: createTestClock(NOW + EVENTS_KEPT_MS + 1) });
+    await makeDispatcher(db).run();
+    const later = makeDispatcher(db, { time: createTestClock(NOW + EVENTS_KEPT_MS + 1) });
     await later.run();
     assert.deepEqual(
       (await deliveriesOf(db, webhook.id)).map(({ state }) => state),

@@ -1,4 +1,4 @@
-// What tests of webhooks share: real receivers on this machine, shops with subscriptions, a clock that tests turn, a worker.
+// Fixtures of the webhook tests: real receivers on this machine, shops with webhooks, a clock that tests advance, a dispatcher.
 
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
@@ -14,10 +14,11 @@ import { findWebhook, insertWebhook } from '../../../src/shop/queries/webhooks.t
 import { createId } from '../../../src/core/time-ordered-id.ts';
 import { createWebhookSecret } from '../../../src/shop/webhooks/signature.ts';
 import { createLog } from '../../../src/core/log.ts';
+import type { EventPattern } from '../../../src/shop/events.ts';
 import type { SenderOptions } from '../../../src/shop/webhooks/sender.ts';
-import { createSender } from '../../../src/shop/webhooks/sender.ts';
-import type { WebhookWorker, WorkerOptions } from '../../../src/shop/webhooks/dispatcher.ts';
-import { createWebhookWorker } from '../../../src/shop/webhooks/dispatcher.ts';
+import { WebhookSender } from '../../../src/shop/webhooks/sender.ts';
+import type { DispatcherOptions } from '../../../src/shop/webhooks/dispatcher.ts';
+import { DeliveryDispatcher } from '../../../src/shop/webhooks/dispatcher.ts';
 
 export const NOW = Date.UTC(2026, 5, 1);
 export const quiet = createLog('silent');
@@ -27,7 +28,7 @@ export type Received = { path: string; headers: IncomingHttpHeaders; body: strin
 export type Receiver = {
   url: string;
   received: Received[];
-  /** Answers from now on; by default 204. */
+  /** Responds from now on; by default with 204. */
   answer: (request: Received, response: ServerResponse) => void;
   close(): Promise<void>;
 };
@@ -66,7 +67,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body;
 }
 
-/** A clock that stands still until a test turns it. */
+/** A clock that stands still until a test advances it. */
 export function createTestClock(now = NOW): { clock: () => number; set(ms: number): void; pass(ms: number): void } {
   let time = now;
   return { clock: () => time, set: (ms) => (time = ms), pass: (ms) => (time += ms) };
@@ -85,34 +86,57 @@ export type Subscribed = Webhook & { secret: string };
 
 export async function subscribe(
   db: Database,
-  webhook: { shopId: string; url: string; events?: string[]; now?: number },
+  options: { shopId: string; url: string; events?: EventPattern[]; now?: number },
 ): Promise<Subscribed> {
-  const { shopId, url, events = ['product.*', 'inventory.low'], now = NOW } = webhook;
+  const { shopId, url, events = ['product.*', 'inventory.low'], now = NOW } = options;
   const secret = createWebhookSecret((size) => Buffer.alloc(size, (shops += 1)));
-  const subject = { id: createId('whk', now), shopId, url, events, description: null, secret };
-  const made = await db.transaction((tx) => insertWebhook(tx, subject, { now, max: 20 }));
-  if (!made) throw new Error('the shop has too many webhooks');
-  return { ...made, secret };
+  const fields = { id: createId('whk', now), shopId, url, events, description: null, secret };
+  const webhook = await db.transaction((tx) => insertWebhook(tx, fields, { now, max: 20 }));
+  if (!webhook) throw new Error('the shop has too many webhooks');
+  return { ...webhook, secret };
 }
 
 export function record(db: Database, shopId: string, type = 'product.created', now = NOW): Promise<void> {
-  return insertEvent(db, { shopId, type, data: { id: 'prod_1', name: 'Mug' }, now });
+  const data = JSON.stringify({ id: 'prod_1', name: 'Mug' });
+  return insertEvent(db, { id: createId('evt', now), shopId, type, data, createdAt: now });
 }
 
-export type TestWorker = WebhookWorker & { clock: ReturnType<typeof createTestClock> };
+type TestClock = ReturnType<typeof createTestClock>;
 
-export function makeWorker(
+/** A dispatcher with a clock of the test's own. */
+export class TestDispatcher extends DeliveryDispatcher {
+  readonly clock: TestClock;
+
+  constructor(clock: TestClock, options: DispatcherOptions) {
+    super(options);
+    this.clock = clock;
+  }
+
+  /** Dispatches until nothing is due, and waits for every send; returns how many there were. */
+  async run(): Promise<number> {
+    let total = 0;
+    for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
+      const started = await this.dispatch();
+      await this.settled();
+      if (started === 0) return total;
+      total += started;
+    }
+    throw new Error('the dispatcher does not come to an end');
+  }
+}
+
+const ROUNDS_MAX = 1_000;
+
+export function makeDispatcher(
   db: Database,
-  options: Partial<WorkerOptions> & Partial<SenderOptions> & { time?: ReturnType<typeof createTestClock> } = {},
-): TestWorker {
-  const time = options.time ?? createTestClock();
-  const { allowPrivate = true, ...sending } = options;
-  const sender = createSender({ allowPrivate, ...sending });
-  const worker = createWebhookWorker({ main: db, clock: time.clock, log: quiet, sender, random: () => 0, ...options });
-  return { ...worker, clock: time };
+  options: Partial<DispatcherOptions> & Partial<SenderOptions> & { time?: TestClock } = {},
+): TestDispatcher {
+  const { time = createTestClock(), allowPrivate = true, ...more } = options;
+  const sender = new WebhookSender({ allowPrivate, ...more });
+  return new TestDispatcher(time, { main: db, clock: time.clock, log: quiet, sender, random: () => 0, ...more });
 }
 
-/** Deliveries of a subscription, oldest first. */
+/** Deliveries of a webhook, oldest first. */
 export async function deliveriesOf(db: Database, webhookId: string): Promise<Delivery[]> {
   const rows = await listDeliveries(db, { webhookId }, { state: null, before: null, limit: 1_000 });
   return rows.toReversed();
@@ -124,7 +148,7 @@ export async function reread(db: Database, webhook: Webhook): Promise<Webhook> {
   return found;
 }
 
-/** True when a signature of the request is right: computed here from the published format, not by our own code. */
+/** True when a signature of the request is correct. It is computed from the published format, not by our own code. */
 export function isSignedWith({ headers, body }: Received, secret: string): boolean {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const text = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;

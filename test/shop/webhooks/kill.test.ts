@@ -9,22 +9,22 @@ import { readConfig } from '../../../src/config.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { openDatabases } from '../../../src/database/open.ts';
 import { migrate } from '../../../src/database/migrate.ts';
-import { LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
+import { DELIVERY_LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import type { Receiver } from './fixtures.ts';
-import { NOW, createTestClock, makeShop, makeWorker, quiet, startReceiver, subscribe } from './fixtures.ts';
+import { NOW, createTestClock, makeShop, makeDispatcher, quiet, startReceiver, subscribe } from './fixtures.ts';
 
-const VICTIM = fileURLToPath(new URL('./victim.ts', import.meta.url));
-const VICTIM_LIMIT_MS = 60_000;
+const KILLED_PROCESS = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
+const KILLED_PROCESS_LIMIT_MS = 60_000;
 
 /** In the order in which a process comes to them; the change is committed from the second one on. */
 const POINTS = [
   'before the commit',
-  'after the record',
+  'after the commit',
   'after the fan-out',
   'after the claim',
-  'after the send, before the mark',
-  'after the mark',
+  'after the send, before the record',
+  'after the record of the attempt',
 ];
 
 forEachEngine('kill -9 of a process that delivers', (engine) => {
@@ -64,26 +64,27 @@ forEachEngine('kill -9 of a process that delivers', (engine) => {
     }
 
     await withDatabase(async (main) => {
-      await makeWorker(main, { time: createTestClock(NOW + LEASE_MS) }).run();
+      await makeDispatcher(main, { time: createTestClock(NOW + DELIVERY_LEASE_MS) }).run();
       for (const { point, shopId, path } of shops) {
         const rows = await main.query<{ id: string }>('select id from main.product where shop_id = $1', [shopId]);
         assert.equal(rows.length, point === 'before the commit' ? 0 : 1, point);
         const told = receivedAt(path).map(({ body }) => JSON.parse(body).data.id);
         assert.deepEqual(new Set(told), new Set(rows.map(({ id }) => id)), point);
         assert.equal(new Set(receivedAt(path).map(({ headers }) => headers['webhook-id'])).size, rows.length, point);
-        if (point === 'after the mark') assert.equal(told.length, 1, 'what is marked is not sent again');
+        if (point === 'after the record of the attempt')
+          assert.equal(told.length, 1, 'a recorded delivery is not sent again');
       }
     });
   });
 });
 
 async function killAt(args: string[], settings: Record<string, string>): Promise<void> {
-  const child = spawn(process.execPath, [VICTIM, ...args], {
+  const child = spawn(process.execPath, [KILLED_PROCESS, ...args], {
     env: { PATH: process.env['PATH'], ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
-  const timer = setTimeout(() => child.kill('SIGKILL'), VICTIM_LIMIT_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), KILLED_PROCESS_LIMIT_MS);
   child.stdout.setEncoding('utf8');
   let said = '';
   for await (const chunk of child.stdout) {

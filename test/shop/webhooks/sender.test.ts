@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import type { Sender } from '../../../src/shop/webhooks/sender.ts';
-import { RESPONSE_BYTES_MAX, createSender } from '../../../src/shop/webhooks/sender.ts';
+import { WEBHOOK_RESPONSE_BYTES_MAX, WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
 import { answerWith, startReceiver } from './fixtures.ts';
@@ -12,7 +11,7 @@ import { answerWith, startReceiver } from './fixtures.ts';
 const TIMEOUT_MS = 400;
 
 let receiver: Receiver;
-let sender: Sender;
+let sender: WebhookSender;
 
 before(async () => {
   receiver = await startReceiver();
@@ -21,7 +20,7 @@ after(() => receiver.close());
 beforeEach(() => {
   receiver.received.length = 0;
   receiver.answer = answerWith(204);
-  sender = createSender({ allowPrivate: true, timeoutMs: TIMEOUT_MS });
+  sender = new WebhookSender({ allowPrivate: true, timeoutMs: TIMEOUT_MS });
 });
 afterEach(() => sender.close());
 
@@ -50,7 +49,7 @@ test('a redirect is an answer like any other: what it points to is never asked',
 });
 
 test('a receiver that never answers, or never ends its answer, is given up in time', async () => {
-  const late = { status: null, retryAfter: null, error: 'there was no whole answer within 0.4 s' };
+  const late = { status: null, retryAfter: null, error: 'no complete response within 0.4 s' };
   receiver.answer = () => undefined;
   const { durationMs, ...silent } = await post();
   assert.deepEqual(silent, late);
@@ -71,7 +70,7 @@ test('of a long answer no more is read than the bound', async () => {
   receiver.answer = (_request, response) => {
     const pour = () => {
       // Bounded, so that a sender that reads without end fails the test and does not hang it.
-      while (sent < 256 * RESPONSE_BYTES_MAX * 4 && response.write(Buffer.alloc(16_384))) sent += 16_384;
+      while (sent < 256 * WEBHOOK_RESPONSE_BYTES_MAX * 4 && response.write(Buffer.alloc(16_384))) sent += 16_384;
     };
     response.on('drain', pour).once('close', () => (isClosed = true));
     pour();
@@ -80,7 +79,7 @@ test('of a long answer no more is read than the bound', async () => {
   assert.deepEqual({ status, error }, { status: 200, error: null });
   await until(() => isClosed, 2_000, 'the connection was not closed');
   // What the kernel buffers on both sides comes on top.
-  assert.ok(sent < RESPONSE_BYTES_MAX + 16 * 1024 * 1024, `${sent} bytes`);
+  assert.ok(sent < WEBHOOK_RESPONSE_BYTES_MAX + 16 * 1024 * 1024, `${sent} bytes`);
 });
 
 test('what goes wrong on the way is told in words that name no address', async () => {

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { isPublicAddress, parseTarget } from '../../../src/shop/webhooks/target.ts';
 import type { Resolve, ResolvedAddress } from '../../../src/shop/webhooks/resolve.ts';
-import { createCheckedLookup, createSender } from '../../../src/shop/webhooks/sender.ts';
+import { createCheckedLookup, WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 
 const PUBLIC = { address: '93.184.215.14', family: 4 } as const;
 const LOCAL = { address: '127.0.0.1', family: 4 } as const;
@@ -105,9 +105,9 @@ const URLS = [
 ];
 
 test('no spelling of an address that is not public is a target, when subscribing or when sending', async () => {
-  const sender = createSender({ allowPrivate: false, timeoutMs: 2_000 });
+  const sender = new WebhookSender({ allowPrivate: false, timeoutMs: 2_000 });
   for (const url of [...LITERALS.map((host) => `https://${host}:${port}/hook`), ...URLS]) {
-    assert.ok('refusal' in parseTarget(url, false), `${url} was accepted`);
+    assert.ok('error' in parseTarget(url, false), `${url} was accepted`);
     const outcome = await sender.send({ url, headers: {}, body: '{}' }, new AbortController().signal);
     assert.equal(outcome.status, null, url);
     assert.match(outcome.error ?? '', /^the URL must/, url);
@@ -125,7 +125,7 @@ test('a name is refused for any one address that is not public, and what it stan
     'empty.example': [],
   };
   const resolve: Resolve = (hostname) => Promise.resolve(names[hostname] ?? []);
-  const sender = createSender({ allowPrivate: false, resolve, timeoutMs: 2_000 });
+  const sender = new WebhookSender({ allowPrivate: false, resolve, timeoutMs: 2_000 });
   for (const hostname of Object.keys(names)) {
     const url = `https://${hostname}:${port}/`;
     const { status, error } = await sender.send({ url, headers: {}, body: '{}' }, new AbortController().signal);
@@ -146,7 +146,7 @@ test('a name that changes its mind gains nothing: it is asked once a connection,
   assert.ok((await dial()) instanceof Error);
 
   asked = 1;
-  const sender = createSender({ allowPrivate: true, resolve: rebinding, timeoutMs: 2_000 });
+  const sender = new WebhookSender({ allowPrivate: true, resolve: rebinding, timeoutMs: 2_000 });
   const before = connections;
   const url = `http://rebinding.example:${port}/`;
   await sender.send({ url, headers: {}, body: '{}' }, new AbortController().signal);
@@ -154,7 +154,7 @@ test('a name that changes its mind gains nothing: it is asked once a connection,
 });
 
 test('the system resolves no name into this machine either', async () => {
-  const sender = createSender({ allowPrivate: false, timeoutMs: 3_000 });
+  const sender = new WebhookSender({ allowPrivate: false, timeoutMs: 3_000 });
   const before = connections;
   for (const hostname of ['localhost', 'localhost.', 'ip6-localhost']) {
     const url = `https://${hostname}:${port}/`;
@@ -165,13 +165,13 @@ test('the system resolves no name into this machine either', async () => {
 });
 
 test('where the operator allows it the same listener is reached, so the table above proves something', async () => {
-  const sender = createSender({ allowPrivate: true, timeoutMs: 2_000 });
+  const sender = new WebhookSender({ allowPrivate: true, timeoutMs: 2_000 });
   const before = connections;
   const url = `http://2130706433:${port}/`;
   await sender.send({ url, headers: {}, body: '{}' }, new AbortController().signal);
   assert.equal(connections, before + 1);
-  assert.ok('refusal' in parseTarget(`http://user@127.0.0.1:${port}/`, true));
-  assert.ok('refusal' in parseTarget('ftp://127.0.0.1/', true));
+  assert.ok('error' in parseTarget(`http://user@127.0.0.1:${port}/`, true));
+  assert.ok('error' in parseTarget('ftp://127.0.0.1/', true));
 });
 
 test('every IPv4 address is judged the same however IPv6 carries it: carried, it is never public', () => {

@@ -20,7 +20,7 @@ type Contract = { abi: object[]; evm: Record<'bytecode' | 'deployedBytecode', { 
 /** The artifacts by the files that they are committed in, from the root of the repository. */
 export function compileDevnetContracts(): [file: string, artifact: string][] {
   const require = createRequire(import.meta.url);
-  const folder = fileURLToPath(new URL(`../../${FOLDER}/`, import.meta.url));
+  const folder = fileURLToPath(new URL(`../../../${FOLDER}/`, import.meta.url));
   const names = readdirSync(folder).filter((name) => name.endsWith('.sol'));
   const sources = names.map((name) => [name, { content: readFileSync(folder + name, 'utf8') }] as const);
   const input = {

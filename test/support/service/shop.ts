@@ -8,7 +8,7 @@ import type { Database, Queryable, Row, Statements } from '../../../src/database
 import { openDatabases } from '../../../src/database/open.ts';
 import { STORE_SCOPES } from '../../../src/shop/keys/scopes.ts';
 import { createLog } from '../../../src/core/log.ts';
-import { createStoreOperations } from '../../../src/shop/operations.ts';
+import { createShopOperations } from '../../../src/shop/operations.ts';
 import { createOpenApiContract } from './contract.ts';
 import { START } from './market.ts';
 import type { TestEngine } from '../engines/each-engine.ts';
@@ -119,7 +119,7 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
   const database = main;
   const document: any = await (await fetch(`${service.url}/api/v1/openapi.json`)).json();
   const contract = createOpenApiContract(document);
-  const operations = createStoreOperations({ main, clock, log: createLog('silent'), serviceName: 'mercat' });
+  const operations = createShopOperations({ main, clock, log: createLog('silent'), serviceName: 'mercat' });
   const operate = async (operation: string, input: Record<string, unknown>) => operations[operation]?.(input);
   const shop = async (): Promise<TestShop> => {
     const { id, name } = (await operate('shops.create', { name: `shop ${randomUUID()}` })) as {

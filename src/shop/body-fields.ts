@@ -1,0 +1,63 @@
+// Reads JSON bodies field by field, by a table of readers. Every field that is invalid or unknown is named in the result.
+
+import type { ErrorDetail } from '../core/errors.ts';
+import { JsonNumber } from '../core/json-text.ts';
+import { countCharacters, isStorable } from '../core/text.ts';
+
+export type ParsedBody<T> = { ok: true; value: T } | { ok: false; details: ErrorDetail[] };
+
+/** Why a value is invalid; `reason` follows the name of the field in a sentence. */
+export class InvalidValue {
+  readonly reason: string;
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+export type FieldReader<T> = (value: unknown) => T | InvalidValue;
+export type FieldReaders<T extends object> = { readonly [K in keyof T]-?: FieldReader<T[K]> };
+
+/** The most details in one error: enough to correct a request by. */
+export const DETAILS_MAX = 50;
+
+/**
+ * Reads the fields that a body has. `noun` names the object in errors, such as `a product`. Unknown fields are invalid, so that a
+ * misspelt field is not lost.
+ */
+export function parseBodyFields<T extends object>(
+  body: unknown,
+  readers: FieldReaders<T>,
+  noun: string,
+): ParsedBody<Partial<T>> {
+  if (!isJsonObject(body)) return { ok: false, details: [{ path: '', message: 'must be a JSON object' }] };
+  const table: Readonly<Record<string, FieldReader<unknown>>> = readers;
+  const details: ErrorDetail[] = [];
+  const value: Record<string, unknown> = {};
+  for (const [name, given] of Object.entries(body)) {
+    const reader = Object.hasOwn(table, name) ? table[name] : undefined;
+    const read = reader ? reader(given) : new InvalidValue(`is not a field of ${noun}`);
+    if (read instanceof InvalidValue) details.push({ path: name, message: read.reason });
+    else value[name] = read;
+    if (details.length >= DETAILS_MAX) break;
+  }
+  return details.length > 0 ? { ok: false, details } : { ok: true, value: value as Partial<T> };
+}
+
+/** True of a JSON object; numbers in parsed bodies are objects too, but not JSON objects. */
+export function isJsonObject(body: unknown): body is Record<string, unknown> {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) && !(body instanceof JsonNumber);
+}
+
+/** Text of `lengthMin` to `lengthMax` characters (code points) that the database can store. */
+export function readTextField(value: unknown, lengthMin: number, lengthMax: number): string | InvalidValue {
+  if (typeof value !== 'string') return new InvalidValue('must be a string');
+  if (!isStorable(value)) return new InvalidValue('must be well-formed text without NUL');
+  const length = countCharacters(value);
+  if (length < lengthMin || length > lengthMax)
+    return new InvalidValue(`must be ${lengthMin} to ${lengthMax} characters long`);
+  return value;
+}
+
+export function readBooleanField(value: unknown): boolean | InvalidValue {
+  return typeof value === 'boolean' ? value : new InvalidValue('must be true or false');
+}

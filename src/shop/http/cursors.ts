@@ -1,0 +1,21 @@
+// Cursors of the store interface's logs. Each is bound to one list and its filters, and rejected for any other.
+
+import { openCursor, sealCursor } from '../../core/cursor.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { StoreRoutesContext } from './context.ts';
+
+type CursorContext = Pick<StoreRoutesContext, 'cursorSecret'>;
+
+/** The position that a cursor of the list `scope` holds; null without a cursor. */
+export function openStoreCursor({ cursorSecret }: CursorContext, scope: string, cursor?: string): string | null {
+  if (cursor === undefined) return null;
+  const position = openCursor(cursorSecret, scope, cursor);
+  if (position !== null) return position;
+  throw new ServiceError('bad_request', 'Invalid query parameters', {
+    details: [{ path: 'cursor', message: 'must be a nextCursor of this list with the same filters' }],
+  });
+}
+
+export function sealStoreCursor({ cursorSecret }: CursorContext, scope: string, position: string | null) {
+  return position === null ? null : sealCursor(cursorSecret, scope, position);
+}

@@ -1,0 +1,77 @@
+// /api/v1/webhooks/{webhookId}/deliveries: the delivery log of a webhook, and redelivery.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import type { DeliveryState } from '../webhooks/delivery.ts';
+import { parseDeliveryId } from '../webhooks/delivery.ts';
+import { readDeliveries, redeliver } from '../webhooks/webhooks.ts';
+import { authorize, callerOf, shopContextOf } from './authorize.ts';
+import type { StoreRoutesContext } from './context.ts';
+import { openStoreCursor, sealStoreCursor } from './cursors.ts';
+import { sendInTransaction } from './transactions.ts';
+import { dataOf, idempotencyHeader, ref, storeResponses } from './schemas.ts';
+import { deliveryParams, deliveryState, toWireDelivery, webhookParams } from './webhook-schemas.ts';
+
+type DeliveriesQuery = { limit: number; cursor?: string; state?: DeliveryState };
+
+const PATH = '/api/v1/webhooks/:webhookId/deliveries';
+const tags = ['Webhooks'];
+
+export function registerDeliveryRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
+  app.get(
+    PATH,
+    {
+      onRequest: authorize(context, 'webhooks:read'),
+      schema: {
+        operationId: 'listDeliveries',
+        summary: 'Read the delivery log',
+        description: 'Newest first. Scope `webhooks:read`.',
+        tags,
+        params: webhookParams,
+        querystring: Type.Object({
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Deliveries per page.' }),
+          ),
+          cursor: Type.Optional(Type.String({ minLength: 1, description: 'A `nextCursor`, passed back unchanged.' })),
+          state: Type.Optional(deliveryState('Only deliveries in this state.')),
+        }),
+        response: storeResponses(200, dataOf(Type.Array(ref('Delivery')), { pagination: ref('StorePagination') }), 404),
+      },
+    },
+    async (request) => {
+      const { limit, cursor, state = null } = request.query as DeliveriesQuery;
+      const { webhookId } = request.params as { webhookId: string };
+      const scope = `deliveries ${webhookId} ${state ?? '*'}`;
+      const before = openStoreCursor(context, scope, cursor);
+      const page = await readDeliveries(shopContextOf(request), callerOf(request), webhookId, { state, before, limit });
+      return {
+        data: page.deliveries.map(toWireDelivery),
+        pagination: { hasMore: page.next !== null, nextCursor: sealStoreCursor(context, scope, page.next) },
+      };
+    },
+  );
+
+  app.post(
+    `${PATH}/:deliveryId/redeliver`,
+    {
+      onRequest: authorize(context, 'webhooks:write'),
+      schema: {
+        operationId: 'redeliver',
+        summary: 'Send a delivery again',
+        description:
+          'With the same `webhook-id` and a new retry schedule, in whatever state the delivery is. Scope `webhooks:write`.',
+        tags,
+        params: deliveryParams,
+        headers: idempotencyHeader,
+        response: storeResponses(200, dataOf(ref('Delivery')), 404, 409, 422),
+      },
+    },
+    (request, reply) =>
+      sendInTransaction(request, reply, async (tx) => {
+        const { webhookId, deliveryId } = request.params as { webhookId: string; deliveryId: string };
+        const target = { id: webhookId, deliveryId: parseDeliveryId(deliveryId) };
+        const delivery = await redeliver(shopContextOf(request), tx, callerOf(request), target);
+        return { status: 200, body: { data: toWireDelivery(delivery) } };
+      }),
+  );
+}

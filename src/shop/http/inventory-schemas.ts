@@ -1,0 +1,103 @@
+// The JSON shapes of /api/v1/inventory.
+
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import type { Adjustment, AppliedStockChange, StockLevel } from '../queries/stock.ts';
+import { LOW_STOCK_LEVEL, STOCK_MAX } from '../stock.ts';
+import { closed, dateTime, nullable } from './schemas.ts';
+
+const InventoryItemSchema = Type.Object(
+  {
+    productId: Type.String({ description: 'Product id.' }),
+    name: Type.String({ description: 'Name.' }),
+    inventory: Type.Integer({ minimum: 0, description: 'Current stock.' }),
+    trackInventory: Type.Literal(true, { description: 'Only tracked products are listed.' }),
+    lowStock: Type.Boolean({ description: 'Whether the stock is at or below the threshold.' }),
+  },
+  { $id: 'InventoryItem', title: 'InventoryItem', description: 'The stock of a product.', ...closed },
+);
+
+const stockInteger = (description: string) => Type.Integer({ minimum: -STOCK_MAX, maximum: STOCK_MAX, description });
+
+const StockRequestSchema = Type.Object(
+  {
+    product_id: Type.String({ minLength: 1, description: 'Product id.' }),
+    adjustment: Type.Optional(
+      stockInteger('Relative change; negative decreases the stock. Concurrent adjustments are all applied.'),
+    ),
+    set: Type.Optional(stockInteger('Absolute level, for stocktakes. A negative value sets the stock to zero.')),
+    reason: Type.Optional(Type.String({ maxLength: 500, description: 'Recorded in the adjustment log.' })),
+    expected: Type.Optional(stockInteger('Change the stock only if it is this number now; otherwise 409.')),
+  },
+  {
+    $id: 'StockRequest',
+    title: 'StockRequest',
+    description: 'A change of stock: exactly one of `adjustment` and `set`.',
+    oneOf: [{ required: ['adjustment'] }, { required: ['set'] }],
+    ...closed,
+  },
+);
+
+const StockResultSchema = Type.Object(
+  {
+    productId: Type.String({ description: 'Product id.' }),
+    name: Type.String({ description: 'Name.' }),
+    inventory: Type.Integer({ minimum: 0, description: 'Stock after the change.' }),
+    trackInventory: Type.Boolean({ description: 'Whether stock is counted.' }),
+    lowStock: Type.Boolean({ description: 'Whether the stock is at or below 10.' }),
+    previous: Type.Integer({ minimum: 0, description: 'Stock before the change.' }),
+    adjustment: Type.Integer({ description: 'The change that was applied.' }),
+    requested: Type.Integer({ description: 'The number that was sent.' }),
+    clamped: Type.Boolean({ description: 'Whether the change was limited to keep the stock within its bounds.' }),
+    adjustmentId: Type.String({ description: 'Id of the entry in the adjustment log.' }),
+  },
+  { $id: 'StockResult', title: 'StockResult', description: 'The result of a change of stock.', ...closed },
+);
+
+const AdjustmentSchema = Type.Object(
+  {
+    id: Type.String({ description: 'Id of the entry.' }),
+    productId: Type.String({ description: 'Product id.' }),
+    previous: Type.Integer({ minimum: 0, description: 'Stock before the change.' }),
+    next: Type.Integer({ minimum: 0, description: 'Stock after the change.' }),
+    adjustment: Type.Integer({ description: 'The change that was applied.' }),
+    requested: Type.Integer({ description: 'The number that was sent.' }),
+    reason: Type.String({ description: 'The reason that was sent.' }),
+    source: Type.String({
+      description: '`inventory` for stock requests, `product` for product updates, `import` for imports.',
+    }),
+    keyId: nullable<string>('string', 'Id of the API key that made the change; null for changes without a key.'),
+    createdAt: dateTime('When the stock was changed.'),
+  },
+  { $id: 'Adjustment', title: 'Adjustment', description: 'An entry of the adjustment log.', ...closed },
+);
+
+export const INVENTORY_SCHEMAS = [InventoryItemSchema, StockRequestSchema, StockResultSchema, AdjustmentSchema];
+
+export function toWireInventoryItem(level: StockLevel, threshold: number): Static<typeof InventoryItemSchema> {
+  const { productId, name, inventory } = level;
+  return { productId, name, inventory, trackInventory: true, lowStock: inventory <= threshold };
+}
+
+export function toWireStockResult(change: AppliedStockChange): Static<typeof StockResultSchema> {
+  const { productId, name, next, trackInventory, previous, mode, requested, adjustmentId } = change;
+  const adjustment = next - previous;
+  return {
+    productId,
+    name,
+    inventory: next,
+    trackInventory,
+    lowStock: next <= LOW_STOCK_LEVEL,
+    previous,
+    adjustment,
+    requested,
+    clamped: requested !== (mode === 'set' ? next : adjustment),
+    adjustmentId,
+  };
+}
+
+export function toWireAdjustment(entry: Adjustment): Static<typeof AdjustmentSchema> {
+  const { id, productId, previous, next, requested, reason, source, keyId } = entry;
+  const createdAt = new Date(entry.createdAt).toISOString();
+  return { id, productId, previous, next, adjustment: next - previous, requested, reason, source, keyId, createdAt };
+}

@@ -1,0 +1,125 @@
+// The JSON shapes of /api/v1/products.
+
+import type { Static, TSchema } from 'typebox';
+import Type from 'typebox';
+import {
+  COLLECTIONS_MAX,
+  COLLECTION_LENGTH_MAX,
+  IMAGE_URL_LENGTH_MAX,
+  MORE_IMAGES_MAX,
+  PRODUCT_DESCRIPTION_LENGTH_MAX,
+  PRODUCT_NAME_LENGTH_MAX,
+  PRODUCT_TYPES,
+} from '../products/product.ts';
+import { SLUG_LENGTH_MAX } from '../products/slug.ts';
+import { STOCK_MAX } from '../stock.ts';
+import { closed, dateTime, nullable } from './schemas.ts';
+
+const PRICE_PATTERN = '^[0-9]{1,40}(\\.[0-9]{1,18})?$';
+const productType = Type.Unsafe<(typeof PRODUCT_TYPES)[number]>({
+  type: 'string',
+  enum: PRODUCT_TYPES,
+  description: 'The kind of product.',
+});
+const collectionSlug = { minLength: 1, maxLength: COLLECTION_LENGTH_MAX };
+
+const summary = {
+  id: Type.String({ description: 'Product id.' }),
+  name: Type.String({ description: 'Name.' }),
+  slug: Type.String({ description: 'Slug, unique in the shop.' }),
+  price: Type.String({
+    pattern: PRICE_PATTERN,
+    description: "Decimal amount in the shop's currency, exactly as it was sent.",
+  }),
+  type: productType,
+  inventory: Type.Integer({ minimum: 0, description: 'Stock.' }),
+  trackInventory: Type.Boolean({ description: 'Whether stock is counted; if not, the product never sells out.' }),
+  requiresShipping: Type.Boolean({ description: 'Whether the product is shipped.' }),
+  weightGrams: Type.Number({ minimum: 0, description: 'Weight in grams.' }),
+  collections: Type.Array(Type.String(), { description: 'Slugs of the collections that contain the product.' }),
+  image: nullable<string>('string', 'Main image URL.'),
+  createdAt: dateTime('When the product was created.'),
+};
+
+const ProductSummarySchema = Type.Object(summary, {
+  $id: 'ProductSummary',
+  title: 'ProductSummary',
+  description: 'A product in a list.',
+  ...closed,
+});
+export type WireProductSummary = Static<typeof ProductSummarySchema>;
+
+const ProductSchema = Type.Object(
+  {
+    ...summary,
+    description: nullable<string>('string', 'Description.'),
+    moreImages: Type.Array(Type.String(), { description: 'Further image URLs.' }),
+    updatedAt: dateTime('When the product was last changed.'),
+  },
+  { $id: 'Product', title: 'Product', description: 'A product.', ...closed },
+);
+export type WireProduct = Static<typeof ProductSchema>;
+
+const required = {
+  name: Type.String({ minLength: 1, maxLength: PRODUCT_NAME_LENGTH_MAX, description: 'Name.' }),
+  price: Type.Unsafe<string | number>({
+    anyOf: [
+      { type: 'string', pattern: PRICE_PATTERN },
+      { type: 'number', minimum: 0 },
+    ],
+    description:
+      'Decimal amount: at most 40 digits before and 18 after the point, no exponent. Stored exactly as written.',
+  }),
+};
+const optional = {
+  slug: Type.String({
+    minLength: 1,
+    maxLength: SLUG_LENGTH_MAX,
+    description: 'Slug; derived from the name when omitted.',
+  }),
+  description: nullable<string>('string', 'Description.', { maxLength: PRODUCT_DESCRIPTION_LENGTH_MAX }),
+  image: nullable<string>('string', 'Main image URL.', { maxLength: IMAGE_URL_LENGTH_MAX }),
+  moreImages: Type.Array(Type.String({ minLength: 1, maxLength: IMAGE_URL_LENGTH_MAX }), {
+    maxItems: MORE_IMAGES_MAX,
+    description: 'Further image URLs.',
+  }),
+  type: productType,
+  inventory: Type.Integer({ minimum: 0, maximum: STOCK_MAX, description: 'Stock.' }),
+  trackInventory: Type.Boolean({ description: 'Whether stock is counted. Default: true for physical products.' }),
+  requiresShipping: Type.Boolean({
+    description: 'Whether the product is shipped. Default: true for physical products.',
+  }),
+  weightGrams: Type.Number({ minimum: 0, description: 'Weight in grams; needed for live carrier rates.' }),
+  collection: Type.String({ ...collectionSlug, description: 'A collection to add the product to.' }),
+  collections: Type.Array(Type.String(collectionSlug), { maxItems: COLLECTIONS_MAX, description: 'Collection slugs.' }),
+};
+const allOptional = (properties: Record<string, TSchema>) =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]));
+
+const ProductCreateSchema = Type.Object(
+  { ...required, ...allOptional(optional) },
+  { $id: 'ProductCreate', title: 'ProductCreate', description: 'A product to be created.', ...closed },
+);
+const ProductUpdateSchema = Type.Object(allOptional({ ...required, ...optional }), {
+  $id: 'ProductUpdate',
+  title: 'ProductUpdate',
+  description: 'Changes: omitted fields keep their value, arrays replace, null clears a nullable field.',
+  ...closed,
+});
+
+const ProductPaginationSchema = Type.Object(
+  {
+    hasMore: Type.Boolean({ description: 'Whether there are more pages. The only sign of the last page.' }),
+    nextCursor: nullable<string>('string', 'Cursor of the next page; null on the last one.'),
+    count: Type.Integer({ minimum: 0, description: 'Number of products in `data`.' }),
+  },
+  { $id: 'ProductPagination', title: 'ProductPagination', description: 'Where the list continues.', ...closed },
+);
+
+export const PRODUCT_SCHEMAS = [
+  ProductSummarySchema,
+  ProductSchema,
+  ProductCreateSchema,
+  ProductUpdateSchema,
+  ProductPaginationSchema,
+];

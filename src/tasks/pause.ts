@@ -1,0 +1,21 @@
+// A wait between two rounds of a loop, which anyone may end early. It does not keep the process alive.
+
+export class Pause {
+  #end: () => void = () => undefined;
+
+  /** Resolves after `ms`, or when `end` is called. One wait at a time. */
+  async wait(ms: number): Promise<void> {
+    if (ms <= 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    timer.unref();
+    this.#end = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+
+  /** Ends the wait that is under way, if any. */
+  end(): void {
+    this.#end();
+  }
+}
