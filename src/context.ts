@@ -10,6 +10,8 @@ import type { Chains } from './core/chains.ts';
 import { createChains } from './core/chains.ts';
 import type { Clock } from './core/clock.ts';
 import { systemClock } from './core/clock.ts';
+import type { Random } from './core/random.ts';
+import { systemRandom } from './core/random.ts';
 import type { Log } from './core/log.ts';
 import type { Databases } from './database/open.ts';
 import type { Database } from './database/port.ts';
@@ -24,7 +26,7 @@ export type ServiceContext = {
   log: Log;
   clock: Clock;
   /** From 0 up to 1. */
-  random: () => number;
+  random: Random;
   main: Database;
   indexer: Database;
   chains: Chains;
@@ -46,16 +48,16 @@ export type ContextOptions = {
   config: Config;
   log: Log;
   clock?: Clock;
-  random?: () => number;
+  random?: Random;
   databases: Pick<Databases, 'main' | 'indexer'>;
 };
 
 /** Builds the context on open databases. It queries nothing and starts nothing. */
 export function createContext(options: ContextOptions): ServiceContext {
-  const { config, log, clock = systemClock, random = Math.random } = options;
+  const { config, log, clock = systemClock, random = systemRandom } = options;
   const { main, indexer } = options.databases;
   const chains = createChains(config.extraChain);
-  const market = createMarket({ ...config, main, indexer, chains, clock, log });
+  const market = createMarket({ ...config, main, indexer, chains, clock, random, log });
   const followed = createFollowedChains({ config, chains, log, clock });
   const changes = createChanges();
   return {

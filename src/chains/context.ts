@@ -4,6 +4,7 @@ import type { OnChanged } from '../core/changes.ts';
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { Random } from '../core/random.ts';
 import type { Database } from '../database/port.ts';
 import type { FollowedChains } from './followed-chains.ts';
 import type { ChainSettings } from './settings.ts';
@@ -19,6 +20,6 @@ export type ChainContext = {
   clock: Clock;
   log: Log;
   /** From 0 up to 1. */
-  random: () => number;
+  random: Random;
   onChanged: OnChanged;
 };

@@ -3,7 +3,7 @@
 import { raceDeadline } from '../resilience/deadline.ts';
 
 export type Lane = {
-  /** Waits for a place until `deadline` (`performance.now()`), and throws QueryTimeout when there was none. */
+  /** Waits for a place until `deadline` (`performance.now()`), and throws DeadlineExceeded when there was none. */
   enter(deadline: number): Promise<void>;
   leave(): void;
 };

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
-import { QueryTimeout, raceDeadline } from '../resilience/deadline.ts';
+import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
 import type { Lane } from './lane.ts';
 
 export type Row = QueryResultRow;
@@ -132,7 +132,7 @@ const CONNECTION_LOST =
 
 /** True when an error says that the database could not be asked, and nothing about what it was asked. */
 export function isOutOfReach(error: unknown): boolean {
-  if (error instanceof QueryTimeout) return true;
+  if (error instanceof DeadlineExceeded) return true;
   if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -151,7 +151,7 @@ type Lent = {
 
 /** Runs `use` on one connection, and gives that up at the deadline. */
 async function withClient<T>(line: Line, { deadline, lane }: Bounds, use: (lent: Lent) => Promise<T>): Promise<T> {
-  if (performance.now() >= deadline) throw new QueryTimeout('the deadline has passed');
+  if (performance.now() >= deadline) throw new DeadlineExceeded('the deadline has passed');
   await lane?.enter(deadline);
   try {
     const client = await acquire(line.pool, deadline);
@@ -159,7 +159,7 @@ async function withClient<T>(line: Line, { deadline, lane }: Bounds, use: (lent:
     let sentAt = 0;
     const send: Run = async <R extends Row>(statement: Statement) => {
       sentAt = performance.now();
-      if (sentAt >= deadline) throw new QueryTimeout('the deadline has passed');
+      if (sentAt >= deadline) throw new DeadlineExceeded('the deadline has passed');
       const { rows } = await raceDeadline(client.query<R>(statement), deadline);
       line.heardAt = performance.now();
       return rows;
@@ -168,8 +168,8 @@ async function withClient<T>(line: Line, { deadline, lane }: Bounds, use: (lent:
       return await use({ send, spoil: () => (isSpoilt = true) });
     } catch (error) {
       // A connection whose answer was given up would hand that answer to the next caller: it is closed instead.
-      isSpoilt ||= error instanceof QueryTimeout;
-      if (error instanceof QueryTimeout && line.heardAt < sentAt) dropIdle(line.pool);
+      isSpoilt ||= error instanceof DeadlineExceeded;
+      if (error instanceof DeadlineExceeded && line.heardAt < sentAt) dropIdle(line.pool);
       throw error;
     } finally {
       client.release(isSpoilt);
@@ -188,7 +188,7 @@ function transaction<T>(line: Line, bounds: Bounds, work: (tx: Queryable) => Pro
       return result;
     } catch (error) {
       // A connection that is closed is rolled back by the server.
-      if (error instanceof QueryTimeout) spoil();
+      if (error instanceof DeadlineExceeded) spoil();
       else await send(toStatement('rollback')).catch(spoil);
       throw error;
     }
@@ -214,7 +214,7 @@ async function acquire(pool: Pool, deadline: number): Promise<PoolClient> {
   try {
     return await raceDeadline(pending, deadline);
   } catch (error) {
-    if (error instanceof QueryTimeout) {
+    if (error instanceof DeadlineExceeded) {
       pending.then(
         (client) => client.release(),
         () => undefined,

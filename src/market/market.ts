@@ -8,8 +8,9 @@ import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Result, Source } from '../resilience/source.ts';
-import { createSource } from '../resilience/source.ts';
+import type { Random } from '../core/random.ts';
+import type { Result } from '../resilience/source.ts';
+import { Source } from '../resilience/source.ts';
 import type { MarketSource } from './market-source.ts';
 import type { RateBook } from './dollar-rates.ts';
 import { createRateBook } from './dollar-rates.ts';
@@ -25,10 +26,11 @@ export type MarketOptions = {
   custodyWallets: ReadonlyMap<Address, string>;
   sourceTimeoutMs: number;
   clock: Clock;
+  random: Random;
   log: Log;
 };
 
-export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs'> & {
+export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs' | 'random'> & {
   /** Identity: without it there is no answer. */
   primary: MarketSource;
   /** The own order book, where an answer can do without it. */
@@ -62,17 +64,17 @@ const PRIMARY_PATIENCE = 3;
 const EMBEDDED_PATIENCE = 5;
 
 export function createMarket(options: MarketOptions): Market {
-  const { main, indexer, sourceTimeoutMs, log, ...rest } = options;
+  const { main, indexer, sourceTimeoutMs, random, log, ...rest } = options;
   const sources: Source[] = [];
   const over = (name: string, db: Database, patience = 1): MarketSource => {
     const timeoutMs = sourceTimeoutMs * patience * (db.engine === 'embedded' ? EMBEDDED_PATIENCE : 1);
-    const source = createSource({ name, timeoutMs, log });
+    const source = new Source({ name, timeoutMs, log, clock: options.clock, random });
     const lane = createLane();
     sources.push(source);
     return {
       name,
       timeoutMs,
-      state: source.state,
+      state: () => source.state(),
       read: (query, leftMs) => source.read((ms) => query(db.within(ms, lane)), leftMs),
     };
   };

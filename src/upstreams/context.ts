@@ -1,6 +1,7 @@
 // What the tasks of upstreams are made of.
 
 import type { Log } from '../core/log.ts';
+import type { Random } from '../core/random.ts';
 import type { ImportContext } from '../intake/import.ts';
 import type { UpstreamSettings } from './settings.ts';
 
@@ -12,5 +13,5 @@ export type UpstreamContext = ImportContext & {
   };
   log: Log;
   /** From 0 up to 1: spreads what would otherwise happen at once. */
-  random: () => number;
+  random: Random;
 };

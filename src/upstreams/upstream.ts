@@ -4,7 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { createBreaker } from '../resilience/breaker.ts';
+import type { Random } from '../core/random.ts';
+import { systemRandom } from '../core/random.ts';
+import { backoffMs, parseRetryAfter, remainingMs } from '../resilience/backoff.ts';
+import { CircuitBreaker } from '../resilience/breaker.ts';
 import type { UpstreamStatus } from '../tasks/upstream-status.ts';
 import type { Budget } from './budget.ts';
 import { parseExactJson } from './exact-json.ts';
@@ -84,8 +87,7 @@ export type UpstreamOptions = {
   budget?: Budget | null;
   log: Log;
   clock: Clock;
-  /** From 0 up to 1. */
-  random?: () => number;
+  random?: Random;
   /** How long a call may wait for the budget, or for the end of a pause, where it does not say itself. */
   patienceMs?: number;
   /** The wait before the first retry; each further one is twice as long. */
@@ -100,7 +102,8 @@ export type UpstreamPace = Pick<UpstreamOptions, 'timeoutMs' | 'retryMs' | 'rest
 
 const BYTES_MAX = 4 * 2 ** 20;
 const RETRIES_MAX = 2;
-const RETRY_MS = 500;
+const RETRY_MS = 750;
+const RETRY_JITTER = 0.5;
 const REST_MS = 5_000;
 /** Shorter than the pause of a task that failed (tasks/run.ts), so that each try of it is a trial: a return is seen by the next one. */
 const REST_MAX_MS = 18_000;
@@ -113,9 +116,9 @@ const PAUSE_MS = 5_000;
 type Request = { method: 'GET' | 'POST'; url: string; body?: string };
 
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { name, baseUrl, headers = {}, timeoutMs, budget = null, log, clock, random = Math.random } = options;
+  const { name, baseUrl, headers = {}, timeoutMs, budget = null, log, clock, random = systemRandom } = options;
   const { retryMs = RETRY_MS, restMs = REST_MS, restMaxMs = REST_MAX_MS, patienceMs: usualMs = PATIENCE_MS } = options;
-  const breaker = createBreaker({ restMs, restMaxMs, clock, random });
+  const breaker = new CircuitBreaker({ openMs: restMs, openMaxMs: restMaxMs, clock, random });
   const counts = { requests: 0, retries: 0, refused: 0 };
   const last = {
     successAt: null as number | null,
@@ -148,9 +151,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   /** Waits for leave to send one request, and takes it; whether the request is the trial of a resting breaker. */
   const enter = async ({ signal, patienceMs = usualMs, isBulk = false }: CallOptions): Promise<boolean> => {
     if (signal?.aborted) throw new UpstreamFailure(name, 'aborted');
-    if (breaker.restsMs() > 0) throw refuse('resting', breaker.restsMs());
-    // Bounded once more, for a clock that was set back.
-    const pauseMs = Math.min(PAUSE_MAX_MS, Math.max(0, pausedUntil - clock()));
+    if (breaker.remainingMs() > 0) throw refuse('resting', breaker.remainingMs());
+    const pauseMs = remainingMs(pausedUntil, clock(), PAUSE_MAX_MS);
     if (pauseMs > patienceMs) throw refuse('rate-limited', pauseMs);
     const budgetMs = budget ? await budget.take({ patienceMs, isBulk }) : 0;
     if (budget && budgetMs > patienceMs) throw refuse('over-budget', budgetMs);
@@ -160,7 +162,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       // It may have been given up while the budget was asked.
       if (signal?.aborted) throw new UpstreamFailure(name, 'aborted');
       const leave = breaker.enter();
-      if (leave === 'no') throw refuse('resting', breaker.restsMs());
+      if (leave === 'no') throw refuse('resting', breaker.remainingMs());
       return leave === 'trial';
     } catch (error) {
       giveBack();
@@ -222,8 +224,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   const toRetryWait = ({ reason, retryAfterMs }: UpstreamFailure, attempt: number): number | null => {
     if (!RETRIED.has(reason)) return null;
-    const backoffMs = retryMs * 2 ** attempt * (0.5 + random());
-    return backoffMs + (retryAfterMs ?? (reason === 'rate-limited' ? PAUSE_MS : 0));
+    const backoff = { baseMs: retryMs, maxMs: PAUSE_MAX_MS, jitter: RETRY_JITTER };
+    return backoffMs(attempt + 1, backoff, random) + (retryAfterMs ?? (reason === 'rate-limited' ? PAUSE_MS : 0));
   };
 
   const pause = async (ms: number, signal: AbortSignal | undefined) => {
@@ -246,7 +248,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     status: () => ({
       name,
       breaker: breaker.state(),
-      restsUntil: breaker.restsMs() > 0 ? clock() + breaker.restsMs() : null,
+      restsUntil: breaker.remainingMs() > 0 ? clock() + breaker.remainingMs() : null,
       failures: breaker.failures(),
       lastSuccessAt: last.successAt,
       lastFailureAt: last.failureAt,
@@ -293,10 +295,8 @@ function toFailure(name: string, error: unknown): UpstreamFailure {
   return new UpstreamFailure(name, 'malformed', { cause: error });
 }
 
-/** Seconds or a date, bounded; null where it says nothing. */
-function readRetryAfter(answer: Exchange, now: number): number | null {
-  const text = answer.headers.get('retry-after');
-  if (text === null) return null;
-  const ms = /^\d{1,9}(\.\d{1,3})?$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), PAUSE_MAX_MS) : null;
+/** Bounded; null where the response names no pause. */
+function readRetryAfter({ headers }: Exchange, now: number): number | null {
+  const ms = parseRetryAfter(headers.get('retry-after'), now);
+  return ms === null ? null : Math.min(ms, PAUSE_MAX_MS);
 }

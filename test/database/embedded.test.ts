@@ -18,7 +18,7 @@ import { after, before, describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Pool } from 'pg';
 import { createDatabase } from '../../src/database/port.ts';
-import { QueryTimeout } from '../../src/resilience/deadline.ts';
+import { DeadlineExceeded } from '../../src/resilience/deadline.ts';
 import type { Embedded } from '../../src/database/embedded/embedded.ts';
 import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { boundLog, tendTable } from '../../src/database/embedded/upkeep.ts';
@@ -254,7 +254,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
         await mayEnd;
         return tx.query('select 1 as v');
       });
-      await assert.rejects(database.within(20).query('select 2 as v'), QueryTimeout);
+      await assert.rejects(database.within(20).query('select 2 as v'), DeadlineExceeded);
       end();
       assert.deepEqual(await long, [{ v: 1 }]);
       assert.deepEqual(await database.query('select 3 as v'), [{ v: 3 }]);

@@ -4,18 +4,21 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { createLog } from '../../src/core/log.ts';
-import type { Source } from '../../src/resilience/source.ts';
-import { FAILURES_MAX, createSource } from '../../src/resilience/source.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { systemRandom } from '../../src/core/random.ts';
+import { FAILURES_MAX } from '../../src/resilience/breaker.ts';
+import { Source } from '../../src/resilience/source.ts';
 import { until } from '../support/until.ts';
 
 const RETRY_MS = 30;
 const LIMIT_MS = 5_000;
+const SYSTEM = { clock: systemClock, random: systemRandom };
 
 function start(t: TestContext, more: { timeoutMs?: number } = {}): { source: Source; logged: string[] } {
   const logged: string[] = [];
   const log = createLog('info', (line) => logged.push(line));
-  const source = createSource({ name: 'tested', timeoutMs: 1_000, retryMs: RETRY_MS, log, ...more });
-  t.after(source.close);
+  const source = new Source({ ...SYSTEM, name: 'tested', timeoutMs: 1_000, retryMs: RETRY_MS, log, ...more });
+  t.after(() => source.close());
   return { source, logged };
 }
 
@@ -151,8 +154,8 @@ test('closing stops the trials for good', async (t) => {
   await source.read(fail);
   await source.read(fail);
   assert.equal(source.state(), 'closed');
-  const probe = createSource({ name: 'probe', timeoutMs: 100, retryMs: RETRY_MS, log: createLog('silent') });
-  t.after(probe.close);
+  const probe = new Source({ ...SYSTEM, name: 'probe', timeoutMs: 100, retryMs: RETRY_MS, log: createLog('silent') });
+  t.after(() => probe.close());
   let probes = 0;
   await open(probe, () => {
     probes += 1;

@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { QueryTimeout } from '../../src/resilience/deadline.ts';
+import { DeadlineExceeded } from '../../src/resilience/deadline.ts';
 import { createLane } from '../../src/database/lane.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { systemRandom } from '../../src/core/random.ts';
 import { createLog } from '../../src/core/log.ts';
 import { withinOneDeadline } from '../../src/market/market.ts';
-import { createSource } from '../../src/resilience/source.ts';
+import { Source } from '../../src/resilience/source.ts';
 
 const TIMEOUT_MS = 200;
 /** Timers may be early by less than this. */
@@ -16,13 +18,21 @@ const query = () => Promise.reject(new Error('no database here'));
 
 /** A market's source whose reads take as long as they are told, and say how much time they were given. */
 function createTimedSource(t: TestContext) {
-  const { close, ...source } = createSource({ name: 'timed', timeoutMs: TIMEOUT_MS, log: createLog('silent') });
-  t.after(close);
+  const source = new Source({
+    name: 'timed',
+    timeoutMs: TIMEOUT_MS,
+    log: createLog('silent'),
+    clock: systemClock,
+    random: systemRandom,
+  });
+  t.after(() => source.close());
   const given: number[] = [];
   return {
     given,
     source: {
-      ...source,
+      name: source.name,
+      timeoutMs: source.timeoutMs,
+      state: () => source.state(),
       read: <T>(work: (db: { query: typeof query }) => Promise<T>, leftMs?: number) =>
         source.read((timeoutMs) => {
           given.push(timeoutMs);
@@ -69,7 +79,7 @@ test('a lane lets in as many as it has places for, the others in their order', a
 test('whoever gave up waiting for a place takes none, and none is lost', async () => {
   const lane = createLane(1);
   await lane.enter(later());
-  await assert.rejects(lane.enter(soon()), QueryTimeout);
+  await assert.rejects(lane.enter(soon()), DeadlineExceeded);
   const next = lane.enter(later());
   lane.leave();
   await next;

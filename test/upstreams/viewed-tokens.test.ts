@@ -13,6 +13,7 @@ import {
   upsertRecentViews,
 } from '../../src/market/queries/recent-views.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
+import { systemRandom } from '../../src/core/random.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createLog } from '../../src/core/log.ts';
 import { readCollectionDetail } from '../../src/market/collection.ts';
@@ -136,7 +137,15 @@ forEachEngine('what is looked at', (engine) => {
     const chains = createChains();
     const settings = { serviceName: 'mercat', platformFeeBps: 200, custodyWallets: new Map(), sourceTimeoutMs: 5_000 };
     const log = createLog('silent');
-    const market = createMarket({ ...settings, main: db, indexer: db, chains, clock: () => now, log });
+    const market = createMarket({
+      ...settings,
+      main: db,
+      indexer: db,
+      chains,
+      clock: () => now,
+      random: systemRandom,
+      log,
+    });
     const noted = async () => {
       await market.recentViews.flush();
       return (await db.query(`select asset from main.recent_view order by asset nulls first`)).map(

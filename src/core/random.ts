@@ -1,0 +1,6 @@
+// Randomness as a value that is passed in, so that jitter and draws can be tested.
+
+/** A number from 0 up to, but not including, 1. */
+export type Random = () => number;
+
+export const systemRandom: Random = Math.random;

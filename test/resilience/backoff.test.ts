@@ -1,0 +1,54 @@
+// How long is waited: bounds that hold for every failure count, share and clock.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { backoffMs, parseRetryAfter, remainingMs, spreadMs } from '../../src/resilience/backoff.ts';
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+test('a wait doubles with each failure up to its limit', () => {
+  const backoff = { baseMs: 100, maxMs: 1_000, jitter: 0.5 };
+  const waits = [1, 2, 3, 4, 5, 6, 1_000_000].map((failures) => backoffMs(failures, backoff, () => 0));
+  assert.deepEqual(waits, [100, 200, 400, 800, 1_000, 1_000, 1_000]);
+});
+
+test('jitter shortens a wait by up to its share', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 100 }), share, chance, (failures, jitter, random) => {
+      const backoff = { baseMs: 100, maxMs: 1_000, jitter };
+      const full = backoffMs(failures, backoff, () => 0);
+      const wait = backoffMs(failures, backoff, () => random);
+      return wait <= full && wait >= full * (1 - jitter);
+    }),
+  );
+});
+
+test('a spread lengthens a period by up to its share', () => {
+  assert.equal(
+    spreadMs(1_000, 0.1, () => 0),
+    1_000,
+  );
+  assert.equal(
+    spreadMs(1_000, 0.1, () => 0.5),
+    1_050,
+  );
+});
+
+test('what remains of a wait is never negative, and never more than all of it, whatever the clock does', () => {
+  assert.equal(remainingMs(1_000, 400, 700), 600);
+  assert.equal(remainingMs(1_000, 1_001, 700), 0);
+  assert.equal(remainingMs(1_000, -5_000_000, 700), 700);
+});
+
+test('Retry-After is read in both of its forms, and as nothing else', () => {
+  const now = Date.UTC(2026, 0, 1);
+  assert.equal(parseRetryAfter('120', now), 120_000);
+  assert.equal(parseRetryAfter('1.5', now), 1_500);
+  assert.equal(parseRetryAfter(new Date(now + 60_000).toUTCString(), now), 60_000);
+  assert.equal(parseRetryAfter(new Date(now - 60_000).toUTCString(), now), 0);
+  for (const text of [null, '', '-1', 'soon', '2026-01-02', '1e9', 'Someday, later']) {
+    assert.equal(parseRetryAfter(text, now), null, String(text));
+  }
+});
