@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSocketConnection } from '../src/intake/socket-client.ts';
+import { SocketIntake } from '../src/intake/socket-client.ts';
 import type { TcpProxy } from '../test/support/engines/tcp-proxy.ts';
 import { startTcpProxy } from '../test/support/engines/tcp-proxy.ts';
 import type { ReplayServer } from '../test/support/replay/replay.ts';
@@ -221,7 +221,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
     if (status !== 200) throw new Error(`${operation} was answered with ${status}: ${JSON.stringify(body)}`);
     return body.result;
   };
-  await createSocketConnection(socketPath).import(
+  await new SocketIntake(socketPath).import(
     toAsync(toChunks(listedCollection())),
     { format: 'ndjson' },
     () => undefined,

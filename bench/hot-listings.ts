@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import type { Options } from 'autocannon';
-import { createSocketConnection } from '../src/intake/socket-client.ts';
+import { SocketIntake } from '../src/intake/socket-client.ts';
 import { compare, say, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
 
@@ -20,7 +20,7 @@ export async function benchHotListings(): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
   const service = await startServer(['service'], { DATA_DIR: dir, PORT: '0' });
   try {
-    await createSocketConnection(path.join(dir, 'mercat.sock')).import(
+    await new SocketIntake(path.join(dir, 'mercat.sock')).import(
       toAsync(toChunks(listedCollection())),
       { format: 'ndjson' },
       () => undefined,

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { createSocketConnection } from '../src/intake/socket-client.ts';
+import { SocketIntake } from '../src/intake/socket-client.ts';
 import { canStartRedis, startRedis } from '../test/support/engines/redis-server.ts';
 import { load, startServer } from './hot-listings.ts';
 import { compare, median, say, spread } from './measure.ts';
@@ -55,7 +55,7 @@ export async function benchSharedLimits(): Promise<void> {
 }
 
 async function importListings(dir: string): Promise<void> {
-  const connection = createSocketConnection(path.join(dir, 'mercat.sock'));
+  const connection = new SocketIntake(path.join(dir, 'mercat.sock'));
   await connection.import(toAsync(toChunks(listedCollection())), { format: 'ndjson' }, () => undefined);
 }
 

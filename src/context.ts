@@ -19,7 +19,7 @@ import type { Market } from './market/market.ts';
 import { createMarket } from './market/market.ts';
 import { retireMirroredListings } from './market/mirrored-listings.ts';
 import type { MoreDeployments } from './orders/seaport/deployments.ts';
-import type { OrderKey } from './orders/submit.ts';
+import type { OrderKey } from './orders/order-id.ts';
 
 export type ServiceContext = {
   config: Config;

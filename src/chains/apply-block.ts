@@ -9,13 +9,15 @@ import {
   updateTokenApprovals,
 } from '../chain-log/queries/approvals.ts';
 import type { OperatorApprovalState, TokenApprovalState } from '../chain-log/queries/approvals.ts';
-import { listOrderIdsByHash } from '../orders/queries/book-orders.ts';
 import { deleteChainEventsAfter, insertChainEvents } from '../chain-log/queries/chain-events.ts';
 import type { Queryable } from '../database/port.ts';
 import type { HoldingChange } from '../chain-log/queries/holdings.ts';
 import { updateHoldings } from '../chain-log/queries/holdings.ts';
-import type { OrderChange, Touched } from '../orders/queries/order-states.ts';
-import { listTouchedOrders, updateOrderStates } from '../orders/queries/order-states.ts';
+import { evaluateAffectedOrders } from '../orders/evaluate.ts';
+import { toOrderKeyText } from '../orders/order-id.ts';
+import type { EvidenceChanges } from '../orders/queries/order-evidence.ts';
+import type { OrderChange } from '../orders/queries/order-states.ts';
+import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
 import type { Address } from '../core/address.ts';
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
 import { toCollectionId } from '../core/collection.ts';
@@ -31,13 +33,13 @@ export async function selectRelevant(
   events: readonly ChainEvent[],
   contracts: ReadonlySet<Address>,
 ): Promise<ChainEvent[]> {
-  const hashes = events.flatMap((event) => ('orderHash' in event ? [event.orderHash] : []));
-  const known = hashes.length > 0 ? await listOrderIdsByHash(tx, chain, hashes) : new Map<string, string>();
+  const keys = events.flatMap((event) => ('orderHash' in event ? [{ chain, orderHash: event.orderHash }] : []));
+  const known = await listOrderIdsByHash(tx, keys);
   const isWanted = (event: ChainEvent) => {
     if ('contract' in event) return contracts.has(event.contract);
     if (event.kind === 'counter-incremented') return true;
     if (event.kind === 'orders-matched') return false;
-    if (known.has(event.orderHash)) return true;
+    if (known.has(toOrderKeyText({ chain, orderHash: event.orderHash }))) return true;
     return event.kind === 'order-fulfilled' && tokensOf(event).some((token) => contracts.has(token));
   };
   const wanted = new Set(events.filter(isWanted));
@@ -88,16 +90,15 @@ async function settle(tx: Queryable, chain: string, events: ChainEvent[], now: n
     chain,
     counters.map(({ protocol, offerer }) => ({ protocol, offerer })),
   );
-  const touched = toTouched(chain, events);
-  const orders = await updateOrderStates(tx, await listTouchedOrders(tx, touched), now);
+  const orders = await evaluateAffectedOrders(tx, toEvidenceChanges(chain, events), now);
   return { events, orders };
 }
 
-function toTouched(chain: string, events: readonly ChainEvent[]): Touched {
+function toEvidenceChanges(chain: string, events: readonly ChainEvent[]): EvidenceChanges {
   const orderHashes = new Set<string>();
   const offerers = new Set<string>();
-  const tokens = new Map<string, Touched['tokens'][number]>();
-  const owners = new Map<string, Touched['owners'][number]>();
+  const tokens = new Map<string, EvidenceChanges['tokens'][number]>();
+  const owners = new Map<string, EvidenceChanges['owners'][number]>();
   for (const event of events) {
     if ('orderHash' in event) orderHashes.add(event.orderHash);
     else if (event.kind === 'counter-incremented') offerers.add(event.offerer);

@@ -4,7 +4,7 @@
 import { findChainCursor, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { findFollow, listFollows, updateFollowProgress } from '../follows/queries/follows.ts';
-import { listSignedOrders, updateOrderStates } from '../orders/queries/order-states.ts';
+import { evaluateCollectionOrders } from '../orders/evaluate.ts';
 import type { FollowContext, Round } from './follower.ts';
 import { nameDomains, toChanged } from './follower.ts';
 import { applyEvents, selectRelevant } from './apply-block.ts';
@@ -49,7 +49,7 @@ async function readSlice(context: FollowContext, follow: Follow): Promise<Set<st
     await updateFollowProgress(tx, collectionId, { readToBlock: slice.to, joined });
     if (!joined) return toChanged(chain, step);
     await updateChainRevision(tx, chain);
-    await updateOrderStates(tx, await listSignedOrders(tx, collectionId), clock());
+    await evaluateCollectionOrders(tx, collectionId, clock());
     return toChanged(chain, step).add(collectionId);
   });
   if (changed?.has(collectionId) && slice.to >= cursor.number) log.info('a collection has caught up', { collectionId });

@@ -2,7 +2,8 @@
 // in its order of arrival and writes with its own place in it, so that the indexer may be away, be behind, or begin anew.
 
 import type { Clock } from '../core/clock.ts';
-import { listOrderIdsByHash } from '../orders/queries/book-orders.ts';
+import { toOrderKeyText } from '../orders/order-id.ts';
+import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
 import type { LogEntry } from '../chain-log/queries/chain-events.ts';
 import { listLogEntries } from '../chain-log/queries/chain-events.ts';
 import { findProjectedSeq, updateProjectedSeq } from './queries/projection.ts';
@@ -125,9 +126,9 @@ async function toNewSales(
       return toSales(group, { matched: new Set(hashes), wrappedNative: context.wrappedNative });
     })
     .filter(({ contract }) => follows.has(contract));
-  const hashes = found.map(({ fill }) => fill.orderHash);
-  const own = await listOrderIdsByHash(context.main, context.chain, hashes);
-  return found.map((sale) => toNewSale(context, sale, own.get(sale.fill.orderHash) ?? null));
+  const keyOf = ({ fill }: FillSale) => ({ chain: context.chain, orderHash: fill.orderHash });
+  const own = await listOrderIdsByHash(context.main, found.map(keyOf));
+  return found.map((sale) => toNewSale(context, sale, own.get(toOrderKeyText(keyOf(sale))) ?? null));
 }
 
 function toNewSale(

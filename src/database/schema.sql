@@ -282,10 +282,10 @@ create table main.operator_approval (
 
 create table main.order_cancel (
   order_id text collate "C" not null,
-  word text not null,
+  cancelled_by text not null,
   signature text,
   created_at timestamp with time zone not null,
-  constraint order_cancel_word_check CHECK ((word = ANY (ARRAY['offerer'::text, 'operator'::text]))),
+  constraint order_cancel_cancelled_by_check CHECK ((cancelled_by = ANY (ARRAY['offerer'::text, 'operator'::text]))),
   constraint order_cancel_pkey PRIMARY KEY (order_id)
 );
 

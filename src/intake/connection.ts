@@ -1,27 +1,45 @@
-// How a command reaches the intake: in its own process, or (client.ts) through a running server. Either way the same
-// stream goes in, and the same events and summary come out.
+// How a command imports records: in its own process (here), or through a running server (socket-client.ts). Both take the same
+// stream of bytes and report the same events and summary.
 
 import type { ImportContext, ImportEvent, ImportOptions } from './import.ts';
 import { importRecords } from './import.ts';
 import type { ImportSummary } from './import-summary.ts';
 
+export type ConnectionImportOptions = Omit<ImportOptions, 'onEvent'>;
+
+/** Awaited, so that a slow listener slows the import down instead of filling memory. */
+export type ImportListener = (event: ImportEvent) => void | Promise<void>;
+
 export type IntakeConnection = {
-  /** Rejects with an ImportFailure that knows what had been landed. */
+  /** Rejects with an ImportFailure, whose summary counts what was stored before the failure. */
   import(
     source: AsyncIterable<Uint8Array>,
-    options: Omit<ImportOptions, 'onEvent'>,
-    onEvent: (event: ImportEvent) => void | Promise<void>,
+    options: ConnectionImportOptions,
+    onEvent: ImportListener,
   ): Promise<ImportSummary>;
   close(): Promise<void>;
 };
 
-/** An intake in this process. `close` gives back what the context was opened from. */
-export function createLocalConnection(
-  context: ImportContext,
-  close: () => Promise<void> = () => Promise.resolve(),
-): IntakeConnection {
-  return {
-    import: (source, options, onEvent) => importRecords(context, source, { ...options, onEvent }),
-    close,
-  };
+/** Imports in this process. */
+export class LocalIntake implements IntakeConnection {
+  readonly #context: ImportContext;
+  readonly #release: () => Promise<void>;
+
+  /** `release` is called by `close`: it closes what the context was opened from. */
+  constructor(context: ImportContext, release: () => Promise<void> = () => Promise.resolve()) {
+    this.#context = context;
+    this.#release = release;
+  }
+
+  import(
+    source: AsyncIterable<Uint8Array>,
+    options: ConnectionImportOptions,
+    onEvent: ImportListener,
+  ): Promise<ImportSummary> {
+    return importRecords(this.#context, source, { ...options, onEvent });
+  }
+
+  close(): Promise<void> {
+    return this.#release();
+  }
 }

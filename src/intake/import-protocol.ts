@@ -10,7 +10,7 @@ import type { ImportSummary } from './import-summary.ts';
 export const RECORDS_PATH = '/intake/v1/records';
 
 /** The last line of an answer is `done` or `error`; without one, the server went away. */
-export type AnswerEvent =
+export type ResponseEvent =
   | ImportEvent
   | ({ event: 'done' } & ImportSummary)
   | { event: 'error'; message: string; reason: string; summary: ImportSummary };

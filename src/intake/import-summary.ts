@@ -1,72 +1,70 @@
-// What became of the records of one import, counted: in all and by kind.
+// The counts of an import: how many records were read, and what became of them, in total and by kind.
 
 import type { UpsertCounts } from '../database/upsert.ts';
 import type { RecordKind } from './records/kinds.ts';
 
 export type KindCounts = UpsertCounts & { refused: number };
 
-/** `read` is the sum of the four counts. A refused record whose kind could not be told is in no kind's count. */
+/** `read` is the sum of the four counts. A rejected record whose kind is unknown is counted in no kind. */
 export type ImportSummary = KindCounts & {
   read: number;
   byKind: Partial<Record<RecordKind, KindCounts>>;
   seconds: number;
 };
 
-export type Tally = {
-  addRead(records: number): void;
-  addCounts(counts: ReadonlyMap<RecordKind, UpsertCounts>): void;
-  addRefused(kind: RecordKind | null): void;
-  summary(): ImportSummary;
-};
+/** Counts the records of one import; it starts timing when it is created. */
+export class ImportCounter {
+  readonly #startedAt = performance.now();
+  readonly #total = zeroCounts();
+  readonly #byKind: Partial<Record<RecordKind, KindCounts>> = {};
+  #read = 0;
 
-export function createTally(): Tally {
-  const startedAt = performance.now();
-  const total = zero();
-  const byKind: Partial<Record<RecordKind, KindCounts>> = {};
-  let read = 0;
-  return {
-    addRead: (records) => {
-      read += records;
-    },
-    addCounts: (counts) => {
-      for (const [kind, counted] of counts) {
-        if (counted.inserted + counted.updated + counted.unchanged === 0) continue;
-        add(total, counted);
-        add((byKind[kind] ??= zero()), counted);
-      }
-    },
-    addRefused: (kind) => {
-      total.refused += 1;
-      if (kind !== null) (byKind[kind] ??= zero()).refused += 1;
-    },
-    summary: () => ({
-      read,
-      ...total,
-      byKind: structuredClone(byKind),
-      seconds: Math.round(performance.now() - startedAt) / 1_000,
-    }),
-  };
+  addRead(records: number): void {
+    this.#read += records;
+  }
+
+  addStored(counts: ReadonlyMap<RecordKind, UpsertCounts>): void {
+    for (const [kind, counted] of counts) {
+      if (counted.inserted + counted.updated + counted.unchanged === 0) continue;
+      addCounts(this.#total, counted);
+      addCounts((this.#byKind[kind] ??= zeroCounts()), counted);
+    }
+  }
+
+  addRejected(kind: RecordKind | null): void {
+    this.#total.refused += 1;
+    if (kind !== null) (this.#byKind[kind] ??= zeroCounts()).refused += 1;
+  }
+
+  summary(): ImportSummary {
+    return {
+      read: this.#read,
+      ...this.#total,
+      byKind: structuredClone(this.#byKind),
+      seconds: Math.round(performance.now() - this.#startedAt) / 1_000,
+    };
+  }
 }
 
 /** The sum of the summaries of several files. */
 export function addSummaries(summaries: readonly ImportSummary[]): ImportSummary {
-  const sum: ImportSummary = { read: 0, ...zero(), byKind: {}, seconds: 0 };
+  const sum: ImportSummary = { read: 0, ...zeroCounts(), byKind: {}, seconds: 0 };
   for (const summary of summaries) {
     sum.read += summary.read;
     sum.seconds = Math.round((sum.seconds + summary.seconds) * 1_000) / 1_000;
-    add(sum, summary);
+    addCounts(sum, summary);
     for (const [kind, counts] of Object.entries(summary.byKind)) {
-      add((sum.byKind[kind as RecordKind] ??= zero()), counts);
+      addCounts((sum.byKind[kind as RecordKind] ??= zeroCounts()), counts);
     }
   }
   return sum;
 }
 
-function zero(): KindCounts {
+function zeroCounts(): KindCounts {
   return { inserted: 0, updated: 0, unchanged: 0, refused: 0 };
 }
 
-function add(sum: KindCounts, counts: UpsertCounts & { refused?: number }): void {
+function addCounts(sum: KindCounts, counts: UpsertCounts & { refused?: number }): void {
   sum.inserted += counts.inserted;
   sum.updated += counts.updated;
   sum.unchanged += counts.unchanged;

@@ -1,139 +1,152 @@
-// Imports a stream of records: reads, checks and lands them batch by batch, reading the next while one is landed. Memory is
-// bounded by the batch, however long the stream is. Landing a stream again changes nothing.
+// Imports a stream of records in five steps: read, parse, batch, ingest, count. The next batch is read while one is ingested, so
+// memory is bounded by two batches, however long the stream is. Importing the same stream again changes nothing.
 
-import type { Clock } from '../core/clock.ts';
-import type { OnChanged } from '../core/changes.ts';
 import type { Chains } from '../core/chains.ts';
-import type { MoreDeployments } from '../orders/seaport/deployments.ts';
+import type { Clock } from '../core/clock.ts';
 import { describeError, OperatorError } from '../core/errors.ts';
+import type { MoreDeployments } from '../orders/seaport/deployments.ts';
+import { untilAborted } from './abortable-source.ts';
 import type { CsvMap } from './csv/column-map.ts';
 import { readCsvRows } from './csv/rows.ts';
-import type { RecordKind } from './records/kinds.ts';
-import type { Databases } from './ingest/batch.ts';
-import { ingestBatch, subjectOf } from './ingest/batch.ts';
-import type { RecordSender } from './ingest/products.ts';
+import type { ImportSummary } from './import-summary.ts';
+import { ImportCounter } from './import-summary.ts';
+import type { IngestContext } from './ingest/batch.ts';
+import { ingestBatch } from './ingest/batch.ts';
+import type { Importer } from './ingest/products.ts';
 import { splitLines } from './lines.ts';
-import type { Entry, Parsed } from './records/parse.ts';
-import { parseRecord, parseRecordLine } from './records/parse.ts';
 import type { RecordContext } from './records/identifiers.ts';
-import type { ImportSummary, Tally } from './import-summary.ts';
-import { createTally } from './import-summary.ts';
+import type { RecordKind } from './records/kinds.ts';
+import type { NumberedRecord, ParsedRecord } from './records/parse.ts';
+import { parseRecord, parseRecordLine } from './records/parse.ts';
 
-export type { ImportSummary } from './import-summary.ts';
-
-export type ImportContext = Databases & {
+export type ImportContext = IngestContext & {
   chains: Chains;
   serviceName: string;
   clock: Clock;
   /** Deployments of Seaport besides the known ones. */
   seaport: MoreDeployments;
-  onChanged: OnChanged;
 };
 
 export const IMPORT_FORMATS = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
+/** `refused`: a record that was rejected. `progress`: the counts so far, after each batch. */
 export type ImportEvent =
   | { event: 'refused'; line: number; reason: string }
   | ({ event: 'progress' } & Omit<ImportSummary, 'byKind' | 'seconds'>);
 
 export type ImportOptions = {
   format: ImportFormat;
-  /** Which column is which field: needed for CSV. */
+  /** Which column is which field: required for CSV. */
   map?: CsvMap;
-  /** Checks and lands every batch, and rolls it back. */
+  /** Ingests every batch and rolls it back. */
   dryRun?: boolean;
-  /** Who sends it; the operator unless told otherwise. */
-  sender?: RecordSender;
-  /** When it aborts, the import stops after the batch that is being landed. */
+  /** Who imports; by default the operator. */
+  importer?: Importer;
+  /** When it aborts, the import stops after the batch that is being ingested. */
   signal?: AbortSignal;
   /** Awaited, so that a slow listener slows the import down instead of filling memory. */
   onEvent?: (event: ImportEvent) => void | Promise<void>;
 };
 
-/** Why an import ended early, and what had been landed by then. */
+/** An import that ended early: `cause` is why, `summary` counts what was stored before. */
 export class ImportFailure extends Error {
   override readonly name = 'ImportFailure';
   readonly summary: ImportSummary;
 
   constructor(summary: ImportSummary, cause: unknown) {
-    const landed = summary.inserted + summary.updated + summary.unchanged;
-    const rows = landed === 0 ? 'before any row was landed' : `after ${landed} rows were landed`;
-    super(`stopped ${rows}: ${describeError(cause)}`, { cause });
+    const stored = summary.inserted + summary.updated + summary.unchanged;
+    const when = stored === 0 ? 'before any row was stored' : `after ${stored} rows were stored`;
+    super(`stopped ${when}: ${describeError(cause)}`, { cause });
     this.summary = summary;
   }
 }
 
-const BATCH_ROWS_MAX = 500;
-const BATCH_SIZE_MAX = 4 * 1024 * 1024;
-
-/** Imports all of `source`. Rejects with an ImportFailure when a database, the source or the signal ends it early. */
+/** Imports all of `source`. Rejects with an ImportFailure when a database, the source or the signal ends the import early. */
 export async function importRecords(
   context: ImportContext,
   source: AsyncIterable<Uint8Array>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const tally = createTally();
+  const counter = new ImportCounter();
   const failed = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, failed.signal]) : failed.signal;
-  let landing: Promise<void> = Promise.resolve();
+  let ingesting: Promise<void> = Promise.resolve();
   try {
-    for await (const batch of toBatches(readRecords(context, untilAborted(source, signal), options))) {
-      await landing;
+    const parsed = parseSource(context, untilAborted(source, signal), options);
+    for await (const batch of toBatches(parsed)) {
+      await ingesting;
       signal.throwIfAborted();
-      landing = land(context, batch, { tally, options });
-      landing.catch((error: unknown) => failed.abort(error));
+      ingesting = ingestAndCount(context, batch, { counter, options });
+      ingesting.catch((error: unknown) => failed.abort(error));
     }
-    await landing;
-    return tally.summary();
+    await ingesting;
+    return counter.summary();
   } catch (error) {
-    const cause = await landing.then(
+    // When a batch failed, reading was aborted for it: the batch's error is the cause.
+    const cause = await ingesting.then(
       () => error,
       (reason: unknown) => reason,
     );
-    throw new ImportFailure(tally.summary(), cause);
+    throw new ImportFailure(counter.summary(), cause);
   }
 }
 
-type Incoming = { line: number; size: number; parsed: Parsed };
+/** A line or CSV row of the source: the line it begins on, its length in characters, and the record or why there is none. */
+type ParsedRow = { line: number; size: number; parsed: ParsedRecord };
 
-async function* readRecords(
+function parseSource(
   context: ImportContext,
   source: AsyncIterable<Uint8Array>,
-  options: ImportOptions,
-): AsyncGenerator<Incoming[]> {
-  const { chains, serviceName, seaport } = context;
-  const records: RecordContext = { chains, serviceName, seaport, now: context.clock };
-  const refuse = (reason: string): Parsed => ({ record: null, kind: null, reason });
-  if (options.format === 'csv') {
-    const { map } = options;
-    if (!map) throw new OperatorError('a CSV file needs a column map', { exitCode: 2 });
-    for await (const rows of readCsvRows(source, { chains: context.chains, map })) {
-      yield rows.map((row) => ({
-        line: row.line,
-        size: row.size,
-        parsed: row.values === null ? refuse(row.reason) : parseRecord(records, row.values),
-      }));
-    }
-    return;
-  }
+  { format, map }: ImportOptions,
+): AsyncGenerator<ParsedRow[]> {
+  const { chains, serviceName, seaport, clock } = context;
+  const recordContext: RecordContext = { chains, serviceName, seaport, now: clock };
+  if (format === 'ndjson') return parseLines(recordContext, source);
+  if (!map) throw new OperatorError('a CSV file needs a column map', { exitCode: 2 });
+  return parseCsv(recordContext, source, map);
+}
+
+async function* parseLines(context: RecordContext, source: AsyncIterable<Uint8Array>): AsyncGenerator<ParsedRow[]> {
   for await (const lines of splitLines(source)) {
     yield lines.map((line) => ({
       line: line.number,
       size: line.text?.length ?? 0,
-      parsed: line.text === null ? refuse(line.reason) : parseRecordLine(records, line.text),
+      parsed: line.text === null ? toRejection(line.reason) : parseRecordLine(context, line.text),
     }));
   }
 }
 
-async function* toBatches(source: AsyncIterable<Incoming[]>): AsyncGenerator<Incoming[]> {
-  let batch: Incoming[] = [];
+async function* parseCsv(
+  context: RecordContext,
+  source: AsyncIterable<Uint8Array>,
+  map: CsvMap,
+): AsyncGenerator<ParsedRow[]> {
+  for await (const rows of readCsvRows(source, { chains: context.chains, map })) {
+    yield rows.map((row) => ({
+      line: row.line,
+      size: row.size,
+      parsed: row.values === null ? toRejection(row.reason) : parseRecord(context, row.values),
+    }));
+  }
+}
+
+/** A row that could not be read as a record of any kind. */
+function toRejection(reason: string): ParsedRecord {
+  return { record: null, kind: null, reason };
+}
+
+const BATCH_ROWS_MAX = 500;
+const BATCH_CHARACTERS_MAX = 4 * 1024 * 1024;
+
+async function* toBatches(source: AsyncIterable<ParsedRow[]>): AsyncGenerator<ParsedRow[]> {
+  let batch: ParsedRow[] = [];
   let size = 0;
-  for await (const incoming of source) {
-    for (const row of incoming) {
+  for await (const rows of source) {
+    for (const row of rows) {
       batch.push(row);
       size += row.size;
-      if (batch.length < BATCH_ROWS_MAX && size < BATCH_SIZE_MAX) continue;
+      if (batch.length < BATCH_ROWS_MAX && size < BATCH_CHARACTERS_MAX) continue;
       yield batch;
       batch = [];
       size = 0;
@@ -142,72 +155,32 @@ async function* toBatches(source: AsyncIterable<Incoming[]>): AsyncGenerator<Inc
   if (batch.length > 0) yield batch;
 }
 
-async function land(
+/** Stores the records of a batch, counts what became of each, and reports the rejected ones in the order of their lines. */
+async function ingestAndCount(
   context: ImportContext,
-  batch: readonly Incoming[],
-  { tally, options }: { tally: Tally; options: ImportOptions },
+  batch: readonly ParsedRow[],
+  { counter, options }: { counter: ImportCounter; options: ImportOptions },
 ): Promise<void> {
-  const entries: Entry[] = [];
-  const refused: { line: number; kind: RecordKind | null; reason: string }[] = [];
+  const records: NumberedRecord[] = [];
+  const rejections: { line: number; kind: RecordKind | null; reason: string }[] = [];
   for (const { line, parsed } of batch) {
-    if (parsed.record) entries.push({ line, record: parsed.record });
-    else refused.push({ line, kind: parsed.kind, reason: parsed.reason });
+    if (parsed.record) records.push({ line, record: parsed.record });
+    else rejections.push({ line, kind: parsed.kind, reason: parsed.reason });
   }
-  await ingestBatch(context, entries, {
+  await ingestBatch(context, records, {
     now: context.clock(),
     dryRun: options.dryRun ?? false,
-    ...(options.sender && { sender: options.sender }),
-    onIngested: (landing) => {
-      tally.addCounts(landing.counts);
-      refused.push(...landing.refused);
-      if (!options.dryRun) announce(context, entries, landing.counts);
+    ...(options.importer && { importer: options.importer }),
+    onIngested: (part) => {
+      counter.addStored(part.counts);
+      rejections.push(...part.rejections);
     },
   });
-  tally.addRead(batch.length);
-  for (const { line, kind, reason } of refused.sort((a, b) => a.line - b.line)) {
-    tally.addRefused(kind);
+  counter.addRead(batch.length);
+  for (const { line, kind, reason } of rejections.sort((a, b) => a.line - b.line)) {
+    counter.addRejected(kind);
     await options.onEvent?.({ event: 'refused', line, reason });
   }
-  const { read, inserted, updated, unchanged, refused: refusals } = tally.summary();
-  await options.onEvent?.({ event: 'progress', read, inserted, updated, unchanged, refused: refusals });
-}
-
-/** Tells of the kinds that changed, and of the collections that rows of those kinds were about. */
-export function announce(
-  context: Pick<ImportContext, 'onChanged'>,
-  entries: readonly Entry[],
-  counts: ReadonlyMap<RecordKind, { inserted: number; updated: number }>,
-): void {
-  const kinds = new Set([...counts].flatMap(([kind, { inserted, updated }]) => (inserted + updated > 0 ? [kind] : [])));
-  if (kinds.size === 0) return;
-  const collectionIds = new Set<string>();
-  for (const { record } of entries) {
-    const subject = kinds.has(record.kind) ? subjectOf(record) : null;
-    if (subject !== null) collectionIds.add(subject);
-  }
-  context.onChanged({ collectionIds, kinds });
-}
-
-/** The chunks of a source until the signal aborts, even while the source has nothing to say. */
-async function* untilAborted(source: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const chunks = source[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const next = await orAbort(chunks.next(), signal);
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    // Not awaited: a source that has gone silent would answer this as little as it answered the read.
-    void Promise.resolve(chunks.return?.()).catch(() => undefined);
-  }
-}
-
-function orAbort<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    pending.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+  const { read, inserted, updated, unchanged, refused } = counter.summary();
+  await options.onEvent?.({ event: 'progress', read, inserted, updated, unchanged, refused });
 }

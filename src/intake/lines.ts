@@ -1,15 +1,15 @@
-// Splits a stream of bytes into records: lines, or for CSV the rows of a file whose quoted cells may hold line breaks.
-// Bytes that are not UTF-8 spoil one record, not its neighbours, and no more than one record is ever held.
+// Splits a stream of bytes into lines or, for CSV, into rows whose quoted cells may contain line breaks. Bytes that are not UTF-8
+// invalidate one line only, and no more than one line is held in memory.
 
 import { isUtf8 } from 'node:buffer';
 
-/** One record: its text without the line end, or why there is none. `number` is the line of the file that it begins on. */
+/** A line's text without the line end, or why there is none. `number` is the line of the file that it begins on, from 1. */
 export type Line = { number: number; text: string } | { number: number; text: null; reason: string };
 
-/** The most bytes of one record. */
+/** The largest line, in bytes. */
 export const LINE_SIZE_MAX = 1024 * 1024;
 
-/** Work is done on pieces of this many bytes, however large the chunks that come in. */
+/** Chunks are processed in pieces of at most this many bytes, so that little is held however large the chunks are. */
 const PIECE_SIZE_MAX = 64 * 1024;
 
 const LF = 0x0a;
@@ -20,18 +20,18 @@ const BOM = Buffer.from('\u{feff}');
 const OVERSIZE = `longer than ${LINE_SIZE_MAX} bytes`;
 
 export type LineOptions = {
-  /** Line breaks inside double quotes do not end a record. */
+  /** Line breaks inside double quotes do not end a line. */
   quoted?: boolean;
 };
 
-/** The records of a source, those of one piece at a time. Blank ones are left out, and a byte-order mark in front. */
+/** The lines of a source, those of one piece at a time. Blank lines and a byte-order mark at the start are left out. */
 export async function* splitLines(
   source: AsyncIterable<Uint8Array>,
   { quoted = false }: LineOptions = {},
 ): AsyncGenerator<Line[]> {
   const splitter = quoted
-    ? createSplitter(createQuotedSearch(), `${OVERSIZE}: is a quote not closed?`)
-    : createSplitter(findLineEnd, OVERSIZE);
+    ? new LineSplitter(new QuotedLineEnds(), `${OVERSIZE}: check that every quote is closed`)
+    : new LineSplitter(PLAIN_LINE_ENDS, OVERSIZE);
   for await (const chunk of source) {
     for (let at = 0; at < chunk.length; at += PIECE_SIZE_MAX) {
       const lines = splitter.push(toBuffer(chunk.subarray(at, at + PIECE_SIZE_MAX)));
@@ -42,84 +42,102 @@ export async function* splitLines(
   if (last.length > 0) yield last;
 }
 
-/** The offset of the next line break that ends a record, from `from` on, or -1 when the piece has none. */
-type Search = (piece: Buffer, from: number, restart: boolean) => number;
+/** Finds the line break that ends a line. */
+type LineEnds = {
+  /** The offset of the next line end from `from` on, or -1 when the piece has none. `isNewLine`: a line begins at `from`. */
+  find(piece: Buffer, from: number, isNewLine: boolean): number;
+};
 
-function createSplitter(findEnd: Search, oversize: string) {
-  /** What has come of the record that the last piece broke off in; null while it is being skipped for its size. */
-  let held: Buffer[] | null = [];
-  let heldSize = 0;
-  let number = 1;
+/** Joins the pieces of a stream to lines. */
+class LineSplitter {
+  readonly #lineEnds: LineEnds;
+  readonly #oversize: string;
+  /** The beginning of a line that continues in the next piece; null while an oversized line is skipped. */
+  #held: Buffer[] | null = [];
+  #heldSize = 0;
+  #number = 1;
 
-  const skip = (rest: Buffer, lines: Line[]) => {
-    lines.push({ number, text: null, reason: oversize });
-    for (const part of [...(held ?? []), rest]) number += countLineEnds(part);
-    held = null;
-    heldSize = 0;
-  };
+  /** `oversize`: the reason for a line that is too long. */
+  constructor(lineEnds: LineEnds, oversize: string) {
+    this.#lineEnds = lineEnds;
+    this.#oversize = oversize;
+  }
 
-  /** Ends a record with the given bytes. */
-  const finish = (tail: Buffer, lines: Line[]) => {
-    if (held !== null && heldSize + tail.length > LINE_SIZE_MAX) skip(tail, lines);
-    if (held !== null) {
-      const bytes = held.length === 0 ? tail : Buffer.concat([...held, tail]);
-      const line = toLine(bytes, number);
-      if (line) lines.push(line);
-      number += countLineEnds(bytes);
+  /** The lines that end in this piece. */
+  push(piece: Buffer): Line[] {
+    const lines: Line[] = [];
+    let start = 0;
+    for (;;) {
+      // An oversized line ends at the next line break, quoted or not: it may be oversized because a quote is not closed.
+      const end =
+        this.#held === null ? piece.indexOf(LF, start) : this.#lineEnds.find(piece, start, this.#held.length === 0);
+      const limit = start + LINE_SIZE_MAX - this.#heldSize;
+      if (end >= 0) {
+        this.#finish(piece.subarray(start, end), lines);
+        start = end + 1;
+      } else if (this.#held !== null && limit < piece.length) {
+        this.#skip(piece.subarray(start, limit), lines);
+        start = limit;
+      } else break;
     }
-    number += 1;
-    held = [];
-    heldSize = 0;
-  };
+    this.#hold(piece.subarray(start));
+    return lines;
+  }
 
-  return {
-    push(piece: Buffer): Line[] {
-      const lines: Line[] = [];
-      let start = 0;
-      for (;;) {
-        // A record that is being skipped ends at the next line break, quoted or not: its quotes are not to be trusted.
-        const end = held === null ? piece.indexOf(LF, start) : findEnd(piece, start, held.length === 0);
-        const fits = start + LINE_SIZE_MAX - heldSize;
-        if (end >= 0) {
-          finish(piece.subarray(start, end), lines);
-          start = end + 1;
-        } else if (held !== null && fits < piece.length) {
-          skip(piece.subarray(start, fits), lines);
-          start = fits;
-        } else break;
-      }
-      const rest = piece.subarray(start);
-      if (held !== null && rest.length > 0) {
-        // Copied, because the source may use its chunk again.
-        held.push(Buffer.from(rest));
-        heldSize += rest.length;
-      }
-      return lines;
-    },
-    end(): Line[] {
-      const lines: Line[] = [];
-      if (heldSize > 0) finish(Buffer.alloc(0), lines);
-      return lines;
-    },
-  };
+  /** The last line, when the stream does not end with a line break. */
+  end(): Line[] {
+    const lines: Line[] = [];
+    if (this.#heldSize > 0) this.#finish(Buffer.alloc(0), lines);
+    return lines;
+  }
+
+  #hold(rest: Buffer): void {
+    if (this.#held === null || rest.length === 0) return;
+    // Copied, because the source may reuse its chunk.
+    this.#held.push(Buffer.from(rest));
+    this.#heldSize += rest.length;
+  }
+
+  /** Ends the current line with these bytes. */
+  #finish(tail: Buffer, lines: Line[]): void {
+    if (this.#held !== null && this.#heldSize + tail.length > LINE_SIZE_MAX) this.#skip(tail, lines);
+    if (this.#held !== null) {
+      const bytes = this.#held.length === 0 ? tail : Buffer.concat([...this.#held, tail]);
+      const line = toLine(bytes, this.#number);
+      if (line) lines.push(line);
+      this.#number += countLineBreaks(bytes);
+    }
+    this.#number += 1;
+    this.#held = [];
+    this.#heldSize = 0;
+  }
+
+  /** Reports the current line as oversized and drops what is held of it. */
+  #skip(rest: Buffer, lines: Line[]): void {
+    lines.push({ number: this.#number, text: null, reason: this.#oversize });
+    for (const part of [...(this.#held ?? []), rest]) this.#number += countLineBreaks(part);
+    this.#held = null;
+    this.#heldSize = 0;
+  }
 }
 
-function findLineEnd(piece: Buffer, from: number): number {
-  return piece.indexOf(LF, from);
-}
+const PLAIN_LINE_ENDS: LineEnds = { find: (piece, from) => piece.indexOf(LF, from) };
 
-/** A search that remembers between pieces whether it is inside quotes. Only a quote that opens a cell opens quotes. */
-function createQuotedSearch(): Search {
-  let state: 'cell start' | 'bare' | 'quoted' | 'quote in quoted' = 'cell start';
-  return (piece, from, restart) => {
-    if (restart) state = 'cell start';
-    for (let at = from; at < piece.length; at += 1) {
+/** Line ends outside quoted cells; a cell may continue in the next piece. Only a quote at the start of a cell opens a quoted cell. */
+class QuotedLineEnds implements LineEnds {
+  #state: 'cell start' | 'bare' | 'quoted' | 'quote in quoted' = 'cell start';
+
+  find(piece: Buffer, from: number, isNewLine: boolean): number {
+    // In a local variable, because this loop runs for every byte of the file.
+    let state = isNewLine ? 'cell start' : this.#state;
+    let found = -1;
+    for (let at = from; at < piece.length && found < 0; at += 1) {
       const byte = piece[at];
       if (state === 'quoted') {
         if (byte === QUOTE) state = 'quote in quoted';
       } else if (byte === LF) {
         state = 'cell start';
-        return at;
+        found = at;
       } else if (byte === COMMA) {
         state = 'cell start';
       } else if (byte === QUOTE && state !== 'bare') {
@@ -128,11 +146,12 @@ function createQuotedSearch(): Search {
         state = 'bare';
       }
     }
-    return -1;
-  };
+    this.#state = state;
+    return found;
+  }
 }
 
-/** The record of these bytes, or null when it is blank. */
+/** The line of these bytes, or null when it is blank. */
 function toLine(bytes: Buffer, number: number): Line | null {
   let end = bytes.length;
   if (end > 0 && bytes[end - 1] === CR) end -= 1;
@@ -143,7 +162,7 @@ function toLine(bytes: Buffer, number: number): Line | null {
   return text.trim() === '' ? null : { number, text };
 }
 
-function countLineEnds(bytes: Buffer): number {
+function countLineBreaks(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count += 1;
   return count;

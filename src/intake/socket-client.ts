@@ -1,98 +1,147 @@
-// The intake of a running server, reached over its Unix socket: the file is streamed in while the events stream out, so
-// neither end ever waits for the other to finish. It must never leave a caller without an answer when the server dies.
+// Imports records through a running server, over its Unix socket. The file is sent while the response is read, so that neither
+// side waits for the other to finish. An import always ends with a summary or an ImportFailure, also when the server dies.
 
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import http from 'node:http';
 import net from 'node:net';
 import { OperatorError } from '../core/errors.ts';
-import type { IntakeConnection } from './connection.ts';
+import type { ConnectionImportOptions, ImportListener, IntakeConnection } from './connection.ts';
 import { ImportFailure } from './import.ts';
 import { splitLines } from './lines.ts';
-import type { AnswerEvent } from './import-protocol.ts';
+import type { ResponseEvent } from './import-protocol.ts';
 import { toRequestTarget } from './import-protocol.ts';
 import type { ImportSummary } from './import-summary.ts';
-import { createTally } from './import-summary.ts';
+import { ImportCounter } from './import-summary.ts';
 
-/** The most of a refusal's body that is read. */
-const REFUSAL_SIZE_MAX = 64 * 1024;
-const GONE = 'the server went away without an answer';
-/** Codes that say that nobody listens: no socket, or one that a dead server left behind. */
-const NOBODY_CODES = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
+/** Characters of an error response that are read. */
+const ERROR_BODY_MAX = 64 * 1024;
+const CLOSED = 'the server closed the connection before its response was complete';
+/** Connection errors that mean that no server listens: there is no socket, or a server that died left it behind. */
+const NOT_LISTENING_CODES = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
 
-export function createSocketConnection(socketPath: string): IntakeConnection {
-  return {
-    import: (source, options, onEvent) => importOverSocket(socketPath, source, { options, onEvent }),
-    close: () => Promise.resolve(),
-  };
+/** The intake of the server that listens on `socketPath`. Each import opens a connection of its own. */
+export class SocketIntake implements IntakeConnection {
+  readonly #socketPath: string;
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  async import(
+    source: AsyncIterable<Uint8Array>,
+    options: ConnectionImportOptions,
+    onEvent: ImportListener,
+  ): Promise<ImportSummary> {
+    return new SocketImport(this.#socketPath, options, onEvent).run(source);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
-/** True when a server listens on the socket. Throws when that cannot be told, as for want of permission. */
+/** True when a server listens on the socket. Throws when the connection fails for another reason, such as permissions. */
 export async function isServerListening(socketPath: string): Promise<boolean> {
   const probe = net.connect(socketPath);
   try {
     await once(probe, 'connect');
     return true;
   } catch (error) {
-    if (NOBODY_CODES.has((error as { code?: string }).code ?? '')) return false;
+    if (NOT_LISTENING_CODES.has((error as { code?: string }).code ?? '')) return false;
     throw error;
   } finally {
     probe.destroy();
   }
 }
 
-type Import = {
-  options: Parameters<IntakeConnection['import']>[1];
-  onEvent: Parameters<IntakeConnection['import']>[2];
-};
+/** One import: a request whose body is the source, and a response that reports events while the body is sent. */
+class SocketImport {
+  readonly #request: ClientRequest;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onEvent: ImportListener;
+  /** The counts that the server reported last. */
+  #summary: ImportSummary = new ImportCounter().summary();
+  #sourceError: { error: unknown } | null = null;
 
-async function importOverSocket(
-  socketPath: string,
-  source: AsyncIterable<Uint8Array>,
-  { options, onEvent }: Import,
-): Promise<ImportSummary> {
-  const request = http.request({
-    socketPath,
-    path: toRequestTarget(options),
-    method: 'POST',
-    agent: false,
-    headers: { 'content-type': options.format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
-  });
-  // Whatever breaks the request also ends its answer: the reader of the answer reports it.
-  request.on('error', () => undefined);
-  const abort = () => request.destroy(options.signal?.reason as Error);
-  options.signal?.addEventListener('abort', abort, { once: true });
-  if (options.signal?.aborted) abort();
+  constructor(socketPath: string, options: ConnectionImportOptions, onEvent: ImportListener) {
+    this.#request = http.request({
+      socketPath,
+      path: toRequestTarget(options),
+      method: 'POST',
+      agent: false,
+      headers: { 'content-type': options.format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
+    });
+    // An error of the request also ends the response, and is reported by whoever reads the response.
+    this.#request.on('error', () => undefined);
+    this.#signal = options.signal;
+    this.#onEvent = onEvent;
+  }
 
-  const progress = { summary: createTally().summary() };
-  let sourceFailure: { error: unknown } | null = null;
-  const sending = send(source, request).catch((error: unknown) => {
-    sourceFailure = { error };
-    request.destroy();
-  });
-  try {
-    return await readAnswer(request, { onEvent, progress });
-  } catch (error) {
-    if (error instanceof ImportFailure) throw error;
-    const aborted = options.signal?.aborted ? { error: options.signal.reason as unknown } : null;
-    throw new ImportFailure(progress.summary, (sourceFailure ?? aborted ?? { error }).error);
-  } finally {
-    options.signal?.removeEventListener('abort', abort);
-    request.destroy();
-    void sending;
+  async run(source: AsyncIterable<Uint8Array>): Promise<ImportSummary> {
+    const abort = () => this.#request.destroy(this.#signal?.reason as Error);
+    this.#signal?.addEventListener('abort', abort, { once: true });
+    if (this.#signal?.aborted) abort();
+    void this.#send(source);
+    try {
+      return await this.#readEvents(await this.#awaitResponse());
+    } catch (error) {
+      if (error instanceof ImportFailure) throw error;
+      const aborted = this.#signal?.aborted ? { error: this.#signal.reason as unknown } : null;
+      throw new ImportFailure(this.#summary, (this.#sourceError ?? aborted ?? { error }).error);
+    } finally {
+      this.#signal?.removeEventListener('abort', abort);
+      this.#request.destroy();
+    }
+  }
+
+  /** Sends the source until it ends or the request is closed. Never rejects: an error of the source is kept, and ends the request. */
+  async #send(source: AsyncIterable<Uint8Array>): Promise<void> {
+    try {
+      for await (const chunk of source) {
+        if (this.#request.destroyed) return;
+        if (!this.#request.write(chunk)) await drained(this.#request);
+      }
+      if (!this.#request.destroyed) this.#request.end();
+    } catch (error) {
+      this.#sourceError = { error };
+      this.#request.destroy();
+    }
+  }
+
+  #awaitResponse(): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      this.#request.once('response', resolve);
+      this.#request.once('error', (cause) => reject(new OperatorError('the server cannot be reached', { cause })));
+      this.#request.once('close', () => reject(new OperatorError(CLOSED)));
+    });
+  }
+
+  async #readEvents(response: IncomingMessage): Promise<ImportSummary> {
+    if (response.statusCode !== 200) {
+      throw new OperatorError(`the server rejected the import: ${await readErrorMessage(response)}`);
+    }
+    for await (const lines of splitLines(untilClosed(response))) {
+      for (const line of lines) {
+        const received = JSON.parse(line.text ?? 'null') as ResponseEvent;
+        if (received.event === 'done') {
+          const { event: _event, ...summary } = received;
+          return summary;
+        }
+        if (received.event === 'error') throw new ImportFailure(received.summary, new Error(received.reason));
+        if (received.event === 'progress') {
+          const { event: _event, ...counts } = received;
+          this.#summary = { ...this.#summary, ...counts };
+        }
+        await this.#onEvent(received);
+      }
+    }
+    throw new OperatorError(CLOSED);
   }
 }
 
-/** Sends the source as fast as the server takes it, until it ends or the request is closed. */
-async function send(source: AsyncIterable<Uint8Array>, request: ClientRequest): Promise<void> {
-  for await (const chunk of source) {
-    if (request.destroyed) return;
-    if (!request.write(chunk)) await writable(request);
-  }
-  if (!request.destroyed) request.end();
-}
-
-function writable(request: ClientRequest): Promise<void> {
+/** Resolves when the request can be written to again, or is closed. */
+function drained(request: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       request.off('drain', done).off('close', done);
@@ -103,48 +152,20 @@ function writable(request: ClientRequest): Promise<void> {
   });
 }
 
-async function readAnswer(
-  request: ClientRequest,
-  { onEvent, progress }: { onEvent: Import['onEvent']; progress: { summary: ImportSummary } },
-): Promise<ImportSummary> {
-  const response = await awaitResponse(request);
-  if (response.statusCode !== 200) throw new OperatorError(`the server refused: ${await readRefusal(response)}`);
-  for await (const lines of splitLines(untilGone(response))) {
-    for (const line of lines) {
-      const answer = JSON.parse(line.text ?? 'null') as AnswerEvent;
-      if (answer.event === 'done') {
-        const { event: _event, ...summary } = answer;
-        return summary;
-      }
-      if (answer.event === 'error') throw new ImportFailure(answer.summary, new Error(answer.reason));
-      if (answer.event === 'progress') progress.summary = { ...progress.summary, ...answer };
-      await onEvent(answer);
-    }
-  }
-  throw new OperatorError(GONE);
-}
-
-async function* untilGone(response: IncomingMessage): AsyncGenerator<Uint8Array> {
+async function* untilClosed(response: IncomingMessage): AsyncGenerator<Uint8Array> {
   try {
     yield* response as AsyncIterable<Uint8Array>;
   } catch (cause) {
-    throw new OperatorError(GONE, { cause });
+    throw new OperatorError(CLOSED, { cause });
   }
 }
 
-async function awaitResponse(request: ClientRequest): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    request.once('response', resolve);
-    request.once('error', (cause) => reject(new OperatorError('the server cannot be reached', { cause })));
-    request.once('close', () => reject(new OperatorError(GONE)));
-  });
-}
-
-async function readRefusal(response: IncomingMessage): Promise<string> {
+/** The message of an error response, or its status when the body is not the JSON that the intake sends. */
+async function readErrorMessage(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of response) {
     text += String(chunk);
-    if (text.length > REFUSAL_SIZE_MAX) break;
+    if (text.length > ERROR_BODY_MAX) break;
   }
   try {
     return (JSON.parse(text) as { error: { message: string } }).error.message;

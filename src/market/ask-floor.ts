@@ -2,10 +2,10 @@
 // never repaired: an index probe that looks at the clock.
 
 import {
-  listAllOrderedAssets,
+  listFillableAssets,
   listCheapestAsks,
-  listCollectionsWithOrderedAsset,
-} from '../orders/queries/book-orders.ts';
+  listCollectionsWithFillableAsset,
+} from '../orders/queries/fillable-orders.ts';
 import { listCheapestMirrored } from './queries/listings.ts';
 import { listAnalyticsFloors, listStatsFloors } from './queries/stats.ts';
 import type { Collection } from '../core/collection.ts';
@@ -87,7 +87,7 @@ export async function readLiveFloors(
   const visible = mirrored.value.filter((row) => !hidden.has(row.collectionId));
   if (hidden.size > 0) {
     const below = [...hidden];
-    const own = await market.orderBook.read((db) => listAllOrderedAssets(db, below, { now, limit: HIDING_ASSETS_MAX }));
+    const own = await market.orderBook.read((db) => listFillableAssets(db, below, { now, limit: HIDING_ASSETS_MAX }));
     const next = await read((db) => listCheapestMirrored(db, below, { now, except: valueOrNull(own) ?? [] }));
     if (!next.ok) return next;
     visible.push(...next.value);
@@ -102,6 +102,6 @@ type MirroredAsk = { collectionId: string; asset: string; raw: bigint };
 async function findHidden(market: Market, rows: readonly MirroredAsk[]): Promise<ReadonlySet<string>> {
   if (rows.length === 0) return new Set();
   const now = market.clock();
-  const hidden = await market.orderBook.read((db) => listCollectionsWithOrderedAsset(db, rows, now));
+  const hidden = await market.orderBook.read((db) => listCollectionsWithFillableAsset(db, rows, now));
   return hidden.ok ? hidden.value : new Set();
 }

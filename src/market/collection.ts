@@ -1,6 +1,6 @@
 // One collection in detail: the stored record, and stats merged from two sources that fail on their own.
 
-import { listAllOrderedAssets } from '../orders/queries/book-orders.ts';
+import { listFillableAssets } from '../orders/queries/fillable-orders.ts';
 import { countListedAssets } from './queries/listings.ts';
 import type { CollectionAnalytics, CollectionStats, Windows } from './queries/stats.ts';
 import { findCollectionAnalytics, findCollectionStats } from './queries/stats.ts';
@@ -79,7 +79,7 @@ function toHoldings(collection: Collection, stats: Result<CollectionStats>, list
 /** Distinct assets listed in either book; a failure when one of them cannot be counted. */
 async function countListings(market: Market, collectionId: string, now: number): Promise<Result<number>> {
   const own = await market.orderBook.read((db) =>
-    listAllOrderedAssets(db, [collectionId], { now, limit: OWN_ASSETS_MAX }),
+    listFillableAssets(db, [collectionId], { now, limit: OWN_ASSETS_MAX }),
   );
   if (!own.ok) return own;
   const mirrored = await market.listedCounts.read((db) =>

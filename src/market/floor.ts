@@ -1,7 +1,7 @@
 // The floors of a collection: the ask, and what the cheapest fill costs a buyer in all. When the latter cannot be resolved
 // in time, the last one that could be is told, marked as such, on the chains that keep one.
 
-import { findCheapestOwnFills } from '../orders/queries/book-orders.ts';
+import { findCheapestOwnFills } from '../orders/queries/fillable-orders.ts';
 import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from './queries/last-buyer-floors.ts';
 import { findCheapestFills } from './queries/listings.ts';
 import { shareOf } from '../core/amount.ts';

@@ -1,8 +1,8 @@
 // The listings window of a collection: the own order book merged with the mirror, one row an asset, cheapest first. A dead
 // mirror is told; a dead order book is only logged, because the contract ties the stale flag to the mirror alone.
 
-import type { BookOrder } from '../orders/queries/book-orders.ts';
-import { listCheapestOrders, listOrderedAssets } from '../orders/queries/book-orders.ts';
+import type { FillableOrder } from '../orders/queries/fillable-orders.ts';
+import { listFillableOrders, listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
 import type { MirroredListing } from './queries/listings.ts';
 import { listCheapestListings } from './queries/listings.ts';
 import type { AssetId } from '../core/address.ts';
@@ -35,7 +35,7 @@ export type ListingWindow = {
   trueUntil: number | null;
 };
 
-const NO_ORDERS: Result<BookOrder[]> = { ok: true, value: [] };
+const NO_ORDERS: Result<FillableOrder[]> = { ok: true, value: [] };
 /** Rows read at a time. A little more than a window, so that a few doubles do not cost a second read. */
 const CHUNK_SIZE = 300;
 /** Bounds the walk through a book whose cheapest rows are all of a few assets. */
@@ -61,10 +61,10 @@ export async function readListingWindow(market: Market, collection: Collection):
   };
 }
 
-function readOwnBook(market: Market, collectionId: string, now: number): Promise<Result<BookOrder[]>> {
+function readOwnBook(market: Market, collectionId: string, now: number): Promise<Result<FillableOrder[]>> {
   const read = withinOneDeadline(market.orderBook);
-  return collectDistinct<BookOrder>((after) =>
-    read((db) => listCheapestOrders(db, collectionId, { now, limit: CHUNK_SIZE, ...(after && { after }) })),
+  return collectDistinct<FillableOrder>((after) =>
+    read((db) => listFillableOrders(db, collectionId, { now, limit: CHUNK_SIZE, ...(after && { after }) })),
   );
 }
 
@@ -90,7 +90,7 @@ async function readMirror(
     async (chunk) => {
       if (!hasOwnBook) return chunk;
       const assets = [...new Set(chunk.map((row) => row.asset as string))];
-      const hidden = await readBook((db) => listOrderedAssets(db, collectionId, assets, now));
+      const hidden = await readBook((db) => listFillableAssetsAmong(db, collectionId, assets, now));
       bookRead &&= hidden.ok;
       const ownAssets = new Set(hidden.ok ? hidden.value : []);
       return chunk.filter((row) => !ownAssets.has(row.asset));
@@ -124,7 +124,7 @@ function firstExpiry(listings: Listing[]): number | null {
   return first;
 }
 
-export function toOwnListing(order: BookOrder): Listing {
+export function toOwnListing(order: FillableOrder): Listing {
   const { orderId, asset, raw, seller, createdAt, expiresAt, tx } = order;
   return { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx };
 }

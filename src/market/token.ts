@@ -1,6 +1,6 @@
 // One token: what the indexer observed of it, laid over by the own order book, and whom it really belongs to.
 
-import { findOrderOfAsset } from '../orders/queries/book-orders.ts';
+import { findFillableOrderOfAsset } from '../orders/queries/fillable-orders.ts';
 import { findObservedToken } from './queries/tokens.ts';
 import type { Address, AssetId } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';
@@ -39,7 +39,9 @@ export async function readToken(
   const now = market.clock();
   const [observed, order] = await Promise.all([
     market.tokenOverlay.read((db) => findObservedToken(db, collectionId, asset, now)),
-    chain.family === 'evm' ? market.orderBook.read((db) => findOrderOfAsset(db, collectionId, asset, now)) : null,
+    chain.family === 'evm'
+      ? market.orderBook.read((db) => findFillableOrderOfAsset(db, collectionId, asset, now))
+      : null,
   ]);
   if (observed.ok && observed.value === null) throw new ServiceError('not_found', 'Token not found');
   const known = observed.ok ? observed.value : null;

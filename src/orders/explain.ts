@@ -1,56 +1,58 @@
-// Why an order is in the state it is in: all that was signed, all that happened, and what follows from it now, check by check. It
-// derives what it says from the evidence, as the book does, and says so when what is stored differs.
+// Explains the state of an order: what was signed, what happened, and what follows now, check by check. The state is derived again
+// from the evidence, and compared with the stored one.
 
+import type { ChainEvent } from '../chain-log/chain-event.ts';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { listOrderEvents, listTokenEvents } from '../chain-log/queries/chain-events.ts';
 import { findFollow } from '../follows/queries/follows.ts';
-import type { JudgedOrder } from './queries/order-states.ts';
-import { findJudgedOrder } from './queries/order-states.ts';
-import type { OrderCancel, StoredOrder } from './queries/signed-orders.ts';
-import { findOrderCancel, findStoredOrder } from './queries/signed-orders.ts';
-import type { ChainEvent } from '../chain-log/chain-event.ts';
-import type { OrderState } from './status.ts';
+import type { OrderCancel } from './queries/order-cancels.ts';
+import { findOrderCancel } from './queries/order-cancels.ts';
+import type { OrderWithEvidence } from './queries/order-evidence.ts';
+import { findOrderWithEvidence } from './queries/order-evidence.ts';
+import type { SignedTerms, StoredOrder } from './queries/stored-orders.ts';
+import { findStoredOrder } from './queries/stored-orders.ts';
+import type { Occurrence, OrderState } from './status.ts';
 import { deriveOrderStatus } from './status.ts';
 import type { OrderContext } from './submit.ts';
 
-/** `ok` null: cannot be known here. */
+/** `ok` null: this service cannot know. */
 export type ExplainedCheck = { check: string; ok: boolean | null; detail: string };
-/** What the order was, and became, at a time. */
+/** The state that the order came to at a time. */
 export type Transition = { at: number; to: string; because: string; tx: string | null };
 
 export type Explanation = {
   order: StoredOrder;
-  /** null for a row that was imported as it was told: nothing is derived for it. */
+  /** null for an order that was imported without a signature: its state is not derived. */
   derived: OrderState | null;
   checks: ExplainedCheck[];
   transitions: Transition[];
-  /** Of the order and its offerer's counter, in the order of the chain; then of its token, newest first. */
+  /** Of the order and its offerer's counter, in the order of the chain. */
   events: ChainEvent[];
+  /** Of the token and its approvals, newest first. */
   tokenEvents: ChainEvent[];
   cancel: OrderCancel | null;
-  /** How far the chain has been read; null where it is not followed. */
+  /** The last block of the chain that was read; null when the chain is not followed. */
   readTo: { number: number; hash: string; time: number } | null;
 };
 
-/** The newest of a token's events that are told. */
 const TOKEN_EVENTS_MAX = 50;
 
-/** null where there is no order of that id. */
+/** null when there is no order of that id. */
 export async function explainOrder({ main, clock }: OrderContext, orderId: string): Promise<Explanation | null> {
   const order = await findStoredOrder(main, orderId);
   if (!order) return null;
   const { chain, signed, seller, contractAddress, asset, collectionId } = order;
   const now = clock();
-  const judged = await findJudgedOrder(main, orderId);
+  const evaluated = await findOrderWithEvidence(main, orderId);
   const readTo = await findChainCursor(main, chain);
   const follow = await findFollow(main, collectionId);
-  const derived = judged && deriveOrderStatus(judged.terms, judged.evidence, now);
+  const derived = evaluated && deriveOrderStatus(evaluated.terms, evaluated.evidence, now);
   const token = { contract: contractAddress, tokenId: asset, holder: seller, limit: TOKEN_EVENTS_MAX };
   return {
     order,
     derived,
-    checks: judged && signed ? listChecks(order, judged, { now, followed: follow?.joined ?? false }) : [],
-    transitions: listTransitions(order, judged, derived),
+    checks: evaluated && signed ? listChecks(signed, evaluated, { now, followed: follow?.joined ?? false }) : [],
+    transitions: listTransitions(order, evaluated, derived),
     events: signed
       ? await listOrderEvents(main, chain, {
           orderHash: signed.orderHash,
@@ -65,88 +67,97 @@ export async function explainOrder({ main, clock }: OrderContext, orderId: strin
 }
 
 function listChecks(
-  { signed, dormant, status }: StoredOrder,
-  { terms, evidence, stored }: JudgedOrder,
+  { protocolAddress, operator, startsAt }: SignedTerms,
+  { terms, evidence, stored }: OrderWithEvidence,
   { now, followed }: { now: number; followed: boolean },
 ): ExplainedCheck[] {
   const derived = deriveOrderStatus(terms, evidence, now);
   const filled = evidence.fills.reduce((sum, fill) => sum + fill.quantity, 0n);
-  const ofChain = followed ? '' : 'the collection is not followed: ';
-  const startsAt = signed?.startsAt ?? 0;
+  const unknown = followed ? 'unknown' : 'unknown: the collection is not followed';
   return [
-    { check: 'signature', ok: true, detail: `verified under ${signed?.protocolAddress} when the order was taken` },
-    { check: 'started', ok: startsAt <= now, detail: `begins at ${toTime(startsAt)}` },
+    { check: 'signature', ok: true, detail: `verified for ${protocolAddress} when the order was stored` },
+    { check: 'started', ok: startsAt <= now, detail: `starts at ${toTime(startsAt)}` },
     {
       check: 'not_expired',
       ok: terms.expiresAt === null || terms.expiresAt > now,
-      detail: terms.expiresAt === null ? 'never ends' : `ends at ${toTime(terms.expiresAt)}`,
+      detail: terms.expiresAt === null ? 'never expires' : `expires at ${toTime(terms.expiresAt)}`,
     },
     { check: 'not_filled', ok: filled < terms.quantity, detail: `${filled} of ${terms.quantity} filled` },
     {
       check: 'not_cancelled',
       ok: evidence.cancel === null,
-      detail: describe(evidence.cancel, 'no cancel on the chain'),
+      detail: describe(evidence.cancel, 'not cancelled on the chain'),
     },
     {
       check: 'counter',
       ok: evidence.counterRaise === null,
-      detail: describe(evidence.counterRaise, `signed with ${terms.counter}, never raised beyond it`),
+      detail: describe(evidence.counterRaise, `signed with ${terms.counter}, not raised above it`),
     },
-    { check: 'no_word', ok: evidence.word === null, detail: describe(evidence.word, 'nobody cancelled it by word') },
+    {
+      check: 'no_word',
+      ok: evidence.offChainCancel === null,
+      detail: describe(evidence.offChainCancel, 'not cancelled off-chain'),
+    },
     {
       check: 'balance',
-      ok: evidence.balance === null ? null : dormant !== 'no-balance' && evidence.balance > 0n,
-      detail: evidence.balance === null ? `${ofChain}unknown` : `the offerer holds ${evidence.balance}`,
+      ok: evidence.balance === null ? null : stored.dormant !== 'no-balance' && evidence.balance > 0n,
+      detail: evidence.balance === null ? unknown : `the offerer holds ${evidence.balance}`,
     },
     {
       check: 'approval',
       ok: evidence.approved,
-      detail: evidence.approved === null ? `${ofChain}unknown` : `of ${signed?.operator}: ${evidence.approved}`,
+      detail: evidence.approved === null ? unknown : `of ${operator}: ${evidence.approved}`,
     },
     {
       check: 'stored_state',
       ok: stored.status === derived.status && stored.dormant === derived.dormant,
-      detail: `stored as ${status}${dormant === null ? '' : `, dormant: ${dormant}`}`,
+      detail: `stored as ${stored.status}${stored.dormant === null ? '' : `, dormant: ${stored.dormant}`}`,
     },
   ];
 }
 
-function describe(ending: { at: number; tx: string | null } | null, none: string): string {
-  return ending === null ? none : `at ${toTime(ending.at)}${ending.tx === null ? '' : ` by ${ending.tx}`}`;
+function describe(occurrence: Occurrence | null, none: string): string {
+  if (occurrence === null) return none;
+  const { at, tx } = occurrence;
+  return `at ${toTime(at)}${tx === null ? '' : ` by ${tx}`}`;
 }
 
-function listTransitions(order: StoredOrder, judged: JudgedOrder | null, derived: OrderState | null): Transition[] {
-  const taken: Transition = { at: order.createdAt, to: 'active', because: 'taken into the book', tx: null };
+function listTransitions(
+  order: StoredOrder,
+  evaluated: OrderWithEvidence | null,
+  derived: OrderState | null,
+): Transition[] {
   const state = derived ?? order;
-  const fills = (judged?.evidence.fills ?? []).map(({ at, tx, quantity }) => ({
+  const stored: Transition = { at: order.createdAt, to: 'active', because: 'stored', tx: null };
+  const fills = (evaluated?.evidence.fills ?? []).map(({ at, tx, quantity }) => ({
     at,
     tx,
     to: 'active',
     because: `${quantity} filled`,
   }));
-  // The last fill is the ending itself.
-  if (state.status === 'filled') fills.pop();
   if (state.status === 'active') {
-    return [
-      taken,
-      ...fills,
-      ...(state.dormant ? [{ at: order.createdAt, to: 'dormant', because: state.dormant, tx: null }] : []),
-    ];
+    const { dormant } = state;
+    const dormancy = dormant === null ? [] : [{ at: order.createdAt, to: 'dormant', because: dormant, tx: null }];
+    return [stored, ...fills, ...dormancy];
   }
-  return [
-    taken,
-    ...fills,
-    { at: state.endedAt ?? order.createdAt, to: state.status, because: becauseOf(judged, state), tx: state.tx },
-  ];
+  // The fill of the last unit is the end itself.
+  if (state.status === 'filled') fills.pop();
+  const because = reasonOfEnd(state, evaluated);
+  const end = { at: state.endedAt ?? order.createdAt, to: state.status, because, tx: state.tx };
+  return [stored, ...fills, end];
 }
 
-function becauseOf(judged: JudgedOrder | null, { status, endedAt }: Pick<OrderState, 'status' | 'endedAt'>): string {
-  if (status === 'expired') return 'its time ended';
-  if (status === 'filled') return 'all of it was filled';
-  const { cancel, counterRaise, word } = judged?.evidence ?? { cancel: null, counterRaise: null, word: null };
+function reasonOfEnd(
+  { status, endedAt }: Pick<OrderState, 'status' | 'endedAt'>,
+  evaluated: OrderWithEvidence | null,
+): string {
+  if (status === 'expired') return 'expired';
+  if (status === 'filled') return 'all units were filled';
+  if (!evaluated) return 'imported with this status';
+  const { cancel, counterRaise, offChainCancel } = evaluated.evidence;
   if (cancel?.at === endedAt) return 'cancelled on the chain';
   if (counterRaise?.at === endedAt) return 'the offerer raised the counter';
-  return word ? 'cancelled by word' : 'imported so';
+  return offChainCancel ? 'cancelled off-chain' : 'imported with this status';
 }
 
 function toTime(ms: number): string {

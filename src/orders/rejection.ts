@@ -1,8 +1,9 @@
-// Why a signed order is not taken: one code a check, a closed and published list (docs/orders.md). http gives each its status.
+// Why a signed order is rejected: one code for each check, a closed list that clients rely on (docs/orders.md). The HTTP status
+// of each code stands in intake/http/rejections.ts.
 
 import type { ListingRejection } from './seaport/listing.ts';
 
-/** In the order in which they are looked for; the checks of the listing itself come in the place of `not_a_listing`. */
+/** In the order in which the checks run; those of ListingRejection run together. */
 export type OrderRejectionCode =
   | 'malformed_order'
   | 'unknown_protocol'
@@ -19,7 +20,7 @@ export type OrderRejectionCode =
   | 'not_approved'
   | 'not_signed';
 
-/** An order that is not taken, or not cancelled. `path` is the field that is wrong, where one is. */
+/** An order that is not accepted, or cannot be cancelled. `path` is the field that is wrong, where there is one. */
 export class OrderRejected extends Error {
   override readonly name = 'OrderRejected';
   readonly code: OrderRejectionCode;

@@ -1,19 +1,19 @@
-// Who signed an order, and under which deployment of Seaport: an account's own key offline, a contract (ERC-1271) by asking its
-// chain. The chain is a port: intake knows what it asks, not how it is read.
+// Who signed an order, and for which deployment of Seaport. The signature of an account's own key is verified offline; whether a
+// contract accepts a signature (ERC-1271) is read from its chain.
 
 import type { Address } from '../core/address.ts';
+import type { Hex } from '../core/evm.ts';
+import { OrderRejected } from './rejection.ts';
 import type { Protocol } from './seaport/order.ts';
 import { orderDigest } from './seaport/order.ts';
 import type { SignatureCheck } from './seaport/signature.ts';
 import { checkDigestSignature, checkSignature } from './seaport/signature.ts';
-import { OrderRejected } from './rejection.ts';
-import type { Hex } from '../core/evm.ts';
 
-/** What is asked of a chain while an order is taken in; each throws when the chain is out of reach. */
+/** What is read from a chain to check an order. Each call rejects when no endpoint of the chain answers. */
 export type ChainChecks = {
-  /** ERC-1271. False where the account is no contract. */
+  /** ERC-1271. False when the account is not a contract. */
   isValidSignature(account: Address, digest: Hex, signature: Hex, at: 'latest'): Promise<boolean>;
-  /** null: the protocol does not say. */
+  /** null: the deployment does not return a counter. */
   getCounter(protocol: Address, offerer: Address, at: 'latest'): Promise<bigint | null>;
   getOrderStatus(
     protocol: Address,
@@ -22,69 +22,79 @@ export type ChainChecks = {
   ): Promise<{ cancelled: boolean; totalFilled: bigint; totalSize: bigint } | null>;
 };
 
-export type Claim = { offerer: Address; orderHash: Hex; signature: Hex };
+/** A signature that is still to be verified. */
+export type UnverifiedSignature = { offerer: Address; orderHash: Hex; signature: Hex };
 
-/** The first of the protocols under which the offerer's own key made the signature, or how near it came. */
+/** `closest` is the best result over all protocols when the offerer's own key signed for none of them. */
+export type SigningProtocol = { protocol: Protocol } | { protocol: null; closest: Exclude<SignatureCheck, 'ok'> };
+
+/** The first of the protocols that the offerer's own key signed for. */
 export function findSigningProtocol(
-  { offerer, orderHash, signature }: Claim,
+  { offerer, orderHash, signature }: UnverifiedSignature,
   protocols: readonly Protocol[],
-): { protocol: Protocol } | { protocol: null; nearest: Exclude<SignatureCheck, 'ok'> } {
-  let nearest: 'mismatch' | 'malformed' = 'malformed';
+): SigningProtocol {
+  let closest: 'mismatch' | 'malformed' = 'malformed';
   for (const protocol of protocols) {
     const check = checkSignature({ protocol, orderHash, signature }, offerer);
     if (check === 'ok') return { protocol };
-    if (check === 'mismatch') nearest = check;
+    if (check === 'mismatch') closest = check;
   }
-  return { protocol: null, nearest };
+  return { protocol: null, closest };
 }
 
 /**
- * The first of the protocols under which the offerer, as a contract, says that the signature is its own. The protocol hands it
- * the digest of the order alone and the signature whole, even where it would read a bulk order's proof in it.
+ * The first of the protocols for which the offerer, as a contract, accepts the signature. Throws OrderRejected when there is
+ * none. As in Seaport, the contract receives the digest of the single order and the complete signature, also when the signature
+ * has the form of a bulk order's.
  */
 export async function requireContractSignature(
-  { offerer, orderHash, signature }: Claim,
-  { protocols, nearest, chain }: { protocols: readonly Protocol[]; nearest: SignatureCheck; chain: ChainChecks | null },
+  { offerer, orderHash, signature }: UnverifiedSignature,
+  { protocols, closest, chain }: { protocols: readonly Protocol[]; closest: SignatureCheck; chain: ChainChecks | null },
 ): Promise<Protocol> {
   for (const protocol of chain ? protocols : []) {
-    if (await askContract(chain, offerer, orderDigest(protocol, orderHash), signature)) return protocol;
+    const digest = orderDigest(protocol, orderHash);
+    if (await isContractSignature(chain, { account: offerer, digest, signature })) return protocol;
   }
-  throw refuseSignature(chain, nearest);
+  throw toSignatureRejection(chain, closest);
 }
 
-/** Refuses unless the account signed the digest, by its key or as a contract. */
+/** Throws OrderRejected unless the account signed the digest, with its key or as a contract. */
 export async function requireSignature(
   chain: ChainChecks | null,
-  claim: { account: Address; digest: Hex; signature: Hex },
+  signed: { account: Address; digest: Hex; signature: Hex },
 ): Promise<void> {
-  const { account, digest, signature } = claim;
-  const check = checkDigestSignature(digest, signature, account);
-  if (check === 'ok' || (await askContract(chain, account, digest, signature))) return;
-  throw refuseSignature(chain, check);
+  const check = checkDigestSignature(signed.digest, signed.signature, signed.account);
+  if (check === 'ok' || (await isContractSignature(chain, signed))) return;
+  throw toSignatureRejection(chain, check);
 }
 
-async function askContract(chain: ChainChecks | null, account: Address, digest: Hex, signature: Hex): Promise<boolean> {
-  return chain !== null && (await ask(() => chain.isValidSignature(account, digest, signature, 'latest')));
+async function isContractSignature(
+  chain: ChainChecks | null,
+  { account, digest, signature }: { account: Address; digest: Hex; signature: Hex },
+): Promise<boolean> {
+  return chain !== null && (await readFromChain(() => chain.isValidSignature(account, digest, signature, 'latest')));
 }
 
-/** A signature that is of no key's form can only be a contract's: without its chain nobody knows. */
-function refuseSignature(chain: ChainChecks | null, nearest: SignatureCheck): OrderRejected {
-  return chain === null && nearest === 'malformed'
+/** A signature that no key can have made may be a contract's, which cannot be verified without an endpoint of its chain. */
+function toSignatureRejection(chain: ChainChecks | null, closest: SignatureCheck): OrderRejected {
+  return chain === null && closest === 'malformed'
     ? new OrderRejected(
         'signature_unverifiable',
-        'only the chain can tell whether this is a contract’s signature, and it is not read here',
+        'only a contract can have made this signature, and the service has no endpoint of the chain to verify it',
         { path: 'signature' },
       )
-    : new OrderRejected('signature_invalid', 'the signature is not the offerer’s for this order', {
+    : new OrderRejected('signature_invalid', 'this is not a signature by the offerer for this order', {
         path: 'signature',
       });
 }
 
-/** Asks the chain; that it does not answer is a refusal, to be tried again. */
-export async function ask<T>(question: () => Promise<T>): Promise<T> {
+/** The result of a read of the chain. Throws OrderRejected when the chain does not answer: the client may try again. */
+export async function readFromChain<T>(read: () => Promise<T>): Promise<T> {
   try {
-    return await question();
+    return await read();
   } catch (cause) {
-    throw new OrderRejected('chain_unavailable', 'the chain cannot be asked at the moment, try again soon', { cause });
+    throw new OrderRejected('chain_unavailable', 'the chain cannot be read at the moment; try again in a few seconds', {
+      cause,
+    });
   }
 }

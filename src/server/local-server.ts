@@ -49,7 +49,7 @@ export async function startLocalServer(
     const { status, headers, envelope } = toErrorResponse(error, { details: true });
     void reply.code(status).headers(headers).send(envelope);
   });
-  await app.register((scope) => registerIntake(scope, doors.intake, { door: LOCAL_ACCESS, baseUrl: null }));
+  await app.register((scope) => registerIntake(scope, doors.intake, { access: LOCAL_ACCESS, baseUrl: null }));
   registerOperatorRoutes(app, doors.operations);
   rmSync(socketPath, { force: true });
   const umask = process.umask(OWNER_ONLY_UMASK);

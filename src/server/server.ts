@@ -11,7 +11,7 @@ import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
-import { createKeyedAccess } from '../intake/http/access.ts';
+import { KeyedAccess } from '../intake/http/access.ts';
 import { INTAKE_PREFIX, registerIntake } from '../intake/http/routes.ts';
 import { MARKETPLACE_PREFIX, bucketOf } from '../market/http/paths.ts';
 import type { MarketplaceContext } from '../market/http/cached-route.ts';
@@ -86,9 +86,9 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   await app.register((scope) =>
     registerStoreRoutes(scope, storeRoutesContext, { chains: options.chains, baseUrl: marketplace.baseUrl }),
   );
-  const door = createKeyedAccess(storeRoutesContext);
+  const access = new KeyedAccess(storeRoutesContext);
   await app.register((scope) =>
-    registerIntake(scope, { ...options.intake, market: marketplace.market }, { door, baseUrl: marketplace.baseUrl }),
+    registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, baseUrl: marketplace.baseUrl }),
   );
   registerReferencePage(app, marketplace.baseUrl);
   registerStatusRoute(app, options.readStatus);

@@ -3,8 +3,7 @@
 
 import { updateVanishedListings } from '../market/queries/listing-snapshots.ts';
 import type { ImportContext } from '../intake/import.ts';
-import { announce } from '../intake/import.ts';
-import type { Entry } from '../intake/records/parse.ts';
+import type { NumberedRecord } from '../intake/records/parse.ts';
 import { ingestBatch } from '../intake/ingest/batch.ts';
 import { parseRecord } from '../intake/records/parse.ts';
 import type { RejectionCount, TaskResult } from '../tasks/task.ts';
@@ -58,7 +57,7 @@ export function createIngester(context: ImportContext): Ingester {
     else refusals.set(known, { count: 1, example: show(example) });
   };
 
-  const see = (entries: readonly Entry[], left: ReadonlySet<number>) => {
+  const see = (entries: readonly NumberedRecord[], left: ReadonlySet<number>) => {
     for (const { line, record } of entries) {
       if (record.kind !== 'listing' || record.row.status !== 'active' || left.has(line)) continue;
       if (seenCount === SEEN_MAX) throw new Error(`a snapshot of more than ${SEEN_MAX} listings`);
@@ -71,7 +70,7 @@ export function createIngester(context: ImportContext): Ingester {
   };
 
   const ingestEntries = async (raw: readonly RawRecord[]) => {
-    const entries: Entry[] = [];
+    const entries: NumberedRecord[] = [];
     for (const [line, values] of raw.entries()) {
       const parsed = parseRecord(records, values);
       if (parsed.record) entries.push({ line, record: parsed.record });
@@ -81,15 +80,14 @@ export function createIngester(context: ImportContext): Ingester {
     await ingestBatch(context, entries, {
       now: context.clock(),
       dryRun: false,
-      onIngested: (landing) => {
-        for (const { inserted, updated } of landing.counts.values()) counts.changed += inserted + updated;
-        for (const { line, kind, reason } of landing.refused) {
+      onIngested: (part) => {
+        for (const { inserted, updated } of part.counts.values()) counts.changed += inserted + updated;
+        for (const { line, kind, reason } of part.rejections) {
           left.add(line);
           refuse(toReason(kind, reason), reason);
         }
-        // An order of the own book is shown from there: its mirrored row may go.
-        for (const line of landing.own) left.add(line);
-        announce(context, entries, landing.counts);
+        // The stored order is served in place of its mirrored row, which may be retired.
+        for (const line of part.ownOrderLines) left.add(line);
       },
     });
     see(entries, left);

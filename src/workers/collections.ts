@@ -8,7 +8,7 @@ import type { Follow } from '../follows/queries/follows.ts';
 import { deleteLastRuns } from '../follows/queries/last-runs.ts';
 import { deleteFollow, findFollow, listFollows, upsertFollow } from '../follows/queries/follows.ts';
 import { deleteHoldings } from '../chain-log/queries/holdings.ts';
-import { listSignedOrders, updateOrderStates } from '../orders/queries/order-states.ts';
+import { evaluateCollectionOrders } from '../orders/evaluate.ts';
 import type { Address } from '../core/address.ts';
 import { parseAddress } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';
@@ -195,7 +195,7 @@ async function remove({ main, chains, clock, onChanged }: FollowOperations, inpu
     await deleteContractEvents(tx, chain, contractAddress);
     await deleteHoldings(tx, collectionId);
     // Nobody knows any more who holds their tokens: none is dormant for what was known last.
-    await updateOrderStates(tx, await listSignedOrders(tx, collectionId), clock());
+    await evaluateCollectionOrders(tx, collectionId, clock());
     await updateChainRevision(tx, chain);
   });
   onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['order']) });

@@ -2,7 +2,7 @@
 // It keeps the indexes of active rows short.
 
 import type { Clock } from '../core/clock.ts';
-import { updateExpiredOrders } from '../orders/queries/book-orders.ts';
+import { updateExpiredOrders } from '../orders/queries/order-states.ts';
 import type { Database } from '../database/port.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../shop/idempotency.ts';
 import { deleteStoredResponses } from '../shop/queries/idempotency.ts';

@@ -5,8 +5,8 @@ import { toContext } from '../support/service/intake.ts';
 import { zeroAddress } from 'viem';
 import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
-import { updateOrderStates } from '../../src/orders/queries/order-states.ts';
-import { insertSignedOrder } from '../../src/orders/queries/signed-orders.ts';
+import { evaluateOrders } from '../../src/orders/evaluate.ts';
+import { insertSignedOrder } from '../../src/orders/queries/stored-orders.ts';
 import { draftListing, heldTokens, signBook, signListings } from '../../devnet/book.ts';
 import { callOf, readChain, startChain, toSeconds, transact } from '../../devnet/chain.ts';
 import { createRandom } from '../../devnet/chance.ts';
@@ -154,6 +154,6 @@ async function insertListing(
       counter: components.counter,
       operator: operatorOf(components.conduitKey) as Address,
     });
-    await updateOrderStates(tx, [orderId], now);
+    await evaluateOrders(tx, [orderId], now);
   });
 }

@@ -19,7 +19,7 @@ import { countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
 import { createTestDatabase } from '../support/engines/postgres-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
-import { createSocketConnection } from '../../src/intake/socket-client.ts';
+import { SocketIntake } from '../../src/intake/socket-client.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 30_000;
@@ -103,7 +103,7 @@ function startImport(dataDir: string): { begun: Promise<void>; done: Promise<unk
   async function* endless() {
     for (let row = 1; ; row += 1) yield Buffer.from(`${JSON.stringify(subject.listing(String(row), row))}\n`);
   }
-  const connection = createSocketConnection(path.join(dataDir, 'mercat.sock'));
+  const connection = new SocketIntake(path.join(dataDir, 'mercat.sock'));
   const done = connection.import(endless(), { format: 'ndjson' }, () => resolve());
   done.catch(() => undefined);
   return { begun, done };

@@ -157,7 +157,7 @@ forEachEngine('the limits of the intake door', (engine) => {
       const { event, message, summary } = events.at(-1);
       assert.equal(event, 'error');
       assert.ok(sent > RECORDS_BYTES_MAX, `it was refused after ${sent} bytes`);
-      assert.match(message, /^stopped after \d+ rows were landed: the body is larger than 67108864 bytes$/);
+      assert.match(message, /^stopped after \d+ rows were stored: the body is larger than 67108864 bytes$/);
       assert.ok(summary.inserted > 0 && summary.inserted < records.length, `${summary.inserted} were landed`);
       assert.equal(events.findLast((one) => one.event === 'progress').inserted, summary.inserted);
       assert.ok(grown < HELD_MAX, `memory grew by ${grown} bytes`);

@@ -133,7 +133,7 @@ forEachEngine('import', (engine) => {
     };
     const work = runImport(toContext(db), toNdjson(tokens(5 * BATCH)), { onEvent: breakIt });
     const failure = await failureOf(work);
-    assert.match(failure.message, /^stopped after 1000 rows were landed: .*indexer\.token/);
+    assert.match(failure.message, /^stopped after 1000 rows were stored: .*indexer\.token/);
     assert.equal(failure.summary.inserted, 1_000);
     await db.query('alter table indexer.gone rename to token');
     assert.equal(await countOf('indexer.token'), 1_000);
@@ -146,9 +146,9 @@ forEachEngine('import', (engine) => {
       throw new Error('the disk is gone');
     }
     const failure = await failureOf(importRecords(toContext(db), broken(), { format: 'ndjson' }));
-    assert.equal(failure.message, 'stopped after 500 rows were landed: the disk is gone');
+    assert.equal(failure.message, 'stopped after 500 rows were stored: the disk is gone');
     const early = importRecords(toContext(db), toChunks('a\n'), { format: 'csv', map: { kind: { column: 'k' } } });
-    assert.match((await failureOf(early)).message, /^stopped before any row was landed: .* the column "k"/);
+    assert.match((await failureOf(early)).message, /^stopped before any row was stored: .* the column "k"/);
   });
 
   test('an abort stops the import after the batch that is being landed, even when the source has gone silent', async () => {
@@ -162,10 +162,10 @@ forEachEngine('import', (engine) => {
     };
     const options = { format: 'ndjson', signal: stop.signal, onEvent } as const;
     const silence = await failureOf(importRecords(toContext(db), silent(), options));
-    assert.equal(silence.message, 'stopped after 500 rows were landed: enough');
+    assert.equal(silence.message, 'stopped after 500 rows were stored: enough');
     assert.equal(await countOf('indexer.token'), 500);
     const before = await failureOf(importRecords(toContext(db), toChunks('x'), options));
-    assert.equal(before.message, 'stopped before any row was landed: enough');
+    assert.equal(before.message, 'stopped before any row was stored: enough');
   });
 
   for (const [name, row] of [

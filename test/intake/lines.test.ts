@@ -139,7 +139,7 @@ describe('rows with quoted cells', () => {
     const rows = 'good,1\n'.repeat(LINE_SIZE_MAX / 7 + 1000);
     const found = await split(`a,1\n"b,2\n${rows}`, { quoted: true }, 64 * 1024);
     assert.equal(found[1]?.number, 2);
-    assert.match(found[1]?.text === null ? found[1].reason : '', /is a quote not closed\?/);
+    assert.match(found[1]?.text === null ? found[1].reason : '', /check that every quote is closed/);
     const last = found.at(-1);
     assert.deepEqual([last?.number, last?.text], [rows.length / 7 + 2, 'good,1']);
     assert.ok(found.length > 900);

@@ -92,7 +92,7 @@ forEachStore('records of products', (store) => {
             },
           })
         ).refused,
-        [{ line: 2, reason: 'price: must be told as text, because the number may have been rounded' }],
+        [{ line: 2, reason: 'price: must be a string, because the number may have been rounded' }],
       );
     });
   });

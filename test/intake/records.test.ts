@@ -55,7 +55,7 @@ describe('what is accepted', () => {
       tx: null,
       seaport: null,
       signed: null,
-      claim: null,
+      unverified: null,
     });
   });
 
@@ -244,7 +244,7 @@ describe('what is refused names the field and the reason', () => {
     [order({ chain: 'solana' }), /base58/],
     [
       order({ chain: 'solana', contractAddress: MINT }),
-      /^chain: an own row on solana is a listing with the source mercat/,
+      /^chain: orders are for EVM chains: import a listing with the source mercat on solana/,
     ],
     [order({ priceRaw: 100 }), /^priceRaw: an amount must be a string of base units, not 100/],
     [order({ priceRaw: '1.5' }), /^priceRaw: must be an integer of base units from 0 to 2\^256-1, not "1.5"/],
@@ -268,7 +268,7 @@ describe('what is refused names the field and the reason', () => {
       order({ seaport: { signature: '0x01', parameters: { a: 'x\0' } } }),
       /^seaport\.parameters\.a: must not contain a NUL/,
     ],
-    [listing({ source: 'mercat' }), /^source: an own row on ethereum is an order/],
+    [listing({ source: 'mercat' }), /^source: on ethereum a listing of mercat itself is a record of the kind order/],
     [listing({ source: 'Open Sea' }), /^source: must be up to 64 of/],
     [listing({ source: 'x'.repeat(65) }), /^source: /],
     [listing({ id: 'x'.repeat(501) }), /^id: has 501/],
@@ -276,8 +276,8 @@ describe('what is refused names the field and the reason', () => {
     [listing({ tokenId: 1 }), /^tokenId: must be a string/],
     [listing({ tokenId: '01' }), /^tokenId: must be a token id/],
     [listing({ tokenId: big }), /^tokenId: must be a token id/],
-    [listing({ mint: ASSET }), /^mint: the chain ethereum has tokenId/],
-    [token({ chain: 'solana', contractAddress: MINT }), /^tokenId: the chain solana has mint/],
+    [listing({ mint: ASSET }), /^mint: is not used on ethereum: give tokenId instead/],
+    [token({ chain: 'solana', contractAddress: MINT }), /^tokenId: is not used on solana: give mint instead/],
     [token({ chain: 'solana', contractAddress: MINT, tokenId: undefined, mint: 'O0' }), /^mint: must be a base58/],
     [token({ rarityRank: 0 }), /^rarityRank: must be an integer from 1/],
     [

@@ -14,8 +14,9 @@ import type { Database } from '../../src/database/port.ts';
 import { LOCAL_ACCESS } from '../../src/intake/http/access.ts';
 import { registerRecordRoutes } from '../../src/intake/http/records.ts';
 import { IntakeErrorSchema } from '../../src/intake/http/schemas.ts';
-import { createSocketConnection, isServerListening } from '../../src/intake/socket-client.ts';
+import { SocketIntake, isServerListening } from '../../src/intake/socket-client.ts';
 import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
+import type { ConnectionImportOptions } from '../../src/intake/connection.ts';
 import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
 import { ImportFailure, importRecords } from '../../src/intake/import.ts';
 import type { ImportSummary } from '../../src/intake/import-summary.ts';
@@ -54,11 +55,11 @@ forEachEngine('the socket', (engine) => {
 
   const importOver = async (
     source: AsyncIterable<Uint8Array>,
-    options: Parameters<ReturnType<typeof createSocketConnection>['import']>[1] = { format: 'ndjson' },
+    options: ConnectionImportOptions = { format: 'ndjson' },
     listener: (event: ImportEvent) => void = () => undefined,
   ): Promise<{ summary: ImportSummary; events: ImportEvent[] }> => {
     const events: ImportEvent[] = [];
-    const summary = await createSocketConnection(socketPath).import(source, options, (event) => {
+    const summary = await new SocketIntake(socketPath).import(source, options, (event) => {
       events.push(event);
       listener(event);
     });
@@ -116,7 +117,7 @@ forEachEngine('the socket', (engine) => {
     const wrong = importOver(toChunks('id,n\n1,a\n'), { format: 'csv', map });
     assert.match(
       (await failureOf(wrong)).message,
-      /before any row was landed: the column map takes tokenId from the column/,
+      /before any row was stored: the column map takes tokenId from the column/,
     );
   });
 
@@ -139,7 +140,7 @@ forEachEngine('the socket', (engine) => {
       if (event.event === 'progress') stop.abort(new Error('interrupted'));
     };
     const failure = await failureOf(importOver(endless(), { format: 'ndjson', signal: stop.signal }, listener));
-    assert.match(failure.message, /^stopped after \d+ rows were landed: interrupted$/);
+    assert.match(failure.message, /^stopped after \d+ rows were stored: interrupted$/);
     assert.ok(failure.summary.inserted >= 500);
     // Whole batches, and no more of them: the next import leaves exactly its own rows beside them.
     const seen = await settledCount();
@@ -185,7 +186,7 @@ forEachEngine('the socket', (engine) => {
     }
     const failure = await failureOf(importOver(endless()));
     await db.query('alter table indexer.gone rename to sale');
-    assert.match(failure.message, /^stopped after 500 rows were landed: .*indexer\.sale/);
+    assert.match(failure.message, /^stopped after 500 rows were stored: .*indexer\.sale/);
     assert.equal(failure.summary.inserted, 500);
   });
 
@@ -197,7 +198,10 @@ forEachEngine('the socket', (engine) => {
       if (event.event === 'progress') app.server.closeAllConnections();
     };
     const failure = await failureOf(importOver(endless(), undefined, die));
-    assert.match(failure.message, /^stopped after \d+ rows were landed: the server went away without an answer/);
+    assert.match(
+      failure.message,
+      /^stopped after \d+ rows were stored: the server closed the connection before its response was complete/,
+    );
   });
 
   test('a server that is told to stop ends its imports in good order and says so', async () => {
@@ -212,7 +216,7 @@ forEachEngine('the socket', (engine) => {
     const toldAt = performance.now();
     await Promise.all(closing);
     assert.ok(performance.now() - toldAt < 4_000, 'the server waited for a client that had left');
-    assert.match(failure.message, /rows were landed: the server is stopping$/);
+    assert.match(failure.message, /rows were stored: the server is stopping$/);
     assert.equal(failure.summary.inserted, await countTokens());
   });
 
@@ -268,9 +272,9 @@ forEachEngine('the socket', (engine) => {
     assert.equal(await isServerListening(plain), false);
     assert.equal(await isServerListening(socketPath), true);
     const failure = await failureOf(
-      createSocketConnection(plain).import(toChunks('x'), { format: 'ndjson' }, () => undefined),
+      new SocketIntake(plain).import(toChunks('x'), { format: 'ndjson' }, () => undefined),
     );
-    assert.match(failure.message, /before any row was landed: the server cannot be reached/);
+    assert.match(failure.message, /before any row was stored: the server cannot be reached/);
   });
 
   test('a server that closes before it answers is a clear error', async () => {
@@ -278,9 +282,9 @@ forEachEngine('the socket', (engine) => {
     const server = net.createServer((socket) => void socket.once('data', () => socket.destroy()));
     await new Promise<void>((resolve) => server.listen(rude, resolve));
     const failure = await failureOf(
-      createSocketConnection(rude).import(toChunks('x'), { format: 'ndjson' }, () => undefined),
+      new SocketIntake(rude).import(toChunks('x'), { format: 'ndjson' }, () => undefined),
     );
     server.close();
-    assert.match(failure.message, /the server cannot be reached|the server went away/);
+    assert.match(failure.message, /the server cannot be reached|the server closed the connection/);
   });
 });

@@ -12,7 +12,7 @@ const NONE: OrderEvidence = {
   fills: [],
   cancel: null,
   counterRaise: null,
-  word: null,
+  offChainCancel: null,
   balance: 1n,
   approved: true,
 };
@@ -55,8 +55,8 @@ test('a fill of all units ends it with the transaction of the last one, and a fi
 test('a cancel, a raised counter and a word cancel it, whichever came first', () => {
   assert.equal(worded({ cancel: at(7) }), 'cancelled 0x7');
   assert.equal(worded({ counterRaise: at(7) }), 'cancelled 0x7');
-  assert.equal(worded({ word: at(7, null) }), 'cancelled');
-  assert.equal(worded({ cancel: at(9), counterRaise: at(8), word: at(10, null) }), 'cancelled 0x8');
+  assert.equal(worded({ offChainCancel: at(7, null) }), 'cancelled');
+  assert.equal(worded({ cancel: at(9), counterRaise: at(8), offChainCancel: at(10, null) }), 'cancelled 0x8');
   assert.equal(derive({ cancel: at(9), counterRaise: at(8) }).endedAt, 8);
 });
 
@@ -69,7 +69,7 @@ test('it expires at its end time exactly, and a cancel that comes then or later 
 });
 
 test('a whole fill on the chain stands against a word that no chain knows', () => {
-  assert.equal(worded({ word: at(3, null), fills: [fillOf(5)] }), 'filled 0x5');
+  assert.equal(worded({ offChainCancel: at(3, null), fills: [fillOf(5)] }), 'filled 0x5');
 });
 
 test('taking all evidence away gives the active order back: a status is never remembered', () => {

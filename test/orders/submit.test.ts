@@ -337,20 +337,20 @@ forEachEngine('signed orders', (engine) => {
     test('need the signature of their offerer, for that order, on that chain', async () => {
       const { orderId, orderHash } = await submitSigned(offline);
       const cancel = async (signature: unknown) =>
-        codeOf(cancelOrder(offline, orderId, { word: 'offerer', signature }));
+        codeOf(cancelOrder(offline, orderId, { cancelledBy: 'offerer', signature }));
       assert.equal(await cancel(await signCancel(2, orderHash)), 'signature_invalid');
       assert.equal(await cancel(await signCancel(1, orderHash, 137)), 'signature_invalid');
       assert.equal(await cancel(await signCancel(1, hashOrder(ask()))), 'signature_invalid');
       assert.equal(await cancel('0x1234'), 'signature_unverifiable');
       assert.equal(await cancel(undefined), 'malformed_order');
       const cancelled = await cancelOrder(offline, orderId, {
-        word: 'offerer',
+        cancelledBy: 'offerer',
         signature: await signCancel(1, orderHash),
       });
       assert.deepEqual([cancelled?.status, cancelled?.endedAt, cancelled?.tx], ['cancelled', NOW, null]);
       assert.equal(await cancel(await signCancel(1, orderHash)), 'taken');
       const { cancel: word } = (await explainOrder(offline, orderId)) ?? {};
-      assert.deepEqual([word?.word, word?.createdAt], ['offerer', NOW]);
+      assert.deepEqual([word?.cancelledBy, word?.createdAt], ['offerer', NOW]);
       const digest = cancelDigest(1, orderHash);
       assert.match(digest, /^0x[0-9a-f]{64}$/);
     });
@@ -358,14 +358,14 @@ forEachEngine('signed orders', (engine) => {
     test('are cancelled once, and not after they have ended', async () => {
       const { orderId } = await submitSigned(offline);
       const later = contextOf(null, NOW + 2 * HOUR * 1_000);
-      assert.equal(await codeOf(cancelOrder(later, orderId, { word: 'operator' })), 'expired');
+      assert.equal(await codeOf(cancelOrder(later, orderId, { cancelledBy: 'operator' })), 'expired');
       const all = await Promise.all(
-        Array.from({ length: 4 }, () => cancelOrder(offline, orderId, { word: 'operator' })),
+        Array.from({ length: 4 }, () => cancelOrder(offline, orderId, { cancelledBy: 'operator' })),
       );
       assert.ok(all.every((order) => order?.status === 'cancelled'));
-      assert.equal(await cancelOrder(offline, 'nothing', { word: 'operator' }), null);
+      assert.equal(await cancelOrder(offline, 'nothing', { cancelledBy: 'operator' }), null);
       await db.query(`update main.book_order set status = 'filled'`);
-      assert.equal(await codeOf(cancelOrder(offline, orderId, { word: 'operator' })), 'already_filled');
+      assert.equal(await codeOf(cancelOrder(offline, orderId, { cancelledBy: 'operator' })), 'already_filled');
     });
 
     test('say why they are in the state they are in', async () => {
@@ -420,7 +420,7 @@ forEachEngine('signed orders', (engine) => {
       assert.equal((await load(line)).summary.unchanged, 1);
       assert.equal(await codeOf(submitSigned(offline, order)), 'duplicate');
       const elsewhere = await load(await record(order, { createdAt: '2026-05-02T00:00:00Z' }));
-      assert.match(elsewhere.refused[0]?.reason ?? '', /^seaport: the order is in the book as ethereum_/);
+      assert.match(elsewhere.refused[0]?.reason ?? '', /^seaport: the order is already stored as ethereum_/);
     });
 
     test('are refused where the signature is not the offerer’s, or the order says something else', async () => {
@@ -436,14 +436,14 @@ forEachEngine('signed orders', (engine) => {
         orderRecord({ tokenId: '5' }),
       );
       assert.equal(summary.inserted, 1, 'the unsigned one is kept');
-      const reasons = refused.map(({ line, reason }) => `${line} ${reason.slice(0, 60)}`);
-      assert.match(reasons.join('\n'), /^1 seaport\.signature: is not the offerer/);
+      const reasons = refused.map(({ line, reason }) => `${line} ${reason.slice(0, 80)}`);
+      assert.match(reasons.join('\n'), /^1 seaport\.signature: is not a signature of this order by its offerer/);
       assert.equal(reasons.length, 7);
       for (const [index, pattern] of [
-        /tokenId: the/,
-        /priceRaw: the/,
-        /seller: the/,
-        /expiresAt: the/,
+        /tokenId: must be as in the signed order/,
+        /priceRaw: must be as in the signed order/,
+        /seller: must be as in the signed order/,
+        /expiresAt: must be as in the signed order/,
         /signature: must/,
         /price_not_positive/,
       ].entries()) {

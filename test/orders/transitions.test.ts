@@ -15,7 +15,7 @@ const FRESH: OrderEvidence = {
   fills: [],
   cancel: null,
   counterRaise: null,
-  word: null,
+  offChainCancel: null,
   balance: 5n,
   approved: true,
 };
@@ -40,7 +40,7 @@ const SCENES: Record<string, Scene> = {
   },
   'active: its offerer cancels it on the chain': { was: {}, ways: [{ cancel: at(300) }] },
   "active: its offerer raises the counter beyond the order's": { was: {}, ways: [{ counterRaise: at(300) }] },
-  'active: its offerer or the operator cancels it by word': { was: {}, ways: [{ word: word(300) }] },
+  'active: its offerer or the operator cancels it by word': { was: {}, ways: [{ offChainCancel: word(300) }] },
   'active: its end comes': { was: { now: END - 1 }, ways: [over, { now: END + 1 }] },
   'active: the offerer holds none of the token, or less than one fill takes': {
     was: {},
@@ -64,7 +64,7 @@ const SCENES: Record<string, Scene> = {
       { ...gone, counterRaise: at(300) },
     ],
   },
-  'dormant: it is cancelled by word': { was: gone, ways: [{ ...gone, word: word(300) }] },
+  'dormant: it is cancelled by word': { was: gone, ways: [{ ...gone, offChainCancel: word(300) }] },
   'dormant: its end comes': { was: gone, ways: [{ ...gone, ...over }] },
   'filled: the token comes back to its offerer': { was: filled, ways: [{ ...filled, balance: 5n }] },
   'filled: it is cancelled on the chain, or the counter is raised': {
@@ -81,12 +81,12 @@ const SCENES: Record<string, Scene> = {
   },
   'cancelled: its end comes': { was: { cancel: at(300) }, ways: [{ cancel: at(300), ...over }] },
   'cancelled: after a word, a part of its units is filled on the chain': {
-    was: { word: word(300) },
-    ways: [{ word: word(300), fills: [fill(400, 2n)], balance: 3n }],
+    was: { offChainCancel: word(300) },
+    ways: [{ offChainCancel: word(300), fills: [fill(400, 2n)], balance: 3n }],
   },
   'cancelled: after a word, the last of its units is filled on the chain': {
-    was: { word: word(300) },
-    ways: [{ word: word(300), fills: [fill(400, 5n)], ...gone }],
+    was: { offChainCancel: word(300) },
+    ways: [{ offChainCancel: word(300), fills: [fill(400, 5n)], ...gone }],
   },
   'expired: it is cancelled on the chain, or the counter is raised': {
     was: over,
@@ -127,7 +127,7 @@ function stateOf(change: Change): string {
 
 /** What a chain tells, to be compared: all evidence but words and the clock. */
 function chainPartOf(change: Change): string {
-  const { word: _word, ...told } = { ...FRESH, ...change, now: undefined, whole: undefined };
+  const { offChainCancel: _offChainCancel, ...told } = { ...FRESH, ...change, now: undefined, whole: undefined };
   return JSON.stringify(told, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
 }
 
@@ -170,7 +170,7 @@ test('which of several reasons stands, with its transaction and its time', () =>
   assert.deepEqual(endingOf(filled), ['0x200', 200, 5n], 'the last fill');
   assert.deepEqual(endingOf({ cancel: at(400), counterRaise: at(300) }), ['0x300', 300, 0n], 'the first cancel');
   assert.deepEqual(
-    endingOf({ word: word(300), fills: [fill(400, 2n)] }),
+    endingOf({ offChainCancel: word(300), fills: [fill(400, 2n)] }),
     [null, 300, 2n],
     'units are counted all the same',
   );

@@ -9,7 +9,7 @@ import { createChains } from '../../src/core/chains.ts';
 import { listProtocols } from '../../src/orders/seaport/deployments.ts';
 import type { SeaportOrder } from '../../src/orders/seaport/order.ts';
 import { hashOrder, parseSeaportOrder } from '../../src/orders/seaport/order.ts';
-import { toListingTerms } from '../../src/orders/seaport/listing.ts';
+import { parseListingTerms } from '../../src/orders/seaport/listing.ts';
 import { checkSignature } from '../../src/orders/seaport/signature.ts';
 import type { Hex } from '../../src/core/evm.ts';
 
@@ -62,7 +62,7 @@ test(
       const order = read(recorded.protocol_data.parameters);
       assert.equal(hashOrder(order), recorded.order_hash);
       const address = recorded.protocol_address as Address;
-      const listed = toListingTerms(order, {
+      const listed = parseListingTerms(order, {
         protocol: { address },
         wrappedNative: null,
         now: recorded.listing_time * 1_000,

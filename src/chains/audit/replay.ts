@@ -7,7 +7,7 @@ import { findProjectedSeq } from '../queries/projection.ts';
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import type { Database } from '../../database/port.ts';
 import { listFollows } from '../../follows/queries/follows.ts';
-import { updateOrderStates } from '../../orders/queries/order-states.ts';
+import { evaluateOrders } from '../../orders/evaluate.ts';
 import { copyTold, insertAsSigned, listOrdersToJudge, listToldEvents } from '../queries/replay.ts';
 import { compareReplay } from '../queries/replay-differences.ts';
 import { openScratch } from '../../database/scratch.ts';
@@ -128,7 +128,7 @@ async function judgeAll(scratch: Database, chain: string, now: number): Promise<
     const orderIds = await listOrdersToJudge(scratch, chain, { after, limit: BATCH_SIZE });
     const last = orderIds.at(-1);
     if (last === undefined) return;
-    await scratch.transaction((tx) => updateOrderStates(tx, orderIds, now));
+    await scratch.transaction((tx) => evaluateOrders(tx, orderIds, now));
     after = last;
   }
 }

@@ -1,69 +1,83 @@
-// What the routes of the intake share, and the two doors that they stand behind: keys with scopes on the public server, and none
-// on the local socket, which only the operator can open.
+// Who may use the routes of the intake interface: on the public server whoever has an API key with the scope of the route, on the
+// local socket the operator, who alone can open it.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/port.ts';
-import type { IntakeScope } from '../../shop/keys/scopes.ts';
-import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
-import type { ImportContext } from '../import.ts';
-import type { RecordSender } from '../ingest/products.ts';
-import type { OrderContext } from '../../orders/submit.ts';
 import type { Market } from '../../market/market.ts';
+import type { OrderContext } from '../../orders/submit.ts';
 import type { Caller } from '../../shop/context.ts';
 import type { KeyAccess } from '../../shop/http/authenticate.ts';
 import { authenticate, lacksScope } from '../../shop/http/authenticate.ts';
+import type { IntakeScope } from '../../shop/keys/scopes.ts';
+import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
+import type { ImportContext } from '../import.ts';
+import type { Importer } from '../ingest/products.ts';
 
 export type IntakeContext = {
   records: ImportContext;
   orders: Omit<OrderContext, 'main'> & { main: Database };
-  /** For the words of answers: rates and the service's own code. */
+  /** Exchange rates and the service's marketplace code, for prices in responses. */
   market: Market;
 };
 
 export type IntakeAccess = {
-  /** A hook that lets through whoever has one of the scopes. */
+  /** A hook that rejects requests without any of the scopes. */
   authorize(...scopes: IntakeScope[]): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   scopesOf(request: FastifyRequest): ReadonlySet<string>;
-  /** The key that the request came with, and the shop that it belongs to. */
-  senderOf(request: FastifyRequest): RecordSender;
-  /** Bytes of a stream of records. */
+  /** The key of a request that was authorized, and the shop of the key. */
+  importerOf(request: FastifyRequest): Importer;
+  /** The largest stream of records, in bytes. */
   recordsBytesMax: number;
 };
 
-/** Longer streams are imported by the command line. */
+/** Larger files are imported with the command line. */
 const RECORDS_BYTES_MAX = 64 * 1024 * 1024;
-/** What an order may take of the database's time. Longer than a chain may take to answer. */
+/** Bounds the database work of one order request. A chain that is read in between takes less time. */
 const ORDER_TIMEOUT_MS = 20_000;
 
-export function createKeyedAccess(door: KeyAccess): IntakeAccess {
-  const known = new WeakMap<FastifyRequest, Caller>();
-  const callerOf = (request: FastifyRequest): Caller => {
-    const caller = known.get(request);
+/** Access by API key. */
+export class KeyedAccess implements IntakeAccess {
+  readonly recordsBytesMax = RECORDS_BYTES_MAX;
+  readonly #keys: KeyAccess;
+  readonly #callers = new WeakMap<FastifyRequest, Caller>();
+
+  constructor(keys: KeyAccess) {
+    this.#keys = keys;
+  }
+
+  authorize(...scopes: IntakeScope[]) {
+    return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      const caller = await authenticate(this.#keys, request, reply);
+      if (!scopes.some((scope) => caller.scopes.has(scope))) throw lacksScope(scopes.join(' or '));
+      this.#callers.set(request, caller);
+    };
+  }
+
+  scopesOf(request: FastifyRequest): ReadonlySet<string> {
+    return this.#callerOf(request).scopes;
+  }
+
+  importerOf(request: FastifyRequest): Importer {
+    const { keyId, shopId } = this.#callerOf(request);
+    return { keyId, shopId };
+  }
+
+  #callerOf(request: FastifyRequest): Caller {
+    const caller = this.#callers.get(request);
     if (!caller) throw new Error(`${request.method} ${request.url} has no authorize hook`);
     return caller;
-  };
-  return {
-    authorize:
-      (...scopes) =>
-      async (request, reply) => {
-        const caller = await authenticate(door, request, reply);
-        if (!scopes.some((scope) => caller.scopes.has(scope))) throw lacksScope(scopes.join(' or '));
-        known.set(request, caller);
-      },
-    scopesOf: (request) => callerOf(request).scopes,
-    senderOf: (request) => callerOf(request),
-    recordsBytesMax: RECORDS_BYTES_MAX,
-  };
+  }
 }
 
+/** Access over the local socket: without keys or limits. */
 export const LOCAL_ACCESS: IntakeAccess = {
   authorize: () => () => Promise.resolve(),
   scopesOf: () => new Set(INTAKE_SCOPES),
-  senderOf: () => ({ keyId: null, shopId: null }),
+  importerOf: () => ({ keyId: null, shopId: null }),
   recordsBytesMax: Number.MAX_SAFE_INTEGER,
 };
 
-/** The orders for as long as one request may take. */
+/** The context of orders for one request: its database work ends after ORDER_TIMEOUT_MS. */
 export function ordersOf({ orders }: IntakeContext): OrderContext {
   return { ...orders, main: orders.main.within(ORDER_TIMEOUT_MS) };
 }

@@ -2,14 +2,14 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { StoredOrder } from '../../orders/queries/signed-orders.ts';
+import type { StoredOrder } from '../../orders/queries/stored-orders.ts';
 import { isStorable } from '../../core/text.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { cancelOrder } from '../../orders/cancel.ts';
 import { explainOrder } from '../../orders/explain.ts';
 import { submitOrder } from '../../orders/submit.ts';
-import { findStoredOrder } from '../../orders/queries/signed-orders.ts';
+import { findStoredOrder } from '../../orders/queries/stored-orders.ts';
 import { lacksScope } from '../../shop/http/authenticate.ts';
 import { readPriceContext } from '../../market/http/cached-route.ts';
 import { ref } from '../../shop/http/schemas.ts';
@@ -26,11 +26,11 @@ const ONE_PATH = `${PATH}/:orderId`;
 const tags = ['Orders'];
 const params = Type.Object({ orderId: Type.String({ minLength: 1, description: 'Order id.' }) });
 
-export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext, door: IntakeAccess): void {
+export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext, access: IntakeAccess): void {
   app.post(
     PATH,
     {
-      onRequest: door.authorize('orders:write'),
+      onRequest: access.authorize('orders:write'),
       schema: {
         operationId: 'submitOrder',
         summary: 'List a signed order',
@@ -54,7 +54,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
   app.get(
     ONE_PATH,
     {
-      onRequest: door.authorize('orders:write', 'intake:write'),
+      onRequest: access.authorize('orders:write', 'intake:write'),
       schema: {
         operationId: 'getOrder',
         summary: 'Read an order',
@@ -69,7 +69,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
   app.get(
     `${ONE_PATH}/explain`,
     {
-      onRequest: door.authorize('orders:write', 'intake:write'),
+      onRequest: access.authorize('orders:write', 'intake:write'),
       schema: {
         operationId: 'explainOrder',
         summary: 'Explain the state of an order',
@@ -87,14 +87,14 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
       return { data: toWireExplanation(explanation, chain, await readPriceContext(context.market)) };
     },
   );
-  registerCancel(app, context, door);
+  registerCancel(app, context, access);
 }
 
-function registerCancel(app: FastifyInstance, context: IntakeContext, door: IntakeAccess): void {
+function registerCancel(app: FastifyInstance, context: IntakeContext, access: IntakeAccess): void {
   app.post(
     `${ONE_PATH}/cancel`,
     {
-      onRequest: door.authorize('orders:write', 'intake:write'),
+      onRequest: access.authorize('orders:write', 'intake:write'),
       schema: {
         operationId: 'cancelOrder',
         summary: 'Cancel an order without a transaction',
@@ -109,9 +109,12 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, door: Inta
     withRejections(
       async (request) => {
         const { signature } = readFields(bodyOf(request).value ?? {}, ['signature']);
-        const isOperator = door.scopesOf(request).has('intake:write');
+        const isOperator = access.scopesOf(request).has('intake:write');
         if (signature === undefined && !isOperator) throw lacksScope('intake:write');
-        const by = signature === undefined ? { word: 'operator' as const } : { word: 'offerer' as const, signature };
+        const by =
+          signature === undefined
+            ? { cancelledBy: 'operator' as const }
+            : { cancelledBy: 'offerer' as const, signature };
         return wordOrder(context, await cancelOrder(ordersOf(context), idOf(request), by));
       },
       { ended: 409 },

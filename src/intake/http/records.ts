@@ -8,8 +8,8 @@ import Type from 'typebox';
 import { describeError, ServiceError } from '../../core/errors.ts';
 import type { ImportContext } from '../import.ts';
 import { ImportFailure, importRecords } from '../import.ts';
-import type { RecordSender } from '../ingest/products.ts';
-import type { AnswerEvent, RequestOptions } from '../import-protocol.ts';
+import type { Importer } from '../ingest/products.ts';
+import type { ResponseEvent, RequestOptions } from '../import-protocol.ts';
 import { parseRequestQuery, RECORDS_PATH } from '../import-protocol.ts';
 import type { IntakeAccess } from './access.ts';
 import { intakeResponses } from './schemas.ts';
@@ -19,7 +19,7 @@ const READ_WAIT_MAX_MS = 60_000;
 /** How long a client may go on sending after it was told that the import has failed. */
 const FAREWELL_MAX_MS = 5_000;
 
-export function registerRecordRoutes(app: FastifyInstance, context: ImportContext, door: IntakeAccess): void {
+export function registerRecordRoutes(app: FastifyInstance, context: ImportContext, access: IntakeAccess): void {
   const running = new Map<AbortController, Promise<void>>();
   app.addHook('preClose', async () => {
     for (const controller of running.keys()) controller.abort(new Error('the server is stopping'));
@@ -30,7 +30,7 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     const routeOptions = {
-      onRequest: door.authorize('intake:write'),
+      onRequest: access.authorize('intake:write'),
       bodyLimit: Number.MAX_SAFE_INTEGER,
       schema: DOCUMENTED,
     };
@@ -38,12 +38,12 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
       const options = parseRequestQuery(toPlainQuery(request.query));
       reply.hijack();
       const controller = new AbortController();
-      const { recordsBytesMax: bytesMax } = door;
-      const sender = door.senderOf(request);
+      const { recordsBytesMax: bytesMax } = access;
+      const importer = access.importerOf(request);
       const work = serve(context, {
         request: request.raw,
         response: reply.raw,
-        options: { ...options, sender },
+        options: { ...options, importer },
         controller,
         bytesMax,
       });
@@ -92,7 +92,7 @@ function toPlainQuery(query: unknown): Record<string, unknown> {
 type Exchange = {
   request: IncomingMessage;
   response: ServerResponse;
-  options: RequestOptions & { sender: RecordSender };
+  options: RequestOptions & { importer: Importer };
   controller: AbortController;
   bytesMax: number;
 };
@@ -113,7 +113,7 @@ async function answer(context: ImportContext, exchange: Exchange): Promise<void>
   request.on('error', leave);
   response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
   response.flushHeaders();
-  const send = (event: AnswerEvent) => write(response, event, controller);
+  const send = (event: ResponseEvent) => write(response, event, controller);
   try {
     // Left open when the import stops early: its socket still has to carry the answer.
     const body = limitSize({ [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) }, bytesMax);
@@ -138,7 +138,7 @@ async function* limitSize(chunks: AsyncIterable<Uint8Array>, bytesMax: number): 
 }
 
 /** Writes one event, and waits where the client is slow to read. */
-async function write(response: ServerResponse, event: AnswerEvent, controller: AbortController): Promise<void> {
+async function write(response: ServerResponse, event: ResponseEvent, controller: AbortController): Promise<void> {
   if (response.destroyed || response.write(`${JSON.stringify(event)}\n`)) return;
   if (await happens(response, ['drain', 'close', 'error'], READ_WAIT_MAX_MS)) return;
   controller.abort(new Error('the client does not read its answer'));

@@ -25,7 +25,7 @@ const DOCUMENT = {
 export async function registerIntake(
   app: FastifyInstance,
   context: IntakeContext,
-  { door, baseUrl }: { door: IntakeAccess; baseUrl: (() => string) | null },
+  { access, baseUrl }: { access: IntakeAccess; baseUrl: (() => string) | null },
 ): Promise<void> {
   for (const schema of INTAKE_SCHEMAS) app.addSchema(schema);
   // Bodies and queries are read by their routes: schemas cannot read numbers as text.
@@ -36,8 +36,8 @@ export async function registerIntake(
     reply.header('cache-control', 'no-store');
   });
   if (baseUrl) await registerOpenApi(app, DOCUMENT);
-  registerOrderRoutes(app, context, door);
-  registerRecordRoutes(app, context.records, door);
+  registerOrderRoutes(app, context, access);
+  registerRecordRoutes(app, context.records, access);
   if (!baseUrl) return;
   app.get(`${INTAKE_PREFIX}/openapi.json`, { schema: { hide: true } }, () => toPublishedDocument(app, baseUrl()));
 }

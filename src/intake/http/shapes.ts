@@ -5,7 +5,7 @@ import type { Chain } from '../../core/chains.ts';
 import type { ChainEvent } from '../../chain-log/chain-event.ts';
 import { toPrice } from '../../core/price.ts';
 import type { Explanation } from '../../orders/explain.ts';
-import type { StoredOrder } from '../../orders/queries/signed-orders.ts';
+import type { StoredOrder } from '../../orders/queries/stored-orders.ts';
 import type { WireMarketItem } from '../../market/http/schemas.ts';
 import type { PriceContext } from '../../market/http/shapes.ts';
 import type { WireExplanation, WireSignedOrder } from './schemas.ts';
@@ -58,7 +58,11 @@ export function toWireExplanation(explanation: Explanation, chain: Chain, wordin
     dormant: derived ? derived.dormant : order.dormant,
     checks: explanation.checks,
     transitions: explanation.transitions.map((transition) => ({ ...transition, at: toTime(transition.at) })),
-    cancel: cancel && { ...cancel, createdAt: toTime(cancel.createdAt) },
+    cancel: cancel && {
+      word: cancel.cancelledBy,
+      signature: cancel.signature,
+      createdAt: toTime(cancel.createdAt),
+    },
     events: explanation.events.map(toWireEvent),
     tokenEvents: explanation.tokenEvents.map(toWireEvent),
     readTo: readTo && { blockNumber: readTo.number, blockHash: readTo.hash, blockTime: toTime(readTo.time) },

@@ -1,186 +1,255 @@
-// Lands one batch of records: what is of the primary database in one transaction there, what is of the indexer in one
-// there, and says what became of each kind. The two are apart, so that either may be landed again.
+// Stores one batch of records: those of the primary database in one transaction there, those of the indexer database in one
+// transaction there, and reports what became of each. The two commit apart: if the second fails, the batch can be stored again.
 
+import type { OnChanged } from '../../core/changes.ts';
+import type { Databases } from '../../database/open.ts';
 import type { Database, Queryable } from '../../database/port.ts';
+import type { UpsertCounts } from '../../database/upsert.ts';
+import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
 import { updateListingsOfEndedOrders } from '../../market/queries/listing-snapshots.ts';
 import { upsertListings } from '../../market/queries/listings.ts';
-import { listOwnOrderHashes } from '../../orders/queries/own-orders.ts';
 import { upsertRates } from '../../market/queries/rates.ts';
 import { upsertSales } from '../../market/queries/sales.ts';
 import { upsertAnalytics, upsertStats } from '../../market/queries/stats.ts';
 import { upsertTokens } from '../../market/queries/tokens.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
+import type { OrderKey } from '../../orders/order-id.ts';
+import { toOrderKeyText } from '../../orders/order-id.ts';
+import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
 import type { RecordKind } from '../records/kinds.ts';
+import type { IntakeRecord, LineRejection, NumberedRecord, RowOf } from '../records/parse.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
-import type { RecordSender } from './products.ts';
+import type { Importer } from './products.ts';
 import { ingestProducts } from './products.ts';
-import type { Entry, IntakeRecord, LineRejection, RowOf } from '../records/parse.ts';
-import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 
-export type Databases = { main: Database; indexer: Database };
+export type IngestContext = Pick<Databases, 'main' | 'indexer'> & { onChanged: OnChanged };
 
-export type IngestedBatch = {
+/** What became of the part of a batch that was committed to one database. */
+export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
-  refused: LineRejection[];
-  /** Lines of listings that are orders of the own book: those rows are the ones that are shown, and these change nothing. */
-  own: readonly number[];
+  rejections: LineRejection[];
+  /**
+   * Lines of mirrored listings whose order this service stores itself. The stored order is served in their place, so they are
+   * counted as unchanged and not written.
+   */
+  ownOrderLines: readonly number[];
 };
 
 export type IngestOptions = {
   now: number;
-  /** Everything is done, and nothing is kept. */
+  /** Roll back what was written. */
   dryRun: boolean;
-  sender?: RecordSender;
-  /** Called when a part is committed. */
-  onIngested: (landing: IngestedBatch) => void;
+  importer?: Importer;
+  /** Called for each part after its commit. */
+  onIngested: (part: IngestedPart) => void;
 };
 
-/** Collisions with other writers: the loser of a deadlock, of a serialization, or of a race for one slug tries again. */
-const PASSING_CODES = new Set(['40001', '40P01', '23505']);
-const ATTEMPTS_MAX = 4;
-const OPERATOR: RecordSender = { keyId: null, shopId: null };
+const OPERATOR: Importer = { keyId: null, shopId: null };
 
 export async function ingestBatch(
-  { main, indexer }: Databases,
-  told: readonly Entry[],
+  context: IngestContext,
+  records: readonly NumberedRecord[],
   options: IngestOptions,
 ): Promise<void> {
-  const { verified, forged } = await verifyOrders(told);
-  if (forged.length > 0) options.onIngested({ counts: new Map(), refused: forged, own: [] });
-  const entries = told.filter((entry) => entry.record.kind !== 'order' || verified.has(entry));
-  const split = Object.groupBy(entries, ({ record }) => (isPrimary(record) ? 'primary' : 'observed'));
-  const { primary = [], observed = [] } = split;
-  const mints = observed.filter(({ record }) => mintOf(record) !== null);
-  const hashed = observed.filter(({ record }) => orderOf(record) !== null);
-  let stored: ReadonlyMap<string, string> = new Map();
-  let ownOrders: ReadonlySet<string> = new Set();
-  if (primary.length > 0 || mints.length > 0 || hashed.length > 0) {
-    const landing = await transact(main, options.dryRun, async (tx) => {
-      const landed = primary.length > 0 ? await ingestPrimary(tx, primary, options) : null;
-      stored = await listContractAddresses(tx, [...new Set(mints.map(({ record }) => subjectOf(record) ?? ''))]);
-      ownOrders = await listOwnOrderHashes(tx, [...new Set(hashed.flatMap(({ record }) => orderOf(record) ?? []))]);
-      return landed;
-    });
-    const taken = primary.flatMap(({ record }) => takenOrderOf(record) ?? []);
-    if (taken.length > 0 && !options.dryRun) await retireMirroredListings({ indexer }, taken, options.now);
-    if (landing) options.onIngested(landing);
-  }
-  if (observed.length > 0) {
-    const refused = mints.flatMap((entry) => refuseOtherCase(entry, stored));
-    const own = hashed.flatMap(({ line, record }) => (ownOrders.has(orderOf(record) ?? '') ? [line] : []));
-    const lines = new Set([...refused.map(({ line }) => line), ...own]);
-    const accepted = observed.filter(({ line }) => !lines.has(line));
-    const counts = await transact(indexer, options.dryRun, (tx) => ingestObserved(tx, accepted));
-    const listings = counts.get('listing');
-    if (listings) listings.unchanged += own.length;
-    options.onIngested({ counts, refused, own });
-  }
+  const report = (part: IngestedPart) => {
+    options.onIngested(part);
+    if (!options.dryRun) notifyChanged(context, records, part.counts);
+  };
+  const { verified, rejections } = verifyOrders(records);
+  if (rejections.length > 0) report({ counts: new Map(), rejections, ownOrderLines: [] });
+  const primary = verified.filter(({ record }) => isPrimary(record));
+  const indexed = verified.filter(({ record }) => !isPrimary(record));
+  const { part, known } = await ingestPrimaryPart(context, { primary, indexed }, options);
+  if (part) report(part);
+  if (indexed.length > 0) report(await ingestIndexedPart(context, indexed, { known, dryRun: options.dryRun }));
 }
 
-/** The collection that a record is about, or null. */
-export function subjectOf(record: IntakeRecord): string | null {
+/** The primary database holds what this service decides itself; the indexer holds what was observed elsewhere. */
+function isPrimary({ kind }: IntakeRecord): boolean {
+  return kind === 'collection' || kind === 'order' || kind === 'rate' || kind === 'product';
+}
+
+/** What the primary database knows about the records that go to the indexer. */
+type KnownInPrimary = {
+  /** Contract addresses as they are stored, by collection id. */
+  contractAddresses: ReadonlyMap<string, string>;
+  /** Orders that are stored here, by order key as text. */
+  orderIds: ReadonlyMap<string, string>;
+};
+
+async function ingestPrimaryPart(
+  { main, indexer }: IngestContext,
+  { primary, indexed }: Record<'primary' | 'indexed', readonly NumberedRecord[]>,
+  options: IngestOptions,
+): Promise<{ part: IngestedPart | null; known: KnownInPrimary }> {
+  const collectionIds = indexed.flatMap(({ record }) =>
+    caseSensitiveAddressOf(record) === null ? [] : (collectionIdOf(record) ?? []),
+  );
+  const orderKeys = indexed.flatMap(({ record }) => mirroredOrderOf(record) ?? []);
+  if (primary.length === 0 && collectionIds.length === 0 && orderKeys.length === 0) {
+    return { part: null, known: { contractAddresses: new Map(), orderIds: new Map() } };
+  }
+  const stored = await transact(main, options.dryRun, async (tx) => ({
+    part: primary.length > 0 ? await writePrimary(tx, primary, options) : null,
+    known: {
+      contractAddresses: await listContractAddresses(tx, [...new Set(collectionIds)]),
+      orderIds: await listOrderIdsByHash(tx, orderKeys),
+    },
+  }));
+  const orders = primary.flatMap(({ record }) => signedOrderOf(record) ?? []);
+  if (orders.length > 0 && !options.dryRun) await retireMirroredListings({ indexer }, orders, options.now);
+  return stored;
+}
+
+async function ingestIndexedPart(
+  { indexer }: IngestContext,
+  indexed: readonly NumberedRecord[],
+  { known, dryRun }: { known: KnownInPrimary; dryRun: boolean },
+): Promise<IngestedPart> {
+  const rejections = indexed.flatMap((entry) => rejectOtherCase(entry, known.contractAddresses));
+  const ownOrderLines = indexed.flatMap(({ line, record }) => {
+    const order = mirroredOrderOf(record);
+    return order && known.orderIds.has(toOrderKeyText(order)) ? [line] : [];
+  });
+  const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
+  const accepted = indexed.filter(({ line }) => !omitted.has(line));
+  const counts = await transact(indexer, dryRun, (tx) => writeIndexed(tx, accepted));
+  const listings = counts.get('listing');
+  if (listings) listings.unchanged += ownOrderLines.length;
+  return { counts, rejections, ownOrderLines };
+}
+
+async function writePrimary(
+  tx: Queryable,
+  records: readonly NumberedRecord[],
+  { now, importer = OPERATOR }: Pick<IngestOptions, 'now' | 'importer'>,
+): Promise<IngestedPart> {
+  const collections = records.filter(({ record }) => record.kind === 'collection');
+  const { refused: rejectedCollections, ...collectionCounts } = await upsertCollections(
+    tx,
+    rowsOf(collections, 'collection'),
+    now,
+  );
+  const orders = await ingestOrders(tx, records, now);
+  const rateCounts = await upsertRates(tx, rowsOf(records, 'rate'));
+  const products = records.filter(({ record }) => record.kind === 'product');
+  const { rejected: rejectedProducts, ...productCounts } = await ingestProducts(tx, rowsOf(products, 'product'), {
+    now,
+    importer,
+  });
+  return {
+    counts: new Map<RecordKind, UpsertCounts>([
+      ['collection', collectionCounts],
+      ['order', orders.counts],
+      ['rate', rateCounts],
+      ['product', productCounts],
+    ]),
+    rejections: [
+      ...orders.rejections,
+      ...toLineRejections('collection', collections, rejectedCollections),
+      ...toLineRejections('product', products, rejectedProducts),
+    ],
+    ownOrderLines: [],
+  };
+}
+
+function toLineRejections(
+  kind: RecordKind,
+  records: readonly NumberedRecord[],
+  rejected: readonly { index: number; reason: string }[],
+): LineRejection[] {
+  return rejected.map(({ index, reason }) => ({ line: records[index]?.line ?? 0, kind, reason }));
+}
+
+async function writeIndexed(tx: Queryable, records: readonly NumberedRecord[]): Promise<Map<RecordKind, UpsertCounts>> {
+  const counts = new Map<RecordKind, UpsertCounts>();
+  const listings = rowsOf(records, 'listing');
+  counts.set('listing', await upsertListings(tx, listings));
+  await updateListingsOfEndedOrders(tx, listings);
+  counts.set('sale', await upsertSales(tx, rowsOf(records, 'sale')));
+  counts.set('token', await upsertTokens(tx, rowsOf(records, 'token')));
+  counts.set('stats', await upsertStats(tx, rowsOf(records, 'stats')));
+  counts.set('analytics', await upsertAnalytics(tx, rowsOf(records, 'analytics')));
+  return counts;
+}
+
+function rowsOf<K extends RecordKind>(records: readonly NumberedRecord[], kind: K): RowOf<K>[] {
+  return records.flatMap(({ record }) => (record.kind === kind ? [record.row as RowOf<K>] : []));
+}
+
+/** The collection that a record belongs to, or null. */
+function collectionIdOf(record: IntakeRecord): string | null {
   if (record.kind === 'rate' || record.kind === 'product') return null;
   return record.kind === 'collection' ? record.row.id : record.row.collectionId;
 }
 
-function isPrimary(record: IntakeRecord): boolean {
-  return record.kind === 'collection' || record.kind === 'order' || record.kind === 'rate' || record.kind === 'product';
-}
-
-async function ingestPrimary(
-  tx: Queryable,
-  entries: readonly Entry[],
-  { now, sender = OPERATOR }: Pick<IngestOptions, 'now' | 'sender'>,
-): Promise<IngestedBatch> {
-  const counts: IngestedBatch['counts'] = new Map();
-  const changes = entries.filter(({ record }) => record.kind === 'collection');
-  const { refused, ...landed } = await upsertCollections(tx, rowsOf(changes, 'collection'), now);
-  counts.set('collection', landed);
-  const { refused: refusedOrders, counts: landedOrders } = await ingestOrders(tx, entries, now);
-  counts.set('order', landedOrders);
-  counts.set('rate', await upsertRates(tx, rowsOf(entries, 'rate')));
-  const products = entries.filter(({ record }) => record.kind === 'product');
-  const landing = await ingestProducts(tx, rowsOf(products, 'product'), { now, sender });
-  const { refused: refusedProducts, ...landedProducts } = landing;
-  counts.set('product', landedProducts);
-  const toRefusals = (kind: RecordKind, of: readonly Entry[], refusals: typeof refused): LineRejection[] =>
-    refusals.map(({ index, reason }) => ({ line: of[index]?.line ?? 0, kind, reason }));
-  return {
-    counts,
-    refused: [
-      ...refusedOrders,
-      ...toRefusals('collection', changes, refused),
-      ...toRefusals('product', products, refusedProducts),
-    ],
-    own: [],
-  };
-}
-
-async function ingestObserved(tx: Queryable, entries: readonly Entry[]): Promise<IngestedBatch['counts']> {
-  const counts: IngestedBatch['counts'] = new Map();
-  const listings = rowsOf(entries, 'listing');
-  counts.set('listing', await upsertListings(tx, listings));
-  await updateListingsOfEndedOrders(tx, listings);
-  counts.set('sale', await upsertSales(tx, rowsOf(entries, 'sale')));
-  counts.set('token', await upsertTokens(tx, rowsOf(entries, 'token')));
-  counts.set('stats', await upsertStats(tx, rowsOf(entries, 'stats')));
-  counts.set('analytics', await upsertAnalytics(tx, rowsOf(entries, 'analytics')));
-  return counts;
-}
-
-function rowsOf<K extends RecordKind>(entries: readonly Entry[], kind: K): RowOf<K>[] {
-  return entries.flatMap(({ record }) => (record.kind === kind ? [record.row as RowOf<K>] : []));
-}
-
-/** The signed order that a mirrored listing is, as `chain hash`, or null. */
-function orderOf(record: IntakeRecord): string | null {
+/** The signed order that a mirrored listing shows, where the marketplace gives its hash. */
+function mirroredOrderOf(record: IntakeRecord): OrderKey | null {
   if (record.kind !== 'listing' || record.row.orderHash === null) return null;
-  return `${record.row.chain} ${record.row.orderHash}`;
+  return { chain: record.row.chain, orderHash: record.row.orderHash };
 }
 
-/** The order that a record has brought into the own book, or null. */
-function takenOrderOf(record: IntakeRecord): { chain: string; orderHash: string } | null {
+function signedOrderOf(record: IntakeRecord): OrderKey | null {
   if (record.kind !== 'order' || !record.row.signed) return null;
   return { chain: record.row.chain, orderHash: record.row.signed.orderHash };
 }
 
-/** The collection mint as written, where letter case could tell two of them apart. */
-function mintOf(record: IntakeRecord): string | null {
+/** The contract address of a record on a chain whose addresses are case-sensitive (Solana), or null. */
+function caseSensitiveAddressOf(record: IntakeRecord): string | null {
   if (!('contractAddress' in record.row)) return null;
   const address = record.row.contractAddress;
   return address === null || address.startsWith('0x') ? null : address;
 }
 
-/** Two mints that differ only in case would share a canonical id: the one that is stored keeps it. */
-function refuseOtherCase({ line, record }: Entry, stored: ReadonlyMap<string, string>): LineRejection[] {
-  const mint = stored.get(subjectOf(record) ?? '');
-  if (mint === undefined || mint === mintOf(record)) return [];
+/** Mints that differ only in case have the same collection id (it is lower case): the stored mint keeps the id. */
+function rejectOtherCase({ line, record }: NumberedRecord, stored: ReadonlyMap<string, string>): LineRejection[] {
+  const mint = stored.get(collectionIdOf(record) ?? '');
+  if (mint === undefined || mint === caseSensitiveAddressOf(record)) return [];
   const reason = `contractAddress: differs only in letter case from ${mint}, which is stored`;
   return [{ line, kind: record.kind, reason }];
 }
 
-/** Runs the work in one transaction, again where it only collided with another writer, and rolls it back in a dry run. */
+/** Reports the kinds of records that were written, and their collections. */
+function notifyChanged(
+  { onChanged }: Pick<IngestContext, 'onChanged'>,
+  records: readonly NumberedRecord[],
+  counts: ReadonlyMap<RecordKind, { inserted: number; updated: number }>,
+): void {
+  const kinds = new Set([...counts].flatMap(([kind, { inserted, updated }]) => (inserted + updated > 0 ? [kind] : [])));
+  if (kinds.size === 0) return;
+  const collectionIds = new Set<string>();
+  for (const { record } of records) {
+    const collectionId = kinds.has(record.kind) ? collectionIdOf(record) : null;
+    if (collectionId !== null) collectionIds.add(collectionId);
+  }
+  onChanged({ collectionIds, kinds });
+}
+
+/** Conflicts with another writer that a second attempt resolves: serialization failure, deadlock, unique violation. */
+const RETRIED_CODES = new Set(['40001', '40P01', '23505']);
+const ATTEMPTS_MAX = 4;
+
+/** Runs `work` in one transaction, again after a conflict with another writer. A dry run is rolled back. */
 async function transact<T>(db: Database, dryRun: boolean, work: (tx: Queryable) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return dryRun ? await rehearse(db, work) : await db.transaction(work);
+      return dryRun ? await transactAndRollBack(db, work) : await db.transaction(work);
     } catch (error) {
-      if (attempt === ATTEMPTS_MAX || !PASSING_CODES.has((error as { code?: string }).code ?? '')) throw error;
+      if (attempt === ATTEMPTS_MAX || !RETRIED_CODES.has((error as { code?: string }).code ?? '')) throw error;
     }
   }
 }
 
-async function rehearse<T>(db: Database, work: (tx: Queryable) => Promise<T>): Promise<T> {
+async function transactAndRollBack<T>(db: Database, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const { promise: result, resolve } = Promise.withResolvers<T>();
   const rollback = new Error('dry run');
-  let outcome: { result: T } | null = null;
-  await db
-    .transaction(async (tx) => {
-      outcome = { result: await work(tx) };
+  try {
+    await db.transaction(async (tx) => {
+      resolve(await work(tx));
       throw rollback;
-    })
-    .catch((error: unknown) => {
-      if (error !== rollback) throw error;
     });
-  return (outcome as unknown as { result: T }).result;
+  } catch (error) {
+    if (error !== rollback) throw error;
+  }
+  return result;
 }

@@ -1,52 +1,74 @@
-// Lands records of the kind `order`: those that carry their signature are what they say only if it verifies, and are judged by
-// what the chain has told so far.
+// Stores records of the kind `order`. A record with a signature is stored only when the signature verifies; its status is then
+// derived from what the chain log holds. A record without a signature is stored as it was received.
 
-import type { NewOrder } from '../../orders/queries/book-orders.ts';
-import { upsertOrders } from '../../orders/queries/book-orders.ts';
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import type { Queryable } from '../../database/port.ts';
-import { updateOrderStates } from '../../orders/queries/order-states.ts';
-import { listOrderIdsByHash } from '../../orders/queries/signed-orders.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
+import { evaluateOrders } from '../../orders/evaluate.ts';
+import { toOrderKeyText } from '../../orders/order-id.ts';
+import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
+import { upsertOrders } from '../../orders/queries/imported-orders.ts';
+import type { SignedTerms } from '../../orders/queries/stored-orders.ts';
+import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
 import { findOperator } from '../../orders/seaport/deployments.ts';
+import type { Protocol } from '../../orders/seaport/order.ts';
 import { normalizeSignature } from '../../orders/seaport/signature.ts';
 import { findSigningProtocol } from '../../orders/signatures.ts';
-import type { Entry, LineRejection } from '../records/parse.ts';
-import type { OrderClaim } from '../records/signed-order.ts';
+import type { OrderRow } from '../records/items.ts';
+import type { LineRejection, NumberedRecord } from '../records/parse.ts';
+import type { UnverifiedOrder } from '../records/signed-order.ts';
 
 /**
- * Verifies the orders among the entries, offline: a contract's signature is not taken here, because its chain may not be asked
- * for each line of a file. The rows of those that verify are completed; unsigned ones are taken as they are told.
+ * Verifies the signatures of the orders among the records. `verified` holds the orders whose signature verifies, with the terms
+ * that were signed, and all other records. Verification is offline: signatures of contracts (ERC-1271) are rejected, because an
+ * import does not query a chain for each line.
  */
-export async function verifyOrders(
-  entries: readonly Entry[],
-): Promise<{ verified: ReadonlySet<Entry>; forged: LineRejection[] }> {
-  const verified = new Set<Entry>();
-  const forged: LineRejection[] = [];
-  for (const entry of entries) {
-    const { record, line } = entry;
-    if (record.kind !== 'order') continue;
-    const { row } = record;
-    const reason = row.claim ? await completeOrder(row, row.claim) : null;
-    if (reason === null) verified.add(entry);
-    else forged.push({ line, kind: 'order', reason });
+export function verifyOrders(records: readonly NumberedRecord[]): {
+  verified: NumberedRecord[];
+  rejections: LineRejection[];
+} {
+  const verified: NumberedRecord[] = [];
+  const rejections: LineRejection[] = [];
+  for (const entry of records) {
+    const { line, record } = entry;
+    if (record.kind !== 'order' || !record.row.unverified) {
+      verified.push(entry);
+      continue;
+    }
+    const result = verifyOrder(record.row, record.row.unverified);
+    if ('row' in result) verified.push({ line, record: { kind: 'order', row: result.row } });
+    else rejections.push({ line, kind: 'order', reason: result.reason });
   }
-  return { verified, forged };
+  return { verified, rejections };
 }
 
-/** Fills in what the signature proves; returns why it proves nothing. */
-async function completeOrder(row: NewOrder, claim: OrderClaim): Promise<string | null> {
-  const { protocol } = findSigningProtocol(claim, claim.protocols);
-  if (!protocol) return 'seaport.signature: is not the offerer’s under any known deployment of Seaport';
-  const operator = findOperator(protocol, claim.order.conduitKey);
-  if (operator === null) return 'seaport.parameters.conduitKey: the conduit cannot be known for this deployment';
-  const signature = normalizeSignature(claim.signature, protocol.version);
-  row.seaport = { parameters: row.seaport?.parameters ?? {}, signature };
-  // The state of an order that has ended is as it was told: nothing derives it again.
-  if (row.status !== 'active') return null;
-  const { standard, quantity, buyerTotalRaw, counter, startsAt } = claim.terms;
-  const { orderHash, order } = claim;
-  row.signed = {
+function verifyOrder(row: OrderRow, unverified: UnverifiedOrder): { row: OrderRow } | { reason: string } {
+  const { order, protocols, parameters, signature } = unverified;
+  const { protocol } = findSigningProtocol(unverified, protocols);
+  if (!protocol) {
+    return {
+      reason: 'seaport.signature: is not a signature of this order by its offerer for any known deployment of Seaport',
+    };
+  }
+  const operator = findOperator(protocol, order.conduitKey);
+  if (operator === null) {
+    return {
+      reason: 'seaport.parameters.conduitKey: the conduit of this key is not known for this deployment of Seaport',
+    };
+  }
+  const seaport = { parameters, signature: normalizeSignature(signature, protocol.version) };
+  // An order that has ended keeps the status that was received: it is not derived from the chain log.
+  const signed = row.status === 'active' ? toSignedTerms(unverified, protocol, operator) : null;
+  return { row: { ...row, seaport, signed, unverified: null } };
+}
+
+function toSignedTerms(
+  { order, orderHash, terms }: UnverifiedOrder,
+  protocol: Protocol,
+  operator: SignedTerms['operator'],
+): SignedTerms {
+  const { standard, quantity, buyerTotalRaw, counter, startsAt } = terms;
+  return {
     orderHash,
     protocolAddress: protocol.address,
     orderType: order.orderType,
@@ -57,40 +79,53 @@ async function completeOrder(row: NewOrder, claim: OrderClaim): Promise<string |
     startsAt,
     operator,
   };
-  return null;
 }
 
-/** Lands the orders among the entries, and judges the signed ones by what the chain has told. */
+/** Writes the orders among the records, and derives the status of the signed ones from the chain log. */
 export async function ingestOrders(
   tx: Queryable,
-  entries: readonly Entry[],
+  records: readonly NumberedRecord[],
   now: number,
-): Promise<{ counts: UpsertCounts; refused: LineRejection[] }> {
-  const orders = entries.flatMap(({ line, record }) => (record.kind === 'order' ? [{ line, row: record.row }] : []));
-  const signed = orders.flatMap(({ row }) =>
-    row.signed ? [{ chain: row.chain, orderHash: row.signed.orderHash }] : [],
+): Promise<{ counts: UpsertCounts; rejections: LineRejection[] }> {
+  const orders = records.flatMap(({ line, record }) => (record.kind === 'order' ? [{ line, row: record.row }] : []));
+  await lockChains(tx, orders);
+  const { accepted, rejections } = await rejectStoredElsewhere(tx, orders);
+  const counts = await upsertOrders(tx, accepted);
+  const signedIds = accepted.flatMap(({ id, signed }) => (signed ? [id] : []));
+  await evaluateOrders(tx, signedIds, now);
+  return { counts, rejections };
+}
+
+type OrderLine = { line: number; row: OrderRow };
+
+/** Until the commit no block is applied to the chains of signed orders, so that none is missed by both sides. In one order, against deadlocks. */
+async function lockChains(tx: Queryable, orders: readonly OrderLine[]): Promise<void> {
+  const chains = new Set(orders.flatMap(({ row }) => (row.signed ? [row.chain] : [])));
+  for (const chain of [...chains].sort()) await findChainCursor(tx, chain, 'for share');
+}
+
+/** A signed order is stored once: under another id it is rejected. */
+async function rejectStoredElsewhere(
+  tx: Queryable,
+  orders: readonly OrderLine[],
+): Promise<{ accepted: ImportedOrder[]; rejections: LineRejection[] }> {
+  const keyOf = ({ chain, signed }: OrderRow) => signed && { chain, orderHash: signed.orderHash };
+  const idsByHash = await listOrderIdsByHash(
+    tx,
+    orders.flatMap(({ row }) => keyOf(row) ?? []),
   );
-  for (const chain of [...new Set(signed.map((order) => order.chain))].sort()) {
-    await findChainCursor(tx, chain, 'for share');
-  }
-  const idsByHash = await listOrderIdsByHash(tx, signed);
-  const accepted: NewOrder[] = [];
-  const refused: LineRejection[] = [];
+  const accepted: ImportedOrder[] = [];
+  const rejections: LineRejection[] = [];
   for (const { line, row } of orders) {
-    const hash = row.signed && `${row.chain} ${row.signed.orderHash}`;
-    const known = hash === null ? undefined : idsByHash.get(hash);
-    if (known !== undefined && known !== row.id) {
-      refused.push({ line, kind: 'order', reason: `seaport: the order is in the book as ${known}` });
+    const key = keyOf(row);
+    const hash = key && toOrderKeyText(key);
+    const storedId = hash === null ? undefined : idsByHash.get(hash);
+    if (storedId !== undefined && storedId !== row.id) {
+      rejections.push({ line, kind: 'order', reason: `seaport: the order is already stored as ${storedId}` });
       continue;
     }
     if (hash !== null) idsByHash.set(hash, row.id);
     accepted.push(row);
   }
-  const counts = await upsertOrders(tx, accepted);
-  await updateOrderStates(
-    tx,
-    accepted.flatMap(({ id, signed: terms }) => (terms ? [id] : [])),
-    now,
-  );
-  return { counts, refused };
+  return { accepted, rejections };
 }

@@ -1,55 +1,64 @@
-// Lands records of products: what a shop has is changed by the rules of its own interface, what it does not have is created,
-// each with its event. A record that tells nothing new writes nothing.
+// Stores records of products by the rules of the store interface, each change with its event: a product that the shop has is
+// changed, another is created. A record that changes nothing writes nothing.
 
 import type { Queryable } from '../../database/port.ts';
+import type { UpsertCounts } from '../../database/upsert.ts';
 import type { ShopTime } from '../../shop/products/product-changes.ts';
 import { insertProductWithEvent, updateProductWithEvent } from '../../shop/products/product-changes.ts';
+import type { Product } from '../../shop/products/product.ts';
 import { listProductsForUpdate } from '../../shop/queries/products.ts';
 import { listShopIds } from '../../shop/queries/shops.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
-import type { Product } from '../../shop/products/product.ts';
 import type { ProductRecord } from '../records/product.ts';
-import { toReason } from '../records/product.ts';
+import { describeDetails } from '../records/product.ts';
 
-/** Who tells the records. With a shop: of its products alone. Without a key: the operator, or what is followed. */
-export type RecordSender = { keyId: string | null; shopId: string | null };
+/** Who imports. With a shop: products of that shop only. Without a key: the operator, or a source that the service follows. */
+export type Importer = { keyId: string | null; shopId: string | null };
 
-type Outcome = keyof UpsertCounts | { refused: string };
+export type IngestedProducts = UpsertCounts & { rejected: { index: number; reason: string }[] };
 
-export type IngestedProducts = UpsertCounts & { refused: { index: number; reason: string }[] };
+type Outcome = keyof UpsertCounts | { rejected: string };
 
 /**
- * Lands the records, those of one product in their order. Products are taken in the order of their names, so that imports of the
- * same ones at once wait for each other and never in a circle.
+ * Stores the records; those of one product in the order given. Products are locked in the order of shop and slug, so that two
+ * imports of the same products cannot deadlock.
  */
 export async function ingestProducts(
   tx: Queryable,
   records: readonly ProductRecord[],
-  { now, sender }: { now: number; sender: RecordSender },
+  { now, importer }: { now: number; importer: Importer },
 ): Promise<IngestedProducts> {
-  const landed: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, refused: [] };
-  if (records.length === 0) return landed;
-  const shops = await listShopIds(tx, [...new Set(records.map(({ shop }) => shop))]);
-  // Another shop is missing by the same words as one that never was.
-  const shopIds = new Map([...shops].filter(([, id]) => sender.shopId === null || sender.shopId === id));
+  const result: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, rejected: [] };
+  if (records.length === 0) return result;
+  const shopIds = await listAccessibleShops(tx, records, importer);
   const stored = await lockStored(tx, records, shopIds);
-  const byName = [...records.entries()].toSorted(([, a], [, b]) =>
-    compareTexts(toKey(a.shop, a.slug), toKey(b.shop, b.slug)),
-  );
-  for (const [index, record] of byName) {
+  for (const [index, record] of inLockOrder(records)) {
     const shopId = shopIds.get(record.shop);
     const outcome: Outcome =
       shopId === undefined
-        ? { refused: `shop: there is no shop named ${JSON.stringify(record.shop)}; see mercat shops list` }
-        : await ingestProduct(tx, { shopId, now, keyId: sender.keyId }, record, stored);
-    if (typeof outcome === 'string') landed[outcome] += 1;
-    else landed.refused.push({ index, reason: outcome.refused });
+        ? { rejected: `shop: there is no shop named ${JSON.stringify(record.shop)}; see mercat shops list` }
+        : await ingestProduct(tx, { shopId, now, keyId: importer.keyId }, record, stored);
+    if (typeof outcome === 'string') result[outcome] += 1;
+    else result.rejected.push({ index, reason: outcome.rejected });
   }
-  landed.refused.sort((a, b) => a.index - b.index);
-  return landed;
+  result.rejected.sort((a, b) => a.index - b.index);
+  return result;
 }
 
-/** The products that are there already, locked, by shop and slug. */
+/** The ids of the shops that the records name. A shop that the importer may not write to is missing, as if it did not exist. */
+async function listAccessibleShops(
+  tx: Queryable,
+  records: readonly ProductRecord[],
+  importer: Importer,
+): Promise<Map<string, string>> {
+  const shops = await listShopIds(tx, [...new Set(records.map(({ shop }) => shop))]);
+  return new Map([...shops].filter(([, id]) => importer.shopId === null || importer.shopId === id));
+}
+
+function inLockOrder(records: readonly ProductRecord[]): [number, ProductRecord][] {
+  return [...records.entries()].toSorted(([, a], [, b]) => compareTexts(toKey(a.shop, a.slug), toKey(b.shop, b.slug)));
+}
+
+/** The products that are stored already, locked, by shop and slug. */
 async function lockStored(
   tx: Queryable,
   records: readonly ProductRecord[],
@@ -65,32 +74,33 @@ async function lockStored(
 
 async function ingestProduct(
   tx: Queryable,
-  into: ShopTime & { keyId: string | null },
+  target: ShopTime & { keyId: string | null },
   { slug, create, update }: ProductRecord,
   stored: Map<string, Product>,
 ): Promise<Outcome> {
-  const key = toKey(into.shopId, slug);
+  const key = toKey(target.shopId, slug);
   const before = stored.get(key);
   if (before) {
-    const change = { ...into, source: 'import', reason: 'Import' } as const;
+    const change = { ...target, source: 'import', reason: 'Import' } as const;
     const updated = await updateProductWithEvent(tx, change, before, update);
-    if (updated.outcome === 'invalid') return { refused: toReason(updated.details) };
+    if (updated.outcome === 'invalid') return { rejected: describeDetails(updated.details) };
     // The slug is not changed, and the product is locked: neither can happen.
     if (updated.outcome === 'slug-taken' || updated.outcome === 'missing')
       throw new Error(`product ${before.id} is not locked`);
     stored.set(key, updated.product);
     return updated.outcome;
   }
-  const created = await insertProductWithEvent(tx, into, { ...create, slug });
+  const created = await insertProductWithEvent(tx, target, { ...create, slug });
   if (created) {
     stored.set(key, created);
     return 'inserted';
   }
-  // Somebody else has just created it.
-  const [found] = await listProductsForUpdate(tx, [{ shopId: into.shopId, slug }]);
-  if (!found) return { refused: `slug: ${JSON.stringify(slug)} is being created and deleted by others` };
+  // Another writer created the product after the products were locked.
+  const [found] = await listProductsForUpdate(tx, [{ shopId: target.shopId, slug }]);
+  if (!found)
+    return { rejected: `slug: another client is creating and deleting ${JSON.stringify(slug)}; import it again` };
   stored.set(key, found.product);
-  return ingestProduct(tx, into, { shop: into.shopId, slug, create, update }, stored);
+  return ingestProduct(tx, target, { shop: target.shopId, slug, create, update }, stored);
 }
 
 function compareTexts(a: string, b: string): number {

@@ -1,15 +1,16 @@
-// Records about whole collections and about currencies: identity and snapshot, the two stats sources, rates.
+// Parses records about collections and currencies: a collection with its snapshot, stats, analytics, and exchange rates.
 
-import type { CollectionChange } from '../../market/queries/collections.ts';
-import type { NewAnalytics, NewStats } from '../../market/queries/stats.ts';
 import type { Address } from '../../core/address.ts';
 import { parseAnyAddress } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
 import { parseCollectionId, toRecordedCollectionId } from '../../core/collection.ts';
 import type { Rate } from '../../core/price.ts';
+import type { CollectionChange } from '../../market/queries/collections.ts';
+import type { NewAnalytics, NewStats } from '../../market/queries/stats.ts';
 import type { Fields } from './fields.ts';
 import {
   DESCRIPTION_MAX,
+  quoteValue,
   readAmount,
   readBoolean,
   readFields,
@@ -17,21 +18,21 @@ import {
   readName,
   readNumber,
   readText,
-  readTime,
-  refuse,
-  required,
-  show,
+  readTimestamp,
+  rejectField,
+  requireField,
   URL_MAX,
 } from './fields.ts';
-import type { Observed } from './items.ts';
 import type { RecordContext } from './identifiers.ts';
-import { readAddress, readChain, readSubject } from './identifiers.ts';
+import { readAddress, readChain, readCollectionLocation } from './identifiers.ts';
+import type { WithWrittenAddress } from './items.ts';
 
 const BASIS_POINTS_MAX = 10_000;
 
-export function toCollection(context: RecordContext, fields: Fields): CollectionChange {
+export function parseCollectionRecord(context: RecordContext, fields: Fields): CollectionChange {
   const chain = readChain(context, fields);
-  const contractAddress = chain === null ? readUnchainedAddress(fields) : readAddress(chain, fields, 'contractAddress');
+  const contractAddress =
+    chain === null ? readAddressOfAnyChain(fields) : readAddress(chain, fields, 'contractAddress');
   const slug = readSlug(context, fields);
   const snapshot = readFields(fields, 'snapshot') ?? { values: {}, path: 'snapshot.' };
   return {
@@ -39,14 +40,14 @@ export function toCollection(context: RecordContext, fields: Fields): Collection
     chain: chain?.id ?? null,
     contractAddress,
     slug,
-    name: required(readName, fields, 'name'),
+    name: requireField(readName, fields, 'name'),
     image: readText(fields, 'image', URL_MAX),
     banner: readText(fields, 'banner', URL_MAX),
     description: readText(fields, 'description', DESCRIPTION_MAX),
     tokenStandard: readText(fields, 'tokenStandard'),
     royaltyBps: readInteger(fields, 'royaltyBps', { max: BASIS_POINTS_MAX }),
     launched: readBoolean(fields, 'launched'),
-    createdAt: readTime(fields, 'createdAt'),
+    createdAt: readTimestamp(fields, 'createdAt'),
     snapshot: {
       floorRaw: readAmount(snapshot, 'floorRaw'),
       volumeAllTime: readNumber(snapshot, 'volumeAllTime'),
@@ -56,8 +57,8 @@ export function toCollection(context: RecordContext, fields: Fields): Collection
   };
 }
 
-export function toStats(context: RecordContext, fields: Fields): Observed<NewStats> {
-  const { collectionId, contractAddress } = readSubject(context, fields);
+export function parseStatsRecord(context: RecordContext, fields: Fields): WithWrittenAddress<NewStats> {
+  const { collectionId, contractAddress } = readCollectionLocation(context, fields);
   return {
     collectionId,
     contractAddress,
@@ -69,8 +70,8 @@ export function toStats(context: RecordContext, fields: Fields): Observed<NewSta
   };
 }
 
-export function toAnalytics(context: RecordContext, fields: Fields): Observed<NewAnalytics> {
-  const { collectionId, contractAddress } = readSubject(context, fields);
+export function parseAnalyticsRecord(context: RecordContext, fields: Fields): WithWrittenAddress<NewAnalytics> {
+  const { collectionId, contractAddress } = readCollectionLocation(context, fields);
   return {
     collectionId,
     contractAddress,
@@ -81,15 +82,19 @@ export function toAnalytics(context: RecordContext, fields: Fields): Observed<Ne
   };
 }
 
-export function toRate(context: RecordContext, fields: Fields): Rate {
-  const symbol = required(readText, fields, 'symbol');
+export function parseRateRecord(context: RecordContext, fields: Fields): Rate {
+  const symbol = requireField(readText, fields, 'symbol');
   const symbols = new Set([...context.chains.values()].map((chain) => chain.symbol));
   if (!symbols.has(symbol)) {
-    refuse(fields, 'symbol', `must be the currency of a chain (${[...symbols].join(', ')}), not ${show(symbol)}`);
+    rejectField(
+      fields,
+      'symbol',
+      `must be the currency of a chain (${[...symbols].join(', ')}), not ${quoteValue(symbol)}`,
+    );
   }
-  const usd = required(readNumber, fields, 'usd');
-  if (usd === 0) refuse(fields, 'usd', 'must be more than 0');
-  return { symbol, usd, at: required(readTime, fields, 'at') };
+  const usd = requireField(readNumber, fields, 'usd');
+  if (usd === 0) rejectField(fields, 'usd', 'must be more than 0');
+  return { symbol, usd, at: requireField(readTimestamp, fields, 'at') };
 }
 
 function readWindows(fields: Fields, name: string, read: (fields: Fields, name: string) => number | null) {
@@ -102,26 +107,27 @@ function readWindows(fields: Fields, name: string, read: (fields: Fields, name: 
   };
 }
 
+/** The time of an observation, and whether the record gave it; without one the record is of now. */
 function readObservationTime(context: RecordContext, fields: Fields): { at: number; atTold: boolean } {
-  const at = readTime(fields, 'at');
+  const at = readTimestamp(fields, 'at');
   return { at: at ?? context.now(), atTold: at !== null };
 }
 
-function readUnchainedAddress(fields: Fields): Address | null {
+function readAddressOfAnyChain(fields: Fields): Address | null {
   const text = readText(fields, 'contractAddress');
   if (text === null) return null;
-  return parseAnyAddress(text) ?? refuse(fields, 'contractAddress', `must be an address, not ${show(text)}`);
+  return parseAnyAddress(text) ?? rejectField(fields, 'contractAddress', `must be an address, not ${quoteValue(text)}`);
 }
 
-/** A slug is one segment of a path, and must never be read as the id or the address of another collection. */
+/** A slug is one segment of a URL path. It must not have the form of an id or address, which would make paths ambiguous. */
 function readSlug(context: RecordContext, fields: Fields): string | null {
   const slug = readName(fields, 'slug');
   if (slug === null) return null;
   if (/[/\p{Cc}]/u.test(slug) || slug === '.' || slug === '..') {
-    refuse(fields, 'slug', `must be one segment of a path without control characters, not ${show(slug)}`);
+    rejectField(fields, 'slug', `must be one segment of a path without control characters, not ${quoteValue(slug)}`);
   }
   if (parseCollectionId(context.chains, slug) || parseAnyAddress(slug)) {
-    refuse(fields, 'slug', `must not look like a collection id or an address, as ${show(slug)} does`);
+    rejectField(fields, 'slug', `must not look like a collection id or an address, as ${quoteValue(slug)} does`);
   }
   return slug;
 }
@@ -132,9 +138,9 @@ function readId(
   names: { chain: Chain | null; contractAddress: Address | null; slug: string | null },
 ): string {
   const id = toRecordedCollectionId(names.chain?.id ?? null, names.contractAddress, names.slug);
-  if (id === null) return refuse(fields, 'contractAddress', 'a collection needs a contractAddress or a slug');
+  if (id === null) return rejectField(fields, 'contractAddress', 'a collection needs a contractAddress or a slug');
   if (names.contractAddress === null && parseCollectionId(context.chains, id)) {
-    refuse(fields, 'slug', `must not look like an address, as ${show(names.slug)} does`);
+    rejectField(fields, 'slug', `must not look like an address, as ${quoteValue(names.slug)} does`);
   }
   return id;
 }

@@ -1,73 +1,77 @@
-// Reads single fields of a raw record: each is of its type and within its bounds, or the record is refused in words that
-// name the field. It must never know which fields a kind of record has.
+// Reads single fields of a raw record. A field of another type or out of bounds rejects the record, with a reason that names the
+// field. Which fields a kind of record has is not known here.
 
 import { parseAmount } from '../../core/amount.ts';
 import { JsonNumber } from '../../core/json-text.ts';
 import { parseTime } from '../../core/time.ts';
 
-/** Why a record is not taken, in words for the person who sent it. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+/** A record that is not accepted. The message is the reason, for the person who sent the record. */
+export class RecordRejected extends Error {
+  override readonly name = 'RecordRejected';
 
-  /** A reason may name a field that the sender made up: it is cut short. */
+  /** A reason may contain a field name of any length: it is cut off. */
   constructor(reason: string) {
-    super(reason.length <= REASON_MAX ? reason : `${reason.slice(0, REASON_MAX)}…`);
+    super(clip(reason, REASON_MAX));
   }
 }
 
-/** An object of a raw record, and where in the record it stands: `''` or such as `snapshot.`. */
+/** An object of a raw record, and its path in the record: `''`, or such as `snapshot.`. */
 export type Fields = { readonly values: Readonly<Record<string, unknown>>; readonly path: string };
 
-/** The longest strings of each sort, in characters. Pictures may be data URIs. */
+/** The longest strings, in characters. URLs may be data URIs. */
 export const NAME_MAX = 500;
 export const DESCRIPTION_MAX = 20_000;
 export const URL_MAX = 100_000;
 
 const REASON_MAX = 500;
-const SHOWN_MAX = 60;
+const QUOTED_VALUE_MAX = 60;
 const JSON_DEPTH_MAX = 16;
 
-export function refuse(fields: Fields, name: string, why: string): never {
-  throw new Refusal(`${fields.path}${name}: ${why}`);
+export function rejectField(fields: Fields, name: string, why: string): never {
+  throw new RecordRejected(`${fields.path}${name}: ${why}`);
 }
 
-/** The value of a field that must be there. */
-export function required<T>(read: (fields: Fields, name: string) => T | null, fields: Fields, name: string): T {
-  return read(fields, name) ?? refuse(fields, name, 'is missing');
+/** The value of a field that must be present. */
+export function requireField<T>(read: (fields: Fields, name: string) => T | null, fields: Fields, name: string): T {
+  return read(fields, name) ?? rejectField(fields, name, 'is missing');
 }
 
-/** A value as it is quoted in a reason: JSON, cut short. What is nested is not quoted: it may be nested very deep. */
-export function show(value: unknown): string {
-  if (value instanceof JsonNumber)
-    return value.text.length <= SHOWN_MAX ? value.text : `${value.text.slice(0, SHOWN_MAX)}…`;
+/** A value as a reason quotes it: JSON, cut off. Arrays and objects are only named, because they may be nested very deep. */
+export function quoteValue(value: unknown): string {
+  if (value instanceof JsonNumber) return clip(value.text, QUOTED_VALUE_MAX);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
+  return clip(JSON.stringify(value) ?? 'nothing', QUOTED_VALUE_MAX);
+}
+
+function clip(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 }
 
 export function readText(fields: Fields, name: string, lengthMax = NAME_MAX): string | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
-  if (typeof value !== 'string') return refuse(fields, name, `must be a string, not ${show(value)}`);
+  if (typeof value !== 'string') return rejectField(fields, name, `must be a string, not ${quoteValue(value)}`);
   checkText(fields, name, value, lengthMax);
   return value;
 }
 
-/** A text that means nothing when it is empty. */
+/** A text that must not be empty. */
 export function readName(fields: Fields, name: string): string | null {
   const text = readText(fields, name);
-  return text === '' ? refuse(fields, name, 'must not be empty') : text;
+  return text === '' ? rejectField(fields, name, 'must not be empty') : text;
 }
 
-/** An amount of base units. A JSON number is refused, because it may have been rounded before it came here. */
+/** An amount in base units. It must be a string: a JSON number may have been rounded by the program that wrote it. */
 export function readAmount(fields: Fields, name: string): bigint | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
   if (typeof value !== 'string') {
-    return refuse(fields, name, `an amount must be a string of base units, not ${show(value)}`);
+    return rejectField(fields, name, `an amount must be a string of base units, not ${quoteValue(value)}`);
   }
   const amount = parseAmount(value);
-  return amount ?? refuse(fields, name, `must be an integer of base units from 0 to 2^256-1, not ${show(value)}`);
+  return (
+    amount ?? rejectField(fields, name, `must be an integer of base units from 0 to 2^256-1, not ${quoteValue(value)}`)
+  );
 }
 
 /** A safe integer within bounds. */
@@ -79,17 +83,17 @@ export function readInteger(
   const value = fields.values[name] ?? null;
   if (value === null) return null;
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max) {
-    return refuse(fields, name, `must be an integer from ${min} to ${max}, not ${show(value)}`);
+    return rejectField(fields, name, `must be an integer from ${min} to ${max}, not ${quoteValue(value)}`);
   }
   return value;
 }
 
-/** A finite number from 0 up. */
+/** A finite number, not negative. */
 export function readNumber(fields: Fields, name: string): number | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-    return refuse(fields, name, `must be a number from 0 up, not ${show(value)}`);
+    return rejectField(fields, name, `must be a number from 0 up, not ${quoteValue(value)}`);
   }
   return value;
 }
@@ -97,23 +101,22 @@ export function readNumber(fields: Fields, name: string): number | null {
 export function readBoolean(fields: Fields, name: string): boolean | null {
   const value = fields.values[name] ?? null;
   if (value === null || typeof value === 'boolean') return value;
-  return refuse(fields, name, `must be true or false, not ${show(value)}`);
+  return rejectField(fields, name, `must be true or false, not ${quoteValue(value)}`);
 }
 
-/** One of a closed list of words. */
-export function readWord<T extends string>(fields: Fields, name: string, words: readonly T[]): T | null {
+export function readEnum<T extends string>(fields: Fields, name: string, allowed: readonly T[]): T | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
-  const word = words.find((known) => known === value);
-  return word ?? refuse(fields, name, `must be one of ${words.join(', ')}, not ${show(value)}`);
+  const found = allowed.find((one) => one === value);
+  return found ?? rejectField(fields, name, `must be one of ${allowed.join(', ')}, not ${quoteValue(value)}`);
 }
 
-/** Milliseconds of an ISO 8601 time with its offset, from 1970 to 9999. */
-export function readTime(fields: Fields, name: string): number | null {
+/** The milliseconds of an ISO 8601 time with its offset, from 1970 to 9999. */
+export function readTimestamp(fields: Fields, name: string): number | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
   const ms = typeof value === 'string' ? parseTime(value) : null;
-  return ms ?? refuse(fields, name, `must be an ISO 8601 time with Z or an offset, not ${show(value)}`);
+  return ms ?? rejectField(fields, name, `must be an ISO 8601 time with Z or an offset, not ${quoteValue(value)}`);
 }
 
 /** The fields of a nested object. */
@@ -122,10 +125,10 @@ export function readFields(fields: Fields, name: string): Fields | null {
   if (value === null) return null;
   return isPlainObject(value)
     ? { values: value, path: `${fields.path}${name}.` }
-    : refuse(fields, name, `must be an object, not ${show(value)}`);
+    : rejectField(fields, name, `must be an object, not ${quoteValue(value)}`);
 }
 
-/** An object that is kept as it came: anything that the database would refuse, or a number that was rounded, is refused. */
+/** An object that is stored as it was received. Rejected: text that no database stores, and numbers that may have been rounded. */
 export function readJson(fields: Fields, name: string): Record<string, unknown> | null {
   const nested = readFields(fields, name);
   if (nested === null) return null;
@@ -138,18 +141,18 @@ function checkJson(fields: Fields, depthLeft: number): void {
     checkText(fields, 'a field name', name, NAME_MAX);
     if (typeof value === 'string') checkText(fields, name, value, URL_MAX);
     if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-      refuse(fields, name, `must be a string, because the number ${show(value)} may have been rounded`);
+      rejectField(fields, name, `must be a string, because the number ${quoteValue(value)} may have been rounded`);
     }
     if (typeof value !== 'object' || value === null) continue;
-    if (depthLeft === 0) refuse(fields, name, `is nested more than ${JSON_DEPTH_MAX} deep`);
+    if (depthLeft === 0) rejectField(fields, name, `is nested more than ${JSON_DEPTH_MAX} deep`);
     checkJson({ values: value as Record<string, unknown>, path: `${fields.path}${name}.` }, depthLeft - 1);
   }
 }
 
 function checkText(fields: Fields, name: string, text: string, lengthMax: number): void {
-  if (text.length > lengthMax) refuse(fields, name, `has ${text.length} characters, more than ${lengthMax}`);
-  if (text.includes('\0')) refuse(fields, name, 'must not contain a NUL character');
-  if (!text.isWellFormed()) refuse(fields, name, 'must not contain half of a surrogate pair');
+  if (text.length > lengthMax) rejectField(fields, name, `has ${text.length} characters, more than ${lengthMax}`);
+  if (text.includes('\0')) rejectField(fields, name, 'must not contain a NUL character');
+  if (!text.isWellFormed()) rejectField(fields, name, 'must not contain half of a surrogate pair');
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -1,74 +1,85 @@
-// Records about single assets: own orders, mirrored listings, sales, tokens.
+// Parses records about single tokens: orders of this service, mirrored listings, sales, and tokens.
 
-import type { NewOrder } from '../../orders/queries/book-orders.ts';
-import type { NewListing } from '../../market/queries/listings.ts';
-import type { NewSale } from '../../market/queries/sales.ts';
-import type { NewToken } from '../../market/queries/tokens.ts';
 import type { Address } from '../../core/address.ts';
 import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
+import type { NewListing } from '../../market/queries/listings.ts';
+import type { NewSale } from '../../market/queries/sales.ts';
+import type { NewToken } from '../../market/queries/tokens.ts';
+import { toDigest, toSaleKey } from '../../market/row-keys.ts';
+import type { ListingStatus } from '../../orders/order-id.ts';
 import { LISTING_STATUSES, toOrderId } from '../../orders/order-id.ts';
+import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
 import type { Fields } from './fields.ts';
 import {
   readAmount,
+  readEnum,
   readInteger,
   readName,
   readText,
-  readTime,
-  readWord,
-  refuse,
-  required,
+  readTimestamp,
+  rejectField,
+  requireField,
   URL_MAX,
 } from './fields.ts';
-import { toDigest, toSaleKey } from '../../market/row-keys.ts';
-import type { OrderClaim } from './signed-order.ts';
-import { readSignedOrder } from './signed-order.ts';
 import type { RecordContext } from './identifiers.ts';
-import { readAddress, readAsset, readHash, readSource, readSubject } from './identifiers.ts';
+import { readAddress, readAsset, readCollectionLocation, readHashText, readSource } from './identifiers.ts';
+import type { UnverifiedOrder } from './signed-order.ts';
+import { readSignedOrder } from './signed-order.ts';
 
 /** The column is an integer. */
 const LOG_INDEX_MAX = 2 ** 31 - 1;
 
-/** A row of the indexer with the address as written, which on Solana says more than the collection id. */
-export type Observed<R> = R & { contractAddress: Address };
+/** A row with its contract address as written: on Solana the collection id does not keep the case of the address. */
+export type WithWrittenAddress<R> = R & { contractAddress: Address };
 
-export function toOrder(context: RecordContext, fields: Fields): NewOrder & { claim: OrderClaim | null } {
-  const { chain, contractAddress, collectionId } = readSubject(context, fields);
+/** `unverified`: the signed order of the record, until its signature is verified; null for a record without one. */
+export type OrderRow = ImportedOrder & { unverified: UnverifiedOrder | null };
+
+export function parseOrderRecord(context: RecordContext, fields: Fields): OrderRow {
+  const { chain, contractAddress, collectionId } = readCollectionLocation(context, fields);
   if (chain.family !== 'evm') {
-    refuse(fields, 'chain', `an own row on ${chain.id} is a listing with the source ${context.serviceName}`);
+    rejectField(
+      fields,
+      'chain',
+      `orders are for EVM chains: import a listing with the source ${context.serviceName} on ${chain.id}`,
+    );
   }
   const tokenId = readAsset(chain, fields);
-  const createdAt = required(readTime, fields, 'createdAt');
-  const told = {
+  const createdAt = requireField(readTimestamp, fields, 'createdAt');
+  const row = {
     id: toOrderId(chain.id, contractAddress, tokenId, createdAt),
     collectionId,
     chain: chain.id,
     contractAddress,
     tokenId,
-    priceRaw: required(readAmount, fields, 'priceRaw'),
+    priceRaw: requireField(readAmount, fields, 'priceRaw'),
     seller: readSeller(chain, fields),
     status: readStatus(fields),
     createdAt,
-    expiresAt: readTime(fields, 'expiresAt'),
-    tx: readHash(fields, 'tx'),
+    expiresAt: readTimestamp(fields, 'expiresAt'),
+    tx: readHashText(fields, 'tx'),
+    seaport: null,
     signed: null,
   };
-  const signed = readSignedOrder(context, fields, { chain, told });
-  return signed ? { ...told, ...signed } : { ...told, seaport: null, claim: null };
+  const unverified = readSignedOrder(context, fields, { chain, row });
+  return { ...row, expiresAt: unverified ? unverified.terms.expiresAt : row.expiresAt, unverified };
 }
 
-export function toListing(context: RecordContext, fields: Fields): Observed<NewListing> {
+export function parseListingRecord(context: RecordContext, fields: Fields): WithWrittenAddress<NewListing> {
   const source = readSource(fields);
-  const { chain, contractAddress, collectionId } = readSubject(context, fields);
+  const { chain, contractAddress, collectionId } = readCollectionLocation(context, fields);
   const own = source === context.serviceName;
-  if (own && chain.family === 'evm') refuse(fields, 'source', `an own row on ${chain.id} is an order, not a listing`);
+  if (own && chain.family === 'evm') {
+    rejectField(fields, 'source', `on ${chain.id} a listing of ${source} itself is a record of the kind order`);
+  }
   const asset = readAsset(chain, fields);
-  const priceRaw = required(readAmount, fields, 'priceRaw');
+  const priceRaw = requireField(readAmount, fields, 'priceRaw');
   const seller = readSeller(chain, fields);
-  const listedAt = required(readTime, fields, 'timestamp');
-  const told =
+  const listedAt = requireField(readTimestamp, fields, 'timestamp');
+  const writtenId =
     readName(fields, 'id') ?? toDigest(['listing', source, collectionId, asset, seller, priceRaw.toString(), listedAt]);
-  const id = own ? toOwnId(context, told) : told;
+  const id = own ? toOwnId(context, writtenId) : writtenId;
   return {
     key: toDigest(['listing', source, id]),
     id,
@@ -80,19 +91,19 @@ export function toListing(context: RecordContext, fields: Fields): Observed<NewL
     priceRaw,
     buyerTotalRaw: readAmount(fields, 'buyerTotalRaw'),
     seller,
-    orderHash: readHash(fields, 'orderHash'),
+    orderHash: readHashText(fields, 'orderHash'),
     status: readStatus(fields),
     listedAt,
-    expiresAt: readTime(fields, 'expiresAt'),
-    tx: readHash(fields, 'tx'),
+    expiresAt: readTimestamp(fields, 'expiresAt'),
+    tx: readHashText(fields, 'tx'),
   };
 }
 
-export function toSale(context: RecordContext, fields: Fields): Observed<NewSale> {
+export function parseSaleRecord(context: RecordContext, fields: Fields): WithWrittenAddress<NewSale> {
   const source = readSource(fields);
-  const { chain, contractAddress, collectionId } = readSubject(context, fields);
+  const { chain, contractAddress, collectionId } = readCollectionLocation(context, fields);
   const asset = readAsset(chain, fields);
-  const price = required(readName, fields, 'price');
+  const price = requireField(readName, fields, 'price');
   const listingId = readName(fields, 'listingId');
   const sale = {
     source,
@@ -104,12 +115,12 @@ export function toSale(context: RecordContext, fields: Fields): Observed<NewSale
     priceRaw: parseAmount(price),
     seller: readParty(chain, fields, 'seller'),
     buyer: readParty(chain, fields, 'buyer'),
-    soldAt: required(readTime, fields, 'timestamp'),
+    soldAt: requireField(readTimestamp, fields, 'timestamp'),
     listingId:
       listingId !== null && source === context.serviceName && chain.family === 'solana'
         ? toOwnId(context, listingId)
         : listingId,
-    tx: readHash(fields, 'tx'),
+    tx: readHashText(fields, 'tx'),
     logIndex: readInteger(fields, 'logIndex', { max: LOG_INDEX_MAX }),
   };
   return { key: toSaleKey(sale), ...sale };
@@ -118,8 +129,8 @@ export function toSale(context: RecordContext, fields: Fields): Observed<NewSale
 const SHORT_EVM_ADDRESS = /^0x[0-9a-f]{1,39}$/i;
 
 /**
- * A party to a past sale. Some sources drop the leading zeros of EVM addresses: like its price, a sale's parties are history,
- * kept as they were told rather than mended or lost.
+ * The seller or buyer of a past sale. Some sources drop the leading zeros of EVM addresses. Such an address is stored as it was
+ * received, like the price of a sale: which digits are missing is not certain, and the sale is not to be lost.
  */
 function readParty(chain: Chain, fields: Fields, name: string): string | null {
   const text = readText(fields, name);
@@ -127,8 +138,8 @@ function readParty(chain: Chain, fields: Fields, name: string): string | null {
   return readAddress(chain, fields, name);
 }
 
-export function toToken(context: RecordContext, fields: Fields): Observed<NewToken> {
-  const { chain, contractAddress, collectionId } = readSubject(context, fields);
+export function parseTokenRecord(context: RecordContext, fields: Fields): WithWrittenAddress<NewToken> {
+  const { chain, contractAddress, collectionId } = readCollectionLocation(context, fields);
   return {
     collectionId,
     contractAddress,
@@ -142,14 +153,14 @@ export function toToken(context: RecordContext, fields: Fields): Observed<NewTok
 }
 
 function readSeller(chain: Chain, fields: Fields): Address {
-  return required((from, name) => readAddress(chain, from, name), fields, 'seller');
+  return requireField((from, name) => readAddress(chain, from, name), fields, 'seller');
 }
 
-function readStatus(fields: Fields): (typeof LISTING_STATUSES)[number] {
-  return readWord(fields, 'status', LISTING_STATUSES) ?? 'active';
+function readStatus(fields: Fields): ListingStatus {
+  return readEnum(fields, 'status', LISTING_STATUSES) ?? 'active';
 }
 
-/** The id of an own row on Solana carries the service's prefix, once. */
+/** The id of a listing of this service on Solana begins with the service's name. A name that is there already is not repeated. */
 function toOwnId(context: RecordContext, id: string): string {
   const prefix = `${context.serviceName}_`;
   return id.startsWith(prefix) ? id : `${prefix}${id}`;

@@ -1,7 +1,7 @@
-// The kinds of records and the names of their fields, nested ones with a dot. A field that is not here is refused, so that
-// a misspelt one is not lost.
+// The kinds of records and the names and types of their fields, nested ones with a dot. Any other field is rejected, so that a
+// misspelt field is not ignored.
 
-/** What a field holds in JSON: what a cell of a CSV file or a word of the command line is turned into. */
+/** The type of a field in JSON. Cells of CSV files and values of the command line are converted to it. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'object';
 
 const ASSET = { chain: 'text', contractAddress: 'text', tokenId: 'text', mint: 'text' } as const;
@@ -106,7 +106,7 @@ export type RecordKind = keyof typeof KIND_FIELDS;
 
 export const RECORD_KINDS = Object.keys(KIND_FIELDS) as RecordKind[];
 
-/** The type of a field by its dotted name, of one kind or (kind null) of the first that has it; null when none has. */
+/** The type of a field by its dotted name. With `kind` null, of the first kind that has the field. null: no such field. */
 export function findFieldType(kind: RecordKind | null, field: string): FieldType | null {
   if (field === 'kind') return 'text';
   for (const known of kind === null ? RECORD_KINDS : [kind]) {
@@ -116,9 +116,9 @@ export function findFieldType(kind: RecordKind | null, field: string): FieldType
   return null;
 }
 
-/** The first field of a raw record that its kind does not have, by its dotted name, or null. */
+/** The dotted name of the first field that a record of this kind does not have, or null. */
 export function findUnknownField(kind: RecordKind, values: Readonly<Record<string, unknown>>): string | null {
-  const names = NAMES[kind];
+  const names = FIELD_NAMES[kind];
   for (const name of Object.keys(values)) {
     if (names.top.has(name)) continue;
     const nested = names.nested.get(name);
@@ -131,12 +131,16 @@ export function findUnknownField(kind: RecordKind, values: Readonly<Record<strin
   return null;
 }
 
-type Names = { top: Set<string>; nested: Map<string, Set<string>> };
+/** Field names of a kind: those of the record itself, and those of each nested object. */
+type FieldNames = { top: Set<string>; nested: Map<string, Set<string>> };
 
-const NAMES = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, toNames(kind)])) as Record<RecordKind, Names>;
+const FIELD_NAMES = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, toFieldNames(kind)])) as Record<
+  RecordKind,
+  FieldNames
+>;
 
-function toNames(kind: RecordKind): Names {
-  const names: Names = { top: new Set(['kind']), nested: new Map() };
+function toFieldNames(kind: RecordKind): FieldNames {
+  const names: FieldNames = { top: new Set(['kind']), nested: new Map() };
   for (const field of Object.keys(KIND_FIELDS[kind])) {
     const [outer = '', inner] = field.split('.');
     if (inner === undefined) names.top.add(outer);

@@ -1,72 +1,72 @@
-// From one raw record to rows as the databases take them: every value checked, canonical, and in its own type, or the
-// record refused. It must never touch a database: whether a record fits what is stored is decided when it is landed.
+// Parses raw records into rows: every value checked, canonical, and of its own type, or the record rejected with a reason. No
+// database is read: whether a record conflicts with stored rows is decided when it is ingested.
 
 import { parseJsonText } from '../../core/json-text.ts';
-import { isPlainObject, Refusal, required, readWord, show } from './fields.ts';
-import type { RecordKind } from './kinds.ts';
-import { findUnknownField, KIND_FIELDS } from './kinds.ts';
-import { toCollection, toAnalytics, toRate, toStats } from './collection.ts';
-import { toListing, toOrder, toSale, toToken } from './items.ts';
-import { toProduct } from './product.ts';
+import { parseAnalyticsRecord, parseCollectionRecord, parseRateRecord, parseStatsRecord } from './collection.ts';
+import { isPlainObject, quoteValue, readEnum, RecordRejected, requireField } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
+import { parseListingRecord, parseOrderRecord, parseSaleRecord, parseTokenRecord } from './items.ts';
+import type { RecordKind } from './kinds.ts';
+import { findUnknownField, RECORD_KINDS } from './kinds.ts';
+import { parseProductRecord } from './product.ts';
 
 const PARSERS = {
-  collection: toCollection,
-  order: toOrder,
-  listing: toListing,
-  sale: toSale,
-  token: toToken,
-  stats: toStats,
-  analytics: toAnalytics,
-  rate: toRate,
-  product: toProduct,
+  collection: parseCollectionRecord,
+  order: parseOrderRecord,
+  listing: parseListingRecord,
+  sale: parseSaleRecord,
+  token: parseTokenRecord,
+  stats: parseStatsRecord,
+  analytics: parseAnalyticsRecord,
+  rate: parseRateRecord,
+  product: parseProductRecord,
 };
 
 export type RowOf<K extends RecordKind> = ReturnType<(typeof PARSERS)[K]>;
 
-/** A record that can be landed. */
+/** A record that can be ingested. */
 export type IntakeRecord = { [K in RecordKind]: { kind: K; row: RowOf<K> } }[RecordKind];
 
-/** A record and the line that it came on. */
-export type Entry = { line: number; record: IntakeRecord };
+/** A record and the line of its file that it begins on. */
+export type NumberedRecord = { line: number; record: IntakeRecord };
 
-/** Why a record was not landed. */
+/** Why a record was not stored. */
 export type LineRejection = { line: number; kind: RecordKind; reason: string };
 
-/** `kind` is null where not even that could be told. */
-export type Parsed = { record: IntakeRecord } | { record: null; kind: RecordKind | null; reason: string };
+/** `kind` is null when the record has no known kind. */
+export type ParsedRecord = { record: IntakeRecord } | { record: null; kind: RecordKind | null; reason: string };
 
-/** Reads one line of newline-delimited JSON. */
-export function parseRecordLine(context: RecordContext, line: string): Parsed {
+/** Parses one line of newline-delimited JSON. */
+export function parseRecordLine(context: RecordContext, line: string): ParsedRecord {
   let value: unknown;
   try {
     value = JSON.parse(line);
-    // Prices are kept as they were written, and whether a number is an integer is seen in its literal.
+    // Products keep numbers as literals: a price is stored as it was written, and 1.0 is not an integer.
     if (isPlainObject(value) && value['kind'] === 'product') value = parseJsonText(line);
   } catch (error) {
     return { record: null, kind: null, reason: `not JSON: ${(error as Error).message}` };
   }
-  if (!isPlainObject(value)) return { record: null, kind: null, reason: `not a JSON object: ${show(value)}` };
+  if (!isPlainObject(value)) return { record: null, kind: null, reason: `not a JSON object: ${quoteValue(value)}` };
   if (typeof value['price'] === 'number') value['price'] = readPriceLiteral(line);
   return parseRecord(context, value);
 }
 
-/** Reads one raw record. */
-export function parseRecord(context: RecordContext, values: Readonly<Record<string, unknown>>): Parsed {
+/** Parses one raw record. */
+export function parseRecord(context: RecordContext, values: Readonly<Record<string, unknown>>): ParsedRecord {
   let kind: RecordKind | null = null;
   try {
     const fields = { values, path: '' };
-    kind = required((from, name) => readWord(from, name, Object.keys(KIND_FIELDS) as RecordKind[]), fields, 'kind');
+    kind = requireField((from, name) => readEnum(from, name, RECORD_KINDS), fields, 'kind');
     const unknown = findUnknownField(kind, values);
-    if (unknown !== null) throw new Refusal(`${unknown}: a ${kind} record has no such field`);
+    if (unknown !== null) throw new RecordRejected(`${unknown}: a ${kind} record has no such field`);
     return { record: { kind, row: PARSERS[kind](context, fields) } as IntakeRecord };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RecordRejected)) throw error;
     return { record: null, kind, reason: error.message };
   }
 }
 
-/** A recorded price is kept as it was received: a JSON number by its literal text, never through a float. */
+/** The price of a line as it was written: a JSON number by its literal, without a conversion to a double. */
 function readPriceLiteral(line: string): unknown {
   const toLiteral = (key: string, value: unknown, context?: { source?: string }) =>
     key === 'price' && typeof value === 'number' ? context?.source : value;

@@ -1,65 +1,73 @@
-// The signed order within a record of the kind `order`: read, and held against what the record says beside it. Whether the
-// signature verifies is for whoever lands the record.
+// Parses the signed order in a record of the kind `order`, and compares its terms with the record's own fields. The signature is
+// verified later, when the record is ingested.
 
-import type { NewOrder } from '../../orders/queries/book-orders.ts';
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
+import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
 import { listProtocols } from '../../orders/seaport/deployments.ts';
 import type { ListingTerms } from '../../orders/seaport/listing.ts';
-import { toListingTerms } from '../../orders/seaport/listing.ts';
+import { parseListingTerms } from '../../orders/seaport/listing.ts';
 import type { Protocol, SeaportOrder } from '../../orders/seaport/order.ts';
 import { hashOrder, parseSeaportOrder, toParameters } from '../../orders/seaport/order.ts';
 import { isSignatureText } from '../../orders/seaport/signature.ts';
+import type { UnverifiedSignature } from '../../orders/signatures.ts';
 import type { Fields } from './fields.ts';
-import { readFields, readJson, readText, refuse, required, URL_MAX } from './fields.ts';
-import type { Claim } from '../../orders/signatures.ts';
+import { readFields, readJson, readText, rejectField, requireField, URL_MAX } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
 
-/** A signature that is still to be verified, and what it would bind. */
-export type OrderClaim = Claim & { order: SeaportOrder; terms: ListingTerms; protocols: readonly Protocol[] };
+/** A signed order whose signature is still to be verified, for one of `protocols`. */
+export type UnverifiedOrder = UnverifiedSignature & {
+  order: SeaportOrder;
+  /** The order's components as they are stored. */
+  parameters: object;
+  terms: ListingTerms;
+  protocols: readonly Protocol[];
+};
 
-type Told = Omit<NewOrder, 'seaport' | 'signed'>;
-
-/** The signed order of a record, if it has one: it has to say what the record says. */
+/** The signed order of a record, or null when the record has none. Its terms must be those of the record. */
 export function readSignedOrder(
   context: RecordContext,
   fields: Fields,
-  { chain, told }: { chain: Chain; told: Told },
-): { seaport: NewOrder['seaport']; claim: OrderClaim; expiresAt: number | null } | null {
+  { chain, row }: { chain: Chain; row: ImportedOrder },
+): UnverifiedOrder | null {
   const seaport = readFields(fields, 'seaport');
   if (seaport === null) return null;
-  const signature = required((from, name) => readText(from, name, URL_MAX), seaport, 'signature');
-  if (!isSignatureText(signature)) refuse(seaport, 'signature', 'must be 0x and bytes in hex');
-  const parsed = parseSeaportOrder(required(readJson, seaport, 'parameters'));
-  if (!parsed.order) return refuse(seaport, ['parameters', parsed.path].filter(Boolean).join('.'), parsed.reason);
+  const signature = requireField((from, name) => readText(from, name, URL_MAX), seaport, 'signature');
+  if (!isSignatureText(signature)) rejectField(seaport, 'signature', 'must be 0x and bytes in hex');
+  const parsed = parseSeaportOrder(requireField(readJson, seaport, 'parameters'));
+  if (!parsed.order) {
+    return rejectField(seaport, ['parameters', parsed.path].filter(Boolean).join('.'), parsed.reason);
+  }
   const { order } = parsed;
-  const protocols = listProtocols(chain, context.seaport ?? new Map());
+  const protocols = listProtocols(chain, context.seaport);
   const [newest] = protocols;
-  if (!newest) return refuse(seaport, 'parameters', `no deployment of Seaport is known on ${chain.id}`);
-  // Judged as of its beginning: an order of the past is as good a record as one of today.
+  if (!newest) return rejectField(seaport, 'parameters', `no deployment of Seaport is known on ${chain.id}`);
+  // Checked as of the order's start, so that an order of the past can be imported.
   const now = Number(order.startTime) * 1_000;
-  const listed = toListingTerms(order, { protocol: newest, wrappedNative: chain.wrappedNative, now });
-  if (!listed.terms) return refuse(seaport, 'parameters', `${listed.code}: ${listed.message}`);
-  const { terms } = listed;
-  requireSame(fields, told, order.offerer, terms);
-  return {
-    seaport: { parameters: toParameters(order), signature },
-    claim: { order, terms, protocols, offerer: order.offerer, orderHash: hashOrder(order), signature },
-    expiresAt: terms.expiresAt,
-  };
+  const listing = parseListingTerms(order, { protocol: newest, wrappedNative: chain.wrappedNative, now });
+  if (!listing.terms) return rejectField(seaport, 'parameters', `${listing.code}: ${listing.message}`);
+  const { terms } = listing;
+  requireSameTerms(fields, row, { offerer: order.offerer, terms });
+  const { offerer } = order;
+  const parameters = toParameters(order);
+  return { order, parameters, terms, protocols, offerer, orderHash: hashOrder(order), signature };
 }
 
-function requireSame(fields: Fields, told: Told, offerer: Address, terms: ListingTerms): void {
-  const pairs: [string, unknown, unknown][] = [
-    ['contractAddress', told.contractAddress, terms.contractAddress],
-    ['tokenId', told.tokenId, terms.tokenId],
-    ['seller', told.seller, offerer],
-    ['priceRaw', told.priceRaw, terms.askRaw],
-    ['expiresAt', told.expiresAt ?? terms.expiresAt, terms.expiresAt],
+function requireSameTerms(
+  fields: Fields,
+  row: ImportedOrder,
+  { offerer, terms }: { offerer: Address; terms: ListingTerms },
+): void {
+  const pairs: [field: string, recorded: unknown, signed: unknown][] = [
+    ['contractAddress', row.contractAddress, terms.contractAddress],
+    ['tokenId', row.tokenId, terms.tokenId],
+    ['seller', row.seller, offerer],
+    ['priceRaw', row.priceRaw, terms.askRaw],
+    ['expiresAt', row.expiresAt ?? terms.expiresAt, terms.expiresAt],
   ];
-  for (const [name, said, signed] of pairs) {
-    if (said === signed) continue;
-    const shown = name === 'expiresAt' && typeof signed === 'number' ? new Date(signed).toISOString() : String(signed);
-    refuse(fields, name, `the signed order says ${shown}`);
+  for (const [field, recorded, signed] of pairs) {
+    if (recorded === signed) continue;
+    const text = field === 'expiresAt' && typeof signed === 'number' ? new Date(signed).toISOString() : String(signed);
+    rejectField(fields, field, `must be as in the signed order: ${text}`);
   }
 }

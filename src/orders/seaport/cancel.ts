@@ -1,5 +1,5 @@
-// The offerer's signed word that an order shall not be listed any more. It binds this service alone: the chain knows nothing of
-// it, and whoever has kept the order can fill it until it is cancelled there too.
+// The message that an offerer signs to cancel an order off-chain. The cancel binds this service only: until the order is cancelled
+// on its chain too, anyone who has the signed order can fill it.
 
 import type { Hex } from '../../core/evm.ts';
 import { keccak256, keccak256OfText } from '../../core/keccak.ts';
@@ -10,7 +10,7 @@ const NAME_HASH = keccak256OfText('Mercat');
 const VERSION_HASH = keccak256OfText('1');
 const CANCEL_HASH = keccak256OfText('CancelOrder(bytes32 orderHash)');
 
-/** What the offerer signs (EIP-712). */
+/** The EIP-712 digest that the offerer signs. */
 export function cancelDigest(chainId: number, orderHash: Hex): Hex {
   const domain = hashWords([DOMAIN_HASH, NAME_HASH, VERSION_HASH, BigInt(chainId)]);
   return keccak256(`0x1901${domain.slice(2)}${hashWords([CANCEL_HASH, orderHash]).slice(2)}`);

@@ -1,5 +1,5 @@
-// Seaport's deployments and conduits, and how a marketplace marks its orders and fills. Addresses of deployments are a list in
-// the chain's row, never derived: a chain may have several of one version, and not every chain has every version.
+// Seaport's deployments and conduits, and how a marketplace is recognised by its orders and fills. The addresses of deployments are
+// listed in the chain's row, not derived: a chain may have several deployments of one version, or none.
 
 import type { Address } from '../../core/address.ts';
 import type { Chain, SeaportDeployment } from '../../core/chains.ts';
@@ -9,10 +9,10 @@ import { ZERO_HASH } from '../../core/evm.ts';
 import { keccak256, keccak256OfText } from '../../core/keccak.ts';
 import type { Protocol } from './order.ts';
 
-/** What SEAPORT_ADDRESSES adds, by chain id. */
+/** The deployments that the setting SEAPORT_ADDRESSES adds, by chain. */
 export type MoreDeployments = ReadonlyMap<string, readonly SeaportDeployment[]>;
 
-/** All deployments on a chain, newest versions first; none outside the EVM. */
+/** All deployments on a chain: those of `more` first, then the known ones from the newest version. None outside the EVM. */
 export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
   const { chainId } = chain;
   if (chainId === null || chain.family !== 'evm') return [];
@@ -23,28 +23,30 @@ export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
 }
 
 const CONDUIT_CONTROLLER = '0x00000000F9490004C11Cef243f5400493c00Ad63';
-/** keccak256 of the creation code of every conduit of that controller. */
+/** The keccak256 hash of the creation code that this controller deploys as every conduit. */
 const CONDUIT_CODE_HASH = '0x023d904f2503c37127200ca07b976c3a53cc562623f67023115bf311f5805059';
-const OF_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL_SEAPORT.map(({ address }) => address));
+const WITH_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL_SEAPORT.map(({ address }) => address));
 
 /**
- * Who has to be approved to move the offerer's token: the protocol itself, or the conduit of the key. Null where the key names a
- * conduit of a controller that is not known.
+ * The account that the offerer must approve to transfer the token: the deployment itself, or the conduit of the key. Null for a
+ * conduit key of a deployment whose conduit controller is not known.
  */
 export function findOperator(protocol: Pick<Protocol, 'address'>, conduitKey: Hex): Address | null {
   if (conduitKey === ZERO_HASH) return protocol.address;
-  return OF_CANONICAL_CONTROLLER.has(protocol.address) ? toConduit(conduitKey) : null;
+  return WITH_CANONICAL_CONTROLLER.has(protocol.address) ? toConduit(conduitKey) : null;
 }
 
 const ADDRESS_DIGITS = 40;
 
-/** The address of a conduit follows from its key (CREATE2, EIP-1014), whether or not it has been deployed yet. */
+/** The address of a conduit is determined by its key (CREATE2, EIP-1014), also before the conduit is deployed. */
 function toConduit(key: Hex): Address {
   const digest = keccak256(`0xff${CONDUIT_CONTROLLER.slice(2)}${key.slice(2)}${CONDUIT_CODE_HASH.slice(2)}`);
   return `0x${digest.slice(-ADDRESS_DIGITS)}` as Address;
 }
 
-/** The slugs of marketplaces by the domain that they sign with: its hash begins their salts and ends the calldata of fills. */
+/**
+ * Slugs of marketplaces by their domain. Its hash begins the salts of their orders and ends the calldata of their fills.
+ */
 const SLUGS_BY_DOMAIN: Readonly<Record<string, string>> = {
   'opensea.io': 'opensea',
   'pro.opensea.io': 'opensea-pro',
@@ -61,7 +63,7 @@ const SLUGS_BY_DOMAIN: Readonly<Record<string, string>> = {
 
 const SLUGS_BY_TAG = new Map(Object.entries(SLUGS_BY_DOMAIN).map(([domain, slug]) => [toDomainTag(domain), slug]));
 
-/** Whom a share of a sale goes to, where that tells the marketplace. */
+/** Slugs of marketplaces by the account that receives their fee. */
 const SLUGS_BY_FEE_RECIPIENT: Readonly<Record<string, string>> = {
   '0x0000a26b00c1f0df003000390027140000faa719': 'opensea',
   '0x5b3256965e7c3cf26e11fcaf296dfc8807c01073': 'opensea',
@@ -70,12 +72,12 @@ const SLUGS_BY_FEE_RECIPIENT: Readonly<Record<string, string>> = {
   '0x3d279ac86c66f1b419046c287c0f1fab8e86efca': 'alienswap',
 };
 
-/** The four bytes by which a marketplace signs with its domain. */
+/** The four bytes of a domain's hash that mark a marketplace's orders and fills. */
 export function toDomainTag(domain: string): Hex {
   return keccak256OfText(domain).slice(0, 10) as Hex;
 }
 
-/** The marketplace that the four bytes mean, or null. */
+/** The marketplace that uses these four bytes, or null. */
 export function findMarketplaceByTag(tag: Hex): string | null {
   return SLUGS_BY_TAG.get(tag) ?? null;
 }

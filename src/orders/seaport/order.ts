@@ -1,5 +1,5 @@
-// A Seaport order: read strictly from the JSON that OpenSea, seaport-js and Reservoir write, and hashed as the protocol hashes
-// it (EIP-712). It judges no terms: whether an order is a listing is said by listing.ts.
+// Seaport orders: parsed strictly from the JSON that OpenSea, seaport-js and Reservoir write, and hashed as Seaport hashes them
+// (EIP-712). Whether an order is a listing is decided in listing.ts.
 
 import type { Address } from '../../core/address.ts';
 import { parseAddress } from '../../core/address.ts';
@@ -8,7 +8,7 @@ import { JsonNumber } from '../../core/json-text.ts';
 import type { Hex } from '../../core/evm.ts';
 import { keccak256, keccak256OfText } from '../../core/keccak.ts';
 
-/** `identifierOrCriteria` is a token id, or the root of a criterion. */
+/** `identifierOrCriteria` is a token id, or the Merkle root of the token ids that meet a criterion. */
 export type OfferItem = {
   itemType: number;
   token: Address;
@@ -33,32 +33,33 @@ export type SeaportOrder = {
   counter: bigint;
 };
 
-/** One deployment of Seaport, as the domain of its signatures names it. */
+/** One deployment of Seaport, by the values of the EIP-712 domain of its signatures. */
 export type Protocol = { address: Address; version: string; chainId: number };
 
-export type ParsedOrder = { order: SeaportOrder } | { order: null; path: string; reason: string };
+export type ParsedSeaportOrder = { order: SeaportOrder } | { order: null; path: string; reason: string };
 
-/** The most items on either side of an order. */
+/** Items in the offer, and items in the consideration. */
 export const ITEMS_MAX = 32;
 const ORDER_TYPE_MAX = 4n;
 const ITEM_TYPE_MAX = 5n;
 const NUMBER_LENGTH_MAX = 100;
+const FIELD_NAME_SHOWN_MAX = 100;
 
-/** What the sources write beside the components: Reservoir puts its own kind and the signature among them. */
-const TOLERATED = new Set(['totalOriginalConsiderationItems', 'kind', 'signature', 'partial']);
+/** Fields that are accepted beside the components: Reservoir writes its own kind and the signature among them. */
+const IGNORED_FIELDS = new Set(['totalOriginalConsiderationItems', 'kind', 'signature', 'partial']);
 
-/** Reads the components of an order. Numbers may be JSON numbers, decimal text or 0x-hex text. */
-export function parseSeaportOrder(value: unknown): ParsedOrder {
+/** Parses the components of an order. Numbers may be JSON numbers, decimal text or 0x-hex text. */
+export function parseSeaportOrder(value: unknown): ParsedSeaportOrder {
   try {
     return { order: readOrder({ value, path: '' }) };
   } catch (error) {
-    if (!(error instanceof Malformed)) throw error;
+    if (!(error instanceof MalformedOrder)) throw error;
     return { order: null, path: error.path, reason: error.message };
   }
 }
 
-class Malformed extends Error {
-  override readonly name = 'Malformed';
+class MalformedOrder extends Error {
+  override readonly name = 'MalformedOrder';
   readonly path: string;
 
   constructor(path: string, reason: string) {
@@ -67,8 +68,8 @@ class Malformed extends Error {
   }
 }
 
-/** A value, and where in the order it stands. */
-type Place = { value: unknown; path: string };
+/** A value of the JSON, and its path in the order. */
+type JsonValue = { value: unknown; path: string };
 
 const ITEM_FIELDS = ['itemType', 'token', 'identifierOrCriteria', 'startAmount', 'endAmount'];
 const ORDER_FIELDS = [
@@ -85,15 +86,15 @@ const ORDER_FIELDS = [
   'counter',
 ];
 
-function readOrder(place: Place): SeaportOrder {
-  const field = fieldsOf(place, ORDER_FIELDS, TOLERATED);
+function readOrder(json: JsonValue): SeaportOrder {
+  const field = fieldsOf(json, ORDER_FIELDS, IGNORED_FIELDS);
   const consideration = readItems(field('consideration'), ['recipient']).map((item) => ({
     ...readItem(item),
     recipient: readAddress(item('recipient')),
   }));
-  const told = field('totalOriginalConsiderationItems');
-  if (told.value !== undefined && readUint(told) !== BigInt(consideration.length)) {
-    throw new Malformed(told.path, `must be ${consideration.length}, the number of consideration items`);
+  const count = field('totalOriginalConsiderationItems');
+  if (count.value !== undefined && readUint(count) !== BigInt(consideration.length)) {
+    throw new MalformedOrder(count.path, `must be ${consideration.length}, the number of consideration items`);
   }
   return {
     offerer: readAddress(field('offerer')),
@@ -110,12 +111,12 @@ function readOrder(place: Place): SeaportOrder {
   };
 }
 
-type Reader = (name: string) => Place;
+type Reader = (name: string) => JsonValue;
 
-function readItems(place: Place, more: readonly string[]): Reader[] {
-  const { value, path } = place;
-  if (!Array.isArray(value)) throw new Malformed(path, 'must be an array');
-  if (value.length > ITEMS_MAX) throw new Malformed(path, `must have at most ${ITEMS_MAX} items`);
+function readItems(json: JsonValue, more: readonly string[]): Reader[] {
+  const { value, path } = json;
+  if (!Array.isArray(value)) throw new MalformedOrder(path, 'must be an array');
+  if (value.length > ITEMS_MAX) throw new MalformedOrder(path, `must have at most ${ITEMS_MAX} items`);
   return value.map((item: unknown, index) =>
     fieldsOf({ value: item, path: `${path}.${index}` }, [...ITEM_FIELDS, ...more], NONE),
   );
@@ -133,15 +134,16 @@ function readItem(field: Reader): OfferItem {
   };
 }
 
-/** The fields of an object that has no others than are known. */
-function fieldsOf({ value, path }: Place, known: readonly string[], tolerated: ReadonlySet<string>): Reader {
+/** Reads the fields of an object. An unknown field is an error, unless it is in `ignored`. */
+function fieldsOf({ value, path }: JsonValue, known: readonly string[], ignored: ReadonlySet<string>): Reader {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
-    throw new Malformed(path, 'must be an object');
+    throw new MalformedOrder(path, 'must be an object');
   }
   const under = path === '' ? '' : `${path}.`;
-  const unknown = Object.keys(value).find((name) => !known.includes(name) && !tolerated.has(name));
-  if (unknown !== undefined)
-    throw new Malformed(under + unknown.slice(0, NUMBER_LENGTH_MAX), 'is no field of an order');
+  const unknown = Object.keys(value).find((name) => !known.includes(name) && !ignored.has(name));
+  if (unknown !== undefined) {
+    throw new MalformedOrder(under + unknown.slice(0, FIELD_NAME_SHOWN_MAX), 'is not a field of an order');
+  }
   return (name) => ({
     value: Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined,
     path: under + name,
@@ -150,30 +152,30 @@ function fieldsOf({ value, path }: Place, known: readonly string[], tolerated: R
 
 const NUMBER = /^(?:\d+|0x[0-9a-f]+)$/i;
 
-/** A number that was rounded on its way, or could have been, is refused: it would not hash to what was signed. */
-function readUint({ value, path }: Place, max = UINT256_MAX): bigint {
+/** A JSON number beyond 2^53 may have been rounded, and would not hash to what was signed: it is rejected. */
+function readUint({ value, path }: JsonValue, max = UINT256_MAX): bigint {
   const text = value instanceof JsonNumber ? value.text : Number.isSafeInteger(value) ? String(value) : value;
   const isNumber = typeof text === 'string' && text.length <= NUMBER_LENGTH_MAX && NUMBER.test(text);
   const number = isNumber ? BigInt(text) : -1n;
   if (number >= 0n && number <= max) return number;
   const largest = max === UINT256_MAX ? '2^256-1' : String(max);
-  throw new Malformed(path, `must be an integer from 0 to ${largest}, as a number, decimal text or 0x-hex text`);
+  throw new MalformedOrder(path, `must be an integer from 0 to ${largest}, as a number, decimal text or 0x-hex text`);
 }
 
-function readAddress({ value, path }: Place): Address {
+function readAddress({ value, path }: JsonValue): Address {
   const address = typeof value === 'string' ? parseAddress('evm', value) : null;
-  if (address === null) throw new Malformed(path, 'must be an EVM address');
+  if (address === null) throw new MalformedOrder(path, 'must be an EVM address');
   return address;
 }
 
-function readBytes32({ value, path }: Place): Hex {
+function readBytes32({ value, path }: JsonValue): Hex {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{64}$/i.test(value)) {
-    throw new Malformed(path, 'must be 0x and 32 bytes in hex');
+    throw new MalformedOrder(path, 'must be 0x and 32 bytes in hex');
   }
   return value.toLowerCase() as Hex;
 }
 
-/** The components as JSON, each number in decimal text: what is stored, and what a buyer's library reads. */
+/** The components as JSON with numbers in decimal text, as they are stored and as buyers' libraries read them. */
 export function toParameters(order: SeaportOrder): Record<string, unknown> {
   const toText = (_name: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
   const components = JSON.parse(JSON.stringify(order, toText)) as Record<string, unknown>;
@@ -186,19 +188,19 @@ const CONSIDERATION_ITEM_TYPE = `ConsiderationItem(${ITEM},address recipient)`;
 const COMPONENTS_TYPE =
   'OrderComponents(address offerer,address zone,OfferItem[] offer,ConsiderationItem[] consideration,uint8 orderType,' +
   'uint256 startTime,uint256 endTime,bytes32 zoneHash,uint256 salt,bytes32 conduitKey,uint256 counter)';
-/** The types of an order as EIP-712 writes them: the order first, then what it refers to, by name. */
-export const REFERRED_TYPES = CONSIDERATION_ITEM_TYPE + OFFER_ITEM_TYPE;
-export const ORDER_TYPES = COMPONENTS_TYPE;
+/** The encoding of the order's type in EIP-712, and of the types that it references, sorted by name. */
+export const ORDER_TYPE_TEXT = COMPONENTS_TYPE;
+export const REFERENCED_TYPES_TEXT = CONSIDERATION_ITEM_TYPE + OFFER_ITEM_TYPE;
 
 const OFFER_ITEM_HASH = keccak256OfText(OFFER_ITEM_TYPE);
 const CONSIDERATION_ITEM_HASH = keccak256OfText(CONSIDERATION_ITEM_TYPE);
-const ORDER_HASH = keccak256OfText(COMPONENTS_TYPE + REFERRED_TYPES);
+const ORDER_HASH = keccak256OfText(COMPONENTS_TYPE + REFERENCED_TYPES_TEXT);
 const DOMAIN_HASH = keccak256OfText(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 );
 const NAME_HASH = keccak256OfText('Seaport');
 
-/** The EIP-712 struct hash, by which the protocol and everyone else knows the order. */
+/** The EIP-712 struct hash of an order: its identifier in Seaport's events and at marketplaces. */
 export function hashOrder(order: SeaportOrder): Hex {
   return hashWords([
     ORDER_HASH,
@@ -222,7 +224,7 @@ function wordsOf({ itemType, token, identifierOrCriteria, startAmount, endAmount
   return [BigInt(itemType), token, identifierOrCriteria, startAmount, endAmount];
 }
 
-/** What is signed: the struct hash of an order, or of a tree of orders, under the domain of one deployment. */
+/** The EIP-712 digest that is signed for one deployment. `structHash` is that of an order, or of a tree of orders. */
 export function orderDigest({ address, version, chainId }: Protocol, structHash: Hex): Hex {
   const domain = hashWords([DOMAIN_HASH, NAME_HASH, keccak256OfText(version), BigInt(chainId), address]);
   return keccak256(`0x1901${domain.slice(2)}${structHash.slice(2)}`);
@@ -231,7 +233,7 @@ export function orderDigest({ address, version, chainId }: Protocol, structHash:
 /** Hex text of at most 32 bytes, or a number. */
 type Word = string | bigint;
 
-/** Hashes values laid out as EIP-712 lays them out: each in 32 bytes, right-aligned. */
+/** The hash of values encoded as in EIP-712: each in 32 bytes, right-aligned. */
 export function hashWords(words: readonly Word[]): Hex {
   const digits = words.map((word) => (typeof word === 'bigint' ? word.toString(16) : word.slice(2)).padStart(64, '0'));
   return keccak256(`0x${digits.join('')}`);

@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { runImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
-import { createLocalConnection } from '../../../src/intake/connection.ts';
+import { LocalIntake } from '../../../src/intake/connection.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { emptyTables, EVM, toContext, token, toNdjson } from '../../support/service/intake.ts';
@@ -55,7 +55,7 @@ forEachEngine('mercat import', (engine) => {
     connections += 1;
     open += 1;
     return Promise.resolve(
-      createLocalConnection(toContext(db), () => {
+      new LocalIntake(toContext(db), () => {
         open -= 1;
         return Promise.resolve();
       }),
@@ -160,7 +160,7 @@ forEachEngine('mercat import', (engine) => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /^mercat: .*f\.csv: stopped before any row was landed: the column map takes tokenId from the column "no"/,
+      /^mercat: .*f\.csv: stopped before any row was stored: the column map takes tokenId from the column "no"/,
     );
     assert.match((JSON.parse(stdout) as { error: string }).error, /f\.csv: stopped before/);
     const broken = gzipSync(toNdjson(tokens(20_000))).subarray(0, 3_000);
@@ -177,7 +177,7 @@ forEachEngine('mercat import', (engine) => {
       signal: stop.signal,
     });
     assert.equal(code, 1);
-    assert.match(stderr, /^mercat: .*i\.ndjson: stopped before any row was landed: interrupted\n$/);
+    assert.match(stderr, /^mercat: .*i\.ndjson: stopped before any row was stored: interrupted\n$/);
   });
 
   describe('bad usage is one clear line, before anything is connected or written', () => {

@@ -15,7 +15,7 @@ import { OperatorError } from '../../../src/core/errors.ts';
 import { LOCAL_ACCESS } from '../../../src/intake/http/access.ts';
 import { registerRecordRoutes } from '../../../src/intake/http/records.ts';
 import { IntakeErrorSchema } from '../../../src/intake/http/schemas.ts';
-import { createSocketConnection } from '../../../src/intake/socket-client.ts';
+import { SocketIntake } from '../../../src/intake/socket-client.ts';
 import type { Options } from './response-imports.ts';
 import {
   AT,
@@ -123,7 +123,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       const { code, summary, refused } = await refusalsOf(lines(pages.map(envelope)), {
         format: 'das-assets',
         args: [],
-        connect: () => Promise.resolve(createSocketConnection(socketPath)),
+        connect: () => Promise.resolve(new SocketIntake(socketPath)),
       });
       assert.equal(code, 1);
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [1_200, 1_191, 9]);

@@ -7,7 +7,7 @@ import type { AnswerFormat } from '../../../src/cli/import/recorded-formats.ts';
 import { runImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { createChains } from '../../../src/core/chains.ts';
-import { createLocalConnection } from '../../../src/intake/connection.ts';
+import { LocalIntake } from '../../../src/intake/connection.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { NOW, toContext } from '../../support/service/intake.ts';
 import { DEGODS } from '../../support/replay/magic-eden.ts';
@@ -42,7 +42,7 @@ export type Options = { args?: string[]; connect?: Parameters<typeof runImport>[
 /** Imports of one database, in this process unless told otherwise. */
 export function createResponseImports(db: Database) {
   const dir = temporaryDirectory();
-  const local = () => Promise.resolve(createLocalConnection(toContext(db)));
+  const local = () => Promise.resolve(new LocalIntake(toContext(db)));
   const run = async (format: AnswerFormat, content: string | Uint8Array, options: Options = {}) => {
     const { args = [], connect = local } = options;
     const file = path.join(dir, 'answers.json');

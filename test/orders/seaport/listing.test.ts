@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Address } from '../../../src/core/address.ts';
 import type { ListingTerms } from '../../../src/orders/seaport/listing.ts';
-import { LISTING_REJECTIONS, STARTS_AHEAD_MAX_MS, toListingTerms } from '../../../src/orders/seaport/listing.ts';
+import { LISTING_REJECTIONS, STARTS_AHEAD_MAX_MS, parseListingTerms } from '../../../src/orders/seaport/listing.ts';
 import type { SeaportOrder } from '../../../src/orders/seaport/order.ts';
 import type { AskOptions } from '../../support/chain/signed-orders.ts';
 import { SEAPORT_1_6, toAsk } from '../../support/chain/signed-orders.ts';
@@ -22,7 +22,7 @@ const ask = (options: Partial<AskOptions> = {}, components: Partial<SeaportOrder
     components,
   );
 const judge = (order: SeaportOrder, address = SEAPORT_1_6.address) =>
-  toListingTerms(order, { protocol: { address }, wrappedNative: WETH, now: NOW });
+  parseListingTerms(order, { protocol: { address }, wrappedNative: WETH, now: NOW });
 function termsOf(order: SeaportOrder): ListingTerms {
   const listed = judge(order);
   assert.ok(listed.terms, listed.terms === null ? listed.code : '');

@@ -82,11 +82,11 @@ describe('orders', () => {
   test('what Reservoir writes beside the components is let through, anything else is not', () => {
     const parameters = toParameters(ASK);
     assert.equal(reasonOf({ ...parameters, kind: 'single-token', signature: '0x', partial: true }), 'accepted');
-    assert.equal(reasonOf({ ...parameters, nonce: 1 }), 'nonce: is no field of an order');
+    assert.equal(reasonOf({ ...parameters, nonce: 1 }), 'nonce: is not a field of an order');
     const [offer] = parameters['offer'] as object[];
     assert.equal(
       reasonOf({ ...parameters, offer: [{ ...offer, amount: 1 }] }),
-      'offer.0.amount: is no field of an order',
+      'offer.0.amount: is not a field of an order',
     );
   });
 

@@ -8,7 +8,7 @@ import { readConfig } from '../../../src/config.ts';
 import type { LogLevel } from '../../../src/core/log.ts';
 import { createLog } from '../../../src/core/log.ts';
 import type { RateLimits } from '../../../src/http/rate-limit.ts';
-import { createSocketConnection } from '../../../src/intake/socket-client.ts';
+import { SocketIntake } from '../../../src/intake/socket-client.ts';
 import type { ImportSummary } from '../../../src/intake/import-summary.ts';
 import type { ServiceOptions } from '../../../src/service.ts';
 import { startService } from '../../../src/service.ts';
@@ -87,7 +87,7 @@ export async function startTestService(options: {
       throw new Error(`${path} never ended`);
     },
     load: async (records) => {
-      const connection = createSocketConnection(service.socketPath);
+      const connection = new SocketIntake(service.socketPath);
       const refused: string[] = [];
       const lines = [...records].map((record) => `${JSON.stringify(record)}\n`).join('');
       const summary = await connection.import(toChunks(lines), { format: 'ndjson' }, (event) => {

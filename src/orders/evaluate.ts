@@ -1,0 +1,55 @@
+// Derives the status of stored orders again when their evidence has changed, and stores the states that differ. Call it in the
+// transaction that changed the evidence, so that evidence and status are committed together.
+
+import type { Queryable } from '../database/port.ts';
+import type { EvidenceChanges } from './queries/order-evidence.ts';
+import { listAffectedOrderIds, listOrdersWithEvidence, listSignedOrderIds } from './queries/order-evidence.ts';
+import type { OrderChange } from './queries/order-states.ts';
+import { updateOrderStates } from './queries/order-states.ts';
+import type { OrderState } from './status.ts';
+import { deriveOrderStatus } from './status.ts';
+
+/** Orders whose evidence is read in one statement. */
+const BATCH_SIZE = 500;
+
+/** Evaluates the given orders. Returns those whose state changed; orders without a signature are ignored. */
+export async function evaluateOrders(tx: Queryable, orderIds: readonly string[], now: number): Promise<OrderChange[]> {
+  const changes: OrderChange[] = [];
+  for (let start = 0; start < orderIds.length; start += BATCH_SIZE) {
+    for (const order of await listOrdersWithEvidence(tx, orderIds.slice(start, start + BATCH_SIZE))) {
+      const { orderId, collectionId, stored } = order;
+      const derived = deriveOrderStatus(order.terms, order.evidence, now);
+      if (!isSameState(stored, derived)) changes.push({ orderId, collectionId, from: stored, to: derived });
+    }
+  }
+  await updateOrderStates(tx, changes);
+  return changes;
+}
+
+/** Evaluates every order that the changes can affect. */
+export async function evaluateAffectedOrders(
+  tx: Queryable,
+  changes: EvidenceChanges,
+  now: number,
+): Promise<OrderChange[]> {
+  return evaluateOrders(tx, await listAffectedOrderIds(tx, changes), now);
+}
+
+/** Evaluates every order of a collection: when the service starts or stops following the collection. */
+export async function evaluateCollectionOrders(
+  tx: Queryable,
+  collectionId: string,
+  now: number,
+): Promise<OrderChange[]> {
+  return evaluateOrders(tx, await listSignedOrderIds(tx, collectionId), now);
+}
+
+function isSameState(a: OrderState, b: OrderState): boolean {
+  return (
+    a.status === b.status &&
+    a.dormant === b.dormant &&
+    a.filledQuantity === b.filledQuantity &&
+    a.endedAt === b.endedAt &&
+    a.tx === b.tx
+  );
+}

@@ -1,0 +1,170 @@
+// Reads the orders of this service that can be filled at a given time. Primary database. The time is compared in each statement:
+// an order that has expired is never returned, whether or not its status has been updated.
+
+import type { Address, AssetId } from '../../core/address.ts';
+import type { Queryable } from '../../database/port.ts';
+import { address, amount, assetId, column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
+
+/** `raw` is the ask: what the offerer receives. Times in milliseconds. */
+export type FillableOrder = {
+  orderId: string;
+  collectionId: string;
+  chain: string;
+  contractAddress: Address;
+  asset: AssetId;
+  raw: bigint;
+  seller: string;
+  createdAt: number;
+  expiresAt: number | null;
+  tx: string | null;
+};
+
+const COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx`;
+
+const decodeFillableOrder = rowDecoder('book_order', {
+  orderId: column('id', text),
+  collectionId: column('collection_id', text),
+  chain: text,
+  contractAddress: column('contract_address', address),
+  asset: column('token_id', assetId),
+  raw: column('price_raw', amount),
+  seller: address,
+  createdAt: column('created_at', timestamp),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  tx: nullable(text),
+});
+
+/** The condition for an order that can be filled; `now` names the parameter that holds the time. */
+const fillableAt = (now: string) =>
+  `status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
+       and (starts_at is null or starts_at <= ${now})`;
+
+/** Orders of a collection, cheapest first, of one price by id. `after`: the last order of the page before. */
+export async function listFillableOrders(
+  db: Queryable,
+  collectionId: string,
+  options: { now: number; limit: number; after?: { raw: bigint; orderId: string } },
+): Promise<FillableOrder[]> {
+  const { now, limit, after } = options;
+  const rows = await db.query(
+    `select ${COLUMNS} from main.book_order
+     where collection_id = $1 and ${fillableAt('$2')}
+       and (price_raw, id) > ($4::numeric, $5::text)
+     order by price_raw, id limit $3`,
+    [collectionId, new Date(now), limit, (after?.raw ?? 0n).toString(), after?.orderId ?? ''],
+  );
+  return rows.map(decodeFillableOrder);
+}
+
+/** The cheapest order of one asset, or null. */
+export async function findFillableOrderOfAsset(
+  db: Queryable,
+  collectionId: string,
+  asset: string,
+  now: number,
+): Promise<FillableOrder | null> {
+  const [row] = await db.query(
+    `select ${COLUMNS} from main.book_order
+     where collection_id = $1 and token_id = $2 and ${fillableAt('$3')}
+     order by price_raw, id limit 1`,
+    [collectionId, asset, new Date(now)],
+  );
+  return row ? decodeFillableOrder(row) : null;
+}
+
+/**
+ * The lowest prices of a collection's orders: `total` among the orders that include their fees, as what a buyer pays in all;
+ * `ask` among the orders on which platform fee and royalty are added, before these are added.
+ */
+export async function findCheapestOwnFills(
+  db: Queryable,
+  collectionId: string,
+  now: number,
+): Promise<{ total: bigint | null; ask: bigint | null }> {
+  const [row] = await db.query(
+    `select (select buyer_total_raw from main.book_order
+         where collection_id = $1 and buyer_total_raw is not null and ${fillableAt('$2')}
+         order by buyer_total_raw limit 1) as total,
+       (select price_raw from main.book_order
+         where collection_id = $1 and buyer_total_raw is null and ${fillableAt('$2')} order by price_raw, id limit 1) as ask`,
+    [collectionId, new Date(now)],
+  );
+  return row ? decodeCheapestFills(row) : { total: null, ask: null };
+}
+
+const decodeCheapestFills = rowDecoder('cheapest orders', { total: nullable(amount), ask: nullable(amount) });
+
+/** The lowest ask of each of the given collections that has an order, by collection id. */
+export async function listCheapestAsks(
+  db: Queryable,
+  collectionIds: readonly string[],
+  now: number,
+): Promise<Map<string, bigint>> {
+  const rows = await db.query(
+    `select wanted.id, cheapest.price_raw from unnest($1::text[]) as wanted (id)
+     cross join lateral (
+       select price_raw from main.book_order
+       where collection_id = wanted.id and ${fillableAt('$2')}
+       order by price_raw, id limit 1
+     ) as cheapest`,
+    [collectionIds, new Date(now)],
+  );
+  return new Map(rows.map(decodeCheapestAsk).map(({ id, raw }) => [id, raw]));
+}
+
+const decodeCheapestAsk = rowDecoder('cheapest ask', { id: text, raw: column('price_raw', amount) });
+
+/** Those of the given assets of a collection that have an order. */
+export async function listFillableAssetsAmong(
+  db: Queryable,
+  collectionId: string,
+  assets: readonly string[],
+  now: number,
+): Promise<string[]> {
+  const rows = await db.query(
+    `select distinct token_id from main.book_order
+     where collection_id = $1 and token_id = any($2) and ${fillableAt('$3')}`,
+    [collectionId, assets, new Date(now)],
+  );
+  return rows.map((row) => decodeAsset(row).asset);
+}
+
+const decodeAsset = rowDecoder('book_order', { asset: column('token_id', text) });
+
+/** Every asset of the given collections that has an order, up to `limit` in all. */
+export async function listFillableAssets(
+  db: Queryable,
+  collectionIds: readonly string[],
+  options: { now: number; limit: number },
+): Promise<{ collectionId: string; asset: string }[]> {
+  const rows = await db.query(
+    `select distinct collection_id, token_id from main.book_order
+     where collection_id = any($1) and ${fillableAt('$2')} limit $3`,
+    [collectionIds, new Date(options.now), options.limit],
+  );
+  return rows.map(decodeCollectionAsset);
+}
+
+const decodeCollectionAsset = rowDecoder('book_order', {
+  collectionId: column('collection_id', text),
+  asset: column('token_id', text),
+});
+
+/** Of the given pairs of collection and asset, the ids of the collections whose asset has an order. */
+export async function listCollectionsWithFillableAsset(
+  db: Queryable,
+  pairs: readonly { collectionId: string; asset: string }[],
+  now: number,
+): Promise<Set<string>> {
+  const rows = await db.query(
+    `select wanted.id from unnest($1::text[], $2::text[]) as wanted (id, asset)
+     where exists (
+       select from main.book_order
+       where collection_id = wanted.id and token_id = wanted.asset and ${fillableAt('$3')}
+     )`,
+    [pairs.map((pair) => pair.collectionId), pairs.map((pair) => pair.asset), new Date(now)],
+  );
+  return new Set(rows.map((row) => decodeId(row).id));
+}
+
+const decodeId = rowDecoder('book_order', { id: text });

@@ -1,0 +1,34 @@
+// Off-chain cancels: who cancelled an order of this service without a transaction. Primary database.
+
+import type { Queryable } from '../../database/port.ts';
+import { column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
+
+/** `signature` is the offerer's; null for a cancel by the operator. `createdAt` in milliseconds. */
+export type OrderCancel = {
+  cancelledBy: 'offerer' | 'operator';
+  signature: string | null;
+  createdAt: number;
+};
+
+/** Stores a cancel. The first cancel of an order stands; a second one is ignored. */
+export async function insertOrderCancel(tx: Queryable, orderId: string, cancel: OrderCancel): Promise<void> {
+  await tx.query(
+    `insert into main.order_cancel (order_id, cancelled_by, signature, created_at) values ($1, $2, $3, $4)
+     on conflict (order_id) do nothing`,
+    [orderId, cancel.cancelledBy, cancel.signature, new Date(cancel.createdAt)],
+  );
+}
+
+export async function findOrderCancel(db: Queryable, orderId: string): Promise<OrderCancel | null> {
+  const [row] = await db.query(
+    `select cancelled_by, signature, created_at from main.order_cancel where order_id = $1`,
+    [orderId],
+  );
+  return row ? decodeCancel(row) : null;
+}
+
+const decodeCancel = rowDecoder('order_cancel', {
+  cancelledBy: column('cancelled_by', oneOf(['offerer', 'operator'])),
+  signature: nullable(text),
+  createdAt: column('created_at', timestamp),
+});

@@ -1,0 +1,180 @@
+// The evidence that the status of signed orders is derived from, and which orders a change of evidence affects. Primary
+// database. Evidence is what the chain log, the holdings and approvals, and the off-chain cancels hold of an order.
+
+import { isPartialOrder } from '../../core/seaport.ts';
+import type { Queryable } from '../../database/port.ts';
+import {
+  amount,
+  boolean,
+  column,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
+import { LISTING_STATUSES } from '../order-id.ts';
+import type { OrderEvidence, OrderState, OrderTerms } from '../status.ts';
+import { DORMANT_REASONS } from '../status.ts';
+
+/** What applying or removing blocks has changed on one chain. */
+export type EvidenceChanges = {
+  chain: string;
+  /** Orders that were filled or cancelled. */
+  orderHashes: ReadonlySet<string>;
+  /** Tokens that were transferred, or whose approval changed. */
+  tokens: readonly { collectionId: string; tokenId: string }[];
+  /** Accounts whose approvals for all tokens of a collection changed. */
+  owners: readonly { collectionId: string; owner: string }[];
+  /** Accounts whose counter changed. */
+  offerers: ReadonlySet<string>;
+};
+
+/** A signed order with its evidence, and the state that is stored. */
+export type OrderWithEvidence = {
+  orderId: string;
+  collectionId: string;
+  terms: OrderTerms;
+  evidence: OrderEvidence;
+  stored: OrderState;
+};
+
+/** The ids of the signed orders whose evidence the changes may concern. */
+export async function listAffectedOrderIds(tx: Queryable, changes: EvidenceChanges): Promise<string[]> {
+  const rows = await tx.query(
+    `select id from main.book_order where chain = $1 and order_hash = any($2)
+     union
+     select id from main.book_order join unnest($3::text[], $4::text[]) as moved (collection_id, token_id)
+       on book_order.collection_id = moved.collection_id and book_order.token_id = moved.token_id
+       where order_hash is not null
+     union
+     select id from main.book_order join unnest($5::text[], $6::text[]) as owned (collection_id, owner)
+       on book_order.collection_id = owned.collection_id and book_order.seller = owned.owner
+       where chain = $1 and order_hash is not null
+     union
+     select id from main.book_order where chain = $1 and seller = any($7) and order_hash is not null
+     order by id`,
+    [
+      changes.chain,
+      [...changes.orderHashes],
+      changes.tokens.map((token) => token.collectionId),
+      changes.tokens.map((token) => token.tokenId),
+      changes.owners.map((owner) => owner.collectionId),
+      changes.owners.map((owner) => owner.owner),
+      [...changes.offerers],
+    ],
+  );
+  return rows.map((row) => decodeId(row).id);
+}
+
+/** The ids of all signed orders of a collection. */
+export async function listSignedOrderIds(tx: Queryable, collectionId: string): Promise<string[]> {
+  const rows = await tx.query(
+    `select id from main.book_order where collection_id = $1 and order_hash is not null order by id`,
+    [collectionId],
+  );
+  return rows.map((row) => decodeId(row).id);
+}
+
+const decodeId = rowDecoder('book_order', { id: text });
+
+/** An order with its evidence, or null when there is no signed order of that id. */
+export async function findOrderWithEvidence(db: Queryable, orderId: string): Promise<OrderWithEvidence | null> {
+  return (await listOrdersWithEvidence(db, [orderId]))[0] ?? null;
+}
+
+/** When an event happened, in milliseconds, and its transaction. */
+const OCCURRENCE = `'at', (extract(epoch from block_time) * 1000)::bigint, 'tx', event.tx`;
+
+export async function listOrdersWithEvidence(db: Queryable, orderIds: readonly string[]): Promise<OrderWithEvidence[]> {
+  const rows = await db.query(
+    `select stored.id, stored.collection_id, stored.counter, stored.quantity, stored.order_type, stored.expires_at,
+       stored.status, stored.dormant, stored.filled_quantity, stored.ended_at, stored.tx, fills.fills, cancel.cancel,
+       raise.raise, off_chain.created_at as off_chain_cancelled_at,
+       case when follow.joined then coalesce((select quantity from main.holding
+         where holding.collection_id = stored.collection_id and holding.token_id = stored.token_id
+           and holder = stored.seller), 0) end as balance,
+       case when follow.joined then exists (select from main.operator_approval as approval
+           where approval.collection_id = stored.collection_id and owner = stored.seller
+             and approval.operator = stored.operator)
+         or exists (select from main.token_approval as approval
+           where approval.collection_id = stored.collection_id and approval.token_id = stored.token_id
+             and approval.operator = stored.operator) end as approved
+     from main.book_order as stored
+     left join main.follow on follow.collection_id = stored.collection_id
+     left join main.order_cancel as off_chain on off_chain.order_id = stored.id
+     cross join lateral (
+       select coalesce(json_agg(json_build_object(${OCCURRENCE},
+         'quantity', details -> 'offer' -> 0 ->> 'amount') order by block_number, log_index), '[]') as fills
+       from main.chain_event as event where event.chain = stored.chain and event.order_hash = stored.order_hash
+         and kind = 'order-fulfilled' and contract = stored.protocol_address) as fills
+     left join lateral (
+       select json_build_object(${OCCURRENCE}) as cancel from main.chain_event as event
+       where event.chain = stored.chain and event.order_hash = stored.order_hash and kind = 'order-cancelled'
+         and contract = stored.protocol_address
+       order by block_number, log_index limit 1) as cancel on true
+     left join lateral (
+       select json_build_object(${OCCURRENCE}) as raise from main.chain_event as event
+       where event.chain = stored.chain and contract = stored.protocol_address and account = stored.seller
+         and kind = 'counter-incremented' and (details ->> 'counter')::numeric > stored.counter
+       order by block_number, log_index limit 1) as raise on true
+     where stored.id = any($1) and stored.order_hash is not null
+     order by stored.id`,
+    [orderIds],
+  );
+  return rows.map((row) => toOrderWithEvidence(decodeOrder(row)));
+}
+
+const occurrence = { at: safeInteger, tx: text };
+
+const decodeOrder = rowDecoder('book_order with evidence', {
+  orderId: column('id', text),
+  collectionId: column('collection_id', text),
+  counter: amount,
+  quantity: amount,
+  orderType: column('order_type', integer),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  status: oneOf(LISTING_STATUSES),
+  dormant: nullable(oneOf(DORMANT_REASONS)),
+  filledQuantity: column('filled_quantity', amount),
+  endedAt: column('ended_at', nullable(timestamp)),
+  tx: nullable(text),
+  fills: list(object({ ...occurrence, quantity: amount })),
+  cancel: nullable(object(occurrence)),
+  counterRaise: column('raise', nullable(object(occurrence))),
+  offChainCancelledAt: column('off_chain_cancelled_at', nullable(timestamp)),
+  balance: nullable(amount),
+  approved: nullable(boolean),
+});
+
+function toOrderWithEvidence(row: ReturnType<typeof decodeOrder>): OrderWithEvidence {
+  const { orderId, collectionId, counter, quantity, orderType, expiresAt } = row;
+  const { status, dormant, filledQuantity, endedAt, tx } = row;
+  const { fills, cancel, counterRaise, offChainCancelledAt, balance, approved } = row;
+  const offChainCancel = offChainCancelledAt === null ? null : { at: offChainCancelledAt, tx: null };
+  return {
+    orderId,
+    collectionId,
+    terms: { counter, quantity, partial: isPartialOrder(orderType), expiresAt },
+    evidence: { fills, cancel, counterRaise, offChainCancel, balance, approved },
+    stored: { status, dormant, filledQuantity, endedAt, tx },
+  };
+}
+
+/** The counter of an offerer as the chain log knows it; null when the offerer has never raised it there. */
+export async function findOffererCounter(
+  db: Queryable,
+  key: { chain: string; protocol: string; offerer: string },
+): Promise<bigint | null> {
+  const [row] = await db.query(
+    `select counter from main.offerer_counter where chain = $1 and protocol = $2 and offerer = $3`,
+    [key.chain, key.protocol, key.offerer],
+  );
+  return row ? decodeCounter(row).counter : null;
+}
+
+const decodeCounter = rowDecoder('offerer_counter', { counter: amount });

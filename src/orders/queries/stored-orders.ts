@@ -1,0 +1,166 @@
+// Single orders of this service, whatever their status: a signed order is inserted, found by its id, or found by its hash.
+// Primary database.
+
+import type { Address, AssetId } from '../../core/address.ts';
+import type { Hex, TokenStandard } from '../../core/evm.ts';
+import type { Queryable, Row } from '../../database/port.ts';
+import {
+  address,
+  amount,
+  assetId,
+  column,
+  hex,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  rowDecoder,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
+import type { ListingStatus, OrderKey } from '../order-id.ts';
+import { LISTING_STATUSES, toOrderKeyText } from '../order-id.ts';
+import type { DormantReason } from '../status.ts';
+import { DORMANT_REASONS } from '../status.ts';
+
+/** What a signed order says, as columns hold it. Prices are for one unit; times in milliseconds. */
+export type SignedTerms = {
+  orderHash: Hex;
+  protocolAddress: Address;
+  orderType: number;
+  standard: TokenStandard;
+  quantity: bigint;
+  /** What a buyer pays in all, for an order that includes its fees; null: platform fee and royalty are added. */
+  buyerTotalRaw: bigint | null;
+  counter: bigint;
+  startsAt: number;
+  /** The account that must be approved to transfer the token. */
+  operator: Address;
+};
+
+/** What a buyer needs to fill an order: its components, and the signature. */
+export type SeaportJson = { parameters: object; signature: string };
+
+export type SignedOrder = SignedTerms & {
+  orderId: string;
+  collectionId: string;
+  chain: string;
+  contractAddress: Address;
+  asset: AssetId;
+  /** The ask: what the offerer receives. */
+  raw: bigint;
+  seller: Address;
+  createdAt: number;
+  expiresAt: number | null;
+  seaport: SeaportJson;
+};
+
+/** A stored order, signed or not, with its state. */
+export type StoredOrder = Omit<SignedOrder, keyof SignedTerms | 'seaport'> & {
+  status: ListingStatus;
+  dormant: DormantReason | null;
+  filledQuantity: bigint;
+  endedAt: number | null;
+  tx: string | null;
+  /** null for an order that was imported without a signature. */
+  signed: SignedTerms | null;
+  seaport: SeaportJson | null;
+};
+
+/** Returns false when an order of the same id or hash is stored. */
+export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into main.book_order (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at,
+       starts_at, expires_at, seaport, order_hash, protocol_address, order_type, standard, quantity, buyer_total_raw, counter,
+       operator)
+     values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+     on conflict do nothing returning 1`,
+    [
+      order.orderId,
+      order.collectionId,
+      order.chain,
+      order.contractAddress,
+      order.asset,
+      order.raw.toString(),
+      order.seller,
+      new Date(order.createdAt),
+      new Date(order.startsAt),
+      order.expiresAt === null ? null : new Date(order.expiresAt),
+      JSON.stringify(order.seaport),
+      order.orderHash,
+      order.protocolAddress,
+      order.orderType,
+      order.standard,
+      order.quantity.toString(),
+      order.buyerTotalRaw?.toString() ?? null,
+      order.counter.toString(),
+      order.operator,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** The ids of those of the given signed orders that are stored, by `toOrderKeyText`. */
+export async function listOrderIdsByHash(db: Queryable, keys: readonly OrderKey[]): Promise<Map<string, string>> {
+  if (keys.length === 0) return new Map();
+  const rows = await db.query(
+    `select id, chain, order_hash from main.book_order
+     where order_hash is not null and (chain, order_hash) in (select * from unnest($1::text[], $2::text[]))`,
+    [keys.map(({ chain }) => chain), keys.map(({ orderHash }) => orderHash)],
+  );
+  return new Map(rows.map(decodeKey).map((row) => [toOrderKeyText(row), row.id]));
+}
+
+const decodeKey = rowDecoder('book_order', { id: text, chain: text, orderHash: column('order_hash', text) });
+
+/** The order of this id, or null. With `lock`, no other transaction changes the order before this one ends. */
+export async function findStoredOrder(
+  db: Queryable,
+  orderId: string,
+  lock?: 'for update',
+): Promise<StoredOrder | null> {
+  const [row] = await db.query(`select * from main.book_order where id = $1 ${lock ?? ''}`, [orderId]);
+  return row ? toStoredOrder(row) : null;
+}
+
+const decodeOrder = rowDecoder('book_order', {
+  orderId: column('id', text),
+  collectionId: column('collection_id', text),
+  chain: text,
+  contractAddress: column('contract_address', address),
+  asset: column('token_id', assetId),
+  raw: column('price_raw', amount),
+  seller: address,
+  createdAt: column('created_at', timestamp),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  status: oneOf(LISTING_STATUSES),
+  dormant: nullable(oneOf(DORMANT_REASONS)),
+  filledQuantity: column('filled_quantity', amount),
+  endedAt: column('ended_at', nullable(timestamp)),
+  tx: nullable(text),
+  seaport: nullable(json('object with parameters and signature', isSeaportJson)),
+  orderHash: column('order_hash', nullable(hex)),
+});
+
+const decodeSignedTerms = rowDecoder('book_order', {
+  orderHash: column('order_hash', hex),
+  protocolAddress: column('protocol_address', address),
+  orderType: column('order_type', integer),
+  standard: oneOf(['erc721', 'erc1155']),
+  quantity: amount,
+  buyerTotalRaw: column('buyer_total_raw', nullable(amount)),
+  counter: amount,
+  startsAt: column('starts_at', timestamp),
+  operator: address,
+});
+
+function toStoredOrder(row: Row): StoredOrder {
+  const { orderHash, ...order } = decodeOrder(row);
+  return { ...order, signed: orderHash === null ? null : decodeSignedTerms(row) };
+}
+
+function isSeaportJson(value: unknown): value is SeaportJson {
+  if (typeof value !== 'object' || value === null) return false;
+  const { parameters, signature } = value as Partial<Record<keyof SeaportJson, unknown>>;
+  return typeof parameters === 'object' && parameters !== null && typeof signature === 'string';
+}
