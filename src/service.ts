@@ -32,8 +32,9 @@ import { createDeliveryOperations } from './shop/webhooks/delivery-operations.ts
 import { startPeriodic } from './tasks/periodic.ts';
 import { startSync } from './workers/start.ts';
 import type { Sync } from './workers/start.ts';
-import type { StatusProvider } from './tasks/status.ts';
-import { createDatabaseStatus, createStatusReader } from './tasks/status.ts';
+import type { StatusProvider } from './core/status.ts';
+import { createStatusReader } from './core/status.ts';
+import { createDatabaseStatus } from './database/status.ts';
 import { readVersion } from './version.ts';
 import { WebhookWorker } from './shop/webhooks/worker.ts';
 

@@ -4,7 +4,7 @@ import type { ChainContext } from './context.ts';
 import { listChainCursors } from '../chain-log/queries/chain-cursors.ts';
 import { listFollows } from '../follows/queries/follows.ts';
 import type { EndpointStatus } from './rpc/chain-reader.ts';
-import type { StatusProvider } from '../tasks/status.ts';
+import type { StatusProvider } from '../core/status.ts';
 import type { ChainMode } from './followed-chains.ts';
 
 export type ChainStatus = {

@@ -8,7 +8,8 @@ import { createContext } from '../context.ts';
 import { OperatorError, describeError } from '../core/errors.ts';
 import { createOperations, startWorkers } from '../service.ts';
 import type { Operations } from '../shop/operations.ts';
-import { createDatabaseStatus, createStatusReader } from '../tasks/status.ts';
+import { createStatusReader } from '../core/status.ts';
+import { createDatabaseStatus } from '../database/status.ts';
 import { reachData } from './connect.ts';
 
 export type OperatorConnection = {

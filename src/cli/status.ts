@@ -3,7 +3,9 @@
 import { parseArgs } from 'node:util';
 import type { SharedWindowsStatus } from '../server/shared-windows.ts';
 import type { ChainStatus } from '../chains/chain-status.ts';
-import type { DatabaseStatus, TaskStatus, UpstreamSummary } from '../tasks/status.ts';
+import type { DatabaseStatus } from '../database/status.ts';
+import type { TaskStatus } from '../tasks/task-status.ts';
+import type { UpstreamSummary } from '../tasks/upstream-status.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { connectOperator } from './connect-operator.ts';

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { OperatorError } from '../core/errors.ts';
-import type { TaskStatus } from '../tasks/status.ts';
+import type { TaskStatus } from '../tasks/task-status.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseUsage } from './command.ts';
 import type { OperatorConnection } from './connect-operator.ts';

@@ -23,7 +23,7 @@ import { registerReferencePage } from './reference-page.ts';
 import type { SharedCounting } from './shared-rate-limiter.ts';
 import { createLimiter } from './shared-rate-limiter.ts';
 import { FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
-import type { StatusReader } from './status.ts';
+import type { StatusReader } from '../core/status.ts';
 import { registerStatusRoute } from './status.ts';
 import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
 import type { StoreRoutesContext } from '../shop/http/context.ts';

@@ -1,8 +1,7 @@
 // GET /status: how the service is doing, for operators' monitors. What it says is fit for anyone, and never kept by a cache.
 
 import type { FastifyInstance } from 'fastify';
-
-export type StatusReader = () => Promise<Record<string, unknown>>;
+import type { StatusReader } from '../core/status.ts';
 
 /** However many ask: the databases are asked once in this time. */
 const FRESH_MS = 1_000;

@@ -1,120 +1,128 @@
-// Runs tasks when they are due, in whichever process is first. The schedule is in the primary database, so that processes share
-// one; this only looks at it, sleeps until the next task, and starts it. A primary that is out of reach is waited for.
+// Runs tasks when they are due. The schedule is in the primary database and shared by all processes: a driver reads it, waits until
+// the next task is due, and starts that task. While the database is unavailable the driver retries.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/port.ts';
+import type { TaskSchedule } from './queries/tasks.ts';
 import { listTaskSchedules } from './queries/tasks.ts';
 import type { Log } from '../core/log.ts';
-import { runTask, STATEMENT_TIMEOUT_MS } from './run.ts';
+import { Pause } from './pause.ts';
+import { runTask, TASK_STATEMENT_TIMEOUT_MS } from './run.ts';
 import type { Task } from './task.ts';
-
-export type Driver = {
-  /** Makes a task run soon, here or wherever it runs already. Safe at any time, for any name. */
-  nudge(name: string): void;
-  /** Ends the runs under way and waits for them. */
-  stop(): Promise<void>;
-};
 
 export type DriverOptions = {
   main: Database;
   log: Log;
-  random?: () => number;
+  /** At least 0 and less than 1: spreads runs and retries. */
+  random: () => number;
   leaseMs?: number;
-  /** Bounds how late a nudge from another process is seen, and the end of another process's run. */
+  /** Bounds how late a nudge of another process is noticed, and the end of a run of another process. */
   pollMs?: number;
 };
 
 const POLL_MS = 5_000;
-/** The least time between two looks, whatever nudges ask for. */
+/** The least time between two readings of the schedule. */
 const GAP_MS = 50;
 
-export function startDriver(tasks: readonly Task[], options: DriverOptions): Driver {
-  const { main, log, pollMs = POLL_MS, random = Math.random } = options;
-  const names = tasks.map((task) => task.name);
-  const stopping = new AbortController();
-  const running = new Map<string, Promise<void>>();
-  const nudged = new Set<string>();
-  let wake: () => void = () => undefined;
-  let hasNews = false;
-  let hasFailed = false;
-  const ended = loop();
+export class TaskDriver {
+  readonly #tasks: readonly Task[];
+  readonly #options: DriverOptions;
+  readonly #pollMs: number;
+  readonly #stopping = new AbortController();
+  readonly #pause = new Pause();
+  /** Runs of this process, by task name. */
+  readonly #running = new Map<string, Promise<void>>();
+  /** Tasks of this process that must run even if they are not due. */
+  readonly #nudged = new Set<string>();
+  /** Whether a nudge or the end of a run calls for another round at once. */
+  #hasNews = false;
+  #hasFailed = false;
+  #ended: Promise<void> = Promise.resolve();
 
-  return {
-    nudge: (name) => {
-      if (!names.includes(name)) return;
-      nudged.add(name);
-      notify();
-    },
-    stop: async () => {
-      stopping.abort();
-      wake();
-      await ended;
-      await Promise.all(running.values());
-    },
-  };
-
-  function notify(): void {
-    hasNews = true;
-    wake();
+  constructor(tasks: readonly Task[], options: DriverOptions) {
+    this.#tasks = tasks;
+    this.#options = options;
+    this.#pollMs = options.pollMs ?? POLL_MS;
   }
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      hasNews = false;
-      const waitMs = await turn();
+  start(): void {
+    this.#ended = this.#loop();
+  }
+
+  /** Makes a task run soon, in this process or in the one that runs it already. Unknown names are ignored. */
+  nudge(name: string): void {
+    if (!this.#tasks.some((task) => task.name === name)) return;
+    this.#nudged.add(name);
+    this.#startRound();
+  }
+
+  /** Ends the runs under way and waits for them. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#pause.end();
+    await this.#ended;
+    await Promise.all(this.#running.values());
+  }
+
+  #startRound(): void {
+    this.#hasNews = true;
+    this.#pause.end();
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#hasNews = false;
+      const waitMs = await this.#runRound();
       await delay(GAP_MS);
-      if (!hasNews) await rest(waitMs - GAP_MS);
+      if (!this.#hasNews && !signal.aborted) await this.#pause.wait(waitMs - GAP_MS);
     }
   }
 
-  /** Starts what is due; returns how long there is nothing to do. */
-  async function turn(): Promise<number> {
+  /** Starts the tasks that are due; returns the milliseconds until the next one is. */
+  async #runRound(): Promise<number> {
+    const { main, log, random } = this.#options;
     try {
-      const schedules = await listTaskSchedules(main.within(STATEMENT_TIMEOUT_MS), names);
-      hasFailed = false;
-      const byName = new Map(schedules.map((schedule) => [schedule.name, schedule]));
-      let waitMs = pollMs;
-      for (const task of tasks) {
-        if (running.has(task.name) || stopping.signal.aborted) continue;
-        const { dueInMs = 0, leasedMs = 0 } = byName.get(task.name) ?? {};
-        const force = nudged.has(task.name);
-        const inMs = Math.max(leasedMs, force ? 0 : dueInMs);
-        if (inMs > 0) waitMs = Math.min(waitMs, inMs);
-        else start(task, force);
-      }
-      return waitMs;
+      const names = this.#tasks.map((task) => task.name);
+      const schedules = await listTaskSchedules(main.within(TASK_STATEMENT_TIMEOUT_MS), names);
+      this.#hasFailed = false;
+      return this.#startDue(new Map(schedules.map((schedule) => [schedule.name, schedule])));
     } catch (error) {
-      if (!hasFailed) log.warn('the schedule of tasks cannot be read now', { error });
-      hasFailed = true;
-      return pollMs * (0.5 + random());
+      if (!this.#hasFailed) log.warn('the schedule of tasks cannot be read now', { error });
+      this.#hasFailed = true;
+      return this.#pollMs * (0.5 + random());
     }
   }
 
-  function start(task: Task, force: boolean): void {
-    // A nudge that comes while it runs is about what this run may have missed: it runs once more.
-    nudged.delete(task.name);
-    const run = runTask(task, { ...options, force, isWhole: false, stop: stopping.signal })
+  #startDue(schedules: ReadonlyMap<string, TaskSchedule>): number {
+    let waitMs = this.#pollMs;
+    for (const task of this.#tasks) {
+      if (this.#running.has(task.name) || this.#stopping.signal.aborted) continue;
+      const { dueInMs = 0, leasedMs = 0 } = schedules.get(task.name) ?? {};
+      const force = this.#nudged.has(task.name);
+      // While a lease lasts a claim would fail, also for a nudge.
+      const inMs = Math.max(leasedMs, force ? 0 : dueInMs);
+      if (inMs > 0) waitMs = Math.min(waitMs, inMs);
+      else this.#startRun(task, force);
+    }
+    return waitMs;
+  }
+
+  #startRun(task: Task, force: boolean): void {
+    // Removed before the run: a nudge during the run may concern what the run has passed already, and causes another run.
+    this.#nudged.delete(task.name);
+    const run = runTask(task, { ...this.#options, force, isFull: false, stop: this.#stopping.signal })
       .then(({ kind }) => {
-        running.delete(task.name);
-        if (kind === 'busy' && force) nudged.add(task.name);
-        notify();
+        this.#running.delete(task.name);
+        if (kind === 'busy' && force) this.#nudged.add(task.name);
+        this.#startRound();
       })
       .catch((error: unknown) => {
-        // Not looked at before the next turn: a primary that cannot be written to is not asked without a pause.
-        running.delete(task.name);
-        if (force) nudged.add(task.name);
-        log.debug('a task could not be claimed', { task: task.name, error });
+        // No round is started: a database that rejects writes is retried after the normal wait.
+        this.#running.delete(task.name);
+        if (force) this.#nudged.add(task.name);
+        this.#options.log.debug('a task could not be claimed', { task: task.name, error });
       });
-    running.set(task.name, run);
-  }
-
-  async function rest(ms: number): Promise<void> {
-    if (ms <= 0 || stopping.signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    timer.unref();
-    wake = resolve;
-    await promise;
-    clearTimeout(timer);
+    this.#running.set(task.name, run);
   }
 }

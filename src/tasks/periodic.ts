@@ -1,30 +1,30 @@
-// Runs an idempotent task on a period until it is told to stop. A failed run is logged and tried again at the next turn.
+// Runs idempotent work of this process on a period until it is stopped. A failed run is logged, and the next period runs it again.
 
 import type { Log } from '../core/log.ts';
 
-export type PeriodicTask = { name: string; periodMs: number; run: () => Promise<unknown> };
+export type PeriodicWork = { name: string; periodMs: number; run: () => Promise<unknown> };
 
-/** Starts the task; the result stops it and waits for a run that is under way. */
-export function startPeriodic(task: PeriodicTask, log: Log): () => Promise<void> {
+/** Starts the work, first after one period. The result stops it and waits for a run under way. */
+export function startPeriodic(work: PeriodicWork, log: Log): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
-  let stopped = false;
+  let isStopped = false;
   let timer: NodeJS.Timeout;
   const schedule = () => {
-    timer = setTimeout(turn, task.periodMs);
+    timer = setTimeout(run, work.periodMs);
     timer.unref();
   };
-  const turn = () => {
-    running = task.run().then(
+  const run = () => {
+    running = work.run().then(
       () => undefined,
-      (error: unknown) => log.warn('a task failed', { task: task.name, error }),
+      (error: unknown) => log.warn('a task failed', { task: work.name, error }),
     );
     void running.then(() => {
-      if (!stopped) schedule();
+      if (!isStopped) schedule();
     });
   };
   schedule();
   return async () => {
-    stopped = true;
+    isStopped = true;
     clearTimeout(timer);
     await running;
   };

@@ -1,168 +1,115 @@
-// One run of a task: under a lease that it renews, until its deadline, with its end recorded. Between processes, and within one,
-// there is never more than one run of a task. A process that dies leaves a lease that runs out.
+// One run of a task: under a lease, until its deadline, with its result recorded. At most one run of a task is under way, in all
+// processes together. The lease of a process that dies runs out.
 
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../database/port.ts';
 import type { TaskChange, TaskOutcome } from './queries/tasks.ts';
-import { claimTask, updateTaskEnded, updateTaskLease } from './queries/tasks.ts';
+import { claimTask, updateTaskEnded } from './queries/tasks.ts';
 import { describeError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { LeaseKeeper } from './lease.ts';
 import type { Task, TaskProgress, TaskResult } from './task.ts';
 import { PermanentFailure } from './task.ts';
 
 export type RunOptions = {
   main: Database;
   log: Log;
-  /** Ends the run, which is then due again at once. */
+  /** Ends the run. The task is then due at once. */
   stop: AbortSignal;
-  /** Runs even when it is not due. */
+  /** Run the task even if it is not due. */
   force?: boolean;
-  /** Does everything, also what was done just now. Default: as `force`. */
-  isWhole?: boolean;
-  random?: () => number;
+  /** Ask the task for all its work. Default: as `force`. */
+  isFull?: boolean;
+  /** At least 0 and less than 1: spreads the runs. */
+  random: () => number;
   leaseMs?: number;
   onProgress?: (progress: TaskProgress) => void;
 };
 
-/** `busy`: not run, because it is not due or runs elsewhere. `lost`: another process took it over. */
+/** `busy`: not run, because the task is not due or another run is under way. `lost`: another process took over the task. */
 export type RunEnd =
   | { kind: 'done'; result: TaskResult }
-  | { kind: 'failed'; error: string; isAnswered?: true }
+  | { kind: 'failed'; error: string; isPermanent: boolean }
   | { kind: 'stopped' | 'busy' | 'lost' };
 
-/** How long a run that says nothing is believed to go on: the wait after a process died. */
-export const LEASE_MS = 30_000;
-/** Renewals in one lease: two may be lost. */
-const RENEWALS = 3;
-const PROGRESS_MS = 1_000;
-export const STATEMENT_TIMEOUT_MS = 10_000;
+/** How long a lease lasts without a renewal: the delay after a process has died. */
+export const TASK_LEASE_MS = 30_000;
+export const TASK_STATEMENT_TIMEOUT_MS = 10_000;
 const JITTER = 0.1;
 /**
- * A task that failed is tried again after this, or after its period when that is shorter. An upstream rests no longer than
- * that, and a request that was sent before its return ends within half a minute: what is back is used within a minute.
+ * The delay after a failure, or the task's period if that is shorter. A breaker stays open no longer than this, and a request that
+ * was sent before an upstream returned ends within half a minute: so the upstream is used within a minute of its return.
  */
 const RETRY_MS = 20_000;
-/** One that was told that there is no such thing is tried again after this, or after its period when that is shorter. */
-const ANSWERED_RETRY_MS = 15 * 60_000;
+/** The delay after a permanent failure, or the task's period if that is shorter. */
+const PERMANENT_RETRY_MS = 15 * 60_000;
 const ERROR_LENGTH_MAX = 500;
 
-/** Runs a task once, if it can be had. Rejects only when the lease cannot be asked for. */
+/** Runs a task once, if its lease can be claimed. Rejects only when the claim fails. */
 export async function runTask(task: Task, options: RunOptions): Promise<RunEnd> {
-  const { main, random = Math.random } = options;
-  const leaseMs = options.leaseMs ?? task.leaseMs ?? LEASE_MS;
-  const lease = { name: task.name, holder: randomUUID(), leaseMs };
+  const { main, log, random } = options;
+  const lease = { name: task.name, holder: randomUUID(), leaseMs: options.leaseMs ?? task.leaseMs ?? TASK_LEASE_MS };
   const claim = { ...lease, periodMs: task.periodMs, force: options.force ?? false };
-  if (!(await claimTask(main.within(STATEMENT_TIMEOUT_MS), claim))) return { kind: 'busy' };
-  const { end, isLost } = await runLeased(task, lease, options);
-  if (isLost) return { kind: 'lost' };
-  const outcome = toOutcome(end, task, random);
-  const upstreams = task.upstreams?.() ?? [];
+  if (!(await claimTask(main.within(TASK_STATEMENT_TIMEOUT_MS), claim))) return { kind: 'busy' };
+  const keeper = new LeaseKeeper(lease, options);
+  keeper.start();
+  const end = await runUntilDeadline(task, keeper, options);
+  await keeper.stop();
+  if (keeper.lost.aborted) return { kind: 'lost' };
   try {
-    const run = { name: task.name, holder: lease.holder, outcome, upstreams };
-    const change = await updateTaskEnded(main.within(STATEMENT_TIMEOUT_MS), run);
-    if (change) tell(options.log, { task: task.name, end, change });
+    const run = { ...lease, outcome: toOutcome(end, task, random), upstreams: task.upstreams?.() ?? [] };
+    const change = await updateTaskEnded(main.within(TASK_STATEMENT_TIMEOUT_MS), run);
+    if (change) logChange(log, { task: task.name, end, change });
   } catch (error) {
-    // The lease runs out by itself, and the next run does the same work.
-    options.log.warn('the end of a task could not be recorded', { task: task.name, error });
+    // The lease runs out, and the next run repeats the work.
+    log.warn('the end of a task could not be recorded', { task: task.name, error });
   }
   return end;
 }
 
-type Lease = { name: string; holder: string; leaseMs: number };
-
-async function runLeased(task: Task, lease: Lease, options: RunOptions): Promise<{ end: RunEnd; isLost: boolean }> {
+async function runUntilDeadline(task: Task, keeper: LeaseKeeper, options: RunOptions): Promise<RunEnd> {
   const late = new AbortController();
-  const lost = new AbortController();
   const timer = setTimeout(() => late.abort(new Error('the deadline has passed')), task.deadlineMs);
-  const keeper = keepLease(lease, options, () => lost.abort(new Error('another process has taken the task over')));
-  const signal = AbortSignal.any([options.stop, late.signal, lost.signal]);
-  let end: RunEnd;
+  const signal = AbortSignal.any([options.stop, late.signal, keeper.lost]);
+  const report = (progress: TaskProgress) => {
+    keeper.note(progress);
+    options.onProgress?.(progress);
+  };
+  const request = { isFull: options.isFull ?? options.force ?? false };
   try {
-    const result = await Promise.try(() =>
-      task.run(
-        signal,
-        (progress) => {
-          keeper.note(progress);
-          options.onProgress?.(progress);
-        },
-        { isWhole: options.isWhole ?? options.force ?? false },
-      ),
-    );
-    end = { kind: 'done', result };
+    return { kind: 'done', result: await Promise.try(() => task.run(signal, report, request)) };
   } catch (error) {
-    if (options.stop.aborted) end = { kind: 'stopped' };
-    else if (late.signal.aborted) end = { kind: 'failed', error: `not done within ${task.deadlineMs / 1_000} s` };
-    else {
-      const isAnswered = error instanceof PermanentFailure;
-      end = {
-        kind: 'failed',
-        error: describeError(error).slice(0, ERROR_LENGTH_MAX),
-        ...(isAnswered && { isAnswered }),
-      };
+    if (options.stop.aborted) return { kind: 'stopped' };
+    if (late.signal.aborted) {
+      return { kind: 'failed', error: `not done within ${task.deadlineMs / 1_000} s`, isPermanent: false };
     }
+    const text = describeError(error).slice(0, ERROR_LENGTH_MAX);
+    return { kind: 'failed', error: text, isPermanent: error instanceof PermanentFailure };
+  } finally {
+    clearTimeout(timer);
   }
-  clearTimeout(timer);
-  await keeper.stop();
-  return { end, isLost: lost.signal.aborted };
-}
-
-/** Renews the lease while the run goes on, and passes its progress on with it. */
-function keepLease(lease: Lease, { main, log }: RunOptions, onLost: () => void) {
-  const periodMs = lease.leaseMs / RENEWALS;
-  let progress: TaskProgress | null = null;
-  let isNews = false;
-  let renewedAt = performance.now();
-  let renewing: Promise<void> | null = null;
-  const renew = async () => {
-    const sentAt = performance.now();
-    isNews = false;
-    try {
-      if (await updateTaskLease(main.within(periodMs), { ...lease, progress })) renewedAt = sentAt;
-      else onLost();
-    } catch (error) {
-      log.debug('a lease could not be renewed', { task: lease.name, error });
-      // By now another process may have begun: two at once would do no harm, but no good either.
-      if (performance.now() - renewedAt > lease.leaseMs) onLost();
-    }
-    renewing = null;
-  };
-  const timer = setInterval(
-    () => {
-      if (renewing || (!isNews && performance.now() - renewedAt < periodMs)) return;
-      renewing = renew();
-    },
-    Math.min(PROGRESS_MS, periodMs),
-  );
-  return {
-    note: (told: TaskProgress) => {
-      progress = told;
-      isNews = true;
-    },
-    stop: async () => {
-      clearInterval(timer);
-      await renewing;
-    },
-  };
 }
 
 function toOutcome(end: RunEnd, task: Task, random: () => number): TaskOutcome {
   const spread = (ms: number) => ms * (1 + (task.jitter ?? JITTER) * (2 * random() - 1));
-  const soonMs = Math.min(task.periodMs, RETRY_MS);
+  const retryMs = Math.min(task.periodMs, RETRY_MS);
   if (end.kind === 'done') {
-    return { kind: 'done', result: end.result, nextInMs: spread(end.result.soon ? soonMs : task.periodMs) };
+    return { kind: 'done', result: end.result, nextInMs: spread(end.result.soon ? retryMs : task.periodMs) };
   }
   if (end.kind !== 'failed') return { kind: 'stopped' };
-  const retryMs = end.isAnswered ? Math.min(task.periodMs, ANSWERED_RETRY_MS) : soonMs;
-  return { kind: 'failed', error: end.error, nextInMs: spread(retryMs) };
+  const delayMs = end.isPermanent ? Math.min(task.periodMs, PERMANENT_RETRY_MS) : retryMs;
+  return { kind: 'failed', error: end.error, nextInMs: spread(delayMs) };
 }
 
-/** Only a change is news: what goes on failing has been told. */
-function tell(log: Log, { task, end, change }: { task: string; end: RunEnd; change: TaskChange }): void {
+/** Logs changes at `warn` or `info`; a failure or problem that continues only at `debug`. */
+function logChange(log: Log, { task, end, change }: { task: string; end: RunEnd; change: TaskChange }): void {
   if (end.kind === 'failed') {
     log[change.failuresBefore === 0 ? 'warn' : 'debug']('a task failed', { task, reason: end.error });
   }
   if (end.kind !== 'done') return;
   if (change.failuresBefore > 0) log.info('a task works again', { task });
   const problems = end.result.problems ?? [];
-  if (problems.length > 0) log[change.hadProblems ? 'debug' : 'warn']('a task could not do all', { task, problems });
+  if (problems.length > 0) {
+    log[change.hadProblems ? 'debug' : 'warn']('a task did only part of its work', { task, problems });
+  }
 }

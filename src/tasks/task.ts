@@ -1,55 +1,53 @@
-// What a task is, and what every task is given: the vocabulary of this folder. It does nothing by itself.
+// What a task is, what a run of it is given, and what a run results in. This file has no behaviour.
 
 import type { UpstreamStatus } from './upstream-status.ts';
 
-/** Idempotent work without input: whatever a run was cut off in, the next one does again. */
+/** Idempotent work without input. A run that is interrupted leaves nothing that the next run does not repeat. */
 export type Task = {
-  /** Lower case, with hyphens: `opensea-listings`. The part before the first hyphen is its source. */
+  /** Lower case with hyphens: `opensea-listings`. The part before the first hyphen is the task's source. */
   name: string;
   periodMs: number;
   /** Periods are longer or shorter by up to this share of themselves. Default 0.1. */
   jitter?: number;
-  /** How long one run may take: then its signal aborts. */
+  /** How long one run may take. Then its signal aborts. */
   deadlineMs: number;
-  /** How long its process may say nothing before another one takes it over. Default: the driver's. */
+  /** How long a lease lasts without a renewal, after which another process may run the task. Default: the driver's. */
   leaseMs?: number;
-  /** Whether it goes through the collections that are followed: then it has something to do when one is added. */
+  /** Whether the task reads the followed collections, and should run when one is added. */
   readsFollows?: boolean;
-  /** A run that fails rejects; one that did a part says in its result what it could not do. */
-  run(signal: AbortSignal, report: Report, wish: RunWish): Promise<TaskResult>;
-  /** The upstreams that it asks, as they are now; without addresses and keys. */
+  /** Rejects when the run failed. A run that did a part of its work resolves, with its `problems`. */
+  run(signal: AbortSignal, report: Report, request: RunRequest): Promise<TaskResult>;
+  /** The current state of the upstreams that the task reads. */
   upstreams?(): readonly UpstreamStatus[];
 };
 
-/** `isWhole`: the operator wants everything done, also what was done just now. */
-export type RunWish = { isWhole: boolean };
+/** `isFull`: the operator asks for all the work, including what was done a moment ago. */
+export type RunRequest = { isFull: boolean };
 
-/** A run failed by what it was told, such as that a name does not exist. Whoever asks again soon is told the same. */
+/** A failure that a retry would repeat, such as a name that does not exist. The task is retried after a long delay only. */
 export class PermanentFailure extends Error {
   override readonly name = 'PermanentFailure';
 }
 
-/** How far a run is. Cheap: may be called for every page. `total` is null where it is not known. */
+/** Reports the progress of a run. Cheap enough to be called for every page. */
 export type Report = (progress: TaskProgress) => void;
 
+/** `total` is null where it is not known. */
 export type TaskProgress = { done: number; total: number | null; what: string };
 
-/** What a run came to. It is stored and shown: no address, no key. */
+/** The result of a run. It is stored and shown, so it must not contain an address or a key. */
 export type TaskResult = {
-  /** Records that were read, and of these: rows that were new or different, and records that were refused. */
+  /** Records that were read. Of these: records that inserted or updated a row, and records that were rejected. */
   read: number;
   changed: number;
   refused: number;
-  /** Rows that were retired because they vanished upstream. */
+  /** Rows that were retired because they no longer exist upstream. */
   retired?: number;
-  /** Refusals by reason, with one of each: see land.ts. */
+  /** Rejections by reason, each with an example. */
   refusals?: readonly RejectionCount[];
-  /** What could not be done this time, in words for the operator. */
+  /** What could not be done in this run, in words for the operator. */
   problems?: readonly string[];
-  /**
-   * There is a rest, because an upstream went away in the middle of it or because it took too long: it is tried as soon as after
-   * a failure, not after the period.
-   */
+  /** Work is left, because an upstream failed meanwhile or because the run took too long: the next run starts after the retry delay. */
   soon?: boolean;
 };
 

@@ -1,13 +1,15 @@
-// How an upstream that tasks read is doing, as they report it with their results. It holds no address and no key.
+// The state of an upstream that tasks read. It holds no address and no key.
 
 import type { BreakerState } from '../resilience/breaker.ts';
+
+export const BREAKER_STATES = ['closed', 'open', 'trial'] as const satisfies readonly BreakerState[];
 
 export type UpstreamStatus = {
   name: string;
   breaker: BreakerState;
-  /** While it rests: when the next request is let through as a trial, in ms since the epoch. */
+  /** While the breaker is open: when the next request is admitted as a trial, in milliseconds since the epoch. */
   restsUntil: number | null;
-  /** Calls in a row that failed for good. */
+  /** Consecutive calls that failed after all retries. */
   failures: number;
   lastSuccessAt: number | null;
   lastFailureAt: number | null;
@@ -17,6 +19,17 @@ export type UpstreamStatus = {
   /** Requests that were sent, retries included. */
   requests: number;
   retries: number;
-  /** Calls that were not sent: over budget, paused or resting. */
+  /** Calls that were not sent: over budget, paused, or with the breaker open. */
   refused: number;
 };
+
+/** What the status of a task shows of an upstream. */
+export type UpstreamSummary = Pick<
+  UpstreamStatus,
+  'name' | 'breaker' | 'budget' | 'requests' | 'retries' | 'refused' | 'lastFailure'
+>;
+
+export function toUpstreamSummary(upstream: UpstreamStatus): UpstreamSummary {
+  const { name, breaker, budget, requests, retries, refused, lastFailure } = upstream;
+  return { name, breaker, budget, requests, retries, refused, lastFailure };
+}

@@ -16,7 +16,7 @@ export type Turn = {
   /** The last turn of each. */
   turns: ReadonlyMap<string, LastRun>;
   /** Whether those too have a turn that had theirs just now. */
-  isWhole: boolean;
+  isFull: boolean;
   /** A turn that has taken so long goes on later: by then others have waited longer than what is left of it. */
   periodMs: number;
   now: () => number;
@@ -62,7 +62,7 @@ const JUST_NOW_SHARE = 0.5;
  * when nothing at all could be done, when a database fails, and when the signal aborts.
  */
 export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
-  const { follows, isWhole, periodMs, now, signal, report, work, note } = turn;
+  const { follows, isFull, periodMs, now, signal, report, work, note } = turn;
   const problems: string[] = [];
   const startedAt = now();
   const waiting = listWaiting(turn, startedAt);
@@ -73,7 +73,7 @@ export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
     const { collectionId } = follow;
     signal.throwIfAborted();
     report({ done: index, total: waiting.length, what: 'collections' });
-    if (!isWhole && done > 0 && now() - startedAt >= periodMs) {
+    if (!isFull && done > 0 && now() - startedAt >= periodMs) {
       problems.push(`${waiting.length - index} more collections have to wait for the next turn`);
       soon = true;
       break;
@@ -109,14 +109,14 @@ export async function eachFollowed(turn: Turn): Promise<TurnEnd> {
  * Whose turn it is, the most urgent first: who was never tried, then who waited longest since. A turn of a time that is yet to
  * come was noted by a clock that was wrong, and is none.
  */
-function listWaiting({ follows, shown, turns, isWhole, periodMs }: Turn, now: number): Follow[] {
+function listWaiting({ follows, shown, turns, isFull, periodMs }: Turn, now: number): Follow[] {
   const since = (at: number | null | undefined) =>
     at === null || at === undefined || at > now ? Number.POSITIVE_INFINITY : now - at;
   const isDue = ({ collectionId }: Follow) => since(turns.get(collectionId)?.doneAt) >= periodMs * JUST_NOW_SHARE;
   const weight = ({ collectionId }: Follow) => (shown.has(collectionId) ? SHOWN_WEIGHT : 1);
   const urgency = (follow: Follow) => since(turns.get(follow.collectionId)?.triedAt) * weight(follow);
   return follows
-    .filter((follow) => isWhole || isDue(follow))
+    .filter((follow) => isFull || isDue(follow))
     .toSorted((a, b) => compare(urgency(b), urgency(a)) || weight(b) - weight(a));
 }
 

@@ -11,11 +11,11 @@ import { eachFollowed, RECENT_VIEW_MS } from './followed-collections.ts';
 import type { Ingester } from './ingester.ts';
 import { createIngester } from './ingester.ts';
 import { createSharedBudget } from './shared-budget.ts';
-import type { RunWish, Task } from '../tasks/task.ts';
+import type { RunRequest, Task } from '../tasks/task.ts';
 import type { UpstreamContext } from './context.ts';
 
 /** One collection's turn in a run. What cannot be done of it, and is no failure of the upstream, is told in `problems`. */
-export type Step = RunWish & {
+export type Step = RunRequest & {
   upstream: Upstream;
   follow: Follow;
   ingester: Ingester;
@@ -42,19 +42,19 @@ export function createFollowedTask(context: UpstreamContext, options: FollowedTa
     deadlineMs,
     readsFollows: true,
     upstreams: () => [upstream.status()],
-    run: async (signal, report, { isWhole }) => {
+    run: async (signal, report, { isFull }) => {
       const ingester = createIngester(context);
       const told: string[] = [];
       const { problems, soon } = await eachFollowed({
         follows: (await listFollows(main)).filter(isWanted),
         shown: await listViewedCollections(main, clock() - RECENT_VIEW_MS),
         turns: await listLastRuns(main, name),
-        isWhole,
+        isFull,
         periodMs,
         now: clock,
         signal,
         report,
-        work: (follow) => work(context, { upstream, follow, ingester, problems: told, isWhole, signal }),
+        work: (follow) => work(context, { upstream, follow, ingester, problems: told, isFull, signal }),
         note: (collectionId, turn) => upsertLastRun(main, { task: name, collectionId, ...turn }),
       });
       return ingester.result({ problems: [...problems, ...told], soon });

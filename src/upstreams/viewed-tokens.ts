@@ -38,7 +38,7 @@ export function createViewedTokensTask(context: UpstreamContext, options: Viewed
     periodMs,
     deadlineMs: DEADLINE_MS,
     upstreams: () => [upstream.status()],
-    run: async (signal, report, { isWhole }) => {
+    run: async (signal, report, { isFull }) => {
       const ingester = createIngester(context);
       const problems: string[] = [];
       const looks = await listLooks(context, options);
@@ -47,7 +47,7 @@ export function createViewedTokensTask(context: UpstreamContext, options: Viewed
         signal.throwIfAborted();
         report({ done, total: looks.length, what: 'looks' });
         const failure = await tryLook(() =>
-          options.look(context, { upstream, follow, ingester, problems, isWhole, signal }, assets),
+          options.look(context, { upstream, follow, ingester, problems, isFull, signal }, assets),
         );
         signal.throwIfAborted();
         // One that cannot be told goes behind the others like one that was told.

@@ -7,7 +7,7 @@ import { createAuditOperations } from '../chains/audit/audit.ts';
 import { createChainStatus } from '../chains/chain-status.ts';
 import { createChainTasks } from '../chains/task.ts';
 import { createCollectionOperations } from './collections.ts';
-import { startDriver } from '../tasks/driver.ts';
+import { TaskDriver } from '../tasks/driver.ts';
 import { createDasTasks } from '../upstreams/das/tasks.ts';
 import { createExpiryTask } from './expiry.ts';
 import { createFeedTasks } from '../upstreams/feed/tasks.ts';
@@ -16,8 +16,9 @@ import { createMagicEdenTasks } from '../upstreams/magic-eden/solana-tasks.ts';
 import { createOpenSeaTasks } from '../upstreams/opensea/tasks.ts';
 import { createPriceTasks } from '../upstreams/prices/tasks.ts';
 import { runTask } from '../tasks/run.ts';
-import type { StatusProvider, TaskStatus } from '../tasks/status.ts';
-import { createTaskStatus, readTaskStatus } from '../tasks/status.ts';
+import type { StatusProvider } from '../core/status.ts';
+import type { TaskStatus } from '../tasks/task-status.ts';
+import { createTaskStatus, readTaskStatus } from '../tasks/task-status.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
@@ -48,7 +49,8 @@ export type Sync = {
 export function startSync(context: WorkerContext, { drive }: { drive: boolean }): Sync {
   const { main, log, random } = context;
   const tasks = createTasks(context);
-  const driver = drive ? startDriver(tasks, { main, log, random }) : null;
+  const driver = drive ? new TaskDriver(tasks, { main, log, random }) : null;
+  driver?.start();
   const stopping = new AbortController();
   const asked = new Set<Promise<unknown>>();
   const start = (task: Task) => {

@@ -1,10 +1,10 @@
-// A process that runs one task which never ends, and says on standard output when a run has begun: to be killed there, or to be
-// told to stop. Settings come from the environment. Usage: victim.ts LEASE_MS
+// A process that runs one task which never ends, and prints `begun` to standard output when a run has begun. A test then kills it, or
+// stops it by SIGTERM. Settings come from the environment. Usage: killed-process.ts LEASE_MS
 
 import { readConfig } from '../../src/config.ts';
 import { openDatabases } from '../../src/database/open.ts';
 import { createLog } from '../../src/core/log.ts';
-import { startDriver } from '../../src/tasks/driver.ts';
+import { TaskDriver } from '../../src/tasks/driver.ts';
 
 const log = createLog('silent');
 const { main, close } = await openDatabases(readConfig(), log);
@@ -18,9 +18,11 @@ const task = {
     return { read: 0, changed: 0, refused: 0 };
   },
 };
-const driver = startDriver([task], { main, log, leaseMs: Number(process.argv[2]), pollMs: 100 });
-const alive = setInterval(() => undefined, 60_000);
+const options = { main, log, random: Math.random, leaseMs: Number(process.argv[2]), pollMs: 100 };
+const driver = new TaskDriver([task], options);
+driver.start();
+const keepAlive = setInterval(() => undefined, 60_000);
 process.once('SIGTERM', () => {
-  clearInterval(alive);
+  clearInterval(keepAlive);
   void driver.stop().then(close);
 });

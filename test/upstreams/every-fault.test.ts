@@ -58,7 +58,9 @@ forEachEngine('every fault at every source', (engine) => {
     ];
     const runAll = () =>
       Promise.all(
-        tasks.map((task) => runTask(task, { main: db, log, stop: AbortSignal.timeout(LIMIT_MS), force: true })),
+        tasks.map((task) =>
+          runTask(task, { main: db, log, random: () => 0.5, stop: AbortSignal.timeout(LIMIT_MS), force: true }),
+        ),
       );
     const setFault = (fault: ReplayFault | null, skip = 0) => {
       for (const server of SERVERS) {

@@ -47,7 +47,14 @@ forEachEngine('turns', (engine) => {
     const task = createOpenSeaTasks(context).find(({ name }) => name === TASK) ?? assert.fail();
     const run = async () => {
       replay.reset();
-      const options = { main: db, log: context.log, stop: AbortSignal.timeout(LIMIT_MS), force: true, isWhole: false };
+      const options = {
+        main: db,
+        log: context.log,
+        random: () => 0.5,
+        stop: AbortSignal.timeout(LIMIT_MS),
+        force: true,
+        isFull: false,
+      };
       assert.equal((await runTask(task, options)).kind, 'done');
       return replay.count();
     };

@@ -68,7 +68,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     random: () => 0.5,
   });
   const run = (task: Task | undefined): Promise<TaskResult> =>
-    task?.run(AbortSignal.timeout(60_000), () => undefined, { isWhole: true }) ?? assert.fail('there is no task');
+    task?.run(AbortSignal.timeout(60_000), () => undefined, { isFull: true }) ?? assert.fail('there is no task');
   const statuses = async () => {
     const found = await db.query(`select status, count(*)::int as count from indexer.listing group by status`);
     return Object.fromEntries(found.map((row) => [row['status'], row['count']]));

@@ -75,7 +75,7 @@ forEachEngine('what is looked at', (engine) => {
     const config = readConfig(settings(replay.url));
     const context = { ...toContext(db, { clock: () => now }), config, log, random: () => 0.5 };
     const run = async (task: Task | undefined) => {
-      const options = { main: db, log, stop: AbortSignal.timeout(30_000), force: true };
+      const options = { main: db, log, random: () => 0.5, stop: AbortSignal.timeout(30_000), force: true };
       return runTask(task ?? assert.fail('there is no such task'), options);
     };
     return { replay, context, run };

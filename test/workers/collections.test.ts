@@ -32,7 +32,7 @@ function startTurns({ periodMs = 60_000, shown = '' } = {}) {
   let now = 0;
   return async (
     failing: Readonly<Record<string, UpstreamReason>> = {},
-    { afterMs = 0, isWhole = false, cutAt = '' }: { afterMs?: number; isWhole?: boolean; cutAt?: string } = {},
+    { afterMs = 0, isFull = false, cutAt = '' }: { afterMs?: number; isFull?: boolean; cutAt?: string } = {},
   ) => {
     const asked: string[] = [];
     const cut = new AbortController();
@@ -41,7 +41,7 @@ function startTurns({ periodMs = 60_000, shown = '' } = {}) {
       follows: ['a', 'b', 'c'].map(toFollow),
       shown: new Set(shown),
       turns,
-      isWhole,
+      isFull,
       periodMs,
       now: () => now,
       signal: AbortSignal.any([cut.signal, AbortSignal.timeout(10_000)]),
@@ -69,7 +69,7 @@ function startTurnsThatFail(reasons: readonly UpstreamReason[]) {
     follows: reasons.map((_, index) => toFollow(String(index))),
     shown: new Set(),
     turns: new Map(),
-    isWhole: true,
+    isFull: true,
     periodMs: 60_000,
     now: () => 0,
     signal: AbortSignal.timeout(10_000),
@@ -94,7 +94,7 @@ test('what was done just now has its turn only when the operator wants all of it
   const turn = startTurns();
   await turn();
   assert.equal((await turn({}, { afterMs: 20_000 })).asked, '');
-  assert.equal((await turn({}, { isWhole: true })).asked, 'abc');
+  assert.equal((await turn({}, { isFull: true })).asked, 'abc');
   assert.equal((await turn({}, { afterMs: 29_000 })).asked, 'ab', 'half a period after they were done');
 });
 
@@ -112,7 +112,7 @@ test('one collection that fails alone, or a key that is wrong, is no reason to c
 });
 
 test('what the operator wants whole is not cut off after a period', async () => {
-  assert.deepEqual(await startTurns({ periodMs: 2_000 })({}, { isWhole: true }), { asked: 'abc', end: false });
+  assert.deepEqual(await startTurns({ periodMs: 2_000 })({}, { isFull: true }), { asked: 'abc', end: false });
 });
 
 test('one that cannot be told is no reason to come back soon where the others had their turn just now', async () => {

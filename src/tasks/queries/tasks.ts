@@ -1,43 +1,62 @@
-// The leases and the schedule of sync tasks, and what came of their last runs. Primary database. Every time is the database's
-// own: leases hold between machines whose clocks differ.
+// The leases and the schedule of tasks, and the results of their last runs. Primary database. All times are the database's own, so
+// that leases hold between machines whose clocks differ.
 
-import type { Queryable, Row } from '../../database/port.ts';
+import type { Queryable } from '../../database/port.ts';
+import type { Decoder } from '../../database/rows.ts';
+import {
+  boolean,
+  column,
+  decimal,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
+import { BREAKER_STATES } from '../upstream-status.ts';
 
-/** When a task is due, as seen now. */
-export type TaskSchedule = {
-  name: string;
-  /** Milliseconds until it is due; 0 when it is, or when somebody wants it now. */
-  dueInMs: number;
-  /** What is left of the lease of a run; 0 when there is none. */
-  leasedMs: number;
-};
+const decodeSchedule = rowDecoder('task schedule', {
+  name: text,
+  /** Milliseconds until the task is due; 0 when it is due or nudged. */
+  dueInMs: column('due', decimal),
+  /** Milliseconds until the lease of a run ends; 0 without one. */
+  leasedMs: column('leased', decimal),
+});
+
+/** When a task is due, as of now. */
+export type TaskSchedule = ReturnType<typeof decodeSchedule>;
 
 export async function listTaskSchedules(db: Queryable, names: readonly string[]): Promise<TaskSchedule[]> {
-  const rows = await db.query<{ name: string; due: number; leased: number }>(
+  const rows = await db.query(
     `select name, case when nudged then 0 else ${msFromNow('due_at')} end as due, ${msFromNow('leased_until')} as leased
      from main.sync_task where name = any($1)`,
     [names],
   );
-  return rows.map((row) => ({ name: row.name, dueInMs: row.due, leasedMs: row.leased }));
+  return rows.map(decodeSchedule);
 }
 
-function msFromNow(column: string): string {
-  return `greatest(0, coalesce(extract(epoch from ${column} - clock_timestamp()) * 1000, 0))::float8`;
+/** SQL: milliseconds from now until a time, 0 for a time in the past and for null. */
+function msFromNow(timeColumn: string): string {
+  return `greatest(0, coalesce(extract(epoch from ${timeColumn} - clock_timestamp()) * 1000, 0))::float8`;
 }
 
 export type TaskClaim = {
   name: string;
-  /** Names the run. */
+  /** Identifies the run. */
   holder: string;
   leaseMs: number;
   periodMs: number;
-  /** Whether it has to be due. */
+  /** Claim the task even if it is not due. */
   force: boolean;
 };
 
 /**
- * Takes the lease of a task that nobody runs and that is due, was nudged, or is new; false when it is not to be had. It stays due
- * until its end is recorded: whoever dies over a nudge does not take it along.
+ * Claims a task that is due, nudged or new, and that has no lease; false otherwise. The task stays due until the end of the run is
+ * recorded, so that a nudge is not lost with a process that dies.
  */
 export async function claimTask(db: Queryable, claim: TaskClaim): Promise<boolean> {
   const { name, holder, leaseMs, periodMs, force } = claim;
@@ -55,7 +74,7 @@ export async function claimTask(db: Queryable, claim: TaskClaim): Promise<boolea
   return rows.length > 0;
 }
 
-/** Renews a lease and notes how far the run is; false when the lease is somebody else's by now. */
+/** Renews a lease and stores the progress of the run; false when another run holds the lease. */
 export async function updateTaskLease(
   db: Queryable,
   { name, holder, leaseMs, progress }: { name: string; holder: string; leaseMs: number; progress: object | null },
@@ -68,23 +87,29 @@ export async function updateTaskLease(
   return rows.length > 0;
 }
 
-/** How a run ended. A run that was stopped neither failed nor succeeded, and is due again at once. */
+/** How a run ended. `stopped` is neither a failure nor a success; the task is then due at once. */
 export type TaskOutcome =
   | { kind: 'done'; result: object; nextInMs: number }
   | { kind: 'failed'; error: string; nextInMs: number }
   | { kind: 'stopped' };
 
-/** What changed with a run: runs in a row that had failed before it and have failed now, and whether its last good one had problems. */
-export type TaskChange = { failuresBefore: number; failures: number; hadProblems: boolean };
+const decodeChange = rowDecoder('ended task', {
+  failuresBefore: column('before', integer),
+  failures: integer,
+  hadProblems: column('problems', boolean),
+});
 
-/** Records the end of a run and gives its lease back. Null when the lease is somebody else's by now. */
+/** Consecutive failures before and after a run, and whether the last successful run had problems. */
+export type TaskChange = ReturnType<typeof decodeChange>;
+
+/** Records the end of a run and releases its lease; null when another run holds the lease. */
 export async function updateTaskEnded(
   db: Queryable,
   run: { name: string; holder: string; outcome: TaskOutcome; upstreams: object },
 ): Promise<TaskChange | null> {
   const { name, holder, outcome, upstreams } = run;
   const nextInMs = outcome.kind === 'stopped' ? 0 : outcome.nextInMs;
-  const [row] = await db.query<{ before: number; failures: number; problems: boolean }>(
+  const [row] = await db.query(
     `with held as (select name, failures, result from main.sync_task where name = $1 and holder = $2 for update)
      update main.sync_task as task set holder = null, leased_until = null, progress = null,
        due_at = clock_timestamp() + $3 * interval '1 ms', upstreams = $4::jsonb, last_ended = clock_timestamp(),
@@ -105,36 +130,58 @@ export async function updateTaskEnded(
       outcome.kind === 'done' ? JSON.stringify(outcome.result) : null,
     ],
   );
-  return row ? { failuresBefore: row.before, failures: row.failures, hadProblems: row.problems } : null;
+  return row ? decodeChange(row) : null;
 }
 
-/** Makes tasks due now, in whichever process runs them; returns the names of those that have ever run. */
+const decodeName = rowDecoder('task', { name: text });
+
+/** Makes tasks due now, in whichever process runs them; returns the names of those that have run before. */
 export async function updateTasksNudged(db: Queryable, names: readonly string[]): Promise<string[]> {
-  const rows = await db.query<{ name: string }>(
-    `update main.sync_task set nudged = true where name = any($1) returning name`,
-    [names],
-  );
-  return rows.map((row) => row.name);
+  const rows = await db.query(`update main.sync_task set nudged = true where name = any($1) returning name`, [names]);
+  return rows.map((row) => decodeName(row).name);
 }
 
-/** A task as it is shown. Ages in milliseconds by the database's clock; null for what never was. */
-export type TaskRecord = {
-  name: string;
-  periodMs: number;
-  isRunning: boolean;
-  /** How long it has been due; 0 when it is not. */
-  overdueMs: number;
-  progress: unknown;
-  lastStarted: number | null;
-  lastEnded: number | null;
-  lastOk: number | null;
-  /** Since the last good run ended. */
-  lagMs: number | null;
-  failures: number;
-  lastError: string | null;
-  result: unknown;
-  upstreams: unknown;
-};
+const taskResult = object({
+  read: integer,
+  changed: integer,
+  refused: integer,
+  retired: withDefault(integer, 0),
+  problems: withDefault(list(text), []),
+  refusals: withDefault(list(object({ reason: text, count: integer, example: text })), []),
+});
+
+const upstreamSummary = object({
+  name: text,
+  breaker: oneOf(BREAKER_STATES),
+  budget: nullable(object({ perHour: decimal, left: decimal })),
+  requests: integer,
+  retries: integer,
+  refused: integer,
+  lastFailure: nullable(text),
+});
+
+const decodeTask = rowDecoder('task', {
+  name: text,
+  periodMs: column('period_ms', safeInteger),
+  isRunning: column('running', boolean),
+  /** How long the task has been due; 0 when it is not due. */
+  overdueMs: column('overdue', decimal),
+  progress: nullable(object({ done: integer, total: nullable(integer), what: text })),
+  lastStarted: column('last_started', nullable(timestamp)),
+  lastEnded: column('last_ended', nullable(timestamp)),
+  /** The end of the last successful run. */
+  lastOk: column('last_ok', nullable(timestamp)),
+  /** Milliseconds since then. */
+  lagMs: column('lag', nullable(decimal)),
+  /** Consecutive failed runs. */
+  failures: integer,
+  lastError: column('last_error', nullable(text)),
+  result: nullable(taskResult),
+  upstreams: nullable(list(upstreamSummary)),
+});
+
+/** A task for the status. */
+export type TaskRecord = ReturnType<typeof decodeTask>;
 
 export async function listTasks(db: Queryable): Promise<TaskRecord[]> {
   const rows = await db.query(
@@ -143,24 +190,10 @@ export async function listTasks(db: Queryable): Promise<TaskRecord[]> {
        (extract(epoch from clock_timestamp() - last_ok) * 1000)::float8 as lag
      from main.sync_task order by name`,
   );
-  return rows.map(toTaskRecord);
+  return rows.map(decodeTask);
 }
 
-function toTaskRecord(row: Row): TaskRecord {
-  const time = (name: string) => (row[name] as Date | null)?.getTime() ?? null;
-  return {
-    name: row['name'] as string,
-    periodMs: Number(row['period_ms']),
-    isRunning: row['running'] as boolean,
-    overdueMs: row['overdue'] as number,
-    progress: row['progress'],
-    lastStarted: time('last_started'),
-    lastEnded: time('last_ended'),
-    lastOk: time('last_ok'),
-    lagMs: row['lag'] as number | null,
-    failures: row['failures'] as number,
-    lastError: row['last_error'] as string | null,
-    result: row['result'],
-    upstreams: row['upstreams'],
-  };
+/** For a field that stored JSON may lack. */
+function withDefault<T>(decoder: Decoder<T>, value: T): Decoder<T> {
+  return { ...decoder, decode: (given) => (given === undefined ? value : decoder.decode(given)) };
 }

@@ -195,7 +195,7 @@ function createListingWork(): Work {
     const now = context.clock();
     const isFresh = last !== null && last.isAccepted && last.takenAt <= now && now - last.takenAt < WHOLE_BOOK_MS;
     const pages = Math.max(pagesOf.get(book) ?? 0, Math.ceil((last?.listings ?? 0) / PAGE));
-    if (isFresh && pages > CHEAPEST_PAGES && !step.isWhole && !doubtful.has(book)) {
+    if (isFresh && pages > CHEAPEST_PAGES && !step.isFull && !doubtful.has(book)) {
       // What is doubtful in it is decided by the whole book, next time.
       if (!(await syncCheapest(context, step))) doubtful.add(book);
       return;

@@ -24,7 +24,7 @@ const PACE = { timeoutMs: 400, retryMs: 1, restMs: 0 };
 /** Listings of the made market were listed before this. */
 const NOW = Date.UTC(2026, 8, 1);
 /** A run that comes by itself. */
-const DUE = { isWhole: false };
+const DUE = { isFull: false };
 const LISTED_AT = NOW / 1_000 - 86_400;
 
 function makeMarket(count: number): ServedCollection {
@@ -68,11 +68,18 @@ forEachEngine('OpenSea', (engine) => {
     let now = NOW;
     const context = { ...toContext(db, { clock: () => now }), config, log, random: () => 0.5 };
     const tasks = createOpenSeaTasks(context, PACE);
-    const run = async (name: string, { isWhole = true } = {}) => {
+    const run = async (name: string, { isFull = true } = {}) => {
       const task = tasks.find((one) => one.name === `opensea-${name}`) ?? assert.fail(name);
-      return runTask(task, { main: db, log, stop: AbortSignal.timeout(LIMIT_MS), force: true, isWhole });
+      return runTask(task, {
+        main: db,
+        log,
+        random: () => 0.5,
+        stop: AbortSignal.timeout(LIMIT_MS),
+        force: true,
+        isFull,
+      });
     };
-    const done = async (name: string, wish: { isWhole?: boolean } = {}): Promise<TaskResult> => {
+    const done = async (name: string, wish: { isFull?: boolean } = {}): Promise<TaskResult> => {
       const end = await run(name, wish);
       return end.kind === 'done' ? end.result : assert.fail(JSON.stringify(end));
     };

@@ -60,7 +60,7 @@ forEachEngine('prices', (engine) => {
     const run = async () => {
       if (!task) throw new Error('there is no task');
       const stop = AbortSignal.timeout(LIMIT_MS);
-      return runTask(task, { main: db, log, stop, force: true });
+      return runTask(task, { main: db, log, random: () => 0.5, stop, force: true });
     };
     const done = async (): Promise<TaskResult> => {
       const end = await run();

@@ -1,0 +1,30 @@
+// The section `databases` of the service's status.
+
+import type { StatusProvider } from '../core/status.ts';
+import type { Database } from './port.ts';
+
+export type DatabaseStatus = { engine: Database['engine']; answers: boolean; latencyMs: number | null };
+
+const STATUS_TIMEOUT_MS = 2_000;
+
+/** Whether each database responds. With one database for both, the status of the indexer is that of the primary. */
+export function createDatabaseStatus({ main, indexer }: { main: Database; indexer: Database }): StatusProvider {
+  return {
+    section: 'databases',
+    read: async () => {
+      const [primary, index] = await Promise.all([readStatus(main), indexer === main ? null : readStatus(indexer)]);
+      return { main: primary, indexer: index ?? primary };
+    },
+  };
+}
+
+async function readStatus(db: Database): Promise<DatabaseStatus> {
+  const startedAt = performance.now();
+  try {
+    await db.within(STATUS_TIMEOUT_MS).query('select 1');
+    return { engine: db.engine, answers: true, latencyMs: Math.round(performance.now() - startedAt) };
+  } catch {
+    // The reason is logged by the requests that failed; the status only shows that there is one.
+    return { engine: db.engine, answers: false, latencyMs: null };
+  }
+}

@@ -1,0 +1,78 @@
+// The lease of a task while its run goes on: renewed in time, and stored together with the progress of the run.
+
+import { updateTaskLease } from './queries/tasks.ts';
+import type { Database } from '../database/port.ts';
+import type { Log } from '../core/log.ts';
+import type { TaskProgress } from './task.ts';
+
+/** `holder` identifies the run. */
+export type TaskLease = { name: string; holder: string; leaseMs: number };
+
+/** Renewals in one lease: two of them may fail. */
+const RENEWALS = 3;
+const PROGRESS_PERIOD_MS = 1_000;
+
+export class LeaseKeeper {
+  readonly #lease: TaskLease;
+  readonly #main: Database;
+  readonly #log: Log;
+  readonly #periodMs: number;
+  readonly #lost = new AbortController();
+  #timer: NodeJS.Timeout | null = null;
+  #progress: TaskProgress | null = null;
+  #hasNewProgress = false;
+  #renewedAt = performance.now();
+  #renewing: Promise<void> | null = null;
+
+  constructor(lease: TaskLease, { main, log }: { main: Database; log: Log }) {
+    this.#lease = lease;
+    this.#main = main;
+    this.#log = log;
+    this.#periodMs = lease.leaseMs / RENEWALS;
+  }
+
+  /** Aborts when another process has taken the lease, or may have. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#renewIfDue(), Math.min(PROGRESS_PERIOD_MS, this.#periodMs));
+  }
+
+  /** Stores the progress with the next renewal, which is then within a second. */
+  note(progress: TaskProgress): void {
+    this.#progress = progress;
+    this.#hasNewProgress = true;
+  }
+
+  /** Ends the renewals and waits for the one under way. */
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    await this.#renewing;
+  }
+
+  #renewIfDue(): void {
+    const isDue = this.#hasNewProgress || performance.now() - this.#renewedAt >= this.#periodMs;
+    if (!this.#renewing && isDue) this.#renewing = this.#renew();
+  }
+
+  async #renew(): Promise<void> {
+    const sentAt = performance.now();
+    this.#hasNewProgress = false;
+    try {
+      const statements = this.#main.within(this.#periodMs);
+      if (await updateTaskLease(statements, { ...this.#lease, progress: this.#progress })) this.#renewedAt = sentAt;
+      else this.#lose();
+    } catch (error) {
+      this.#log.debug('a lease could not be renewed', { task: this.#lease.name, error });
+      // The lease has run out, so another process may have started the task.
+      if (performance.now() - this.#renewedAt > this.#lease.leaseMs) this.#lose();
+    }
+    this.#renewing = null;
+  }
+
+  #lose(): void {
+    this.#lost.abort(new Error('another process has taken over the task'));
+  }
+}
