@@ -17,7 +17,8 @@ import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { createTestUpstream } from '../support/replay/every-fault.ts';
 import { NOW, dumpTables, emptySyncTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
-import { SOURCES, startSameResponse } from '../support/replay/wrong-response.ts';
+import { startSameResponse } from '../support/replay/wrong-response.ts';
+import { RECORDED_SOURCES } from '../support/recordings/subjects.ts';
 import { RECORDED, needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { startVendorServers } from '../support/replay/all-vendors.ts';
 
@@ -99,7 +100,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
       [ACTIVITIES, 'sales', 'runcible'],
     ] as const) {
       wrong.give(readPayload(file));
-      const read = SOURCES['magic-eden'][source] ?? assert.fail(source);
+      const read = RECORDED_SOURCES['magic-eden'][source] ?? assert.fail(source);
       await ingester.land((await read(createTestUpstream(wrong.url), symbol)).records);
     }
     const { read, changed, refused } = ingester.result();

@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import { readCoingeckoPrices } from '../../src/upstreams/prices/prices.ts';
 import type { WalkOutcome } from '../support/replay/every-fault.ts';
 import { assertValidRecords, createTestUpstream } from '../support/replay/every-fault.ts';
-import { NOW, SOURCES, startSameResponse, summarize } from '../support/replay/wrong-response.ts';
+import { NOW, startSameResponse, summarize } from '../support/replay/wrong-response.ts';
+import { RECORDED_SOURCES, DEGODS } from '../support/recordings/subjects.ts';
 import type { RecordedResponse, Vendor } from '../support/recordings/payloads.ts';
 import {
   RECORDED,
@@ -20,9 +21,9 @@ import {
 import { startReplayServer } from '../support/replay/replay.ts';
 import { createDasStore, dasRoutes } from '../support/replay/das.ts';
 import { coingeckoRoutes } from '../support/replay/prices.ts';
-import { createMagicEdenBook, DEGODS, magicEdenRoutes } from '../support/replay/magic-eden.ts';
+import { createMagicEdenBook, magicEdenRoutes } from '../support/replay/magic-eden.ts';
 
-const VENDORS = Object.keys(SOURCES) as Vendor[];
+const VENDORS = Object.keys(RECORDED_SOURCES) as Vendor[];
 const answers = Object.entries(RECORDED).filter(
   (entry): entry is [string, RecordedResponse] => entry[1].what === 'answer',
 );
@@ -185,7 +186,7 @@ for (const vendor of VENDORS) {
         const text = readPayload(file);
         replay.give(text);
         const value = parse(text);
-        for (const [source, read] of Object.entries(SOURCES[vendor])) {
+        for (const [source, read] of Object.entries(RECORDED_SOURCES[vendor])) {
           const outcome = await read(createTestUpstream(replay.url), 'magicticket');
           assertValidRecords(outcome.records.filter(({ kind }) => kind !== 'contract'));
           const [object, array] = USUAL[vendor][source] ?? assert.fail(source);
@@ -204,7 +205,7 @@ test(
     const replay = await startSameResponse(t);
     const read = (file: string, source: string, symbol: string): Promise<WalkOutcome> => {
       replay.give(readPayload(`${ME}/${file}.json`));
-      return (SOURCES['magic-eden'][source] ?? assert.fail(source))(createTestUpstream(replay.url), symbol);
+      return (RECORDED_SOURCES['magic-eden'][source] ?? assert.fail(source))(createTestUpstream(replay.url), symbol);
     };
     const at = { chain: 'solana', contractAddress: DEGODS };
     assert.deepEqual((await read('v2_tokens_token_mint_listings', 'listings', 'devnet_zoolana')).records, [
@@ -251,7 +252,7 @@ test(
       [byOwner, { collection: '1 token, 16 refused (grouping: is another collection), not whole' }],
     ] as const) {
       replay.give(JSON.stringify({ ...JSON.parse(readPayload(`helius/${file}.json`)), id: 'mercat' }));
-      for (const [source, read] of Object.entries(SOURCES.helius)) {
+      for (const [source, read] of Object.entries(RECORDED_SOURCES.helius)) {
         const outcome = await read(createTestUpstream(replay.url), '');
         assertValidRecords(outcome.records);
         const others = source === 'tokens' ? 'malformed' : '1 refused (id: is missing)';

@@ -2,7 +2,6 @@
 // own feed do: what comes, what goes, what is believed, and what an unchanged hour costs.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -26,14 +25,15 @@ import {
   addressOf,
   askRow,
   createMagicEdenBook,
-  DEGODS,
+  LANTERNS,
+  LANTERNS_SYMBOL,
   listingRow,
   magicEdenRoutes,
   saleRow,
 } from '../support/replay/magic-eden.ts';
 
 const MINUTE_MS = 60_000;
-const ID = toCollectionId('solana', DEGODS as Address);
+const ID = toCollectionId('solana', LANTERNS as Address);
 const EVM_CONTRACT = '0x8132176f60e9db5288d84feeefae455c8caa3f95';
 const OPENING = { kind: 'feed', snapshot: ['listing'] };
 const ENDING = { kind: 'feed', end: true };
@@ -77,7 +77,7 @@ forEachEngine('the mirror of Solana', (engine) => {
   const startMagicEden = async (t: TestContext) => {
     const book = createMagicEdenBook();
     const replay = await startReplayServer(t, magicEdenRoutes(book));
-    await follow('solana', DEGODS, 'degods');
+    await follow('solana', LANTERNS, LANTERNS_SYMBOL);
     const context = toServiceContext({ MAGICEDEN_URL: replay.url, MAGICEDEN_EVM_URL: replay.url });
     const [listings, sales] = createMagicEdenTasks(context);
     const [asks] = createMagicEdenEvmTasks(context);
@@ -85,8 +85,12 @@ forEachEngine('the mirror of Solana', (engine) => {
       book,
       replay,
       setListings: (all: Record<string, unknown>[]) => {
-        book.listings.set('degods', all);
-        book.stats.set('degods', { symbol: 'degods', listedCount: all.length, floorPrice: 1_000_000_000 });
+        book.listings.set(LANTERNS_SYMBOL, all);
+        book.stats.set(LANTERNS_SYMBOL, {
+          symbol: LANTERNS_SYMBOL,
+          listedCount: all.length,
+          floorPrice: 1_000_000_000,
+        });
       },
       listings: () => run(listings),
       sales: () => run(sales),
@@ -148,7 +152,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     setListings(rows(80));
     await listings();
     now += 5 * MINUTE_MS;
-    book.listings.set('degods', rows(60));
+    book.listings.set(LANTERNS_SYMBOL, rows(60));
     assert.match(String((await listings()).problems), /fewer than counted/);
     setListings(rows(3));
     assert.match(String((await listings()).problems), /not believed yet/);
@@ -159,9 +163,9 @@ forEachEngine('the mirror of Solana', (engine) => {
     const { book, sales, replay } = await startMagicEden(t);
     const newest = NOW / 1_000 - 3_600;
     const all = Array.from({ length: 1_300 }, (_, index) => saleRow(index, newest - index));
-    book.activities.set('degods', all.slice(1_000));
+    book.activities.set(LANTERNS_SYMBOL, all.slice(1_000));
     assert.deepEqual(await sales().then(({ changed, problems }) => [changed, problems]), [300, []]);
-    book.activities.set('degods', all);
+    book.activities.set(LANTERNS_SYMBOL, all);
     replay.fail('server-error', { skip: 1, path: /activities$/ });
     await assert.rejects(sales(), /server-error/);
     const count = async () => (await db.query(`select count(*)::int as count from indexer.sale`))[0]?.['count'];
@@ -181,7 +185,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     await follow('solana', other, 'other');
     setListings(rows(5));
     book.listings.set('other', [listingRow(900, { token: undefined })]);
-    replay.fail('not-found', { path: /degods/ });
+    replay.fail('not-found', { path: /paper_lanterns/ });
     const { problems } = await listings();
     assert.deepEqual(problems, [`${ID}: magic-eden: not-found (404)`]);
     assert.deepEqual(await statuses(), { active: 1 });
@@ -204,14 +208,15 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual(found, { order_hash: `0x${'7'.padStart(64, '0')}`, source: 'magic-eden' });
   });
 
-  test('2,525 real mints come in through DAS: their collection id is lower case, they are not', async (t) => {
-    const file = new URL('../../../shared/data/solana/frantic-bullyz-mints.json', import.meta.url);
-    if (!existsSync(file)) return t.diagnostic('the mints are not at hand: nothing was tested');
-    const mints = JSON.parse(readFileSync(file, 'utf8')) as string[];
-    const collection = assetOf(DEGODS, DEGODS, { grouping: [], content: { metadata: { name: 'DeGods' }, links: {} } });
-    const store = createDasStore([...mints.map((mint) => assetOf(mint, DEGODS)), collection]);
+  test('2,525 mints are read through DAS: the id of their collection is lower case, the mints keep their case', async (t) => {
+    const mints = Array.from({ length: 2_525 }, (_, index) => addressOf('mt', index));
+    const collection = assetOf(LANTERNS, LANTERNS, {
+      grouping: [],
+      content: { metadata: { name: 'Paper Lanterns' }, links: {} },
+    });
+    const store = createDasStore([...mints.map((mint) => assetOf(mint, LANTERNS)), collection]);
     const replay = await startReplayServer(t, dasRoutes(store));
-    await follow('solana', DEGODS, null);
+    await follow('solana', LANTERNS, null);
     const [task] = createDasTasks(toServiceContext({ DAS_URL: replay.url }));
     assert.deepEqual(await run(task).then(({ changed, refused, problems }) => [changed, refused, problems]), [
       2_526,
@@ -226,14 +231,14 @@ forEachEngine('the mirror of Solana', (engine) => {
     await db.query(`update main.collection set name = 'As the operator said'`);
     await run(task);
     const [named] = await db.query(`select name, contract_address from main.collection`);
-    assert.deepEqual(named, { name: 'As the operator said', contract_address: DEGODS });
+    assert.deepEqual(named, { name: 'As the operator said', contract_address: LANTERNS });
   });
 
   const ownListing = (number: number, more: object = {}) => ({
     kind: 'listing',
     source: 'mercat',
     chain: 'solana',
-    contractAddress: DEGODS,
+    contractAddress: LANTERNS,
     mint: addressOf('mint', number),
     id: `place-${number}`,
     priceRaw: String(1_000_000_000 + number),

@@ -20,9 +20,9 @@ import type { Options } from './response-imports.ts';
 import {
   AT,
   CONTRACT,
-  atDegods,
+  atLanterns,
   createResponseImports,
-  degods,
+  lanterns,
   envelope,
   lines,
   range,
@@ -33,7 +33,7 @@ import { emptyTables, toContext } from '../../support/service/intake.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { assetOf } from '../../support/replay/das.ts';
-import { addressOf, DEGODS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
+import { addressOf, LANTERNS, LANTERNS_SYMBOL, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
 
 forEachEngine('rows of recorded answers that do not land', (engine) => {
   let db: Database;
@@ -49,7 +49,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
 
   test('says in words what became of the rows; a dry run keeps nothing', async () => {
     const rows = range(5, (index) => saleRow(index, 1_770_000_000, index === 0 ? { type: 'bid' } : {}));
-    const dry = await run('magic-eden-activities', JSON.stringify(rows), { args: [...degods, '--dry-run'] });
+    const dry = await run('magic-eden-activities', JSON.stringify(rows), { args: [...lanterns, '--dry-run'] });
     assert.match(
       dry.stdout,
       /^dry run: 4 records .*: 4 inserted, 0 updated, 0 unchanged, 0 refused, in .* s\nrows in the answers: 5, pages: 1, rows left out: 1 \(1 no sale\)\n$/,
@@ -59,7 +59,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
 
   describe('what does not land is named by its page and row', () => {
     const refusalsOf = async (content: string, options: Options & { format?: AnswerFormat } = {}) => {
-      const { format = 'magic-eden-listings', args = atDegods, ...connection } = options;
+      const { format = 'magic-eden-listings', args = atLanterns, ...connection } = options;
       const file = path.join(dir, 'refused.ndjson');
       const loaded = await load(format, content, { args: [...args, '--refused', file], ...connection });
       const refused = readFileSync(file, 'utf8')
@@ -179,20 +179,24 @@ describe('what the answers are about is told, or asked for, before anything is c
       /^--set slug: --format opensea-nfts takes chain, contractAddress/,
     ],
     ['magic-eden-asks', { contractAddress: CONTRACT, chain: 'ink' }, /^--set chain: Magic Eden has no asks on ink/],
-    ['magic-eden-activities', { contractAddress: DEGODS }, /needs --set symbol=SYMBOL \(the name that Magic Eden has/],
+    [
+      'magic-eden-activities',
+      { contractAddress: LANTERNS },
+      /needs --set symbol=SYMBOL \(the name that Magic Eden has/,
+    ],
     [
       'magic-eden-listings',
-      { contractAddress: DEGODS, symbol: 'degods' },
+      { contractAddress: LANTERNS, symbol: LANTERNS_SYMBOL },
       /needs --set at=TIME \(when the answers were recorded/,
     ],
     [
       'magic-eden-listings',
-      { contractAddress: DEGODS, symbol: 'x', at: 'yesterday' },
+      { contractAddress: LANTERNS, symbol: 'x', at: 'yesterday' },
       /^--set at: must be an ISO 8601 time/,
     ],
     [
       'magic-eden-listings',
-      { contractAddress: DEGODS, symbol: 'x', at: '2999-01-01T00:00:00Z' },
+      { contractAddress: LANTERNS, symbol: 'x', at: '2999-01-01T00:00:00Z' },
       /^--set at: .* is in the future/,
     ],
     [

@@ -10,23 +10,25 @@ import type { Database } from '../../../src/database/port.ts';
 import {
   AT,
   CONTRACT,
-  atDegods,
+  atLanterns,
   createResponseImports,
-  degods,
+  lanterns,
   envelope,
   lines,
   range,
   set,
 } from './response-imports.ts';
 import { dumpTables, emptyTables } from '../../support/service/intake.ts';
-import { APES, GHOSTS, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay/opensea.ts';
-import { findPayload } from '../../support/recordings/payloads.ts';
+import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay/opensea.ts';
+import { parseFixture, readFixture } from '../../support/fixtures.ts';
 import { startReplayServer } from '../../support/replay/replay.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
-import { assetOf, FAMOUS_FOX } from '../../support/replay/das.ts';
-import { addressOf, askRow, DEGODS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
+import { assetOf } from '../../support/replay/das.ts';
+import { addressOf, askRow, LANTERNS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
 
 const POLYGON_WETH = '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619';
+/** The contract of `orders-2023.json`. */
+const KITES = '0x7f57bc32ee0034fa9a41fac7df1d2c0e5782b9ad';
 const apes = set({ chain: 'apechain', contractAddress: APES.contract });
 
 /** Pages as OpenSea gives them, by the vendor's document. */
@@ -144,12 +146,14 @@ forEachEngine('recorded answers', (engine) => {
     assert.deepEqual([code, summary.read, Object.values(summary.answers.leftOut)], [0, 0, [5]]);
   });
 
-  test('OpenSea orders that were recorded in 2023', async (t) => {
-    const recorded = findPayload('opensea/orders_listings_v2.seaport15.json');
-    if (recorded === null) return t.diagnostic('the recorded orders are not at hand: nothing was tested');
-    const args = set({ chain: 'ethereum', contractAddress: GHOSTS.contract });
-    const { code, summary } = await landInEveryForm('opensea-listings', [JSON.parse(recorded)], args);
-    assert.deepEqual([code, summary.inserted, summary.answers.rows], [0, 4, 4]);
+  test('OpenSea orders of the interface of 2023', async () => {
+    const args = set({ chain: 'ethereum', contractAddress: KITES });
+    const { code, summary } = await landInEveryForm(
+      'opensea-listings',
+      [parseFixture('opensea/orders-2023.json')],
+      args,
+    );
+    assert.deepEqual([code, summary.inserted, summary.answers.rows], [0, 1, 1]);
   });
 
   test('Magic Eden listings with their tokens, at the time that was told, at exact prices', async () => {
@@ -157,7 +161,7 @@ forEachEngine('recorded answers', (engine) => {
       range(100, (index) => listingRow(index)),
       range(7, (index) => listingRow(100 + index, index === 3 ? { seller: 'x' } : {})),
     ];
-    const { code, stderr, summary, dump } = await landInEveryForm('magic-eden-listings', pages, atDegods);
+    const { code, stderr, summary, dump } = await landInEveryForm('magic-eden-listings', pages, atLanterns);
     assert.equal(code, 1);
     assert.match(stderr, /^file: page 2, row 4: seller: is not an address of the family solana\n$/);
     assert.deepEqual(
@@ -174,36 +178,30 @@ forEachEngine('recorded answers', (engine) => {
       '"@"',
       '123456789.123456789',
     );
-    assert.equal((await load('magic-eden-listings', wide, { args: atDegods })).code, 0);
+    assert.equal((await load('magic-eden-listings', wide, { args: atLanterns })).code, 0);
     const [price] = await db.query('select max(price_raw)::text as price from indexer.listing');
     assert.deepEqual(price, { price: '123456789123456789' });
   });
 
-  test('a Magic Eden listing that was recorded, as it came', async (t) => {
-    const recorded = findPayload('magiceden-solana/recorded_collections_listings.degods-2025-07.json');
-    if (recorded === null) return t.diagnostic('the recorded listing is not at hand: nothing was tested');
-    const { code, summary } = await load('magic-eden-listings', recorded, { args: atDegods });
-    assert.deepEqual([code, summary.inserted, summary.answers], [0, 2, { pages: 1, rows: 1, leftOut: {} }]);
-    const [row] = await db.query('select price_raw::text as price from indexer.listing');
-    assert.deepEqual(row, { price: '5388500000' });
-    assert.equal((await load('magic-eden-listings', recorded, { args: atDegods })).summary.unchanged, 2);
+  test('Magic Eden responses as they are received', async () => {
+    const listings = await load('magic-eden-listings', readFixture('magic-eden/listings.json'), { args: atLanterns });
+    assert.deepEqual([listings.code, listings.summary.inserted], [0, 3]);
+    assert.deepEqual(listings.summary.answers, { pages: 1, rows: 2, leftOut: {} });
+    const rows = await db.query('select price_raw::text as price from indexer.listing order by price_raw');
+    assert.deepEqual(rows, [{ price: '4207500000' }, { price: '9000000000' }]);
+    const activities = await load('magic-eden-activities', readFixture('magic-eden/activities.json'), {
+      args: lanterns,
+    });
+    assert.deepEqual([activities.code, activities.summary.inserted], [0, 1]);
+    assert.deepEqual(activities.summary.answers, { pages: 1, rows: 4, leftOut: { 'no sale': 3 } });
   });
 
   test('Magic Eden activities: sales land, the others are counted in words', async () => {
     const seconds = Date.parse(AT) / 1_000;
     const rows = range(40, (index) => saleRow(index, seconds - index, index % 4 === 0 ? { type: 'bid' } : {}));
-    const { code, summary } = await landInEveryForm('magic-eden-activities', [rows, []], degods);
+    const { code, summary } = await landInEveryForm('magic-eden-activities', [rows, []], lanterns);
     assert.deepEqual([code, summary.inserted], [0, 30]);
     assert.deepEqual(summary.answers, { pages: 2, rows: 40, leftOut: { 'no sale': 10 } });
-  });
-
-  test('Magic Eden activities that were recorded, as they came', async (t) => {
-    const recorded = findPayload('magiceden-solana/v2_wallets_owner_activities.json');
-    if (recorded === null) return t.diagnostic('the recorded activities are not at hand: nothing was tested');
-    const args = set({ chain: 'solana', contractAddress: DEGODS, symbol: 'runcible' });
-    const { code, summary } = await load('magic-eden-activities', recorded, { args });
-    assert.deepEqual([code, summary.inserted, summary.answers.pages], [0, 1, 1]);
-    assert.equal((await load('magic-eden-activities', recorded, { args })).summary.unchanged, 1);
   });
 
   test('Magic Eden asks on an EVM chain: those in another currency are left out in words', async () => {
@@ -254,16 +252,12 @@ forEachEngine('recorded answers', (engine) => {
     assert.equal(batch.stderr, 'file: page 1, row 5: id: is no asset of the family solana\n');
   });
 
-  test('DAS assets that were recorded: of one collection, and of a wallet each in its own', async (t) => {
-    const foxes = findPayload('helius/getAssetsByCreator.famous-fox.50.json');
-    const wallet = findPayload('helius/getAssetsByOwner.50.json');
-    if (foxes === null || wallet === null)
-      return t.diagnostic('the recorded assets are not at hand: nothing was tested');
-    const ofOne = await load('das-assets', foxes, { args: set({ contractAddress: FAMOUS_FOX }) });
-    assert.deepEqual([ofOne.code, ofOne.summary.inserted], [0, 50]);
-    const ofWallet = await landInEveryForm('das-assets', [JSON.parse(wallet)], []);
-    assert.equal(ofWallet.code, 0);
-    assert.equal(ofWallet.summary.inserted, 11);
-    assert.deepEqual(ofWallet.summary.answers.leftOut, { 'fungible, burnt, unknown there, or of no collection': 39 });
+  test('DAS assets of one collection, and of a wallet each in its own collection', async () => {
+    const args = set({ contractAddress: LANTERNS });
+    const ofOne = await load('das-assets', readFixture('das/assets-by-group.json'), { args });
+    assert.deepEqual([ofOne.code, ofOne.summary.inserted], [0, 8]);
+    const ofWallet = await landInEveryForm('das-assets', [parseFixture('das/assets-by-owner.json')], []);
+    assert.deepEqual([ofWallet.code, ofWallet.summary.inserted], [0, 2]);
+    assert.deepEqual(ofWallet.summary.answers.leftOut, { 'fungible, burnt, unknown there, or of no collection': 6 });
   });
 });

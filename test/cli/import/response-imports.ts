@@ -10,7 +10,7 @@ import { createChains } from '../../../src/core/chains.ts';
 import { LocalIntake } from '../../../src/intake/connection.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { NOW, toContext } from '../../support/service/intake.ts';
-import { DEGODS } from '../../support/replay/magic-eden.ts';
+import { LANTERNS, LANTERNS_SYMBOL } from '../../support/replay/magic-eden.ts';
 
 /** When answers that do not tell were recorded. */
 export const AT = '2026-05-30T12:00:00.000Z';
@@ -20,8 +20,8 @@ export const world = { chains: () => createChains(), clock: () => NOW };
 
 export const set = (fields: Record<string, string>) =>
   Object.entries(fields).flatMap(([field, value]) => ['--set', `${field}=${value}`]);
-export const degods = set({ contractAddress: DEGODS, symbol: 'degods' });
-export const atDegods = [...degods, ...set({ at: AT })];
+export const lanterns = set({ contractAddress: LANTERNS, symbol: LANTERNS_SYMBOL });
+export const atLanterns = [...lanterns, ...set({ at: AT })];
 export const range = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
 export const lines = (answers: readonly unknown[]) => answers.map((answer) => `${JSON.stringify(answer)}\n`).join('');

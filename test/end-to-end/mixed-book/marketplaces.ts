@@ -1,13 +1,12 @@
-// Two marketplaces that tell listings of one collection, as the replay server answers for them: OpenSea's listings around signed
-// orders, Magic Eden's asks in both of their shapes. The rows are the recorded ones with the terms of the orders given; what
-// may be concluded from them is no business of this file.
+// Two marketplaces on the replay server that list one collection: OpenSea's listings around signed orders, Magic Eden's asks in both of their
+// shapes. The rows are the fixtures' with the terms of the given orders.
 
 import type { Address, Hex } from 'viem';
 import { getAddress, zeroAddress } from 'viem';
 import type { OrderComponents } from '../../../devnet/orders.ts';
 import { askRow } from '../../support/replay/magic-eden.ts';
-import { makeCollection, openseaRoutes, readRecordedOrders } from '../../support/replay/opensea.ts';
-import { findPayload } from '../../support/recordings/payloads.ts';
+import { parseFixture } from '../../support/fixtures.ts';
+import { makeCollection, openseaRoutes } from '../../support/replay/opensea.ts';
 import type { Route } from '../../support/replay/replay.ts';
 
 type Json = Record<string, any>;
@@ -71,7 +70,7 @@ export function venueRoutes(venues: Venues): Route[] {
       answer: ({ query }) => {
         if (query.get('collectionId') !== contract || query.get('chain') !== 'ethereum') return { asks: [] };
         const toRow = (listing: MarketplaceListing, index: number) =>
-          index % 2 === 0 ? toAskRow(listing) : toRecordedAskRow(listing);
+          index % 2 === 0 ? toAskRow(listing) : toOlderAskRow(listing);
         const from = query.get('continuation');
         const { rows, next } = cut(toRows(magicEden, toRow), from, Number(query.get('limit') ?? 20));
         return { asks: rows, ...(next !== null && { continuation: next }) };
@@ -107,13 +106,7 @@ export function tokenOf({ components }: Pick<MarketplaceListing, 'components'>):
   return (components.offer[0]?.identifierOrCriteria ?? 0n).toString();
 }
 
-/** The frame of the recorded order; empty where the records are not at hand. */
-function recordedParameters(): Json {
-  const text = readRecordedOrders();
-  return text === null ? {} : (JSON.parse(text) as Json)['orders'][0].protocol_data.parameters;
-}
-
-let parameters: Json | null = null;
+const { parameters } = parseFixture('opensea/orders-2023.json').orders[0].protocol_data;
 
 export function toOpenSeaRow(listing: MarketplaceListing): Json {
   const { hash, components, listedAt, status = 'ACTIVE' } = listing;
@@ -124,7 +117,6 @@ export function toOpenSeaRow(listing: MarketplaceListing): Json {
   const wire = JSON.parse(
     JSON.stringify(components, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
   ) as Json;
-  parameters ??= recordedParameters();
   return {
     order_hash: hash,
     chain: 'ethereum',
@@ -163,18 +155,16 @@ export function toAskRow(listing: MarketplaceListing): Json {
   });
 }
 
-let recordedAsk: Json | null = null;
+const [OLDER_ASK] = parseFixture('magic-eden/asks-v3.json').orders;
 
-/** As it was recorded, with the terms of the order. */
-function toRecordedAskRow(listing: MarketplaceListing): Json {
+/** As the older interface has it, with the terms of the order. */
+function toOlderAskRow(listing: MarketplaceListing): Json {
   const { hash, components, listedAt } = listing;
   const contract = components.offer[0]?.token ?? zeroAddress;
-  const text = findPayload('magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json');
-  recordedAsk ??= text === null ? {} : (JSON.parse(text) as Json)['orders'][0];
   const raw = priceOf(listing).toString();
   const amount = { raw, decimal: Number(raw) / 1e18, usd: null, native: Number(raw) / 1e18 };
   return {
-    ...recordedAsk,
+    ...OLDER_ASK,
     id: hash,
     kind: 'seaport-v1.6',
     side: 'sell',

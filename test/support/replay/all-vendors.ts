@@ -9,13 +9,21 @@ import type { Address, AssetId } from '../../../src/core/address.ts';
 import { toCollectionId } from '../../../src/core/collection.ts';
 import { assetOf, createDasStore, dasRoutes } from './das.ts';
 import { createFeedStore, feedRoutes } from './feed.ts';
-import { addressOf, askRow, createMagicEdenBook, DEGODS, listingRow, magicEdenRoutes, saleRow } from './magic-eden.ts';
+import {
+  addressOf,
+  askRow,
+  createMagicEdenBook,
+  LANTERNS,
+  LANTERNS_SYMBOL,
+  listingRow,
+  magicEdenRoutes,
+  saleRow,
+} from './magic-eden.ts';
 import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from './opensea.ts';
 import type { ReplayServer } from './replay.ts';
 import { startReplayServer } from './replay.ts';
 import { coinbaseRoutes, coingeckoRoutes } from './prices.ts';
 
-const SYMBOL = 'degods';
 const ASKED = `0x${'a5'.repeat(20)}`;
 const DAY_S = 86_400;
 const LONG_MS = 7 * DAY_S * 1_000;
@@ -23,8 +31,8 @@ const LONG_MS = 7 * DAY_S * 1_000;
 /** What is followed, as `mercat collections add` takes it. */
 export const FOLLOWED = [
   { chain: 'apechain', address: APES.contract, opensea: APES.slug, magiceden: null },
-  { chain: 'solana', address: DEGODS, opensea: null, magiceden: SYMBOL },
-  { chain: 'polygon', address: ASKED, opensea: null, magiceden: SYMBOL },
+  { chain: 'solana', address: LANTERNS, opensea: null, magiceden: LANTERNS_SYMBOL },
+  { chain: 'polygon', address: ASKED, opensea: null, magiceden: LANTERNS_SYMBOL },
 ] as const;
 
 export const SERVERS = ['opensea', 'magicEden', 'das', 'feed', 'coinbase', 'coingecko'] as const;
@@ -68,12 +76,16 @@ export async function startVendorServers(
     const sold = numbers.slice(-salesUpTo);
     apes.sales = sold.map((n) => ({ tokenId: String(n), raw: 5n, tx: makeHash(70_000 + n), soldAt: listedAt + n }));
     book.listings.set(
-      SYMBOL,
+      LANTERNS_SYMBOL,
       numbers.map((n) => listingRow(n)),
     );
-    book.stats.set(SYMBOL, { symbol: SYMBOL, listedCount: numbers.length, floorPrice: 1_000_000_000 });
+    book.stats.set(LANTERNS_SYMBOL, {
+      symbol: LANTERNS_SYMBOL,
+      listedCount: numbers.length,
+      floorPrice: 1_000_000_000,
+    });
     book.activities.set(
-      SYMBOL,
+      LANTERNS_SYMBOL,
       sold.toReversed().map((n) => saleRow(n, listedAt + n)),
     );
     book.asks.set(
@@ -81,8 +93,8 @@ export async function startVendorServers(
       numbers.map((n) => askRow(n + 500_000, ASKED, { chain: 'polygon', ...inNative('POL') })),
     );
     das.assets = [
-      assetOf(DEGODS, 'nothing', { grouping: [] }),
-      ...numbers.map((n) => assetOf(addressOf('das', n), DEGODS)),
+      assetOf(LANTERNS, 'nothing', { grouping: [] }),
+      ...numbers.map((n) => assetOf(addressOf('das', n), LANTERNS)),
     ];
     feed.lines = [
       { kind: 'feed', snapshot: ['listing'] },
@@ -168,7 +180,7 @@ function ownListing(n: number, listedAt: number): object {
     kind: 'listing',
     source: 'mercat',
     chain: 'solana',
-    contractAddress: DEGODS,
+    contractAddress: LANTERNS,
     mint: addressOf('mint', n),
     id: `own-${n}`,
     priceRaw: String(9_000_000_000 + n),

@@ -1,12 +1,11 @@
-// A DAS endpoint as the replay server answers for it: recorded assets, in pages cut as the documentation says. Only the frame
-// of an answer, and the assets that stand for collections, are made.
+// A DAS endpoint for the replay server: the assets of a test, in pages as the vendor's document describes them. A method that nothing here
+// calls gets its recorded response, where the recordings are there.
 
-import { findRecordedRpcResponse, findPayload } from '../recordings/payloads.ts';
+import { findRecordedRpcResponse } from '../recordings/payloads.ts';
+import { parseFixture } from '../fixtures.ts';
 import type { ReplayRequest, Route } from './replay.ts';
 
 type Json = Record<string, any>;
-
-export const FAMOUS_FOX = 'BUjZjAS2vbbb65g7Z1Ca9ZRVYoJscURG5L3AkVvHP9ac';
 
 export type DasStore = {
   assets: Json[];
@@ -17,15 +16,16 @@ export type DasStore = {
   asked: { method: string; params: Json }[];
 };
 
-/** The recorded assets: 50 of one creator, 50 of one wallet. Null where they are not at hand. */
-export function readRecordedAssets(): { foxes: Json[]; wallet: Json[] } | null {
-  const foxes = findPayload('helius/getAssetsByCreator.famous-fox.50.json');
-  const wallet = findPayload('helius/getAssetsByOwner.50.json');
-  if (foxes === null || wallet === null) return null;
-  return { foxes: JSON.parse(foxes).result.items, wallet: JSON.parse(wallet).result.items };
+/** The fixture's assets: those of one collection, those of one wallet, and the asset that stands for the collection. */
+export function readDasFixtures(): { group: Json[]; wallet: Json[]; collection: Json } {
+  return {
+    group: parseFixture('das/assets-by-group.json').result.items,
+    wallet: parseFixture('das/assets-by-owner.json').result.items,
+    collection: parseFixture('das/collection.json').result,
+  };
 }
 
-/** By the schema: an asset as the recorded ones are. */
+/** A small asset of a collection, for tests that need thousands. */
 export function assetOf(mint: string, collection: string, more: Json = {}): Json {
   return {
     interface: 'Custom',
@@ -37,13 +37,6 @@ export function assetOf(mint: string, collection: string, more: Json = {}): Json
     token_info: { supply: 1, decimals: 0 },
     ...more,
   };
-}
-
-/** The asset that stands for a collection, from what the recorded ones repeat of it. */
-export function collectionAssetOf(recorded: Json): Json {
-  const { group_value: id, collection_metadata: metadata } = recorded['grouping'][0];
-  const { name, description, image } = metadata;
-  return { ...recorded, id, grouping: [], content: { metadata: { name, description }, links: { image } } };
 }
 
 export function createDasStore(assets: Json[] = []): DasStore {
@@ -61,11 +54,7 @@ function answer(store: DasStore, { body }: ReplayRequest): Json {
   if (recorded !== null) return recorded;
   const result = find(store, method, params);
   if (result === undefined) {
-    return {
-      jsonrpc: '2.0',
-      id,
-      error: { code: -32000, message: 'Database Error: RecordNotFound Error: Asset Not Found' },
-    };
+    return { ...parseFixture('das/not-found.json'), id };
   }
   return { jsonrpc: '2.0', id, result: store.spoil(result, method) };
 }

@@ -1,16 +1,18 @@
-// Magic Eden as the replay server answers for it: a book of listings made of the recorded one, pages cut by offset as the
-// vendor's document says, sales and tokens from its examples, and asks of the EVM side by schema. What nothing here asks is
-// answered as it was recorded.
+// Magic Eden for the replay server: books of listings, sales, tokens and asks that a test fills, in pages as the vendor's document describes
+// them. An operation that nothing here calls gets its recorded response, where the recordings are there.
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { findPayload, recordedRoutes } from '../recordings/payloads.ts';
+import { parseFixture } from '../fixtures.ts';
+import { recordedRoutes } from '../recordings/payloads.ts';
 import { ReplayResponse } from './replay.ts';
 import type { Route } from './replay.ts';
 
 type Json = Record<string, any>;
 
-export const DEGODS = '6XxjKYFbcndh2gDcsUrmZgVEsoDxXMnfsaGY6fpTJzNr';
+/** The Solana collection of the fixtures: its mint, and the symbol that Magic Eden has for it. */
+export const LANTERNS = 'APieyPzspuhuiLerium3K7wTo7gLFqt1vG4yG8nz4Phu';
+export const LANTERNS_SYMBOL = 'paper_lanterns';
 
 export type MagicEdenBook = {
   /** Rows by symbol, in the order in which they are shown. */
@@ -35,42 +37,38 @@ export function createMagicEdenBook(): MagicEdenBook {
   };
 }
 
-/** The recorded answers, or null where they are not at hand. */
-export function readMagicEden(name: string): any {
-  const text = findPayload(`magiceden-solana/${name}.json`);
-  return text === null ? null : JSON.parse(text);
-}
-
 /** A Solana address, another one for each tag and number. */
 export function addressOf(tag: string, number: number): string {
   return base58.encode(createHash('sha256').update(`${tag} ${number}`).digest());
 }
 
-/** A listing as the recorded one is, of another token; without the file, as the document has it. */
+const LISTING: Json = parseFixture('magic-eden/listings.json')[0];
+const SALE: Json = parseFixture('magic-eden/activities.json')[1];
+const ASK: Json = parseFixture('magic-eden/asks.json').asks[0];
+
+/** The fixture's listing, of another token at another price. */
 export function listingRow(number: number, more: Json = {}): Json {
-  const [recorded] = readMagicEden('recorded_collections_listings.degods-2025-07') ?? [{ token: {}, expiry: -1 }];
   const lamports = 1_000_000_000 + number * 1_000_000;
   const mint = addressOf('mint', number);
   return {
-    ...recorded,
+    ...LISTING,
     pdaAddress: addressOf('pda', number),
     tokenMint: mint,
     seller: addressOf('se', number % 7),
     price: lamports / 1e9,
     priceInfo: { solPrice: { rawAmount: String(lamports), decimals: 9 } },
     rarity: { meInstant: { rank: number + 1 } },
-    token: { ...recorded.token, mintAddress: mint, collection: 'degods', name: `DeGod #${number}` },
+    token: { ...LISTING['token'], mintAddress: mint, name: `Lantern #${number}` },
     ...more,
   };
 }
 
+/** The fixture's sale, of another token at another time. */
 export function saleRow(number: number, seconds: number, more: Json = {}): Json {
   return {
+    ...SALE,
     signature: `sig${addressOf('s', number)}`.padEnd(88, 'y'),
-    type: 'buyNow',
-    source: 'magiceden_v2',
     tokenMint: addressOf('mint', number),
-    collectionSymbol: 'degods',
     slot: 1,
     blockTime: seconds,
     buyer: addressOf('bu', number),
@@ -80,26 +78,14 @@ export function saleRow(number: number, seconds: number, more: Json = {}): Json 
   };
 }
 
-/** By the schema of the document: nothing of v4 was recorded. */
+/** The fixture's ask, of another token of another contract. */
 export function askRow(number: number, contract: string, more: Json = {}): Json {
   return {
+    ...ASK,
     id: `0x${number.toString(16).padStart(64, '0')}`,
-    kind: 'ASK',
-    status: 'active',
     maker: `0x${(number % 5).toString(16).padStart(40, 'b')}`,
-    price: {
-      amount: { raw: String(10n ** 18n + BigInt(number)) },
-      currency: { contract: `0x${'0'.repeat(40)}`, symbol: 'ETH', decimals: 18, displayName: 'Ether' },
-    },
-    quantity: { filled: '0', remaining: '1' },
-    expiry: { validUntil: '2030-01-01T00:00:00.000Z' },
-    source: 'MAGICEDEN',
-    fees: { royaltyBp: 0, makerMarketplaceBp: 0, takerMarketplaceBp: 0, lpFeeBp: 0 },
-    createdAt: '2025-05-01T06:01:09.000Z',
-    chain: 'ethereum',
-    protocol: 'ERC721',
+    price: { ...ASK['price'], amount: { raw: String(10n ** 18n + BigInt(number)) } },
     contract,
-    contractData: { orderContractKind: 'seaport-v1.6' },
     assetId: `${contract}:${number}`,
     ...more,
   };

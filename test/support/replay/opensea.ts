@@ -1,17 +1,14 @@
-// OpenSea v2 as a table of routes for the replay server. Statistics and orders are recorded; for all else nothing was, and the
-// answers are made by the schemas of the vendor's document of August 2026 (opensea.test.ts holds them against it).
+// OpenSea v2 for the replay server: collections that a test describes, in the shapes of the fixtures. An operation that nothing here calls
+// gets its recorded response, where the recordings are there. test/recordings/opensea.test.ts holds the shapes against the vendor's document.
 
 import type { TokenStandard } from '../../../src/core/evm.ts';
-import { findPayload, recordedRoutes } from '../recordings/payloads.ts';
+import { parseFixture } from '../fixtures.ts';
+import { recordedRoutes } from '../recordings/payloads.ts';
 import type { Route } from './replay.ts';
 import { ReplayResponse } from './replay.ts';
 
-export const GHOSTS = { slug: 'the-weirdo-ghost-gang', contract: '0x9401518f4ebba857baa879d9f76e1cc8b31ed197' };
 export const APES = { slug: 'ape-things', contract: `0x${'a9'.repeat(20)}` };
 const OPENSEA_FEE = '0x0000a26b00c1f0df003000390027140000faa719';
-const CREATOR = `0x${'c0'.repeat(20)}`;
-const SEAPORT_16 = '0x0000000000000068f116a894984e2db1123eb395';
-const CREATED = '2024-10-20T08:00:00.123456+00:00';
 const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
 export type ServedListing = {
@@ -61,7 +58,7 @@ export function makeCollection(part: Partial<ServedCollection> = {}): ServedColl
   return { ...APES, chain: 'ape_chain', symbol: 'APE', listings: [], sales: [], tokens: [], ...part };
 }
 
-/** Routes for the made collections, and the recorded ones where the records are at hand. */
+/** Routes for these collections, behind those of the recorded responses. */
 export function openseaRoutes(collections: readonly ServedCollection[] = []): Route[] {
   const bySlug = (slug: string | undefined) => collections.find((one) => one.slug === slug);
   const byContract = (groups: Readonly<Record<string, string>>) =>
@@ -69,7 +66,6 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
   const paging = { parameter: 'next', nextField: 'next' };
   return [
     ...recordedRoutes('opensea'),
-    ...recordedOrderRoutes(),
     {
       path: /\/api\/v2\/chain\/(?<chain>[^/]+)\/contract\/(?<address>[^/]+)/,
       origin: 'schema',
@@ -152,47 +148,6 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
   ];
 }
 
-type RecordedOrder = Readonly<Record<string, unknown>> & {
-  order_hash: string;
-  current_price: string;
-  listing_time: number;
-  protocol_address: string;
-  protocol_data: unknown;
-  remaining_quantity: number;
-};
-
-/** The recorded answer of the interface of 2023, as text. */
-export function readRecordedOrders(): string | null {
-  return findPayload('opensea/orders_listings_v2.seaport15.json');
-}
-
-/** The four recorded orders in the frame that listings have now. */
-function recordedOrderRoutes(): Route[] {
-  const orders = readRecordedOrders();
-  if (orders === null) return [];
-  const { orders: rows } = JSON.parse(orders) as { orders: RecordedOrder[] };
-  const listings = rows.map((row) => ({
-    order_hash: row.order_hash,
-    chain: 'ethereum',
-    protocol_data: row.protocol_data,
-    protocol_address: row.protocol_address,
-    asset: { identifier: '5333', contract: GHOSTS.contract },
-    remaining_quantity: row.remaining_quantity,
-    order_created_at: row.listing_time,
-    price: { current: { currency: 'ETH', decimals: 18, value: row.current_price } },
-    type: 'basic',
-    status: 'ACTIVE',
-  }));
-  return [
-    {
-      path: new RegExp(`/api/v2/listings/collection/${GHOSTS.slug}/(?:all|best)`),
-      origin: 'recorded rows',
-      paging: { parameter: 'next', nextField: 'next' },
-      answer: ({ query }) => toPage('listings', listings, query),
-    },
-  ];
-}
-
 /** A page, and a cursor for the next one where there is more. */
 function toPage(name: string, rows: readonly unknown[], query: URLSearchParams): Record<string, unknown> {
   const limit = Number(query.get('limit') ?? 20);
@@ -203,47 +158,31 @@ function toPage(name: string, rows: readonly unknown[], query: URLSearchParams):
   return { [name]: rows.slice(start, end), ...next };
 }
 
+const CONTRACT = parseFixture('opensea/contract.json');
+const COLLECTION = parseFixture('opensea/collection.json');
+const [LISTING] = parseFixture('opensea/listings.json').listings;
+const [SALE] = parseFixture('opensea/events.json').asset_events;
+const { nft: NFT } = parseFixture('opensea/nft.json');
+const [LISTED_NFT] = parseFixture('opensea/nfts.json').nfts;
+
 function toContract({ contract, chain, slug, standard = 'erc721' }: ServedCollection): unknown {
-  return { address: contract, chain, collection: slug, contract_standard: standard, name: 'Ape Things' };
+  return { ...CONTRACT, address: contract, chain, collection: slug, contract_standard: standard };
 }
 
-function toCollection({ slug, contract, chain, symbol, tokens, createdText = CREATED }: ServedCollection): unknown {
-  const currency = {
-    symbol,
-    address: NO_ADDRESS,
-    chain,
-    image: 'https://pictures.example/coin.png',
-    name: symbol,
-    decimals: 18,
-    eth_price: '0.0002',
-    usd_price: '0.61',
-  };
+function toCollection({ slug, contract, chain, symbol, tokens, createdText }: ServedCollection): unknown {
+  const { listing_currency: currency } = COLLECTION.pricing_currencies;
   return {
+    ...COLLECTION,
     collection: slug,
-    name: 'Ape Things',
-    description: 'Things of apes, and “quotes”.',
-    image_url: 'https://pictures.example/things.png',
-    banner_image_url: 'https://pictures.example/banner.png',
-    owner: CREATOR,
-    safelist_status: 'verified',
-    category: 'pfps',
-    is_disabled: false,
-    is_nsfw: false,
-    trait_offers_enabled: true,
-    collection_offers_enabled: true,
     opensea_url: `https://opensea.io/collection/${slug}`,
-    project_url: '',
     contracts: [{ address: contract, chain }],
-    editors: [CREATOR],
-    fees: [
-      { fee: 1, recipient: OPENSEA_FEE, required: true },
-      { fee: 4.25, recipient: CREATOR, required: false },
-      { fee: 0.5, recipient: makeAddress(7), required: false },
-    ],
     total_supply: tokens.length,
     unique_item_count: tokens.length,
-    created_date: createdText,
-    pricing_currencies: { listing_currency: currency, offer_currency: { ...currency, symbol: `W${symbol}` } },
+    ...(createdText !== undefined && { created_date: createdText }),
+    pricing_currencies: {
+      listing_currency: { ...currency, chain, symbol, name: symbol },
+      offer_currency: { ...currency, chain, symbol: `W${symbol}`, name: symbol },
+    },
   };
 }
 
@@ -274,11 +213,15 @@ function toListing(listing: ServedListing, made: ServedCollection): unknown {
     recipient,
   });
   const contract = listing.contract ?? made.contract;
+  const { protocol_data: data } = LISTING;
   return {
+    ...LISTING,
     order_hash: hash,
     chain: made.chain,
     protocol_data: {
+      ...data,
       parameters: {
+        ...data.parameters,
         offerer: seller,
         offer: [
           {
@@ -292,17 +235,8 @@ function toListing(listing: ServedListing, made: ServedCollection): unknown {
         consideration: [pay(seller, total - fee), pay(OPENSEA_FEE, fee)],
         startTime: String(listedAt),
         endTime: String(listedAt + 86_400 * 180),
-        orderType: 0,
-        zone: NO_ADDRESS,
-        zoneHash: makeHash(0),
-        salt: '24446860302761739304752683030156737591518664810215442929805094493721747150166',
-        conduitKey: makeHash(1),
-        totalOriginalConsiderationItems: 2,
-        counter: 0,
       },
-      signature: `0x${'5e'.repeat(64)}`,
     },
-    protocol_address: SEAPORT_16,
     asset: { identifier: tokenId, contract },
     remaining_quantity: quantity,
     order_created_at: listedAt,
@@ -315,11 +249,10 @@ function toListing(listing: ServedListing, made: ServedCollection): unknown {
 function toSale(sale: ServedSale, made: ServedCollection): unknown {
   const { token, symbol, decimals } = sale.currency ?? { token: NO_ADDRESS, symbol: made.symbol, decimals: 18 };
   return {
-    event_type: 'sale',
+    ...SALE,
     event_timestamp: sale.soldAt,
     transaction: sale.tx,
     order_hash: makeHash(sale.soldAt),
-    protocol_address: SEAPORT_16,
     chain: made.chain,
     payment: { quantity: sale.raw.toString(), token_address: token, decimals, symbol },
     closing_date: sale.soldAt,
@@ -332,29 +265,19 @@ function toSale(sale: ServedSale, made: ServedCollection): unknown {
 
 function toNft(identifier: string, { slug, contract, standard = 'erc721' }: ServedCollection): Record<string, unknown> {
   return {
+    ...LISTED_NFT,
     identifier,
     collection: slug,
     contract,
     token_standard: standard,
     name: `Thing #${identifier}`,
-    description: 'A thing',
     image_url: `https://pictures.example/${identifier}.png`,
     display_image_url: `https://pictures.example/${identifier}-small.png`,
     metadata_url: `ipfs://things/${identifier}`,
     opensea_url: `https://opensea.io/item/${identifier}`,
-    updated_at: '2025-07-01T10:00:00',
-    is_disabled: false,
-    is_nsfw: false,
-    traits: [{ trait_type: 'Colour', value: 'Blue' }],
   };
 }
 
 function toDetailedNft(identifier: string, made: ServedCollection): unknown {
-  return {
-    ...toNft(identifier, made),
-    is_suspicious: false,
-    creator: CREATOR,
-    owners: [{ address: makeAddress(3), quantity: 1, quantity_string: '1' }],
-    rarity: { strategy_id: 'openrarity', strategy_version: '1.0', rank: 12 },
-  };
+  return { ...NFT, ...toNft(identifier, made) };
 }

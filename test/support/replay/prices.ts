@@ -1,6 +1,7 @@
-// The price sources for the replay server: frames as they were recorded, amounts of the test's choice.
+// The price sources for the replay server, with the amounts of a test.
 
-import { findPayload, recordedRoutes } from '../recordings/payloads.ts';
+import { parseFixture } from '../fixtures.ts';
+import { recordedRoutes } from '../recordings/payloads.ts';
 import type { Route } from './replay.ts';
 import { ReplayResponse } from './replay.ts';
 
@@ -14,7 +15,7 @@ const IDS: Record<string, string> = {
   apecoin: 'APE',
 };
 
-/** The recorded answer where its amount is the wanted one, else the same with another amount, or of another currency. */
+/** `toBase` names the currency of the response, which may be another one than was asked for. */
 export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => symbol): Route[] {
   return [
     {
@@ -22,9 +23,8 @@ export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => 
       origin: 'recorded rows',
       answer: ({ groups: { symbol = '' } }) => {
         const amount = prices[symbol];
-        return amount === undefined
-          ? new ReplayResponse(404)
-          : { data: { amount, base: toBase(symbol), currency: 'USD' } };
+        const { data } = parseFixture('coinbase/spot.json');
+        return amount === undefined ? new ReplayResponse(404) : { data: { ...data, amount, base: toBase(symbol) } };
       },
     },
     ...recordedRoutes('coinbase'),
@@ -48,10 +48,4 @@ export function coingeckoRoutes(prices: PriceTable, updatedAt: () => number): Ro
     },
     ...recordedRoutes('coingecko'),
   ];
-}
-
-/** The spot price that was recorded from Coinbase; null where the records are not there. */
-export function readRecordedSpot(): { data: { amount: string; base: string; currency: string } } | null {
-  const text = findPayload('coinbase/v2_prices_ETH-USD_spot.json');
-  return text === null ? null : JSON.parse(text);
 }

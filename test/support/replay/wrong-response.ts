@@ -1,9 +1,9 @@
-// Every source of a vendor against an answer that is not its own, as a misrouted proxy or another version of the interface would
-// give it: the answer stands at every path. What comes of it is told in one line.
+// Every source of a vendor against a response that is not its own, as from a misconfigured proxy or from another version of the interface: the
+// server gives the same response at every path. The outcome is summarized in one line.
 
 import type { TestContext } from 'node:test';
-import { parseAddress, parseAssetId } from '../../../src/core/address.ts';
-import type { Address, AssetId } from '../../../src/core/address.ts';
+import { parseAssetId } from '../../../src/core/address.ts';
+import type { AssetId } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import { readDasCollection, readDasTokens, walkDasCollection } from '../../../src/upstreams/das/assets.ts';
 import { walkMagicEdenAsks } from '../../../src/upstreams/magic-eden/evm.ts';
@@ -18,6 +18,7 @@ import {
   readOpenSeaCollection,
   readOpenSeaStats,
 } from '../../../src/upstreams/opensea/collection.ts';
+import type { OpenSeaSubject } from '../../../src/upstreams/opensea/location.ts';
 import { walkOpenSeaListings } from '../../../src/upstreams/opensea/listings.ts';
 import { walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
@@ -29,78 +30,76 @@ import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
 import type { WalkOutcome } from './every-fault.ts';
 import { collectPages } from './every-fault.ts';
 import type { Vendor } from '../recordings/payloads.ts';
-import { GHOSTS } from './opensea.ts';
 import type { ReplayServer } from './replay.ts';
 import { startReplayServer } from './replay.ts';
-import { FAMOUS_FOX } from './das.ts';
-import { DEGODS } from './magic-eden.ts';
 
 export const NOW = Date.UTC(2026, 5, 1);
-/** The token that the example of Magic Eden tells of. */
-const MINT = '4uvpqEL73361hRXCrHqBZQWeqfbKPQw55yKSFZvLQYTq';
-/** The collection of the recorded ask. */
-const ASKED = '0x8132176f60e9db5288d84feeefae455c8caa3f95';
-
-const ethereum = createChains().get('ethereum');
-if (!ethereum) throw new Error('there is no Ethereum');
-const ghosts = { slug: GHOSTS.slug, chain: ethereum, contractAddress: toEvm(GHOSTS.contract) };
 const signal = AbortSignal.timeout(60_000);
-
-function toEvm(text: string): Address {
-  const address = parseAddress('evm', text);
-  if (address === null) throw new Error(text);
-  return address;
-}
-
-/** By what Magic Eden calls it. */
-export function collectionOf(symbol: string): { symbol: string; contractAddress: string } {
-  return { symbol, contractAddress: DEGODS };
-}
-
-type Reader = (upstream: Upstream, symbol: string) => Promise<WalkOutcome>;
-
 const COINGECKO_IDS = new Map([
   ['ETH', 'ethereum'],
   ['SOL', 'solana'],
   ['POL', 'polygon-ecosystem-token'],
 ]);
 
-/** Each source that asks a vendor, by what it asks for. */
-export const SOURCES: Readonly<Record<Vendor, Readonly<Record<string, Reader>>>> = {
-  coinbase: { price: (upstream) => toRates(readCoinbasePrices(upstream, ['ETH'], signal)) },
-  coingecko: {
-    prices: (upstream) => toRates(readCoingeckoPrices(upstream, COINGECKO_IDS, { now: NOW, signal })),
-  },
-  'magic-eden': {
-    stats: (upstream, symbol) => toOutcome(readMagicEdenStats(upstream, collectionOf(symbol), { now: NOW })),
-    listings: (upstream, symbol) => collectPages(walkMagicEdenListings(upstream, collectionOf(symbol), { now: NOW })),
-    sales: (upstream, symbol) =>
-      collectPages(walkMagicEdenSales(upstream, collectionOf(symbol), { now: NOW, since: 0 })),
-    token: (upstream, symbol) => toOutcome(readMagicEdenToken(upstream, collectionOf(symbol), { mint: MINT })),
-    asks: (upstream) => collectPages(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: ASKED })),
-  },
-  helius: {
-    collection: (upstream) => collectPages(walkDasCollection(upstream, FAMOUS_FOX)),
-    tokens: (upstream) => toOutcome(readDasTokens(upstream, [DEGODS], { collection: FAMOUS_FOX })),
-    asset: (upstream) => toOutcome(readDasCollection(upstream, FAMOUS_FOX)),
-  },
-  opensea: {
-    contract: async (upstream) => {
-      const found = findOpenSeaContract(upstream, ghosts);
-      return toOutcome(found.then((one) => ({ records: one ? [{ kind: 'contract' }] : [], refused: [], skipped: 0 })));
-    },
-    collection: (upstream) => toOutcome(readOpenSeaCollection(upstream, ghosts)),
-    stats: (upstream) => toOutcome(readOpenSeaStats(upstream, ghosts, { at: NOW })),
-    listings: (upstream) => collectPages(walkOpenSeaListings(upstream, ghosts)),
-    sales: (upstream) => collectPages(walkOpenSeaSales(upstream, ghosts, { since: null })),
-    tokens: (upstream) => collectPages(walkOpenSeaTokens(upstream, ghosts)),
-    token: (upstream) => toOutcome(readOpenSeaToken(upstream, ghosts, parseAssetId('evm', '5333') as AssetId)),
-  },
-  // Nobody here asks it. Magic Eden's older interface for EVM chains was its own, behind a proxy.
-  reservoir: {
-    asks: (upstream) => collectPages(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: ASKED })),
-  },
+/** What the sources are called for. */
+export type SourceSubjects = {
+  opensea: OpenSeaSubject;
+  openseaToken: string;
+  /** The mint of the Solana collection, and of one token. */
+  solana: string;
+  mint: string;
+  das: string;
+  /** The contract whose asks are read from Magic Eden. */
+  asks: string;
 };
+
+/** Reads from one source. `symbol` is the name of the collection at Magic Eden. */
+type Reader = (upstream: Upstream, symbol: string) => Promise<WalkOutcome>;
+
+/** Each source of each vendor, by what it reads. */
+export function createSources(subjects: SourceSubjects): Readonly<Record<Vendor, Readonly<Record<string, Reader>>>> {
+  const { opensea, mint, das } = subjects;
+  const ethereum = createChains().get('ethereum');
+  if (!ethereum) throw new Error('there is no Ethereum');
+  const asks = { chain: ethereum, contractAddress: subjects.asks };
+  const collectionOf = (symbol: string) => ({ symbol, contractAddress: subjects.solana });
+  return {
+    coinbase: { price: (upstream) => toRates(readCoinbasePrices(upstream, ['ETH'], signal)) },
+    coingecko: {
+      prices: (upstream) => toRates(readCoingeckoPrices(upstream, COINGECKO_IDS, { now: NOW, signal })),
+    },
+    'magic-eden': {
+      stats: (upstream, symbol) => toOutcome(readMagicEdenStats(upstream, collectionOf(symbol), { now: NOW })),
+      listings: (upstream, symbol) => collectPages(walkMagicEdenListings(upstream, collectionOf(symbol), { now: NOW })),
+      sales: (upstream, symbol) =>
+        collectPages(walkMagicEdenSales(upstream, collectionOf(symbol), { now: NOW, since: 0 })),
+      token: (upstream, symbol) => toOutcome(readMagicEdenToken(upstream, collectionOf(symbol), { mint })),
+      asks: (upstream) => collectPages(walkMagicEdenAsks(upstream, asks)),
+    },
+    helius: {
+      collection: (upstream) => collectPages(walkDasCollection(upstream, das)),
+      tokens: (upstream) => toOutcome(readDasTokens(upstream, [mint], { collection: das })),
+      asset: (upstream) => toOutcome(readDasCollection(upstream, das)),
+    },
+    opensea: {
+      contract: async (upstream) => {
+        const found = findOpenSeaContract(upstream, opensea);
+        return toOutcome(
+          found.then((one) => ({ records: one ? [{ kind: 'contract' }] : [], refused: [], skipped: 0 })),
+        );
+      },
+      collection: (upstream) => toOutcome(readOpenSeaCollection(upstream, opensea)),
+      stats: (upstream) => toOutcome(readOpenSeaStats(upstream, opensea, { at: NOW })),
+      listings: (upstream) => collectPages(walkOpenSeaListings(upstream, opensea)),
+      sales: (upstream) => collectPages(walkOpenSeaSales(upstream, opensea, { since: null })),
+      tokens: (upstream) => collectPages(walkOpenSeaTokens(upstream, opensea)),
+      token: (upstream) =>
+        toOutcome(readOpenSeaToken(upstream, opensea, parseAssetId('evm', subjects.openseaToken) as AssetId)),
+    },
+    // Nothing reads from Reservoir. Magic Eden's older interface for EVM chains was Reservoir's, behind a proxy.
+    reservoir: { asks: (upstream) => collectPages(walkMagicEdenAsks(upstream, asks)) },
+  };
+}
 
 async function toOutcome(reading: Promise<ParsedPage>): Promise<WalkOutcome> {
   try {
@@ -119,7 +118,7 @@ function toRates(reading: Promise<Quotes>): Promise<WalkOutcome> {
   return toOutcome(reading.then(({ quotes, refused }) => ({ records: toRecords(quotes), refused, skipped: 0 })));
 }
 
-/** What came of it: `2 listing, 1 refused (seller: is missing), not whole`. */
+/** The outcome in one line: `2 listing, 1 refused (seller: is missing), not whole`. */
 export function summarize({ records, refused, end, failure }: WalkOutcome): string {
   const kinds = Object.entries(Object.groupBy(records, ({ kind }) => kind));
   return [
@@ -130,7 +129,7 @@ export function summarize({ records, refused, end, failure }: WalkOutcome): stri
   ].join(', ');
 }
 
-/** A server that gives the same answer to everything. */
+/** A server that gives the same response to every request. */
 export async function startSameResponse(
   t: Pick<TestContext, 'after'>,
 ): Promise<ReplayServer & { give(text: string): void }> {

@@ -1,7 +1,6 @@
-// DAS: recorded assets become tokens with their owners, fungibles and burnt ones do not, and no fault makes a bad row.
+// DAS: assets become tokens with their owners, fungible and burnt assets do not, and no fault makes a bad record.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
   parseDasTokens,
@@ -18,18 +17,8 @@ import {
   underEveryFault,
 } from '../../support/replay/every-fault.ts';
 import { startReplayServer } from '../../support/replay/replay.ts';
-import {
-  assetOf,
-  collectionAssetOf,
-  createDasStore,
-  dasRoutes,
-  FAMOUS_FOX,
-  readRecordedAssets,
-} from '../../support/replay/das.ts';
-import { addressOf } from '../../support/replay/magic-eden.ts';
-
-const recorded = readRecordedAssets();
-const NOT_AT_HAND = 'the recorded assets are not at hand: nothing was tested';
+import { assetOf, createDasStore, dasRoutes, readDasFixtures } from '../../support/replay/das.ts';
+import { addressOf, LANTERNS } from '../../support/replay/magic-eden.ts';
 
 const COLLECTION = addressOf('co', 1);
 const WALLET = addressOf('wa', 1);
@@ -40,43 +29,43 @@ async function start(t: Parameters<typeof startReplayServer>[0], assets: Record<
   return { store, replay, upstream: createTestUpstream(`${replay.url}/?api-key=secret`) };
 }
 
-/** As an answer that came over the wire. */
+/** As a response is parsed. */
 const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(assets))) as unknown[];
 
-test('50 recorded assets are 50 tokens, whatever their interface; frozen and delegated ones stay with their wallet', async (t) => {
-  if (!recorded) return t.diagnostic(NOT_AT_HAND);
-  const { upstream, replay } = await start(t, recorded.foxes);
-  const { records, refused, end } = await collectPages(walkDasCollection(upstream, FAMOUS_FOX));
+test('the assets of a collection are tokens, whatever their interface; frozen and delegated tokens stay with their wallet', async (t) => {
+  const { group } = readDasFixtures();
+  const { upstream, replay } = await start(t, group);
+  const { records, refused, end } = await collectPages(walkDasCollection(upstream, LANTERNS));
   assertValidRecords(records);
   assert.deepEqual(refused, []);
-  assert.deepEqual(end, { whole: true, why: null, pages: 1, rows: 50 });
+  assert.deepEqual(end, { whole: true, why: null, pages: 1, rows: 8 });
   assert.deepEqual(
     records,
-    recorded.foxes.map(({ id, content, ownership }) => ({
+    group.map(({ id, content, ownership }) => ({
       kind: 'token',
       chain: 'solana',
-      contractAddress: FAMOUS_FOX,
+      contractAddress: LANTERNS,
       mint: id,
       name: content.metadata.name,
       image: content.links.image,
       owner: ownership.owner,
     })),
   );
-  assert.equal(recorded.foxes.filter(({ ownership }) => ownership.frozen).length, 38);
-  assert.deepEqual(replay.requests, ['POST /?api-key=secret'], 'the key of the endpoint goes along');
+  assert.equal(group.filter(({ ownership }) => ownership.frozen && ownership.delegated).length, 3);
+  assert.deepEqual(replay.requests, ['POST /?api-key=secret'], 'the key of the endpoint is sent');
 });
 
-test('of a recorded wallet the 33 fungibles are left out, by supply and decimals and not by their interface', (t) => {
-  if (!recorded) return t.diagnostic(NOT_AT_HAND);
-  const { records, refused, skipped } = parseDasTokens(received(recorded.wallet), null);
+test('of a wallet the fungible assets are left out, by supply and decimals and not by their interface', () => {
+  const { wallet } = readDasFixtures();
+  const { records, refused, skipped } = parseDasTokens(received(wallet), null);
   assertValidRecords(records);
-  assert.deepEqual(refused, []);
-  // 17 are single, and of these 12 say which collection they belong to.
-  const single = recorded.wallet.filter(({ token_info }) => token_info.supply === 1 && token_info.decimals === 0);
-  assert.equal(single.length, 17);
-  const grouped = single.filter(({ grouping }) => grouping.length > 0);
-  assert.deepEqual([records.length, skipped], [grouped.length, 50 - grouped.length]);
-  const disguised = recorded.wallet.map((asset) => ({ ...asset, interface: 'ProgrammableNFT' }));
+  // Of eight assets two are single, not burnt, and in a collection.
+  assert.deepEqual([refused, records.length, skipped], [[], 2, 6]);
+  assert.deepEqual(
+    records.map(({ name }) => name),
+    ['Lantern #105', 'Lantern #108'],
+  );
+  const disguised = wallet.map((asset) => ({ ...asset, interface: 'ProgrammableNFT' }));
   assert.deepEqual(parseDasTokens(received(disguised), null).records, records);
 });
 
@@ -119,10 +108,8 @@ test('a supply wider than a double is read as it is written', () => {
   assert.deepEqual(parseDasTokens(parseExactJson(Buffer.from(text)) as unknown[], COLLECTION).records, []);
 });
 
-test('a collection of 2,525 real mints is read whole, page by page, with the case of every mint kept', async (t) => {
-  const file = new URL('../../../../shared/data/solana/frantic-bullyz-mints.json', import.meta.url);
-  if (!existsSync(file)) return t.diagnostic('the mints are not at hand: nothing was tested');
-  const mints = JSON.parse(readFileSync(file, 'utf8')) as string[];
+test('a large collection is read completely, page by page, with the case of every mint kept', async (t) => {
+  const mints = Array.from({ length: 2_525 }, (_, index) => addressOf('mt', index));
   const { upstream, replay, store } = await start(
     t,
     mints.map((mint) => assetOf(mint, COLLECTION)),
@@ -135,11 +122,31 @@ test('a collection of 2,525 real mints is read whole, page by page, with the cas
   );
   assert.equal(replay.count(), 3);
   store.pageMax = 500;
-  assert.deepEqual(
-    (await collectPages(walkDasCollection(upstream, COLLECTION))).end?.rows,
-    2_525,
-    'an endpoint may give less',
-  );
+  const inSmallPages = await collectPages(walkDasCollection(upstream, COLLECTION));
+  assert.equal(inSmallPages.end?.rows, 2_525, 'an endpoint may return smaller pages');
+});
+
+test('a collection has the name of the asset that stands for it; an error of the endpoint is a failure with its reason', async (t) => {
+  const { upstream } = await start(t, [readDasFixtures().collection]);
+  const { records } = await readDasCollection(upstream, LANTERNS);
+  assert.deepEqual(records, [
+    {
+      kind: 'collection',
+      chain: 'solana',
+      contractAddress: LANTERNS,
+      name: 'Paper Lanterns',
+      image: 'https://pictures.example/lanterns.png',
+      description: 'Lanterns of folded paper, and “quotes”.',
+      royaltyBps: 420,
+    },
+  ]);
+  assertValidRecords(records);
+  await assert.rejects(readDasCollection(upstream, COLLECTION), (error) => {
+    assert.ok(error instanceof UpstreamFailure);
+    assert.equal(error.reason, 'rejected');
+    assert.match(String(error.cause), /Asset Not Found/);
+    return true;
+  });
 });
 
 test('tokens are read by their mints; what is not known is left out, what was not asked for is refused', async (t) => {
@@ -156,32 +163,6 @@ test('tokens are read by their mints; what is not known is left out, what was no
     'id: was not asked for',
   ]);
   assert.deepEqual((await readDasTokens(upstream, [], { collection: COLLECTION })).records, []);
-});
-
-test('a collection has the words of the asset that stands for it; an error of the endpoint is a failure with its reason', async (t) => {
-  if (!recorded) return t.diagnostic(NOT_AT_HAND);
-  const [fox] = recorded.foxes;
-  const { upstream } = await start(t, fox ? [collectionAssetOf(fox)] : []);
-  const { records } = await readDasCollection(upstream, FAMOUS_FOX);
-  assert.deepEqual(records, [
-    {
-      kind: 'collection',
-      chain: 'solana',
-      contractAddress: FAMOUS_FOX,
-      name: 'Famous Fox Federation',
-      image: 'https://arweave.net/mgvMZbiis8AE_Kkj1Om5clxpseOiZB-2Q4QFUVavD10',
-      description:
-        'The Famous Fox Federation, an independent organization of the most fabulously famous foxes on the Blockchain.',
-      royaltyBps: 420,
-    },
-  ]);
-  assertValidRecords(records);
-  await assert.rejects(readDasCollection(upstream, COLLECTION), (error) => {
-    assert.ok(error instanceof UpstreamFailure);
-    assert.equal(error.reason, 'rejected');
-    assert.match(String(error.cause), /Asset Not Found/);
-    return true;
-  });
 });
 
 test('an endpoint that gives one page for ever, pages that are too large, or no list at all ends the walk', async (t) => {

@@ -11,6 +11,7 @@ import { createFeed } from '../../../src/upstreams/feed/feed.ts';
 import type { FeedEnd } from '../../../src/upstreams/feed/feed.ts';
 import type { SourceRecord } from '../../../src/upstreams/rows.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import { readFixture } from '../../support/fixtures.ts';
 import { assertValidRecords } from '../../support/replay/every-fault.ts';
 import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';
 import { createFeedStore, feedRoutes } from '../../support/replay/feed.ts';
@@ -62,6 +63,17 @@ async function read(feed: ReturnType<typeof createFeed>, etag: string | null = n
     return { ...outcome, failure: error.reason };
   }
 }
+
+test('a feed that is read to its last line is a snapshot of the service’s own listings', async (t) => {
+  const lines = readFixture('feed/feed.ndjson').trim().split('\n');
+  const { feed, store } = await start(t, lines);
+  const { records, refused, end } = await read(feed);
+  assertValidRecords(records);
+  assert.deepEqual([records, refused], [lines.slice(1, -1).map((line) => JSON.parse(line)), []]);
+  assert.deepEqual([end?.snapshot, end?.problem], [{ source: null }, null]);
+  store.lines = lines.slice(0, -1);
+  assert.deepEqual((await read(feed)).end?.snapshot, null, 'without its last line it is no snapshot');
+});
 
 test('every line is a record as it is written; a price that is a number keeps its digits', async (t) => {
   const sale = '{"kind":"sale","price":12345678901234567890,"tx":"a"}';

@@ -14,7 +14,7 @@ import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { NOW, toContext } from '../../support/service/intake.ts';
 import type { ReplayFault } from '../../support/replay/replay.ts';
 import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';
-import { coinbaseRoutes, coingeckoRoutes, readRecordedSpot } from '../../support/replay/prices.ts';
+import { coinbaseRoutes, coingeckoRoutes } from '../../support/replay/prices.ts';
 import type { PriceTable } from '../../support/replay/prices.ts';
 
 const PRICES: PriceTable = { ETH: '2723.905', SOL: '84.95', POL: '0.2174', APE: '0.61' };
@@ -79,9 +79,6 @@ forEachEngine('prices', (engine) => {
     assert.deepEqual(coingecko.requests, [
       `GET /api/v3/simple/price?ids=${ids}&vs_currencies=usd&include_last_updated_at=true&precision=full`,
     ]);
-    const spot = readRecordedSpot();
-    if (spot) assert.deepEqual(spot, { data: { amount: PRICES['ETH'], base: 'ETH', currency: 'USD' } });
-    else t.diagnostic('the recorded answers are not here');
   });
 
   test('a configured chain has a price where a source knows its currency, and none without a word where none does', async (t) => {

@@ -1,0 +1,21 @@
+// Prices: recorded responses of the price sources.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readCoinbasePrices } from '../../src/upstreams/prices/prices.ts';
+import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';
+import { createTestUpstream } from '../support/replay/every-fault.ts';
+import { startSameResponse } from '../support/replay/wrong-response.ts';
+
+const SPOT = 'coinbase/v2_prices_ETH-USD_spot.json';
+
+test('the recorded spot price of Coinbase is the price of ether', needsPayloads(SPOT), async (t) => {
+  const replay = await startSameResponse(t);
+  replay.give(readPayload(SPOT));
+  const { quotes, refused } = await readCoinbasePrices(
+    createTestUpstream(replay.url),
+    ['ETH'],
+    AbortSignal.timeout(30_000),
+  );
+  assert.deepEqual([[...quotes].map(([symbol, { usd }]) => [symbol, usd]), refused], [[['ETH', 2_723.905]], []]);
+});
