@@ -1,15 +1,16 @@
-// The few rules of this house that matter most, held by a test. CONTRIBUTING.md gives the reasons.
+// The architecture as rules over the files of src. Sizes and words are judged by readers. Each rule is tested with a file that breaks it.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../src/', import.meta.url));
-const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => ({ name: name.replaceAll(path.sep, '/'), text: readFileSync(path.join(root, name), 'utf8') }));
+/** A file of src: its path there, and its text. */
+type SourceFile = { name: string; text: string };
+
+/** The violations of a rule, each as one line. */
+type Rule = (files: readonly SourceFile[]) => string[];
 
 /** Contexts from the top of the list down. A file imports its own context and those below it. */
 const CONTEXTS = [
@@ -35,105 +36,157 @@ const CONTEXTS = [
   'core',
   'version.ts',
 ];
-const LINES_MAX = 350;
-const BANNED_NAMES = /^(utils?|helpers?|common|types|index|misc|shared)(\.ts)?$/;
 
-const contextOf = (file: string) => file.split('/', 1)[0] ?? '';
-const placeOf = (context: string) => CONTEXTS.indexOf(context);
+const contextOf = (name: string) => name.split('/', 1)[0] ?? '';
+const placeOf = (name: string) => CONTEXTS.indexOf(contextOf(name));
 
-function importsOf({ name, text }: { name: string; text: string }): string[] {
-  const specifiers = [...text.matchAll(/(?:from|import)\s+'(\.[^']+)'/g)].map((match) => match[1] ?? '');
+/** The files that a file imports, types included, relative to src. */
+function importsOf({ name, text }: SourceFile): string[] {
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => match[1] ?? '');
   return specifiers.map((specifier) => path.posix.normalize(path.posix.join(path.posix.dirname(name), specifier)));
 }
 
-test('imports point down the list of contexts', () => {
-  const wrong = files.flatMap((file) => {
-    const context = contextOf(file.name);
-    assert.ok(
-      placeOf(context) >= 0,
-      `src/${context} is not in the list of contexts: add it here and to ARCHITECTURE.md`,
-    );
+/** The files outside of `places` whose text matches. */
+const onlyIn =
+  (pattern: RegExp, places: RegExp): Rule =>
+  (files) =>
+    files.filter(({ name, text }) => !places.test(name) && pattern.test(text)).map(({ name }) => name);
+
+const nowhere = (pattern: RegExp) => onlyIn(pattern, /^$/);
+
+function findUpwardImports(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) => {
+    if (placeOf(file.name) < 0) return [`${file.name} is in no context: add it here and to ARCHITECTURE.md`];
     return importsOf(file)
-      .filter((target) => !target.startsWith('..'))
-      .filter((target) => placeOf(contextOf(target)) < placeOf(context))
+      .filter((target) => !target.startsWith('..') && placeOf(target) < placeOf(file.name))
       .map((target) => `${file.name} -> ${target}`);
   });
-  assert.deepEqual(wrong, []);
-});
+}
 
-test('no files need one another in a circle, types included', () => {
+function findCircles(files: readonly SourceFile[]): string[] {
   const targets = new Map(files.map((file) => [file.name, importsOf(file)]));
   const done = new Set<string>();
-  const circleFrom = (name: string, way: readonly string[]): readonly string[] | null => {
-    if (way.includes(name)) return [...way.slice(way.indexOf(name)), name];
+  const circleFrom = (name: string, path: readonly string[]): string | null => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name].join(' -> ');
     if (done.has(name)) return null;
     for (const target of targets.get(name) ?? []) {
-      const circle = circleFrom(target, [...way, name]);
-      if (circle) return circle;
+      const circle = circleFrom(target, [...path, name]);
+      if (circle !== null) return circle;
     }
     done.add(name);
     return null;
   };
-  for (const name of targets.keys()) assert.equal(circleFrom(name, [])?.join(' -> ') ?? null, null);
+  return [...targets.keys()].map((name) => circleFrom(name, [])).filter((circle) => circle !== null);
+}
+
+/** Names that are exported twice. To be emptied. */
+const EXPORTED_TWICE: ReadonlySet<string> = new Set([
+  'Step',
+  'Row',
+  'nullable',
+  'parseRetryAfter',
+  'TokenHolder',
+  'Finding',
+]);
+
+function findExportedTwice(files: readonly SourceFile[]): string[] {
+  const exported = /^export (?:async )?(?:function\*?|const|type|class) (\w+)/gm;
+  const found = new Map<string, Set<string>>();
+  for (const { name, text } of files) {
+    for (const [, symbol = ''] of text.matchAll(exported)) {
+      found.set(symbol, (found.get(symbol) ?? new Set()).add(name));
+    }
+  }
+  return [...found]
+    .filter(([symbol, names]) => names.size > 1 && !EXPORTED_TWICE.has(symbol))
+    .map(([symbol, names]) => `${symbol}: ${[...names].join(', ')}`);
+}
+
+/** Files that still draw random numbers by themselves. To be emptied. */
+const NOT_YET_PASSED_IN: ReadonlySet<string> = new Set([
+  'server/shared-windows.ts',
+  'chains/rpc/endpoint.ts',
+  'chains/rpc/pool.ts',
+]);
+
+const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
+  'imports point down the list of contexts': {
+    rule: findUpwardImports,
+    broken: [{ name: 'core/a.ts', text: `import type { B } from '../http/b.ts';` }],
+  },
+  'every file is in a context': {
+    rule: findUpwardImports,
+    broken: [{ name: 'misc/a.ts', text: '' }],
+  },
+  'no files import one another in a circle, types included': {
+    rule: findCircles,
+    broken: [
+      { name: 'core/a.ts', text: `import type { B } from './b.ts';` },
+      { name: 'core/b.ts', text: `import { a } from './a.ts';` },
+    ],
+  },
+  'the local chains are imported by their command alone': {
+    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+devnet\//, /^cli\/devnet\.ts$/),
+    broken: [{ name: 'chains/a.ts', text: `import { startDevnet } from '../../devnet/devnet.ts';` }],
+  },
+  'SQL stands in queries/ and database/ alone': {
+    rule: onlyIn(
+      /\b(select\s[\s\S]{1,80}\sfrom|insert into|update \w+\.\w+ set|delete from)\b/,
+      /^database\/|\/queries\//,
+    ),
+    broken: [{ name: 'market/a.ts', text: 'db.query(`select id\n from main.shop`)' }],
+  },
+  'the HTTP framework, its schemas and its statuses are used in server/, http/ and */http/ alone': {
+    rule: onlyIn(
+      /from '(?:fastify|typebox|@fastify\/[^']+)'|\.code\(\d{3}\)|\bstatusCode:/,
+      /^(server|http)\/|\/http\//,
+    ),
+    broken: [{ name: 'market/a.ts', text: `import { Type } from 'typebox';` }],
+  },
+  'only config.ts reads the environment': {
+    rule: onlyIn(/process\.env\b/, /^config\.ts$/),
+    broken: [{ name: 'shop/a.ts', text: `process.env['PORT']` }],
+  },
+  'core does no input or output': {
+    rule: (files) =>
+      nowhere(/from 'node:(?!crypto|zlib)|\bfetch\(|\bsetTimeout\b/)(
+        files.filter(({ name }) => contextOf(name) === 'core'),
+      ),
+    broken: [{ name: 'core/a.ts', text: `import { readFileSync } from 'node:fs';` }],
+  },
+  'time and randomness are passed in': {
+    // The system's clock and random source stand in core. Log lines and commands, which are edges, read the clock themselves.
+    rule: (files) =>
+      onlyIn(
+        /\bMath\.random\b|\bDate\.now\b|\bnew Date\(\)/,
+        /^core\/(clock|random|log)\.ts$|^cli\//,
+      )(files).filter((name) => !NOT_YET_PASSED_IN.has(name)),
+    broken: [{ name: 'shop/a.ts', text: 'const at = Date.now();' }],
+  },
+  'a name is exported once': {
+    rule: findExportedTwice,
+    broken: [
+      { name: 'core/a.ts', text: 'export type Price = 1;' },
+      { name: 'http/b.ts', text: 'export const Price = 2;' },
+    ],
+  },
+  'no error is swallowed and no type error is suppressed': {
+    rule: nowhere(/catch\s*(\([^)]*\))?\s*\{\s*\}|@ts-ignore|@ts-expect-error/),
+    broken: [{ name: 'core/a.ts', text: 'try { a() } catch {}' }],
+  },
+};
+
+const root = fileURLToPath(new URL('../src/', import.meta.url));
+const source: SourceFile[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({ name: name.replaceAll(path.sep, '/'), text: readFileSync(path.join(root, name), 'utf8') }));
+
+describe('the architecture', () => {
+  for (const [name, { rule }] of Object.entries(RULES)) test(name, () => assert.deepEqual(rule(source), []));
 });
 
-test('nothing but the command that starts them knows of the local chains', () => {
-  const wrong = files
-    .filter(({ name }) => name !== 'cli/devnet.ts')
-    .filter((file) => importsOf(file).some((target) => target.startsWith('../devnet/')));
-  assert.deepEqual(
-    wrong.map(({ name }) => name),
-    [],
-  );
-});
-
-const isSqlPlace = (name: string) => /^database\/|\/queries\//.test(name);
-
-test('SQL stands in queries/ and database/ only', () => {
-  const sql = /\b(select\s[\s\S]{1,80}\sfrom|insert into|update \w+\.\w+ set|delete from)\b/;
-  const wrong = files.filter(({ name, text }) => !isSqlPlace(name) && sql.test(text));
-  assert.deepEqual(
-    wrong.map(({ name }) => name),
-    [],
-  );
-});
-
-test('only config reads the environment', () => {
-  const wrong = files.filter(({ name, text }) => name !== 'config.ts' && /process\.env/.test(text));
-  assert.deepEqual(
-    wrong.map(({ name }) => name),
-    [],
-  );
-});
-
-test('core does no input or output, but for the clock', () => {
-  const wrong = files.filter(
-    ({ name, text }) =>
-      contextOf(name) === 'core' &&
-      name !== 'core/clock.ts' &&
-      /from 'node:(?!crypto|zlib)|\bfetch\(|setTimeout|Date\.now/.test(text),
-  );
-  assert.deepEqual(
-    wrong.map(({ name }) => name),
-    [],
-  );
-});
-
-test('every file opens with what it is in charge of, has one reason to change, and a name that says something', () => {
-  const wrong = files.filter(
-    ({ name, text }) =>
-      !text.startsWith('// ') || text.split('\n').length > LINES_MAX || BANNED_NAMES.test(path.posix.basename(name)),
-  );
-  assert.deepEqual(
-    wrong.map(({ name }) => name),
-    [],
-  );
-});
-
-test('no error is swallowed and no type error is hushed', () => {
-  const forbidden = /catch\s*(\([^)]*\))?\s*\{\s*\}|@ts-ignore|@ts-expect-error/;
-  assert.deepEqual(
-    files.filter(({ text }) => forbidden.test(text)).map(({ name }) => name),
-    [],
-  );
+describe('a broken rule is reported', () => {
+  for (const [name, { rule, broken }] of Object.entries(RULES)) {
+    test(name, () => assert.equal(rule(broken).length > 0, true));
+  }
 });
