@@ -2,7 +2,7 @@
 
 import { createChanges } from '../src/core/changes.ts';
 import { listCollections } from '../src/market/collections.ts';
-import { SORTS, createRankingReader } from '../src/market/ranking.ts';
+import { CollectionRankings, SORTS } from '../src/market/ranking.ts';
 import { onEachEngine } from './databases.ts';
 import { createBenchMarket } from './market.ts';
 import { median, say, spread, timeMs } from './measure.ts';
@@ -17,9 +17,9 @@ export function benchRanking(): Promise<void> {
     for (const sort of SORTS) {
       const times: number[] = [];
       for (let round = 0; round <= ROUNDS; round += 1) {
-        const readRanking = createRankingReader(market, createChanges());
+        const rankings = new CollectionRankings(market, createChanges());
         const query = { sort, chain: null, after: null, limit: 25 };
-        const ms = await timeMs(() => listCollections(market, readRanking, query));
+        const ms = await timeMs(() => listCollections(market, rankings, query));
         if (round > 0) times.push(ms);
       }
       say(

@@ -2,7 +2,7 @@
 // sent again over the same driver without deadlines, mapping and merging.
 
 import type { Database, Statements, Row } from '../src/database/port.ts';
-import { readListingWindow } from '../src/market/listings.ts';
+import { readListingWindow } from '../src/market/listing-window.ts';
 import { resolveCollection } from '../src/market/resolve-collection.ts';
 import { onEachEngine } from './databases.ts';
 import { createBenchMarket } from './market.ts';

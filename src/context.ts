@@ -15,8 +15,7 @@ import { systemRandom } from './core/random.ts';
 import type { Log } from './core/log.ts';
 import type { Databases } from './database/open.ts';
 import type { Database } from './database/port.ts';
-import type { Market } from './market/market.ts';
-import { createMarket } from './market/market.ts';
+import { Market } from './market/market.ts';
 import { retireMirroredListings } from './market/mirrored-listings.ts';
 import type { MoreDeployments } from './orders/seaport/deployments.ts';
 import type { OrderKey } from './orders/order-id.ts';
@@ -57,7 +56,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   const { config, log, clock = systemClock, random = systemRandom } = options;
   const { main, indexer } = options.databases;
   const chains = createChains(config.extraChain);
-  const market = createMarket({ ...config, main, indexer, chains, clock, random, log });
+  const market = new Market({ ...config, main, indexer, chains, clock, random, log });
   const followed = createFollowedChains({ config, chains, log, clock });
   const changes = createChanges();
   return {
@@ -85,7 +84,7 @@ export function createContext(options: ContextOptions): ServiceContext {
 /** Dollar rates are part of every response; any other record is part of those about its collection. */
 function noteChange({ market, changes }: { market: Market; changes: Changes }, { collectionIds, kinds }: Change): void {
   if (kinds.has('rate')) {
-    market.rates.forget();
+    market.rates.expire();
     changes.noteEverything();
   } else if (collectionIds.size > 0) changes.note(collectionIds);
 }

@@ -14,7 +14,7 @@ import { openDatabases } from './database/open.ts';
 import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
 import { OperatorError, describeError } from './core/errors.ts';
-import { createResponseCache } from './http/response-cache.ts';
+import { ResponseCache } from './http/response-cache.ts';
 import { socketPathOf, startLocalServer } from './server/local-server.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
@@ -118,7 +118,10 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const { clock, market, changes } = context;
   closers.push(context.close);
   closers.push(
-    startPeriodic({ name: 'recent-views', periodMs: RECENT_VIEWS_PERIOD_MS, run: market.recentViews.flush }, log),
+    startPeriodic(
+      { name: 'recent-views', periodMs: RECENT_VIEWS_PERIOD_MS, run: () => market.recentViews.flush() },
+      log,
+    ),
   );
   const sampleRecords = options.sample ? await loadSample(context) : 0;
 
@@ -150,7 +153,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     marketplace: {
       market,
       changes,
-      answers: createResponseCache(changes, clock),
+      responses: new ResponseCache(changes, clock),
+      clock,
       cursorSecret,
       baseUrl: () => config.baseUrl ?? listeningUrl(app, config.host),
       version: readVersion(),
@@ -167,7 +171,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     trustProxy: config.trustProxy,
     limits: options.limits ?? MARKETPLACE_LIMITS,
     sharedCounting: windows && {
-      count: windows.count,
+      windows,
       secret: await findOrInsertSecret(databases.main, 'rate-limits'),
     },
     clock,

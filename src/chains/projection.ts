@@ -12,9 +12,9 @@ import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
 import { countHoldings, listTokenHolders } from '../chain-log/queries/holdings.ts';
 import type { NewSale } from '../market/queries/sales.ts';
-import { deleteRetoldSales, deleteSalesAfter, upsertSales } from '../market/queries/sales.ts';
+import { deleteReportedSales, deleteSalesAfter, upsertSales } from '../market/queries/sales.ts';
 import { upsertStats } from '../market/queries/stats.ts';
-import type { TokenHolder } from '../market/queries/tokens.ts';
+import type { NewTokenHolder } from '../market/queries/tokens.ts';
 import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '../market/queries/tokens.ts';
 import type { Address } from '../core/address.ts';
 import { toTokenId } from '../core/address.ts';
@@ -58,7 +58,7 @@ export async function projectNext(context: ProjectionContext): Promise<Set<strin
   const done = await indexer.transaction(async (tx) => {
     if (!(await updateProjectedSeq(tx, chain, { from, to }))) return false;
     if (rewind !== null) for (const id of await deleteSalesAfter(tx, chain, rewind)) changed.add(id);
-    await deleteRetoldSales(tx, chain, sales);
+    await deleteReportedSales(tx, chain, sales);
     await upsertSales(tx, sales);
     await writeTokens(tx, tokens);
     await upsertStats(tx, stats);
@@ -157,7 +157,7 @@ function toNewSale(
   return { key: toSaleKey(row), ...row, blockNumber };
 }
 
-type TokenChanges = { owners: TokenHolder[]; unminted: { collectionId: string; asset: string }[] };
+type TokenChanges = { owners: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
 /** Holders as the primary knows them now: later than the batch at most, and then a later batch says so again. */
 async function readTokens(
@@ -191,7 +191,7 @@ async function readStats({ main, clock }: ProjectionContext, moved: Moved, follo
     const tokens = moved.get(collectionId);
     if (!tokens || standard !== 'erc1155') continue;
     const counted = await countHoldings(main, collectionId);
-    stats.push({ collectionId, ...counted, listedCount: null, floorRaw: null, at: clock(), atTold: true });
+    stats.push({ collectionId, ...counted, listedCount: null, floorRaw: null, at: clock(), atReported: true });
   }
   return stats;
 }

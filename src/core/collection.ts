@@ -3,7 +3,7 @@
 
 import type { Address } from './address.ts';
 import { parseAddress } from './address.ts';
-import type { Chains } from './chains.ts';
+import type { Chain, Chains } from './chains.ts';
 
 /** What the primary database holds of a collection: identity, words and pictures, and the stored snapshot. */
 export type Collection = {
@@ -30,6 +30,9 @@ export type CollectionSnapshot = {
   supply: number | null;
   owners: number | null;
 };
+
+/** Where a collection is: its chain, its contract or collection mint there, and the canonical id of both. */
+export type CollectionLocation = { chain: Chain; contractAddress: Address; collectionId: string };
 
 export function toCollectionId(chainId: string, address: Address): string {
   return `${chainId}_${address.toLowerCase()}`;

@@ -1,20 +1,20 @@
-// A ready answer: the bytes and headers of a 200, made once and written many times, and how it is written to a request.
+// A cached response: the bytes and headers of a 200, serialised once and written to any number of requests.
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How long shared caches may keep an answer, in seconds. */
+/** How long shared caches may keep a response, in seconds. */
 export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number };
 
-/** Answers that miss a source are worth keeping for a moment only. */
+/** For responses that lack the data of a source: a complete one should replace them soon. */
 export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
 
 export type CachedResponse = {
-  /** The collection it is about, or ALL_COLLECTIONS: an import that touches it makes the answer old. */
-  subject: string;
-  /** Milliseconds since the epoch after which the answer is known to be untrue; null: never. */
-  trueUntil: number | null;
-  /** The body, cut where the time of the response goes. */
+  /** A collection id, ALL_COLLECTIONS or NO_COLLECTION: a change of what the tag names makes the response stale. */
+  cacheTag: string;
+  /** Milliseconds since the epoch from which on the response is wrong, because a listing in it expires; null: never. */
+  validUntil: number | null;
+  /** The body, split where the time of the response is inserted. */
   parts: readonly Buffer[];
   /** Bytes of the body as it is written. */
   size: number;
@@ -23,7 +23,7 @@ export type CachedResponse = {
   notModifiedHeaders: readonly string[];
 };
 
-/** In place of the time of the response: as long as an ISO 8601 time with milliseconds, so that lengths do not change. */
+/** Stands for the time of the response. It has the length of an ISO 8601 time with milliseconds: `content-length` is the same. */
 export const RESPONSE_TIME = '@@@@@@@response-time@@@@';
 
 export const CORS_HEADERS = {
@@ -32,13 +32,13 @@ export const CORS_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** With `stamped`, RESPONSE_TIME in the body becomes the time of each response; the ETag does not depend on it. */
+/** Serialises `body`. With `timestamped`, each write replaces RESPONSE_TIME by its own time; the ETag does not depend on it. */
 export function createCachedResponse(options: {
   body: unknown;
-  subject: string;
+  cacheTag: string;
   policy: CachePolicy;
-  trueUntil?: number | null;
-  stamped?: boolean;
+  validUntil?: number | null;
+  timestamped?: boolean;
 }): CachedResponse {
   const { policy } = options;
   const text = JSON.stringify(options.body);
@@ -46,9 +46,9 @@ export function createCachedResponse(options: {
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   const shared = { 'cache-control': toCacheControl(policy), etag, ...CORS_HEADERS };
   return {
-    subject: options.subject,
-    trueUntil: options.trueUntil ?? null,
-    parts: options.stamped ? text.split(RESPONSE_TIME).map((part) => Buffer.from(part)) : [bytes],
+    cacheTag: options.cacheTag,
+    validUntil: options.validUntil ?? null,
+    parts: options.timestamped ? text.split(RESPONSE_TIME).map((part) => Buffer.from(part)) : [bytes],
     size: bytes.length,
     etag,
     headers: flatten({
@@ -60,38 +60,38 @@ export function createCachedResponse(options: {
   };
 }
 
-/** The same answer under another policy: one that was made when all was well, told while something is out of reach. */
-export function underPolicy(answer: CachedResponse, policy: CachePolicy): CachedResponse {
+/** The same response with another `cache-control`. */
+export function withCachePolicy(response: CachedResponse, policy: CachePolicy): CachedResponse {
   const cacheControl = toCacheControl(policy);
   const change = (headers: readonly string[]) =>
     headers.map((part, index) => (headers[index - 1] === 'cache-control' ? cacheControl : part));
-  return { ...answer, headers: change(answer.headers), notModifiedHeaders: change(answer.notModifiedHeaders) };
+  return { ...response, headers: change(response.headers), notModifiedHeaders: change(response.notModifiedHeaders) };
 }
 
-/** Writes a 200, or a 304 when the caller holds the same answer. `HEAD` gets the headers alone. */
+/** Writes a 200, or a 304 when `If-None-Match` matches. `HEAD` gets the headers alone. `now` is the time of the response. */
 export function writeCachedResponse(
   request: IncomingMessage,
-  response: ServerResponse,
-  answer: CachedResponse,
+  reply: ServerResponse,
+  response: CachedResponse,
   now: number,
 ): void {
-  const held = request.headers['if-none-match'];
-  if (held !== undefined && holdsEtag(held, answer.etag)) {
-    response.writeHead(304, answer.notModifiedHeaders as string[]).end();
+  const ifNoneMatch = request.headers['if-none-match'];
+  if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, response.etag)) {
+    reply.writeHead(304, response.notModifiedHeaders as string[]).end();
     return;
   }
-  response.writeHead(200, answer.headers as string[]);
-  response.end(request.method === 'HEAD' ? undefined : bodyOf(answer, now));
+  reply.writeHead(200, response.headers as string[]);
+  reply.end(request.method === 'HEAD' ? undefined : toBody(response, now));
 }
 
-function bodyOf(answer: CachedResponse, now: number): Buffer | undefined {
-  if (answer.parts.length === 1) return answer.parts[0];
+function toBody({ parts }: CachedResponse, now: number): Buffer | undefined {
+  if (parts.length === 1) return parts[0];
   const time = Buffer.from(new Date(now).toISOString());
-  return Buffer.concat(answer.parts.flatMap((part, index) => (index === 0 ? [part] : [time, part])));
+  return Buffer.concat(parts.flatMap((part, index) => (index === 0 ? [part] : [time, part])));
 }
 
-/** Weak comparison, as RFC 9110 asks for GET and HEAD. */
-function holdsEtag(ifNoneMatch: string, etag: string): boolean {
+/** Weak comparison: RFC 9110, section 13.1.2, requires it for `If-None-Match`. */
+function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch.trim() === '*') return true;
   const opaque = etag.slice('W/'.length);
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === opaque);

@@ -1,9 +1,9 @@
-// The one map from an error to what a caller sees: status, code and public message in the envelope of both interfaces.
+// The one map from an error to a response: status, headers, and the envelope with code and public message.
 
-import { isOutOfReach } from '../database/port.ts';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { isOutOfReach } from '../database/port.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
   bad_request: 400,
@@ -23,12 +23,12 @@ const STATUS_BY_CODE: Record<ErrorCode, number> = {
 export type ErrorEnvelope = { error: { code: ErrorCode; message: string; details?: readonly ErrorDetail[] } };
 export type ErrorResponse = { status: number; headers: Record<string, string>; envelope: ErrorEnvelope };
 
-/** Seconds after which a caller of an unavailable service may try again. */
+/** The `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER_S = 2;
 
 /**
- * The answer to anything thrown. What is not a ServiceError is a bug: it is answered without detail. Details are for the
- * store interface: the marketplace's envelope has a code and a message only.
+ * The response to anything thrown. An error that is not a ServiceError is a bug: the response has no detail of it. The envelope
+ * of the marketplace interface has no `details`.
  */
 export function toErrorResponse(error: unknown, options: { details?: boolean } = {}): ErrorResponse {
   const known = error instanceof ServiceError ? error : toFrameworkError(error);
@@ -48,19 +48,19 @@ export function toErrorResponse(error: unknown, options: { details?: boolean } =
   };
 }
 
-/** A database that is away for a moment is no bug: a caller who tries again may find it. Anything else stays as it is. */
+/** Turns the failure to reach a database, which is logged, into an `unavailable`; any other error is returned as it is. */
 export function toKnownError(log: Log, thrown: unknown): unknown {
   if (!isOutOfReach(thrown)) return thrown;
   log.warn('a request could not reach the database', { error: thrown });
   return new ServiceError('unavailable', 'The service cannot reach its database, try again soon', { cause: thrown });
 }
 
-/** True when the error is news for those who run the service. */
+/** True for a bug: neither a ServiceError nor a rejection by the framework. */
 export function isUnexpected(error: unknown): boolean {
   return !(error instanceof ServiceError) && toFrameworkError(error) === null;
 }
 
-/** What Fastify refuses by itself is always the caller's: a body that cannot be read, a URL that does not decode. */
+/** The requests that Fastify rejects by itself: a body that cannot be read, a URL that does not decode. */
 function toFrameworkError(error: unknown): ServiceError | null {
   const { statusCode, code } = (error ?? {}) as { statusCode?: number; code?: string };
   if (!code?.startsWith('FST_') || statusCode === undefined || statusCode < 400 || statusCode >= 500) return null;

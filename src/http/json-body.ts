@@ -1,15 +1,15 @@
-// Bodies of the store interface: JSON in well-formed UTF-8, with every number as its literal text.
+// Request bodies of the store and the intake: JSON in well-formed UTF-8, with every number as its literal text.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseJsonText } from '../core/json-text.ts';
 import { ServiceError } from '../core/errors.ts';
+import { parseJsonText } from '../core/json-text.ts';
 
-/** A body as it came, and what it says. */
+/** The bytes of a body and the value that they hold. */
 export type JsonBody = { raw: Buffer; value: unknown };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a caller is told whose body cannot be read. */
+    /** The public message for a body that is not readable JSON. */
     unreadableBody?: string;
   }
 }
@@ -17,29 +17,29 @@ declare module 'fastify' {
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** Reads every body of the scope strictly; what is not JSON is a `bad_request`. */
+/** Parses every body of the scope; a body that is not JSON is a `bad_request`. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, raw, done) => {
     try {
       done(null, parseBody(request.headers['content-type'], raw as Buffer));
     } catch (error) {
-      done(unreadable(request, error));
+      done(toUnreadable(request, error));
     }
   });
-  // Too large, of no type at all, cut short: what the framework refuses by itself is told in the same words.
+  // The framework itself rejects a body that is too large, cut short or without a type: such a request gets the same message.
   app.setErrorHandler((error, request) => {
     const { code = '' } = error as { code?: string };
-    throw code.startsWith('FST_ERR_CTP_') ? unreadable(request, error) : error;
+    throw code.startsWith('FST_ERR_CTP_') ? toUnreadable(request, error) : error;
   });
 }
 
-/** The body of a request; one that brought none says nothing. */
+/** The body of a request; without one, `value` is undefined. */
 export function bodyOf(request: FastifyRequest): JsonBody {
   return (request.body as JsonBody | null | undefined) ?? { raw: Buffer.alloc(0), value: undefined };
 }
 
-function unreadable(request: FastifyRequest, cause: unknown): ServiceError {
+function toUnreadable(request: FastifyRequest, cause: unknown): ServiceError {
   const { unreadableBody = 'Invalid payload' } = request.routeOptions.config;
   const details = [{ path: '', message: 'must be JSON in UTF-8 of at most 1 MiB, as application/json' }];
   return new ServiceError('bad_request', unreadableBody, { cause, details });
@@ -47,6 +47,6 @@ function unreadable(request: FastifyRequest, cause: unknown): ServiceError {
 
 function parseBody(type: string | undefined, raw: Buffer): JsonBody {
   if (raw.length === 0) return { raw, value: undefined };
-  if (type !== undefined && !JSON_TYPE.test(type)) throw new TypeError(`a body of another type: ${type}`);
+  if (type !== undefined && !JSON_TYPE.test(type)) throw new TypeError(`the content type is ${type}`);
   return { raw, value: parseJsonText(utf8.decode(raw)) };
 }

@@ -1,9 +1,9 @@
-// OpenAPI documents, made from the routes themselves: one for each scope of the server that registers one.
+// OpenAPI documents, generated from the registered routes: one for each interface of the server.
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 
-/** The version of the interface's description, not of the program. */
+/** The version of the interface, not of the program. */
 const DOCUMENT_VERSION = '1.0.0';
 
 export type OpenApiDocument = {
@@ -21,7 +21,7 @@ export type OpenApiOptions = {
   keyed: boolean;
 };
 
-/** Has to be registered before the routes that it describes. */
+/** Must be called before the routes of the scope are registered. */
 export async function registerOpenApi(app: FastifyInstance, options: OpenApiOptions): Promise<void> {
   const { title, description, tags, keyed } = options;
   await app.register(swagger, {
@@ -47,17 +47,17 @@ export async function registerOpenApi(app: FastifyInstance, options: OpenApiOpti
   });
 }
 
-/** The document as it is served: with the address that callers use, and `$id` only where it means something. */
+/** The document as it is served. `baseUrl` is the address that callers use. */
 export function toPublishedDocument(app: FastifyInstance, baseUrl: string): OpenApiDocument {
   const document = structuredClone(app.swagger()) as unknown as OpenApiDocument;
   document.servers = [{ url: baseUrl || '/' }];
   return document;
 }
 
-/** What a 429 of either interface carries, and nothing else does. */
+/** The headers of a 429, in every interface. */
 export const RATE_LIMIT_HEADERS = {
-  'X-RateLimit-Limit': { type: 'integer', description: 'Requests a minute that are allowed.' },
-  'X-RateLimit-Remaining': { type: 'integer', description: 'Always 0 here.' },
+  'X-RateLimit-Limit': { type: 'integer', description: 'Requests allowed per minute.' },
+  'X-RateLimit-Remaining': { type: 'integer', description: 'Always 0 in a 429 response.' },
   'X-RateLimit-Reset': { type: 'string', format: 'date-time', description: 'When the window ends.' },
-  'Retry-After': { type: 'integer', description: 'Seconds until then.' },
+  'Retry-After': { type: 'integer', description: 'Seconds until the window ends.' },
 };

@@ -1,12 +1,12 @@
-// Query strings, read strictly and by the schema that documents them: nothing is coerced, clamped or guessed. Parameters
-// that a route does not know are ignored.
+// Query strings, validated by the schema that documents them: no value is coerced or clamped. Parameters that the schema does
+// not name are ignored.
 
 import type { FastifySchemaCompiler } from 'fastify';
 import type { Chains } from '../core/chains.ts';
 import { countCharacters } from '../core/text.ts';
 import { ServiceError } from '../core/errors.ts';
 
-/** The raw texts of each parameter, in their order; null stands for one that does not decode. */
+/** The texts of each parameter in their order; null for a text that does not decode. */
 export type RawQuery = Record<string, (string | null)[]>;
 
 type ParameterSchema = {
@@ -19,7 +19,7 @@ type ParameterSchema = {
 };
 type QuerySchema = { properties: Record<string, ParameterSchema> };
 
-/** Splits a query string without judging it. Its length, bounded by the server, bounds the number of its parameters. */
+/** Splits a query string. The server bounds the length of a request target, and so the number of parameters. */
 export function splitQuery(text: string): RawQuery {
   const query: RawQuery = Object.create(null) as RawQuery;
   for (const pair of text.split('&')) {
@@ -31,7 +31,7 @@ export function splitQuery(text: string): RawQuery {
   return query;
 }
 
-/** A validator compiler for `querystring` schemas. A parameter named `chain` takes every chain that is configured. */
+/** A validator compiler for `querystring` schemas. A parameter named `chain` accepts the chains of the service. */
 export function createQueryValidator(chains: Chains): FastifySchemaCompiler<QuerySchema> {
   return ({ schema }) => {
     const parameters = Object.entries(schema.properties);
@@ -44,7 +44,7 @@ export function createQueryValidator(chains: Chains): FastifySchemaCompiler<Quer
           continue;
         }
         const read = texts.length === 1 ? readParameter(name, texts[0] ?? null, parameter, chains) : undefined;
-        if (read === undefined) return { error: toRefusal(name, texts, parameter) };
+        if (read === undefined) return { error: toValidationError(name, texts, parameter) };
         value[name] = read;
       }
       return { value };
@@ -70,12 +70,12 @@ function readParameter(
   return countCharacters(text) <= (schema.maxLength ?? Infinity) ? text : undefined;
 }
 
-function toRefusal(name: string, texts: (string | null)[], schema: ParameterSchema): ServiceError {
-  const why = whyRefused(texts, schema);
-  return new ServiceError('bad_request', `Query parameter ${name} ${why}`, { details: [{ path: name, message: why }] });
+function toValidationError(name: string, texts: (string | null)[], schema: ParameterSchema): ServiceError {
+  const message = toMessage(texts, schema);
+  return new ServiceError('bad_request', `Query parameter ${name} ${message}`, { details: [{ path: name, message }] });
 }
 
-function whyRefused(texts: (string | null)[], schema: ParameterSchema): string {
+function toMessage(texts: (string | null)[], schema: ParameterSchema): string {
   if (texts.length > 1) return 'is given more than once';
   return texts[0] === '' ? 'is empty' : `must be ${describe(schema)}`;
 }

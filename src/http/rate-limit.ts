@@ -1,66 +1,80 @@
-// Fixed windows of a minute for each client and bucket, counted from the client's first request in it. In memory: one
-// process counts for itself. Counting with others: shared-limits.ts.
+// Rate limits: fixed windows of a minute for each client and bucket, which begin with the client's first request. This file
+// counts in the memory of one process; server/shared-rate-limiter.ts counts for several.
 
 import type { Clock } from '../core/clock.ts';
+import { ServiceError } from '../core/errors.ts';
 
 export type RateLimitBucket = 'list' | 'single';
+/** Requests a minute that a bucket allows a client. */
 export type RateLimits = Record<RateLimitBucket, number>;
 
-/** Requests a minute, per address, as the specification states them. */
+/** The limits of the marketplace interface, for each client address. */
 export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300 };
 
 export const WINDOW_MS = 60_000;
-/** Windows remembered at once. Past it the older half is forgotten: a flood of addresses costs bounded memory. */
+/** Windows held at once. When there are more, the older half is forgotten: requests from many addresses take bounded memory. */
 const WINDOWS_MAX = 200_000;
 
-/** What a refused client is told, and when: milliseconds since the epoch, both by the clock that the window is counted by. */
+/** A request beyond the limit. `resetAt`, the end of the window, and `at`, the time of the request, are by one clock, in milliseconds. */
 export type RateLimitExceeded = { limit: number; resetAt: number; at: number };
 
-/** Counts a request; the refusal when the client's bucket is exhausted, else null. A promise where others count with it. */
-export type RateLimiter<B extends string = RateLimitBucket> = (
-  bucket: B,
-  client: string,
-) => RateLimitExceeded | null | Promise<RateLimitExceeded | null>;
+export type RateLimiter<B extends string = RateLimitBucket> = {
+  /** Counts a request; null when it is within the limit. Returns a promise only when other processes count too. */
+  count(bucket: B, client: string): RateLimitExceeded | null | Promise<RateLimitExceeded | null>;
+};
 
-/** The same, always at once. */
-type LocalRateLimiter<B extends string> = (bucket: B, client: string) => RateLimitExceeded | null;
-
-/** The headers that only a refused request gets. */
-export function toRateLimitHeaders(refusal: RateLimitExceeded): Record<string, string> {
+/** The error of a request beyond the limit, and the headers that only such a response has. */
+export function toRateLimitError(exceeded: RateLimitExceeded): {
+  error: ServiceError;
+  headers: Readonly<Record<string, string>>;
+} {
+  const retryAfterS = Math.max(1, Math.ceil((exceeded.resetAt - exceeded.at) / 1_000));
   return {
-    'x-ratelimit-limit': String(refusal.limit),
-    'x-ratelimit-remaining': '0',
-    'x-ratelimit-reset': new Date(refusal.resetAt).toISOString(),
-    'retry-after': String(Math.max(1, Math.ceil((refusal.resetAt - refusal.at) / 1_000))),
-  };
-}
-
-export function createRateLimiter<B extends string>(limits: Record<B, number>, clock: Clock): LocalRateLimiter<B> {
-  // Two generations instead of one map that is emptied from its front: each step over the holes that leaves costs as much
-  // as a request. A window ends before the second turn after its start, so that none is forgotten early but in a flood.
-  let older = new Map<string, Window>();
-  let newer = new Map<string, Window>();
-  let turnedAt = clock();
-
-  const open = (key: string, now: number): Window => {
-    if (now - turnedAt >= WINDOW_MS || newer.size >= WINDOWS_MAX / 2) {
-      older = newer;
-      newer = new Map();
-      turnedAt = now;
-    }
-    const window = { count: 0, resetAt: now + WINDOW_MS };
-    newer.set(key, window);
-    return window;
-  };
-
-  return (bucket, client) => {
-    const now = clock();
-    const key = `${bucket} ${client}`;
-    let window = newer.get(key) ?? older.get(key);
-    if (!window || window.resetAt <= now) window = open(key, now);
-    window.count += 1;
-    return window.count > limits[bucket] ? { limit: limits[bucket], resetAt: window.resetAt, at: now } : null;
+    error: new ServiceError('rate_limited', `Too many requests, try again in ${retryAfterS} s`),
+    headers: {
+      'x-ratelimit-limit': String(exceeded.limit),
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': new Date(exceeded.resetAt).toISOString(),
+      'retry-after': String(retryAfterS),
+    },
   };
 }
 
 type Window = { count: number; resetAt: number };
+
+export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
+  readonly #limits: Record<B, number>;
+  readonly #clock: Clock;
+  // Windows are kept in two generations. Deleting them one by one from a single map would cost as much as counting them. A
+  // generation is discarded a window's length after the next one was begun: only a flood ends a window early.
+  #older = new Map<string, Window>();
+  #newer = new Map<string, Window>();
+  #newerSince: number;
+
+  constructor(limits: Record<B, number>, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#newerSince = clock();
+  }
+
+  count(bucket: B, client: string): RateLimitExceeded | null {
+    const now = this.#clock();
+    const key = `${bucket} ${client}`;
+    let window = this.#newer.get(key) ?? this.#older.get(key);
+    if (!window || window.resetAt <= now) window = this.#open(key, now);
+    window.count += 1;
+    const limit = this.#limits[bucket];
+    return window.count > limit ? { limit, resetAt: window.resetAt, at: now } : null;
+  }
+
+  #open(key: string, now: number): Window {
+    if (now - this.#newerSince >= WINDOW_MS || this.#newer.size >= WINDOWS_MAX / 2) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+      this.#newerSince = now;
+    }
+    const window = { count: 0, resetAt: now + WINDOW_MS };
+    this.#newer.set(key, window);
+    return window;
+  }
+}

@@ -1,23 +1,24 @@
-// The target of a request in its one spelling: however a caller writes a path, it counts in the same bucket, takes the same
-// route and finds the same kept answer. It never judges whether there is anything at that path.
+// The canonical spelling of a request target: all spellings of a path count in the same rate limit bucket, take the same route
+// and find the same cached response. Whether anything is served at the path is decided elsewhere.
 
 /** Printable ASCII without `#`, which no request target can hold. */
 const READABLE = /^[!-"$-~]+$/;
-/** What `encodeURIComponent` leaves as it is, and the slashes between. */
+/** The characters that `encodeURIComponent` does not encode, and slashes. */
 const PLAIN_PATH = /^[\w.~!*'()/-]*$/;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
 
 /**
- * Path and query, the path with each of its parts percent-encoded as `encodeURIComponent` would. Whom an absolute target
- * addresses is left out. Null when the target is not readable, or its path does not decode to UTF-8; the query is not judged.
+ * Path and query, each segment of the path percent-encoded as `encodeURIComponent` does; the scheme and host of an absolute
+ * target are left out. Null when the target has other characters than a target may have, or its path does not decode to UTF-8.
+ * The query is returned as it is.
  */
-export function readTarget(raw: string): string | null {
+export function parseRequestTarget(raw: string): string | null {
   if (!READABLE.test(raw)) return null;
   const target = raw.startsWith('/') ? raw : toOriginForm(raw);
   const path = pathOf(target);
   if (PLAIN_PATH.test(path)) return target;
-  const parts = path.split('/').map(respell);
-  return parts.includes(null) ? null : parts.join('/') + target.slice(path.length);
+  const segments = path.split('/').map(respell);
+  return segments.includes(null) ? null : segments.join('/') + target.slice(path.length);
 }
 
 /** A target without its query. */
@@ -26,7 +27,18 @@ export function pathOf(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
-/** `http://any.host/path?query` as `/path?query`; `*` and what else there is stay, for the router not to find. */
+/** The text after the question mark of a target. */
+export function queryOf(target: string): string {
+  const start = target.indexOf('?');
+  return start < 0 ? '' : target.slice(start + 1);
+}
+
+/** The router ignores one slash at the end of a path. */
+export function withoutTrailingSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** `http://any.host/path?query` as `/path?query`. Any other form, such as `*`, is returned as it is: the router has no route for it. */
 function toOriginForm(raw: string): string {
   const authority = ABSOLUTE_FORM.exec(raw)?.[0];
   if (authority === undefined) return raw;
@@ -34,9 +46,9 @@ function toOriginForm(raw: string): string {
   return target.startsWith('/') ? target : `/${target}`;
 }
 
-function respell(part: string): string | null {
+function respell(segment: string): string | null {
   try {
-    return encodeURIComponent(decodeURIComponent(part));
+    return encodeURIComponent(decodeURIComponent(segment));
   } catch {
     return null;
   }

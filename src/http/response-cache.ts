@@ -1,84 +1,92 @@
-// Ready answers of the marketplace interface, kept for a moment: a hot read costs a map lookup and a write. One request
-// makes an answer, the others share it; what an import has changed is never served again.
+// The responses of the marketplace interface by cache key, fresh for a second. Concurrent requests for one key share one
+// computation; a response that is older than a change of its cache tag is not served while the database can be reached.
 
 import { LRUCache } from 'lru-cache';
+import type { Changes } from '../core/changes.ts';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { Changes } from '../core/changes.ts';
 import type { CachedResponse } from './cached-response.ts';
-import { DEGRADED_POLICY, underPolicy } from './cached-response.ts';
+import { DEGRADED_POLICY, withCachePolicy } from './cached-response.ts';
 
-/** How long an answer is used without looking again. */
+/** How long a response is served without being computed again. */
 const FRESH_MS = 1_000;
-/** How old an answer may be that is given to those who would otherwise wait for another request's look. */
-const SHARED_STALE_MS = 5_000;
-/** How old an answer may be when the primary database is out of reach. */
-const LAST_GOOD_MS = 30 * 60_000;
+/** How old a response may be that is served while another request computes its successor. */
+const STALE_WHILE_COMPUTING_MS = 5_000;
+/** How old a response may be that is served while the primary database cannot be reached. */
+const STALE_IF_UNAVAILABLE_MS = 30 * 60_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 /** Headers, key and bookkeeping of an entry. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
-type Entry = { answer: CachedResponse; version: number; madeAt: number; freshUntil: number };
-type Making = { version: number; promise: Promise<CachedResponse> };
+/** `version` and `createdAt` are those of the moment before the response was computed. */
+type Entry = { response: CachedResponse; version: number; createdAt: number; freshUntil: number };
+type Computation = { version: number; promise: Promise<CachedResponse> };
 
-export type ResponseCache = {
-  /** A fresh answer, or undefined. For the fast path: no waiting, no making. */
-  peek(key: string): CachedResponse | undefined;
-  /** A fresh answer, or the one that `make` produces. */
-  get(key: string, make: () => Promise<CachedResponse>): Promise<CachedResponse>;
-};
-
-export function createResponseCache(changes: Changes, clock: Clock): ResponseCache {
-  const entries = new LRUCache<string, Entry>({
+export class ResponseCache {
+  readonly #changes: Changes;
+  readonly #clock: Clock;
+  readonly #entries = new LRUCache<string, Entry>({
     maxSize: BYTES_MAX,
-    sizeCalculation: (entry, key) => entry.answer.size + key.length + ENTRY_OVERHEAD_BYTES,
+    sizeCalculation: (entry, key) => entry.response.size + key.length + ENTRY_OVERHEAD_BYTES,
   });
-  const making = new Map<string, Making>();
+  readonly #computations = new Map<string, Computation>();
 
-  const isCurrent = (entry: Entry) => changes.versionOf(entry.answer.subject) <= entry.version;
+  constructor(changes: Changes, clock: Clock) {
+    this.#changes = changes;
+    this.#clock = clock;
+  }
 
-  const start = (key: string, produce: () => Promise<CachedResponse>): Promise<CachedResponse> => {
-    const version = changes.latest();
-    const madeAt = clock();
-    const promise = produce().then((answer) => {
-      const freshUntil = Math.min(madeAt + FRESH_MS, answer.trueUntil ?? Number.POSITIVE_INFINITY);
-      entries.set(key, { answer, version, madeAt, freshUntil });
-      return answer;
+  /** The fresh response of a key, or undefined. It neither waits nor computes. */
+  peek(key: string): CachedResponse | undefined {
+    const entry = this.#entries.get(key);
+    return entry && entry.freshUntil > this.#clock() && this.#isCurrent(entry) ? entry.response : undefined;
+  }
+
+  /**
+   * The fresh response of a key, or the one that `compute` resolves with. When `compute` rejects with `unavailable`, the last
+   * response is served, up to half an hour old and under DEGRADED_POLICY; any other rejection is passed on.
+   */
+  async get(key: string, compute: () => Promise<CachedResponse>): Promise<CachedResponse> {
+    const now = this.#clock();
+    const entry = this.#entries.get(key);
+    const current = entry && this.#isCurrent(entry) ? entry : undefined;
+    if (current && current.freshUntil > now) return current.response;
+    const running = this.#computations.get(key);
+    if (running && current && isUsable(current, now, STALE_WHILE_COMPUTING_MS)) return current.response;
+    try {
+      const isShared = running?.version === this.#changes.latest();
+      return await (isShared ? running.promise : this.#compute(key, compute));
+    } catch (error) {
+      const isUnavailable = error instanceof ServiceError && error.code === 'unavailable';
+      if (isUnavailable && entry && isUsable(entry, this.#clock(), STALE_IF_UNAVAILABLE_MS))
+        return withCachePolicy(entry.response, DEGRADED_POLICY);
+      throw error;
+    }
+  }
+
+  #compute(key: string, compute: () => Promise<CachedResponse>): Promise<CachedResponse> {
+    const version = this.#changes.latest();
+    const createdAt = this.#clock();
+    const promise = compute().then((response) => {
+      const freshUntil = Math.min(createdAt + FRESH_MS, response.validUntil ?? Number.POSITIVE_INFINITY);
+      this.#entries.set(key, { response, version, createdAt, freshUntil });
+      return response;
     });
-    const entry: Making = { version, promise };
-    making.set(key, entry);
-    const done = () => {
-      if (making.get(key) === entry) making.delete(key);
+    const computation: Computation = { version, promise };
+    this.#computations.set(key, computation);
+    const finish = () => {
+      if (this.#computations.get(key) === computation) this.#computations.delete(key);
     };
-    promise.then(done, done);
+    promise.then(finish, finish);
     return promise;
-  };
+  }
 
-  return {
-    peek: (key) => {
-      const entry = entries.get(key);
-      return entry && entry.freshUntil > clock() && isCurrent(entry) ? entry.answer : undefined;
-    },
-    get: async (key, produce) => {
-      const now = clock();
-      const entry = entries.get(key);
-      const current = entry && isCurrent(entry) ? entry : undefined;
-      if (current && current.freshUntil > now) return current.answer;
-      const running = making.get(key);
-      if (running && current && isUsable(current, now, SHARED_STALE_MS)) return current.answer;
-      try {
-        return await (running?.version === changes.latest() ? running.promise : start(key, produce));
-      } catch (error) {
-        const outOfReach = error instanceof ServiceError && error.code === 'unavailable';
-        if (outOfReach && entry && isUsable(entry, clock(), LAST_GOOD_MS))
-          return underPolicy(entry.answer, DEGRADED_POLICY);
-        throw error;
-      }
-    },
-  };
+  /** False when what the response is about has changed since it was computed. */
+  #isCurrent(entry: Entry): boolean {
+    return this.#changes.versionOf(entry.response.cacheTag) <= entry.version;
+  }
 }
 
-/** Not fresh, but neither too old nor known to be untrue. */
-function isUsable({ madeAt, answer }: Entry, now: number, ageMaxMs: number): boolean {
-  return now - madeAt < ageMaxMs && (answer.trueUntil ?? Number.POSITIVE_INFINITY) > now;
+function isUsable({ createdAt, response }: Entry, now: number, ageMaxMs: number): boolean {
+  return now - createdAt < ageMaxMs && (response.validUntil ?? Number.POSITIVE_INFINITY) > now;
 }

@@ -1,25 +1,26 @@
-// The ask floor: the cheapest seller ask, from live analytics to the indexer's row to the stored snapshot. A floor is read,
-// never repaired: an index probe that looks at the clock.
+// The ask floor of a collection: the cheapest price that a seller asks. It is read at every request, from the first of these
+// that has one: an analytics record, the cheapest listing of both books, a stats record, the stored snapshot.
 
+import type { Collection } from '../core/collection.ts';
 import {
   listFillableAssets,
   listCheapestAsks,
   listCollectionsWithFillableAsset,
 } from '../orders/queries/fillable-orders.ts';
-import { listCheapestMirrored } from './queries/listings.ts';
-import { listAnalyticsFloors, listStatsFloors } from './queries/stats.ts';
-import type { Collection } from '../core/collection.ts';
 import type { Result } from '../resilience/source.ts';
-import type { MarketSource } from './market-source.ts';
 import type { Market } from './market.ts';
-import { valueOrNull, withinOneDeadline } from './market.ts';
+import type { MarketSource } from './market-source.ts';
+import { valueOrNull } from './market-source.ts';
+import { listCheapestMirrored } from './queries/listings.ts';
+import { listStatsFloors } from './queries/stats.ts';
+import { listAnalyticsFloors } from './queries/analytics.ts';
 
-/** Floors by collection id as each source knows them; a source that failed is null. */
+/** Floors by collection id; null for a source that failed. */
 export type AskFloors = {
-  /** A record's floor, else the cheapest ask of the merged book. */
+  /** Of analytics records, else of both books. */
   analytics: ReadonlyMap<string, bigint> | null;
   stats: ReadonlyMap<string, bigint> | null;
-  /** True when anything that a floor is read from failed, the own book included. */
+  /** True when any read failed, that of the own book included. */
   degraded: boolean;
 };
 
@@ -36,7 +37,7 @@ export async function readAskFloors(market: Market, collections: readonly Collec
   };
 }
 
-/** The ask floor of one collection by the chain of fallbacks, or null when nobody knows one. */
+/** The ask floor of one collection in base units, or null when it is unknown. */
 export function toAskFloor(
   floors: Pick<AskFloors, 'analytics' | 'stats'>,
   collection: { id: string; snapshotFloorRaw: bigint | null },
@@ -44,34 +45,34 @@ export function toAskFloor(
   return floors.analytics?.get(collection.id) ?? floors.stats?.get(collection.id) ?? collection.snapshotFloorRaw;
 }
 
-/** `complete` when the own book was read too. */
-export type LiveFloors = { floors: ReadonlyMap<string, bigint>; complete: boolean };
+/** `complete`: the own book was read too. */
+export type BookFloors = { floors: ReadonlyMap<string, bigint>; complete: boolean };
 
-/** What live analytics knows: a record's floor, else that of the merged book. */
-async function readAnalyticsFloors(market: Market, ids: readonly string[]): Promise<Result<LiveFloors>> {
-  const [records, live] = await Promise.all([
+async function readAnalyticsFloors(market: Market, ids: readonly string[]): Promise<Result<BookFloors>> {
+  const [records, books] = await Promise.all([
     market.analytics.read((db) => listAnalyticsFloors(db, ids)),
-    readLiveFloors(market, market.askFloors, ids),
+    readBookFloors(market, market.askFloors, ids),
   ]);
-  if (!records.ok || !live.ok) return records.ok ? live : records;
-  const { floors, complete } = live.value;
+  if (!records.ok || !books.ok) return records.ok ? books : records;
+  const { floors, complete } = books.value;
   return { ok: true, value: { floors: new Map([...floors, ...records.value]), complete } };
 }
 
-/** Assets of own orders that are looked at when mirrored rows are hidden by them. Past it a hidden row may count. */
-const HIDING_ASSETS_MAX = 50_000;
+/** Assets of the own book by which mirrored rows are left out. Of a larger book, rows of some assets may count all the same. */
+const OWN_ASSETS_MAX = 50_000;
 
 /**
- * The cheapest ask of the merged book of each of the given collections that has one. `mirror` is the source that the
- * mirrored rows are read through. An order book that fails hides nothing.
+ * The cheapest listing of both books, for each of the given collections that has one. `mirror` is the source through which
+ * mirrored rows are read. A mirrored row of an asset that the own book lists does not count, as in the listing window; when
+ * the own book cannot be read, all mirrored rows count.
  */
-export async function readLiveFloors(
+export async function readBookFloors(
   market: Market,
   mirror: MarketSource,
   ids: readonly string[],
-): Promise<Result<LiveFloors>> {
+): Promise<Result<BookFloors>> {
   const now = market.clock();
-  const read = withinOneDeadline(mirror);
+  const read = mirror.withinOneDeadline();
   const [mirrored, book] = await Promise.all([
     read((db) => listCheapestMirrored(db, ids, { now })),
     market.orderBook.read((db) => listCheapestAsks(db, ids, now)),
@@ -79,16 +80,17 @@ export async function readLiveFloors(
   if (!mirrored.ok) return mirrored;
   const floors = new Map(book.ok ? book.value : []);
   const undercuts = (row: MirroredAsk) => row.raw < (floors.get(row.collectionId) ?? row.raw + 1n);
-  // A row that is hidden is not the floor: the next one down decides, which is rarely needed.
   const hidden = await findHidden(
     market,
     mirrored.value.filter((row) => floors.has(row.collectionId) && undercuts(row)),
+    now,
   );
   const visible = mirrored.value.filter((row) => !hidden.has(row.collectionId));
   if (hidden.size > 0) {
-    const below = [...hidden];
-    const own = await market.orderBook.read((db) => listFillableAssets(db, below, { now, limit: HIDING_ASSETS_MAX }));
-    const next = await read((db) => listCheapestMirrored(db, below, { now, except: valueOrNull(own) ?? [] }));
+    // The cheapest mirrored row does not count here. Only then are the assets of the own book read, to find the one that does.
+    const hiddenIds = [...hidden];
+    const own = await market.orderBook.read((db) => listFillableAssets(db, hiddenIds, { now, limit: OWN_ASSETS_MAX }));
+    const next = await read((db) => listCheapestMirrored(db, hiddenIds, { now, except: valueOrNull(own) ?? [] }));
     if (!next.ok) return next;
     visible.push(...next.value);
   }
@@ -98,10 +100,9 @@ export async function readLiveFloors(
 
 type MirroredAsk = { collectionId: string; asset: string; raw: bigint };
 
-/** The collections whose given mirrored row is hidden by an own row of the same asset. */
-async function findHidden(market: Market, rows: readonly MirroredAsk[]): Promise<ReadonlySet<string>> {
+/** The collections whose given mirrored row is of an asset that the own book lists. */
+async function findHidden(market: Market, rows: readonly MirroredAsk[], now: number): Promise<ReadonlySet<string>> {
   if (rows.length === 0) return new Set();
-  const now = market.clock();
-  const hidden = await market.orderBook.read((db) => listCollectionsWithFillableAsset(db, rows, now));
-  return hidden.ok ? hidden.value : new Set();
+  const ordered = await market.orderBook.read((db) => listCollectionsWithFillableAsset(db, rows, now));
+  return ordered.ok ? ordered.value : new Set();
 }

@@ -1,15 +1,17 @@
-// One collection in detail: the stored record, and stats merged from two sources that fail on their own.
+// One collection in detail: its record, and stats of two sources, each of which can fail without the other.
 
 import { listFillableAssets } from '../orders/queries/fillable-orders.ts';
 import { countListedAssets } from './queries/listings.ts';
-import type { CollectionAnalytics, CollectionStats, Windows } from './queries/stats.ts';
-import { findCollectionAnalytics, findCollectionStats } from './queries/stats.ts';
+import type { CollectionStats } from './queries/stats.ts';
+import type { CollectionAnalytics, Windows } from './queries/analytics.ts';
+import { findCollectionStats } from './queries/stats.ts';
+import { findCollectionAnalytics } from './queries/analytics.ts';
 import { toNativeNumber } from '../core/amount.ts';
 import type { Collection } from '../core/collection.ts';
 import type { Result } from '../resilience/source.ts';
 import { readAskFloors, toAskFloor } from './ask-floor.ts';
 import type { Market } from './market.ts';
-import { chainOf, valueOrNull } from './market.ts';
+import { valueOrNull } from './market-source.ts';
 import { resolveCollection } from './resolve-collection.ts';
 
 export type CollectionDetail = {
@@ -23,14 +25,15 @@ export type CollectionDetail = {
   listedCount: number | null;
   /** True only when both sources failed. */
   stale: boolean;
-  /** True when any source failed: the answer is not worth keeping. */
+  /** True when any source failed. */
   degraded: boolean;
 };
 
 const UNKNOWN: Windows<null> = { allTime: null, sevenDay: null, twentyFourHour: null };
-/** Own assets that a count of listings can leave out of the mirror's. A larger book is counted without the overlap. */
+/** Assets of the own book that a count of listings does not count again in the mirror. Those beyond are counted twice. */
 const OWN_ASSETS_MAX = 20_000;
 
+/** The collection that `id` names. Throws `not_found` when there is none. */
 export async function readCollectionDetail(market: Market, id: string): Promise<CollectionDetail> {
   const collection = await resolveCollection(market, id);
   const now = market.clock();
@@ -50,11 +53,11 @@ export async function readCollectionDetail(market: Market, id: string): Promise<
   };
 }
 
-/** Volume and sales: all unknown when analytics failed; the snapshot's volume where it has no sale and no record. */
+/** Volume and sales: unknown when analytics failed; the volume of the snapshot when there is neither a sale nor a record. */
 function toTrade(market: Market, collection: Collection, analytics: Result<CollectionAnalytics>) {
   if (!analytics.ok) return { volume: UNKNOWN, sales: UNKNOWN };
   const { recordedVolume, summedVolumeRaw, sales } = analytics.value;
-  const chain = chainOf(market, collection.chain);
+  const chain = market.chainOf(collection.chain);
   if (recordedVolume) return { volume: recordedVolume, sales };
   if (!summedVolumeRaw || !chain) return { volume: { ...UNKNOWN, allTime: collection.snapshot.volumeAllTime }, sales };
   const toNative = (raw: bigint) => toNativeNumber(raw, chain.decimals);
@@ -66,7 +69,7 @@ function toTrade(market: Market, collection: Collection, analytics: Result<Colle
   return { volume, sales };
 }
 
-/** Supply, owners, listings: a failed source leaves the two that change unknown, the supply as it was stored. */
+/** Supply, owners and listed count. When the stats source failed, the supply is that of the snapshot, the others are unknown. */
 function toHoldings(collection: Collection, stats: Result<CollectionStats>, listedCount: number | null) {
   if (!stats.ok) return { supply: collection.snapshot.supply, owners: null, listedCount: null };
   return {
@@ -76,7 +79,7 @@ function toHoldings(collection: Collection, stats: Result<CollectionStats>, list
   };
 }
 
-/** Distinct assets listed in either book; a failure when one of them cannot be counted. */
+/** Distinct assets that either book lists; a failure when one of the books cannot be read. */
 async function countListings(market: Market, collectionId: string, now: number): Promise<Result<number>> {
   const own = await market.orderBook.read((db) =>
     listFillableAssets(db, [collectionId], { now, limit: OWN_ASSETS_MAX }),

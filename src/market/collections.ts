@@ -1,13 +1,14 @@
-// The list of collections: a page of the ranking, with what is known of each collection on it.
+// The list of collections: a page of the ranking, with the record and the stats of each collection on it.
 
 import { listCollectionsByIds } from './queries/collections.ts';
-import { listCollectionStats, listCollectionVolumes } from './queries/stats.ts';
+import { listCollectionStats } from './queries/stats.ts';
+import { listCollectionVolumes } from './queries/analytics.ts';
 import type { Collection } from '../core/collection.ts';
 import { readAskFloors, toAskFloor } from './ask-floor.ts';
 import type { Market } from './market.ts';
-import { chainOf, requireValue, valueOrNull } from './market.ts';
-import type { Rank, RankingQuery, RankingReader } from './ranking.ts';
-import { ranksAfter } from './ranking.ts';
+import { requireValue, valueOrNull } from './market-source.ts';
+import type { CollectionRankings, RankKey, RankingQuery } from './ranking.ts';
+import { keysAfter } from './ranking.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
 export type CollectionSummary = {
@@ -18,22 +19,22 @@ export type CollectionSummary = {
   owners: number | null;
 };
 
-/** `degraded`: something is missing that a source would have known. */
-export type CollectionPage = { summaries: CollectionSummary[]; next: Rank | null; degraded: boolean };
+/** `next`: the key after which the following page begins; null on the last page. `degraded`: a source failed. */
+export type CollectionPage = { summaries: CollectionSummary[]; next: RankKey | null; degraded: boolean };
 
-/** A page of collections after a place in the ranking. Throws `upstream_error` when the indexer cannot be read. */
+/** The page of a ranking after a key. Throws `upstream_error` when the indexer cannot be read. */
 export async function listCollections(
   market: Market,
-  readRanking: RankingReader,
-  query: RankingQuery & { after: Rank | null; limit: number },
+  rankings: CollectionRankings,
+  query: RankingQuery & { after: RankKey | null; limit: number },
 ): Promise<CollectionPage> {
-  const following = ranksAfter(await readRanking(query), query.after);
+  const following = keysAfter(await rankings.read(query), query.after);
   const page = following.slice(0, query.limit);
-  const known = await readSummaries(
+  const summaries = await readSummaries(
     market,
-    page.map((rank) => rank.id),
+    page.map((key) => key.id),
   );
-  return { ...known, next: following.length > page.length ? (page.at(-1) ?? null) : null };
+  return { ...summaries, next: following.length > page.length ? (page.at(-1) ?? null) : null };
 }
 
 async function readSummaries(market: Market, ids: string[]): Promise<Omit<CollectionPage, 'next'>> {
@@ -52,11 +53,11 @@ async function readSummaries(market: Market, ids: string[]): Promise<Omit<Collec
     askFloorRaw: toAskFloor(floors, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw }),
     volumeAllTime: toVolumeAllTime(
       volumeById.get(collection.id),
-      chainOf(market, collection.chain),
+      market.chainOf(collection.chain),
       collection.snapshot.volumeAllTime,
     ),
     supply: statsById?.get(collection.id)?.supply ?? collection.snapshot.supply,
-    // Owners that cannot be read are unknown right now; the snapshot speaks only where the source has nothing to say.
+    // The snapshot stands in for owners that the source does not have, not for owners that cannot be read.
     owners: statsById ? (statsById.get(collection.id)?.owners ?? collection.snapshot.owners) : null,
   }));
   return { summaries, degraded: !stats.ok || floors.degraded };

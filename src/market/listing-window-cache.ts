@@ -1,34 +1,43 @@
-// Listing windows kept for a moment, so that the pages of one walk are cut from one snapshot. Never longer than a window is
-// true: until its first listing expires, or an import touches its collection. One that misses a source is not kept at all.
+// Listing windows, kept for a second so that the pages of one list come from one window. A window is not used after its first
+// listing has expired or its collection has changed, nor when the rows of a source are missing.
 
 import { LRUCache } from 'lru-cache';
-import type { Collection } from '../core/collection.ts';
 import type { Changes } from '../core/changes.ts';
-import type { ListingWindow } from './listings.ts';
-import { readListingWindow } from './listings.ts';
+import type { Collection } from '../core/collection.ts';
+import type { ListingWindow } from './listing-window.ts';
+import { readListingWindow } from './listing-window.ts';
 import type { Market } from './market.ts';
-
-export type ListingWindowReader = (collection: Collection) => Promise<ListingWindow>;
 
 const FRESH_MS = 1_000;
 const WINDOWS_MAX = 300;
 
-export function createListingWindowReader(market: Market, changes: Changes): ListingWindowReader {
-  type Entry = { version: number; readAt: number; reading: Promise<ListingWindow> };
-  const entries = new LRUCache<string, Entry>({ max: WINDOWS_MAX });
-  return async (collection) => {
-    const now = market.clock();
-    const entry = entries.get(collection.id);
-    if (entry && entry.version >= changes.versionOf(collection.id) && now - entry.readAt < FRESH_MS) {
-      const window = await entry.reading;
-      if (!window.degraded && isTrue(window, market.clock())) return window;
+/** `version` and `readAt` are those of the moment before the window was read. */
+type Entry = { version: number; readAt: number; window: Promise<ListingWindow> };
+
+export class ListingWindowCache {
+  readonly #market: Market;
+  readonly #changes: Changes;
+  readonly #entries = new LRUCache<string, Entry>({ max: WINDOWS_MAX });
+
+  constructor(market: Market, changes: Changes) {
+    this.#market = market;
+    this.#changes = changes;
+  }
+
+  /** Concurrent reads of a collection share one window. */
+  async read(collection: Collection): Promise<ListingWindow> {
+    const now = this.#market.clock();
+    const entry = this.#entries.get(collection.id);
+    if (entry && entry.version >= this.#changes.versionOf(collection.id) && now - entry.readAt < FRESH_MS) {
+      const window = await entry.window;
+      if (!window.degraded && isValid(window, this.#market.clock())) return window;
     }
-    const reading = readListingWindow(market, collection);
-    entries.set(collection.id, { version: changes.latest(), readAt: now, reading });
-    return reading;
-  };
+    const window = readListingWindow(this.#market, collection);
+    this.#entries.set(collection.id, { version: this.#changes.latest(), readAt: now, window });
+    return window;
+  }
 }
 
-function isTrue({ trueUntil }: ListingWindow, now: number): boolean {
-  return trueUntil === null || trueUntil > now;
+function isValid({ validUntil }: ListingWindow, now: number): boolean {
+  return validUntil === null || validUntil > now;
 }

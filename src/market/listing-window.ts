@@ -1,30 +1,143 @@
-// The listings window: the 250 cheapest assets of a collection, one row an asset, from the own order book and the mirror.
+// The listing window of a collection: its 250 cheapest assets, one listing for each, merged from the own order book and the
+// mirror of external marketplaces.
 
-/** What the merge needs to know of a listing; `orderId` breaks ties of price. */
-export type WindowEntry = { asset: string; raw: bigint; orderId: string };
+import type { Collection } from '../core/collection.ts';
+import type { FillableOrder } from '../orders/queries/fillable-orders.ts';
+import { listFillableOrders, listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
+import type { Result } from '../resilience/source.ts';
+import type { Listing } from './listing.ts';
+import { toListingOfMirror, toListingOfOrder } from './listing.ts';
+import type { Market } from './market.ts';
+import type { MirroredListing } from './queries/listings.ts';
+import { listCheapestListings } from './queries/listings.ts';
+import { locationOf } from './resolve-collection.ts';
 
-/** The most assets a window holds. */
+export type ListingWindow = {
+  /** Cheapest first. */
+  listings: Listing[];
+  /** The failed sources that the response names. An order book that fails is only logged: the interface names the mirror alone. */
+  staleSources: string[];
+  /** True when the rows of any source are missing. */
+  degraded: boolean;
+  /** When the first of the listings expires, in milliseconds; null when none does. */
+  validUntil: number | null;
+};
+
+/** The most assets that a window holds. */
 export const WINDOW_SIZE_MAX = 250;
+/** Rows of one read: some more than a window, so that a few listings of one asset do not cost a second read. */
+const CHUNK_SIZE = 300;
+/** Limits the reads of a book whose cheapest listings are all of a few assets. */
+const CHUNKS_MAX = 40;
 
-/** Cheapest first, then by order id in code-unit order, as the databases sort it. */
-export function compareEntries(a: WindowEntry, b: WindowEntry): number {
+const EMPTY_WINDOW: ListingWindow = { listings: [], staleSources: [], degraded: false, validUntil: null };
+const NO_ORDERS: Result<FillableOrder[]> = { ok: true, value: [] };
+
+export async function readListingWindow(market: Market, collection: Collection): Promise<ListingWindow> {
+  const location = locationOf(market, collection);
+  if (!location) return EMPTY_WINDOW;
+  const now = market.clock();
+  const hasOrderBook = location.chain.family === 'evm';
+  const [book, mirror] = await Promise.all([
+    hasOrderBook ? readOrderBook(market, location.collectionId, now) : NO_ORDERS,
+    readMirror(market, location.collectionId, { now, hasOrderBook }),
+  ]);
+  const own = book.ok ? book.value.map(toListingOfOrder) : [];
+  const mirrored = mirror.ok ? mirror.value.rows.map((row) => toListingOfMirror(row, market.serviceName)) : [];
+  const listings = mergeListings(own, mirrored, new Set(own.map((listing) => listing.asset as string)));
+  return {
+    listings,
+    staleSources: mirror.ok ? [] : [market.mirror.name],
+    degraded: !mirror.ok || !book.ok || !mirror.value.isBookRead,
+    validUntil: firstExpiry(listings),
+  };
+}
+
+function readOrderBook(market: Market, collectionId: string, now: number): Promise<Result<FillableOrder[]>> {
+  const read = market.orderBook.withinOneDeadline();
+  return collectAssets<FillableOrder>((after) =>
+    read((db) => listFillableOrders(db, collectionId, { now, limit: CHUNK_SIZE, ...(after && { after }) })),
+  );
+}
+
+/** `isBookRead`: the own book was read for the assets that it lists too. */
+type MirrorRows = { rows: MirroredListing[]; isBookRead: boolean };
+
+/**
+ * The cheapest rows of the mirror, without those of assets that the own book lists at any price. When the book cannot be read,
+ * no row is left out. The two sources have a deadline each.
+ */
+async function readMirror(
+  market: Market,
+  collectionId: string,
+  { now, hasOrderBook }: { now: number; hasOrderBook: boolean },
+): Promise<Result<MirrorRows>> {
+  const read = market.mirror.withinOneDeadline();
+  const readBook = market.orderBook.withinOneDeadline();
+  let isBookRead = true;
+  const removeOwnAssets = async (chunk: MirroredListing[]) => {
+    const assets = [...new Set(chunk.map((row) => row.asset as string))];
+    const ordered = await readBook((db) => listFillableAssetsAmong(db, collectionId, assets, now));
+    isBookRead &&= ordered.ok;
+    const ownAssets = new Set(ordered.ok ? ordered.value : []);
+    return chunk.filter((row) => !ownAssets.has(row.asset));
+  };
+  const rows = await collectAssets<MirroredListing>(
+    (after) =>
+      read((db) => listCheapestListings(db, collectionId, { now, limit: CHUNK_SIZE, ...(after && { after }) })),
+    hasOrderBook ? removeOwnAssets : undefined,
+  );
+  return rows.ok ? { ok: true, value: { rows: rows.value, isBookRead } } : rows;
+}
+
+/** Reads a book in the order of its prices until it has the first row of a window of assets, or the book ends. */
+async function collectAssets<R extends { asset: string }>(
+  readChunk: (after: R | undefined) => Promise<Result<R[]>>,
+  filter?: (chunk: R[]) => Promise<R[]>,
+): Promise<Result<R[]>> {
+  const byAsset = new Map<string, R>();
+  let after: R | undefined;
+  for (let chunks = 0; chunks < CHUNKS_MAX; chunks += 1) {
+    const result = await readChunk(after);
+    if (!result.ok) return result;
+    const chunk = result.value;
+    const rows = filter && chunk.length > 0 ? await filter(chunk) : chunk;
+    for (const row of rows) if (!byAsset.has(row.asset)) byAsset.set(row.asset, row);
+    if (chunk.length < CHUNK_SIZE || byAsset.size >= WINDOW_SIZE_MAX) break;
+    after = chunk.at(-1);
+  }
+  return { ok: true, value: [...byAsset.values()] };
+}
+
+/** What the merge needs to know of a listing. */
+export type MergedListing = { asset: string; raw: bigint; orderId: string };
+
+/**
+ * Merges the two books. A listing of the own book is served instead of all mirrored ones of its asset, even when its price is
+ * higher. `ownAssets` names all assets that the own book lists, those beyond the window included.
+ */
+export function mergeListings<L extends MergedListing>(own: L[], mirrored: L[], ownAssets: ReadonlySet<string>): L[] {
+  const external = mirrored.filter((listing) => !ownAssets.has(listing.asset));
+  return keepFirstPerAsset([...own, ...external].sort(compareListings)).slice(0, WINDOW_SIZE_MAX);
+}
+
+/** By price, then by order id in the order of code units, in which the databases sort too. */
+export function compareListings(a: MergedListing, b: MergedListing): number {
   if (a.raw !== b.raw) return a.raw < b.raw ? -1 : 1;
   if (a.orderId === b.orderId) return 0;
   return a.orderId < b.orderId ? -1 : 1;
 }
 
-/** The first entry of each asset, in the order given: of rows sorted by price, the cheapest one. */
-export function keepFirstPerAsset<E extends WindowEntry>(entries: Iterable<E>): E[] {
-  const byAsset = new Map<string, E>();
-  for (const entry of entries) if (!byAsset.has(entry.asset)) byAsset.set(entry.asset, entry);
+/** The first listing of each asset, in the order given. */
+export function keepFirstPerAsset<L extends MergedListing>(listings: Iterable<L>): L[] {
+  const byAsset = new Map<string, L>();
+  for (const listing of listings) if (!byAsset.has(listing.asset)) byAsset.set(listing.asset, listing);
   return [...byAsset.values()];
 }
 
-/**
- * Merges the two books. An own row wins over every mirrored row of its asset, even when it is dearer: `ownAssets` names
- * all assets with an own row, those beyond the window included.
- */
-export function mergeWindow<E extends WindowEntry>(own: E[], mirrored: E[], ownAssets: ReadonlySet<string>): E[] {
-  const external = mirrored.filter((entry) => !ownAssets.has(entry.asset));
-  return keepFirstPerAsset([...own, ...external].sort(compareEntries)).slice(0, WINDOW_SIZE_MAX);
+function firstExpiry(listings: Listing[]): number | null {
+  let first: number | null = null;
+  for (const { expiresAt } of listings)
+    if (expiresAt !== null && (first === null || expiresAt < first)) first = expiresAt;
+  return first;
 }

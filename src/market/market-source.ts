@@ -1,13 +1,63 @@
-// One of the databases behind an answer, as the reads of the marketplace interface see it.
+// A source of the marketplace interface: reads of one database under a deadline, a circuit breaker and a lane of connections
+// of their own. A source that fails leaves the others unaffected.
 
-import type { Queryable } from '../database/port.ts';
-import type { Result, SourceState } from '../resilience/source.ts';
+import { ServiceError } from '../core/errors.ts';
+import { createLane } from '../database/lane.ts';
+import type { Database, Queryable } from '../database/port.ts';
+import type { Result, SourceOptions } from '../resilience/source.ts';
+import { Source } from '../resilience/source.ts';
 
-/** A database read that has a deadline and a breaker of its own. */
-export type MarketSource = {
-  readonly name: string;
-  state(): SourceState;
-  readonly timeoutMs: number;
-  /** `leftMs`: less time than its deadline. */
-  read<T>(query: (db: Queryable) => Promise<T>, leftMs?: number): Promise<Result<T>>;
+export type MarketSourceOptions = Pick<SourceOptions, 'name' | 'timeoutMs' | 'log' | 'clock' | 'random'> & {
+  db: Pick<Database, 'within'>;
 };
+
+export class MarketSource {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly #db: Pick<Database, 'within'>;
+  readonly #source: Source;
+  readonly #lane = createLane();
+
+  constructor({ db, ...options }: MarketSourceOptions) {
+    this.name = options.name;
+    this.timeoutMs = options.timeoutMs;
+    this.#db = db;
+    this.#source = new Source(options);
+  }
+
+  /** Runs `query` under the deadline, or within `leftMs` when that is less. Never rejects. */
+  read<T>(query: (db: Queryable) => Promise<T>, leftMs?: number): Promise<Result<T>> {
+    return this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
+  }
+
+  /** A `read` whose calls share one deadline. Time that passes between the calls does not count. */
+  withinOneDeadline(): MarketSource['read'] {
+    let leftMs = this.timeoutMs;
+    return async (query) => {
+      const startedAt = performance.now();
+      const result = await this.read(query, Math.max(0, leftMs));
+      leftMs -= performance.now() - startedAt;
+      return result;
+    };
+  }
+
+  close(): void {
+    this.#source.close();
+  }
+}
+
+/** The value of a result, or a ServiceError of that code: for a read without which there is no response. */
+export function requireValue<T>(result: Result<T>, code: 'unavailable' | 'upstream_error'): T {
+  if (result.ok) return result.value;
+  throw new ServiceError(
+    code,
+    code === 'unavailable'
+      ? 'The service cannot reach its database, try again soon'
+      : 'The index cannot be read, try again soon',
+  );
+}
+
+/** The value of a result, or null when its source failed. */
+export function valueOrNull<T>(result: Result<T>): T | null {
+  return result.ok ? result.value : null;
+}

@@ -1,21 +1,16 @@
-// What the reads of the marketplace interface share: the databases behind their sources, the chains, and the settings that
-// are part of a rule. It must never know about HTTP, and never write but for the last-good floors and what was asked for.
+// What all reads of the marketplace interface share: the sources, the chains, and the settings that are part of a rule. It knows
+// nothing of HTTP, and writes only the last buyer floors and the recent views.
 
-import type { Clock } from '../core/clock.ts';
-import type { Database } from '../database/port.ts';
-import { createLane } from '../database/lane.ts';
 import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
-import { ServiceError } from '../core/errors.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
-import type { Result } from '../resilience/source.ts';
-import { Source } from '../resilience/source.ts';
-import type { MarketSource } from './market-source.ts';
-import type { RateBook } from './dollar-rates.ts';
-import { createRateBook } from './dollar-rates.ts';
-import type { RecentViews } from './recent-views.ts';
-import { createRecentViews } from './recent-views.ts';
+import type { Database } from '../database/port.ts';
+import { DollarRates } from './dollar-rates.ts';
+import { LastBuyerFloors } from './last-buyer-floors.ts';
+import { MarketSource } from './market-source.ts';
+import { RecentViews } from './recent-views.ts';
 
 export type MarketOptions = {
   main: Database;
@@ -23,6 +18,7 @@ export type MarketOptions = {
   chains: Chains;
   serviceName: string;
   platformFeeBps: number;
+  /** Labels of the wallets that hold tokens of many owners, by address. */
   custodyWallets: ReadonlyMap<Address, string>;
   sourceTimeoutMs: number;
   clock: Clock;
@@ -30,114 +26,77 @@ export type MarketOptions = {
   log: Log;
 };
 
-export type Market = Omit<MarketOptions, 'main' | 'indexer' | 'sourceTimeoutMs' | 'random'> & {
-  /** Identity: without it there is no answer. */
-  primary: MarketSource;
-  /** The own order book, where an answer can do without it. */
-  orderBook: MarketSource;
-  lastGoodFloors: MarketSource;
-  /** The indexer's reads. Each source reads tables of its own, so that one that hangs is not hidden by others that answer. */
-  mirror: MarketSource;
-  stats: MarketSource;
-  analytics: MarketSource;
-  askFloors: MarketSource;
-  listedCounts: MarketSource;
-  volumes: MarketSource;
-  floorRanking: MarketSource;
-  sales: MarketSource;
-  tokenOverlay: MarketSource;
-  buyerFloor: MarketSource;
-  rates: RateBook;
-  /** What readers ask for. */
-  recentViews: RecentViews;
-  /** Owns a write that the answer does not wait for; `close` waits for what is still under way. */
-  background(work: () => Promise<unknown>): void;
-  close(): Promise<void>;
-};
-
-/** The primary holds identity, without which nothing can be said: it is waited for longer than a source that can be missed. */
-const PRIMARY_PATIENCE = 3;
+/** Deadlines for the primary, in those of another source: without identity there is no response, so it is given longer. */
+const PRIMARY_DEADLINES = 3;
 /**
- * The embedded database has one connection, which an import holds for a batch at a time. It cannot be out of reach alone, so
- * a read that waits its turn is not taken for an outage.
+ * The embedded database has one connection, which an import holds for one batch after another. It runs in this process and
+ * cannot be out of reach, so a read that waits for the connection must not count as a failure.
  */
-const EMBEDDED_PATIENCE = 5;
+const EMBEDDED_DEADLINES = 5;
 
-export function createMarket(options: MarketOptions): Market {
-  const { main, indexer, sourceTimeoutMs, random, log, ...rest } = options;
-  const sources: Source[] = [];
-  const over = (name: string, db: Database, patience = 1): MarketSource => {
-    const timeoutMs = sourceTimeoutMs * patience * (db.engine === 'embedded' ? EMBEDDED_PATIENCE : 1);
-    const source = new Source({ name, timeoutMs, log, clock: options.clock, random });
-    const lane = createLane();
-    sources.push(source);
-    return {
-      name,
-      timeoutMs,
-      state: () => source.state(),
-      read: (query, leftMs) => source.read((ms) => query(db.within(ms, lane)), leftMs),
+export class Market {
+  readonly chains: Chains;
+  readonly serviceName: string;
+  readonly platformFeeBps: number;
+  readonly custodyWallets: ReadonlyMap<Address, string>;
+  readonly clock: Clock;
+  /** Collection records. A read of them that fails is a 503. */
+  readonly primary: MarketSource;
+  /** The own order book, for reads that have a response without it. */
+  readonly orderBook: MarketSource;
+  // The reads of the indexer. Each source reads tables of its own: one that hangs must not take others with it.
+  readonly mirror: MarketSource;
+  readonly stats: MarketSource;
+  readonly analytics: MarketSource;
+  readonly askFloors: MarketSource;
+  readonly listedCounts: MarketSource;
+  readonly volumes: MarketSource;
+  readonly floorRanking: MarketSource;
+  readonly sales: MarketSource;
+  readonly tokenOverlay: MarketSource;
+  readonly buyerFloor: MarketSource;
+  readonly lastBuyerFloors: LastBuyerFloors;
+  readonly rates: DollarRates;
+  readonly recentViews: RecentViews;
+  readonly #sources: MarketSource[] = [];
+
+  constructor({ main, indexer, sourceTimeoutMs, clock, random, log, ...rules }: MarketOptions) {
+    this.chains = rules.chains;
+    this.serviceName = rules.serviceName;
+    this.platformFeeBps = rules.platformFeeBps;
+    this.custodyWallets = rules.custodyWallets;
+    this.clock = clock;
+    const addSource = (name: string, db: Database, deadlines = 1): MarketSource => {
+      const timeoutMs = sourceTimeoutMs * deadlines * (db.engine === 'embedded' ? EMBEDDED_DEADLINES : 1);
+      const source = new MarketSource({ name, db, timeoutMs, clock, random, log });
+      this.#sources.push(source);
+      return source;
     };
-  };
-  const underWay = new Set<Promise<void>>();
-  return {
-    ...rest,
-    log,
-    primary: over('primary', main, PRIMARY_PATIENCE),
-    orderBook: over('order-book', main),
-    lastGoodFloors: over('last-good-floors', main),
-    mirror: over('indexer-mirror', indexer),
-    stats: over('collection-stats', indexer),
-    analytics: over('analytics', indexer),
-    askFloors: over('ask-floors', indexer),
-    listedCounts: over('listed-counts', indexer),
-    volumes: over('volumes', indexer),
-    floorRanking: over('floor-ranking', indexer),
-    sales: over('sales', indexer),
-    tokenOverlay: over('token-overlay', indexer),
-    buyerFloor: over('buyer-floor', indexer),
-    rates: createRateBook(over('rates', main), options.clock),
-    recentViews: createRecentViews({ main, clock: options.clock }),
-    background: (work) => {
-      const task = work()
-        .then(() => undefined)
-        .catch((error: unknown) => log.warn('a background write failed', { error }))
-        .finally(() => underWay.delete(task));
-      underWay.add(task);
-    },
-    close: async () => {
-      for (const source of sources) source.close();
-      await Promise.all(underWay);
-    },
-  };
-}
+    this.primary = addSource('primary', main, PRIMARY_DEADLINES);
+    this.orderBook = addSource('order-book', main);
+    this.mirror = addSource('indexer-mirror', indexer);
+    this.stats = addSource('collection-stats', indexer);
+    this.analytics = addSource('analytics', indexer);
+    this.askFloors = addSource('ask-floors', indexer);
+    this.listedCounts = addSource('listed-counts', indexer);
+    this.volumes = addSource('volumes', indexer);
+    this.floorRanking = addSource('floor-ranking', indexer);
+    this.sales = addSource('sales', indexer);
+    this.tokenOverlay = addSource('token-overlay', indexer);
+    this.buyerFloor = addSource('buyer-floor', indexer);
+    this.lastBuyerFloors = new LastBuyerFloors(addSource('last-good-floors', main), clock);
+    this.rates = new DollarRates(addSource('rates', main), clock);
+    this.recentViews = new RecentViews(main, clock);
+  }
 
-/** The value of a reading, or the failure that `code` names: for reads that an answer cannot do without. */
-export function requireValue<T>(reading: Result<T>, code: 'unavailable' | 'upstream_error'): T {
-  if (reading.ok) return reading.value;
-  throw new ServiceError(
-    code,
-    code === 'unavailable'
-      ? 'The service cannot reach its database, try again soon'
-      : 'The index cannot be read, try again soon',
-  );
-}
+  /** The chain of that id; null for no id, and for a chain that the service is not configured for. */
+  chainOf(id: string | null): Chain | null {
+    return id === null ? null : (this.chains.get(id) ?? null);
+  }
 
-/** Several reads of one source that have its deadline together. Time that passes between them does not count. */
-export function withinOneDeadline(source: MarketSource): MarketSource['read'] {
-  let leftMs = source.timeoutMs;
-  return async (query) => {
-    const startedAt = performance.now();
-    const reading = await source.read(query, Math.max(0, leftMs));
-    leftMs -= performance.now() - startedAt;
-    return reading;
-  };
-}
-
-/** The value of a reading, or null when its source failed. */
-export function valueOrNull<T>(reading: Result<T>): T | null {
-  return reading.ok ? reading.value : null;
-}
-
-export function chainOf(market: Pick<Market, 'chains'>, id: string | null): Chain | null {
-  return id === null ? null : (market.chains.get(id) ?? null);
+  /** Stops the timers of the sources, and waits for the writes that no response waits for. */
+  async close(): Promise<void> {
+    for (const source of this.#sources) source.close();
+    await this.lastBuyerFloors.settled();
+  }
 }

@@ -1,48 +1,64 @@
-// The order of the collection list: launched collections first, the rest by volume, floor or age. The two databases are
-// never joined in SQL, so the order is made here, from one short row a collection, and kept for a moment.
+// The order of the collection list: launched collections first, then by volume, floor or age. Identity and stats may be in two
+// databases, so rows of both are merged and sorted in memory, and the result is kept for a second.
 
-import type { CollectionRankKey } from './queries/collections.ts';
-import { listCollectionRankKeys } from './queries/collections.ts';
-import { listAnalyticsFloors, listCollectionVolumes, listStatsFloors } from './queries/stats.ts';
 import { toNativeNumber } from '../core/amount.ts';
-import type { Rates } from '../core/price.ts';
-import { readLiveFloors, toAskFloor } from './ask-floor.ts';
 import type { Changes } from '../core/changes.ts';
 import { ALL_COLLECTIONS } from '../core/changes.ts';
+import type { Rates } from '../core/price.ts';
+import { readBookFloors, toAskFloor } from './ask-floor.ts';
 import type { Market } from './market.ts';
-import { chainOf, requireValue } from './market.ts';
+import { requireValue } from './market-source.ts';
+import type { RankedCollection } from './queries/collections.ts';
+import { listRankedCollections } from './queries/collections.ts';
+import { listStatsFloors } from './queries/stats.ts';
+import { listAnalyticsFloors, listCollectionVolumes } from './queries/analytics.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
 export const SORTS = ['volume', 'floor', 'recent'] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** The place of a collection in a ranking. `value` is compared high to low, null last; ties go by id. */
-export type Rank = { launched: boolean; value: number | bigint | null; id: string };
-
+/** `chain` null: all chains. */
 export type RankingQuery = { sort: Sort; chain: string | null };
 
-/** How long an order is used before it is made again. An import makes it anew at once. */
+/** The sort key of a collection. `value` sorts high to low with null last; equal values sort by id. */
+export type RankKey = { launched: boolean; value: number | bigint | null; id: string };
+
+/** How long a ranking is used, unless a change makes it stale before. */
 const FRESH_MS = 1_000;
 
-export type RankingReader = (query: RankingQuery) => Promise<Rank[]>;
+/** `version` and `readAt` are those of the moment before the ranking was read. */
+type Entry = { version: number; readAt: number; keys: Promise<RankKey[]> };
 
-export function createRankingReader(market: Market, changes: Changes): RankingReader {
-  const kept = new Map<string, { version: number; madeAt: number; ranks: Promise<Rank[]> }>();
-  return (query) => {
-    const key = `${query.sort} ${query.chain ?? ''}`;
-    const found = kept.get(key);
-    const current = found && found.version >= changes.versionOf(ALL_COLLECTIONS);
-    if (current && market.clock() - found.madeAt < FRESH_MS) return found.ranks;
-    const entry = { version: changes.latest(), madeAt: market.clock(), ranks: rank(market, query) };
-    kept.set(key, entry);
-    entry.ranks.catch(() => {
-      if (kept.get(key) === entry) kept.delete(key);
+export class CollectionRankings {
+  readonly #market: Market;
+  readonly #changes: Changes;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(market: Market, changes: Changes) {
+    this.#market = market;
+    this.#changes = changes;
+  }
+
+  /** The keys of all collections of the query, in order. Rejects with `unavailable` or `upstream_error`. */
+  read(query: RankingQuery): Promise<RankKey[]> {
+    const name = `${query.sort} ${query.chain ?? ''}`;
+    const known = this.#entries.get(name);
+    const isCurrent = known && known.version >= this.#changes.versionOf(ALL_COLLECTIONS);
+    if (isCurrent && this.#market.clock() - known.readAt < FRESH_MS) return known.keys;
+    const entry: Entry = {
+      version: this.#changes.latest(),
+      readAt: this.#market.clock(),
+      keys: readRanking(this.#market, query),
+    };
+    this.#entries.set(name, entry);
+    entry.keys.catch(() => {
+      if (this.#entries.get(name) === entry) this.#entries.delete(name);
     });
-    return entry.ranks;
-  };
+    return entry.keys;
+  }
 }
 
-export function compareRanks(a: Rank, b: Rank): number {
+export function compareKeys(a: RankKey, b: RankKey): number {
   if (a.launched !== b.launched) return a.launched ? -1 : 1;
   if (a.value !== b.value) {
     if (a.value === null) return 1;
@@ -53,75 +69,83 @@ export function compareRanks(a: Rank, b: Rank): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** The ranks that follow the given place, which need not be in the ranking any more. */
-export function ranksAfter(ranks: readonly Rank[], place: Rank | null): readonly Rank[] {
-  if (!place) return ranks;
+/** The keys that sort after `key`, which need not be among them; all for null. */
+export function keysAfter(keys: readonly RankKey[], key: RankKey | null): readonly RankKey[] {
+  if (!key) return keys;
   let low = 0;
-  let high = ranks.length;
+  let high = keys.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const rank = ranks[middle];
-    if (rank && compareRanks(rank, place) <= 0) low = middle + 1;
+    const candidate = keys[middle];
+    if (candidate && compareKeys(candidate, key) <= 0) low = middle + 1;
     else high = middle;
   }
-  return ranks.slice(low);
+  return keys.slice(low);
 }
 
-async function rank(market: Market, query: RankingQuery): Promise<Rank[]> {
-  const keys = requireValue(await market.primary.read((db) => listCollectionRankKeys(db, query.chain)), 'unavailable');
-  const valueOf = await readValues(market, query, keys);
-  return keys.map((key) => ({ launched: key.launched, value: valueOf(key), id: key.id })).sort(compareRanks);
+async function readRanking(market: Market, query: RankingQuery): Promise<RankKey[]> {
+  const collections = requireValue(
+    await market.primary.read((db) => listRankedCollections(db, query.chain)),
+    'unavailable',
+  );
+  const valueOf = await readValues(market, query, collections);
+  return collections
+    .map((collection) => ({ launched: collection.launched, value: valueOf(collection), id: collection.id }))
+    .sort(compareKeys);
 }
 
-type ValueOf = (key: CollectionRankKey) => number | bigint | null;
+type ValueOf = (collection: RankedCollection) => number | bigint | null;
 
-async function readValues(market: Market, query: RankingQuery, keys: CollectionRankKey[]): Promise<ValueOf> {
+async function readValues(
+  market: Market,
+  query: RankingQuery,
+  collections: readonly RankedCollection[],
+): Promise<ValueOf> {
   switch (query.sort) {
     case 'recent':
-      return (key) => key.createdAt;
+      return (collection) => collection.createdAt;
     case 'volume': {
       const volumes = requireValue(
         await market.volumes.read((db) => listCollectionVolumes(db, null)),
         'upstream_error',
       );
       const byId = new Map(volumes.map((volume) => [volume.collectionId, volume]));
-      return (key) => toVolumeAllTime(byId.get(key.id), chainOf(market, key.chain), key.snapshotVolume);
+      return ({ id, chain, snapshotVolume }) => toVolumeAllTime(byId.get(id), market.chainOf(chain), snapshotVolume);
     }
     case 'floor': {
-      const floorOf = await readFloors(market, keys);
+      const floorOf = await readFloors(market, collections);
       const rates = query.chain === null ? await market.rates.read() : null;
-      return (key) => toComparable(market, key, floorOf(key), rates);
+      return (collection) => toComparable(market, floorOf(collection), { chain: collection.chain, rates });
     }
   }
 }
 
-/** The ask floor of every collection, by the rule of the floor that is shown. */
+/** The ask floor of every collection, by the same rule as the floor in a response. */
 async function readFloors(
   market: Market,
-  keys: CollectionRankKey[],
-): Promise<(key: CollectionRankKey) => bigint | null> {
-  const ids = keys.map((key) => key.id);
-  const [told, live] = await Promise.all([
+  collections: readonly RankedCollection[],
+): Promise<(collection: RankedCollection) => bigint | null> {
+  const ids = collections.map((collection) => collection.id);
+  const [recordFloors, bookFloors] = await Promise.all([
     market.floorRanking.read((db) => Promise.all([listAnalyticsFloors(db, ids), listStatsFloors(db, ids)])),
-    readLiveFloors(market, market.floorRanking, ids),
+    readBookFloors(market, market.floorRanking, ids),
   ]);
-  const [recorded, stats] = requireValue(told, 'upstream_error');
-  const { floors: asks } = requireValue(live, 'upstream_error');
-  const floors = { analytics: new Map([...asks, ...recorded]), stats };
-  return (key) => toAskFloor(floors, key);
+  const [analytics, stats] = requireValue(recordFloors, 'upstream_error');
+  const books = requireValue(bookFloors, 'upstream_error').floors;
+  const floors = { analytics: new Map([...books, ...analytics]), stats };
+  return (collection) => toAskFloor(floors, collection);
 }
 
 /**
- * Base units within one chain, dollars across chains. The newest rate orders the list whatever its age: an order by an old
- * rate is better than none, and shows no dollar value.
+ * Base units within one chain (`rates` null), dollars across chains. The newest rate counts at any age: an order by an old rate
+ * is better than no order, and the responses show no dollars for it.
  */
 function toComparable(
   market: Market,
-  key: CollectionRankKey,
   floor: bigint | null,
-  rates: Rates | null,
+  { chain: chainId, rates }: { chain: string | null; rates: Rates | null },
 ): number | bigint | null {
-  const chain = chainOf(market, key.chain);
+  const chain = market.chainOf(chainId);
   if (floor === null || !chain) return null;
   if (!rates) return floor;
   const rate = rates.get(chain.symbol);

@@ -1,47 +1,52 @@
-// Remembers what readers ask for, and writes it down now and then, so that the workers, of whatever process, keep fresh first
-// what is looked at. An answer never waits for it, and what it forgets is only seen to later.
+// Collections and tokens that callers requested recently. They are written to the primary every few seconds, where the workers
+// of any process read which ones to refresh first. No response waits for this, and losing a view costs freshness alone.
 
 import { LRUCache } from 'lru-cache';
+import type { AssetId } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../database/port.ts';
 import type { RecentView } from './queries/recent-views.ts';
 import { upsertRecentViews } from './queries/recent-views.ts';
-import type { AssetId } from '../core/address.ts';
 
-export type RecentViews = {
-  /** A collection was asked for, or a token of it that is known. Costs next to nothing. */
-  note(collectionId: string, asset?: AssetId): void;
-  /** Writes down what was noted. Rejects when the primary cannot take it: it is kept for the next time. */
-  flush(): Promise<void>;
-};
-
-/** What is asked for again within this is not written down again. */
-const AGAIN_MS = 60_000;
-/** Between two flushes; what comes on top was asked for by somebody who reads everything. */
+/** A second view within this time is not noted. */
+const REPEAT_MS = 60_000;
+/** Views that wait to be written. More than these come from a caller that reads everything: they are dropped. */
 const PENDING_MAX = 1_000;
+/** Views whose time is remembered, so as not to note them again. */
 const REMEMBERED_MAX = 10_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
-export function createRecentViews({ main, clock }: { main: Database; clock: Clock }): RecentViews {
-  const notedAt = new LRUCache<string, number>({ max: REMEMBERED_MAX });
-  const pending = new Map<string, RecentView>();
-  return {
-    note: (collectionId, asset) => {
-      const key = asset === undefined ? collectionId : `${collectionId} ${asset}`;
-      const at = clock();
-      const before = notedAt.get(key);
-      if ((before !== undefined && at - before < AGAIN_MS && at >= before) || pending.size >= PENDING_MAX) return;
-      notedAt.set(key, at);
-      pending.set(key, { collectionId, asset: asset ?? null, at });
-    },
-    flush: async () => {
-      if (pending.size === 0) return;
-      const taken = [...pending];
-      await upsertRecentViews(
-        main.within(STATEMENT_TIMEOUT_MS),
-        taken.map(([, view]) => view),
-      );
-      for (const [key, view] of taken) if (pending.get(key) === view) pending.delete(key);
-    },
-  };
+export class RecentViews {
+  readonly #main: Database;
+  readonly #clock: Clock;
+  readonly #notedAt = new LRUCache<string, number>({ max: REMEMBERED_MAX });
+  readonly #pending = new Map<string, RecentView>();
+
+  constructor(main: Database, clock: Clock) {
+    this.#main = main;
+    this.#clock = clock;
+  }
+
+  /** Notes a view of a collection, or of one of its tokens. */
+  note(collectionId: string, asset?: AssetId): void {
+    const key = asset === undefined ? collectionId : `${collectionId} ${asset}`;
+    const at = this.#clock();
+    const last = this.#notedAt.get(key);
+    const isRepeated = last !== undefined && at - last < REPEAT_MS && at >= last;
+    if (isRepeated || this.#pending.size >= PENDING_MAX) return;
+    this.#notedAt.set(key, at);
+    this.#pending.set(key, { collectionId, asset: asset ?? null, at });
+  }
+
+  /** Writes the pending views. When it rejects they stay pending. */
+  async flush(): Promise<void> {
+    if (this.#pending.size === 0) return;
+    const views = [...this.#pending];
+    await upsertRecentViews(
+      this.#main.within(STATEMENT_TIMEOUT_MS),
+      views.map(([, view]) => view),
+    );
+    // A view that was noted during the write is another object, and stays pending.
+    for (const [key, view] of views) if (this.#pending.get(key) === view) this.#pending.delete(key);
+  }
 }

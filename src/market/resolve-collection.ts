@@ -1,29 +1,29 @@
-// From the `{id}` of a path to a collection: canonical id first, then slug, then contract address or mint.
+// Finds the collection that the `{id}` of a path names: by canonical id, else by slug, else by contract address or mint.
 
-import { listCollectionsByName } from './queries/collections.ts';
-import { listCollectionVolumes } from './queries/stats.ts';
 import { parseAddress } from '../core/address.ts';
 import type { Chains } from '../core/chains.ts';
-import type { Collection } from '../core/collection.ts';
+import { ALL_COLLECTIONS } from '../core/changes.ts';
+import type { Collection, CollectionLocation } from '../core/collection.ts';
 import { parseCollectionId, toCollectionId } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
-import { ALL_COLLECTIONS } from '../core/changes.ts';
 import type { Market } from './market.ts';
-import { chainOf, requireValue, valueOrNull } from './market.ts';
+import { requireValue, valueOrNull } from './market-source.ts';
+import { listCollectionsByName } from './queries/collections.ts';
+import { listCollectionVolumes } from './queries/analytics.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
 const NAME_LENGTH_MAX = 500;
 
-/** The collection that a caller's id names; that it was asked for is noted. Throws `not_found` when none does. */
+/** The collection, whose view is noted. Throws `not_found` when `id` names none, `unavailable` without the primary. */
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
-  const names = readNames(market.chains, id);
+  const names = toNames(market.chains, id);
   const found = names
     ? requireValue(await market.primary.read((db) => listCollectionsByName(db, names)), 'unavailable')
     : [];
   const collection =
     found.find((one) => one.id === names?.id) ??
     found.find((one) => one.slug === id) ??
-    (await preferred(
+    (await preferOne(
       market,
       found.filter((one) => one.contractAddress === names?.address),
     ));
@@ -33,15 +33,23 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
 }
 
 /**
- * The subject of an answer to a caller's id. What an address names depends on all collections, because another chain may
- * come to have it, or to trade more of it.
+ * The cache tag of a response to a request for `id`. Which collection an address names can change with any collection: another
+ * chain may get one of that address, or one with more volume.
  */
 export function cacheTagOf(collection: Collection, id: string): string {
   return id === collection.slug || id.toLowerCase() === collection.id ? collection.id : ALL_COLLECTIONS;
 }
 
-/** What an id reads as in each of its forms; null when no record can have such a name. */
-function readNames(chains: Chains, id: string): { id: string; slug: string; address: string } | null {
+/** The location of a collection; null when its record lacks the chain or the address. */
+export function locationOf(market: Market, collection: Collection): CollectionLocation | null {
+  const { contractAddress } = collection;
+  const chain = market.chainOf(collection.chain);
+  if (!chain || contractAddress === null) return null;
+  return { chain, contractAddress, collectionId: toCollectionId(chain.id, contractAddress) };
+}
+
+/** `id` read as each of the three names; null when no record can have such a name. */
+function toNames(chains: Chains, id: string): { id: string; slug: string; address: string } | null {
   if (id === '' || id.length > NAME_LENGTH_MAX || id.includes('\0') || !id.isWellFormed()) return null;
   const canonical = parseCollectionId(chains, id);
   return {
@@ -51,23 +59,16 @@ function readNames(chains: Chains, id: string): { id: string; slug: string; addr
   };
 }
 
-/** Of one address on several chains: the collection with the larger all-time volume, then the order of the chains. */
-async function preferred(market: Market, candidates: Collection[]): Promise<Collection | undefined> {
+/** Of collections with one address on several chains, the one with the largest all-time volume, else on the first chain. */
+async function preferOne(market: Market, candidates: Collection[]): Promise<Collection | undefined> {
   if (candidates.length < 2) return candidates[0];
   const ids = candidates.map((one) => one.id);
   const volumes = valueOrNull(await market.volumes.read((db) => listCollectionVolumes(db, ids))) ?? [];
   const chainOrder = [...market.chains.keys()];
   const volumeOf = (one: Collection): number => {
-    const known = volumes.find((volume) => volume.collectionId === one.id);
-    return toVolumeAllTime(known, chainOf(market, one.chain), one.snapshot.volumeAllTime) ?? -1;
+    const volume = volumes.find(({ collectionId }) => collectionId === one.id);
+    return toVolumeAllTime(volume, market.chainOf(one.chain), one.snapshot.volumeAllTime) ?? -1;
   };
   const rankOf = (one: Collection) => (one.chain === null ? chainOrder.length : chainOrder.indexOf(one.chain));
   return candidates.sort((a, b) => volumeOf(b) - volumeOf(a) || rankOf(a) - rankOf(b))[0];
-}
-
-/** A collection with what its on-chain reads need: both are present only when the record has them. */
-export function chainAndAddressOf(market: Market, collection: Collection) {
-  const chain = chainOf(market, collection.chain);
-  if (!chain || collection.contractAddress === null) return null;
-  return { chain, address: collection.contractAddress, key: toCollectionId(chain.id, collection.contractAddress) };
 }

@@ -1,16 +1,16 @@
-// The identity of what has no id of its own: a digest of the fields that make it what it is, so that the same record told
-// twice is one row. Changing an encoding here would make every stored row a stranger to its next telling.
+// Keys of rows that have no id of their own: a digest of the fields that identify the row, so that a record that comes in twice
+// is one row. Stored rows keep their keys: a change of the encoding would insert every record a second time.
 
 import { hash } from 'node:crypto';
 import type { NewSale } from './queries/sales.ts';
 import { BUNDLE } from './queries/sales.ts';
 
-/** The first 16 bytes of SHA-256, in hex: what a uuid column reads. JSON tells `["a","b"]` from `["ab"]` and null from text. */
+/** The first 16 bytes of the SHA-256, in hexadecimal, as a uuid column reads them. JSON keeps the bounds of fields apart. */
 export function toDigest(fields: readonly (string | number | null)[]): string {
   return hash('sha256', JSON.stringify(fields), 'hex').slice(0, 32);
 }
 
-/** By its transaction where there is one, whoever tells it; else by all that was told. */
+/** A sale with a transaction is identified by it, whatever its source; any other by all of its fields. */
 export function toSaleKey(sale: Omit<NewSale, 'key'>): string {
   const { chain, collectionId, tx, logIndex } = sale;
   const asset = sale.asset ?? BUNDLE;

@@ -1,32 +1,36 @@
-// Completed sales, newest first. The page is cut first; rows whose price cannot be interpreted are dropped afterwards, so
-// that a page may be short, even empty, while more follow.
+// Completed sales, newest first. A sale whose price cannot be interpreted is dropped after the page was cut, so a page may be
+// short or empty while more pages follow.
 
-import type { Sale } from './queries/sales.ts';
-import { listSales } from './queries/sales.ts';
+import type { Collection, CollectionLocation } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Market } from './market.ts';
-import { requireValue } from './market.ts';
-import { chainAndAddressOf, resolveCollection } from './resolve-collection.ts';
+import { requireValue } from './market-source.ts';
+import type { Sale } from './queries/sales.ts';
+import { listSales } from './queries/sales.ts';
+import { locationOf, resolveCollection } from './resolve-collection.ts';
 
-export type SalePlace = { soldAt: number; key: string };
+/** The position of a sale in the list. A page begins after the position of the last row of the page before. */
+export type SalePosition = { soldAt: number; key: string };
 export type InterpretableSale = Sale & { raw: bigint };
-export type SalePage = { sales: InterpretableSale[]; next: SalePlace | null };
+export type SalePage = { sales: InterpretableSale[]; next: SalePosition | null };
 
-/** The collection whose sales are read; `not_found` also when it has no address that a sale could name. */
-export async function resolveTradedCollection(market: Market, id: string) {
+/** The collection that `id` names, and where it is. Throws `not_found` also when it has no address that a sale could name. */
+export async function resolveTradedCollection(
+  market: Market,
+  id: string,
+): Promise<{ collection: Collection; location: CollectionLocation }> {
   const collection = await resolveCollection(market, id);
-  const place = chainAndAddressOf(market, collection);
-  if (!place) throw new ServiceError('not_found', 'Collection has no contract address to read sales from');
-  return { collection, ...place };
+  const location = locationOf(market, collection);
+  if (!location) throw new ServiceError('not_found', 'Collection has no contract address to read sales from');
+  return { collection, location };
 }
 
-/** A page of sales before a place. Throws `upstream_error` when the indexer cannot be read. */
+/** A page of the sales that follow a position. Throws `upstream_error` when the indexer cannot be read. */
 export async function readSales(
   market: Market,
   collectionId: string,
-  query: { before: SalePlace | null; limit: number },
+  { before, limit }: { before: SalePosition | null; limit: number },
 ): Promise<SalePage> {
-  const { before, limit } = query;
   const rows = requireValue(
     await market.sales.read((db) => listSales(db, collectionId, { before, limit: limit + 1 })),
     'upstream_error',

@@ -1,18 +1,18 @@
-// All-time volume as one number of native units: what a record tells, else the sum of the sales, else the stored snapshot.
+// The all-time volume of a collection in native units: of an analytics record, else the sum of the sales, else of the snapshot.
 
-import type { CollectionVolume } from './queries/stats.ts';
+import type { CollectionVolume } from './queries/analytics.ts';
 import { toNativeNumber } from '../core/amount.ts';
 import type { Chain } from '../core/chains.ts';
 
-/** Native units, or null when nothing is known. A record that tells other windows but not this one leaves it unknown. */
+/** Null when the volume is unknown. `volume` is undefined for a collection without record and sales, `chain` null for no chain. */
 export function toVolumeAllTime(
-  known: CollectionVolume | undefined,
+  volume: CollectionVolume | undefined,
   chain: Chain | null,
   snapshot: number | null,
 ): number | null {
-  if (known?.recorded !== null && known?.recorded !== undefined) return known.recorded;
-  if (known?.summedRaw !== null && known?.summedRaw !== undefined && chain) {
-    return toNativeNumber(known.summedRaw, chain.decimals);
+  if (volume?.recorded !== null && volume?.recorded !== undefined) return volume.recorded;
+  if (volume?.summedRaw !== null && volume?.summedRaw !== undefined && chain) {
+    return toNativeNumber(volume.summedRaw, chain.decimals);
   }
   return snapshot;
 }

@@ -1,4 +1,4 @@
-// Whom a request is counted against: the socket's address, or behind a trusted proxy what that proxy says.
+// The address that a request is counted against: that of the socket, or behind trusted proxies the one that they forward.
 
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js';
 
 const IPV6_SUBSCRIBER_BYTES = 8;
 
-/** The rule that finds a client's address. With trust in a number of proxies, that many are believed, counted from here. */
+/** `trustProxy`: how many proxies in front of the service are trusted, or the addresses of the trusted ones. */
 export function createClientAddress(trustProxy: number | readonly string[]): (request: IncomingMessage) => string {
   if (trustProxy === 0) return (request) => toCounted(request.socket.remoteAddress ?? '');
   const trust =
@@ -16,12 +16,12 @@ export function createClientAddress(trustProxy: number | readonly string[]): (re
       : proxyAddress.compile([...trustProxy]);
   return (request) => {
     const socketAddress = request.socket.remoteAddress ?? '';
-    const told = proxyAddress(request, trust).trim();
-    return toCounted(isIP(told) === 0 ? socketAddress : told);
+    const forwarded = proxyAddress(request, trust).trim();
+    return toCounted(isIP(forwarded) === 0 ? socketAddress : forwarded);
   };
 }
 
-/** IPv4 as it is, mapped IPv4 as IPv4, and IPv6 by /64: one subscriber has at least that many addresses. */
+/** IPv4 as it is, IPv4-mapped IPv6 as IPv4, and IPv6 by its /64: a subscriber has at least that many addresses. */
 function toCounted(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));

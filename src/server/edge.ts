@@ -1,99 +1,116 @@
-// The first stages of every request, before any route: is it readable, may it pass, is its answer at hand? What goes on
-// from here is the router's.
+// The stages that every request passes before the router: the canonical spelling of its target, its rate limit, the rules of
+// HTTP/1.1, and the response cache.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { CachedResponse } from '../http/cached-response.ts';
 import { CORS_HEADERS, writeCachedResponse } from '../http/cached-response.ts';
 import { toErrorResponse } from '../http/error-response.ts';
-import { MARKETPLACE_PREFIX } from '../market/http/paths.ts';
-import type { RateLimitBucket, RateLimiter, RateLimitExceeded } from '../http/rate-limit.ts';
-import { toRateLimitHeaders } from '../http/rate-limit.ts';
-import { pathOf, readTarget } from '../http/request-target.ts';
+import type { RateLimitBucket, RateLimitExceeded, RateLimiter } from '../http/rate-limit.ts';
+import { toRateLimitError } from '../http/rate-limit.ts';
+import { parseRequestTarget, pathOf } from '../http/request-target.ts';
+import type { ResponseCache } from '../http/response-cache.ts';
+import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
 
 export type EdgeOptions = {
   /** The bucket that a path counts in; null: not counted. */
   bucketOf: (path: string) => RateLimitBucket | null;
   limiter: RateLimiter;
   clientAddress: (request: IncomingMessage) => string;
-  /** A fresh answer to a request spelt so, if there is one. */
-  peek: (url: string) => CachedResponse | undefined;
-  clock: () => number;
+  responses: Pick<ResponseCache, 'peek'>;
+  clock: Clock;
 };
 
+/** Returns the listener that handles requests at the edge, and passes the others on to `route`. */
 export function createEdge(options: EdgeOptions, route: RequestListener): RequestListener {
-  const proceed = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    target: string | null,
-    refusal: RateLimitExceeded | null,
-  ): void => {
-    if (refusal) return refuse(request, response, refusal);
-    if (target === null) return send(request, response, new ServiceError('bad_request', UNREADABLE));
-    const mistake = findMistake(request);
-    if (mistake !== null) {
-      // Whoever talks so may mean something else by what follows.
-      response.setHeader('connection', 'close');
-      return send(request, response, new ServiceError('bad_request', mistake));
-    }
-    request.url = target;
-    const answer = request.method === 'GET' || request.method === 'HEAD' ? options.peek(target) : undefined;
-    if (answer) return writeCachedResponse(request, response, answer, options.clock());
-    return route(request, response);
-  };
   return (request, response) => {
-    const target = readTarget(request.url ?? '');
-    const verdict = admit(options, request, target);
-    if (!(verdict instanceof Promise)) return proceed(request, response, target, verdict);
-    void verdict.then((refusal) => {
-      // Whoever hung up meanwhile is owed nothing.
-      if (!request.socket.destroyed) proceed(request, response, target, refusal);
+    const target = parseRequestTarget(request.url ?? '');
+    const exceeded = countRequest(options, request, target);
+    if (!(exceeded instanceof Promise)) return handle(options, { request, response, target, exceeded }, route);
+    void exceeded.then((counted) => {
+      const isConnected = !request.socket.destroyed;
+      if (isConnected) handle(options, { request, response, target, exceeded: counted }, route);
     });
   };
 }
 
-const UNREADABLE = 'The request target cannot be read';
+/** A request whose target was parsed, null when it cannot be, and which was counted. */
+type CountedRequest = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  target: string | null;
+  exceeded: RateLimitExceeded | null;
+};
 
-/** Every answered request counts but a preflight; one that cannot be read counts as a single. */
-function admit(options: EdgeOptions, request: IncomingMessage, target: string | null): ReturnType<RateLimiter> {
+function handle(
+  { responses, clock }: EdgeOptions,
+  { request, response, target, exceeded }: CountedRequest,
+  route: RequestListener,
+): void {
+  if (exceeded) {
+    const { error, headers } = toRateLimitError(exceeded);
+    return sendError(request, response, error, headers);
+  }
+  if (target === null) return sendError(request, response, UNREADABLE_TARGET);
+  const violation = findViolation(request);
+  if (violation !== null) {
+    // A client that violates the protocol may frame its next request otherwise than this server does.
+    return sendError(request, response, new ServiceError('bad_request', violation), { connection: 'close' });
+  }
+  request.url = target;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const cached = isRead ? responses.peek(target) : undefined;
+  return cached ? writeCachedResponse(request, response, cached, clock()) : route(request, response);
+}
+
+const UNREADABLE_TARGET = new ServiceError('bad_request', 'The request target cannot be read');
+
+/** Counts the request, unless it is a preflight. A request with an unreadable target counts in the `single` bucket. */
+function countRequest(
+  { bucketOf, limiter, clientAddress }: EdgeOptions,
+  request: IncomingMessage,
+  target: string | null,
+): ReturnType<RateLimiter['count']> {
   if (request.method === 'OPTIONS') return null;
-  const bucket = target === null ? 'single' : options.bucketOf(pathOf(target));
-  return bucket && options.limiter(bucket, options.clientAddress(request));
+  const bucket = target === null ? 'single' : bucketOf(pathOf(target));
+  return bucket && limiter.count(bucket, clientAddress(request));
 }
 
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 /**
- * What RFC 9112 wants refused: another version of HTTP, a body whose length cannot be known, and since 1.1 anything but
- * one well-formed Host.
+ * What RFC 9112 requires a server to reject: an HTTP version that it does not support, a body of unknown length, and in
+ * HTTP/1.1 anything but one well-formed Host header. Null when there is no violation.
  */
-function findMistake({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
+function findViolation({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   const coding = headers['transfer-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The Transfer-Encoding cannot be read';
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The Transfer-Encoding is not supported';
   if (httpVersion === '1.0') return null;
-  if (httpVersion !== '1.1') return 'This version of HTTP is not spoken here';
+  if (httpVersion !== '1.1') return 'This HTTP version is not supported';
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];
     if (name?.length !== 4 || name.toLowerCase() !== 'host') continue;
     hosts += 1;
-    if (hosts > 1 || !HOST.test(rawHeaders[index + 1] ?? '')) return 'The Host header cannot be read';
+    if (hosts > 1) return 'The Host header is given more than once';
+    if (!HOST.test(rawHeaders[index + 1] ?? '')) return 'The Host header is malformed';
   }
   return hosts === 1 ? null : 'The Host header is missing';
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, refusal: RateLimitExceeded): void {
-  const headers = toRateLimitHeaders(refusal);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  const message = `Too many requests, try again in ${headers['retry-after']} s`;
-  send(request, response, new ServiceError('rate_limited', message));
-}
-
-function send(request: IncomingMessage, response: ServerResponse, error: ServiceError): void {
+function sendError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: ServiceError,
+  extraHeaders: Readonly<Record<string, string>> = {},
+): void {
   const { status, headers, envelope } = toErrorResponse(error);
   const body = JSON.stringify(envelope);
-  const isOpen = request.url?.startsWith(MARKETPLACE_PREFIX);
-  const length = Buffer.byteLength(body);
-  response.writeHead(status, { ...headers, ...(isOpen && CORS_HEADERS), 'content-length': length });
+  response.writeHead(status, {
+    ...extraHeaders,
+    ...headers,
+    ...(request.url?.startsWith(MARKETPLACE_PREFIX) && CORS_HEADERS),
+    'content-length': Buffer.byteLength(body),
+  });
   response.end(request.method === 'HEAD' ? undefined : body);
 }

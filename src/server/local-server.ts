@@ -1,5 +1,4 @@
-// The door for commands on the same machine: a Unix socket that only its owner may open. Records come in through it, and the
-// operator's commands.
+// The local interface: the intake and the operations of the operator on a Unix socket that only its owner may open.
 
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
@@ -16,11 +15,11 @@ import { registerIntake } from '../intake/http/routes.ts';
 import type { OperatorCall } from './operator.ts';
 import { registerOperatorRoutes } from './operator.ts';
 
-/** What fits into the address of a Unix socket on every system. */
+/** The longest path of a Unix socket that every system allows. */
 const SOCKET_PATH_BYTES_MAX = 100;
 const OWNER_ONLY_UMASK = 0o177;
 
-/** Where the socket of a data directory is: in it, or in the system's temporary directory when its path is too long. */
+/** The socket of a data directory: in it, or in the system's temporary directory when its path would be too long. */
 export function socketPathOf(dataDir: string): string {
   const inside = path.join(dataDir, 'mercat.sock');
   if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
@@ -29,16 +28,16 @@ export function socketPathOf(dataDir: string): string {
 }
 
 /**
- * Listens on the socket. A socket file that a killed process left behind is replaced; where another server listens already
- * (on PostgreSQL several may share a data directory), commands go on using that one, and the result is null.
+ * Listens on the socket, and replaces the socket file of a process that was killed. Null when another server listens already
+ * (several may share a data directory on PostgreSQL): commands keep using that one.
  */
 export async function startLocalServer(
-  doors: { intake: IntakeContext; operations: Readonly<Record<string, OperatorCall>> },
+  { intake, operations }: { intake: IntakeContext; operations: Readonly<Record<string, OperatorCall>> },
   socketPath: string,
   log: Log,
 ): Promise<FastifyInstance | null> {
   if (await isServerListening(socketPath)) {
-    log.warn('another server has the local socket of this data directory, commands will use that one');
+    log.warn('another server listens on the local socket of this data directory, and commands use that one');
     return null;
   }
   mkdirSync(path.dirname(socketPath), { recursive: true, mode: 0o700 });
@@ -49,8 +48,8 @@ export async function startLocalServer(
     const { status, headers, envelope } = toErrorResponse(error, { details: true });
     void reply.code(status).headers(headers).send(envelope);
   });
-  await app.register((scope) => registerIntake(scope, doors.intake, { access: LOCAL_ACCESS, baseUrl: null }));
-  registerOperatorRoutes(app, doors.operations);
+  await app.register((scope) => registerIntake(scope, intake, { access: LOCAL_ACCESS, baseUrl: null }));
+  registerOperatorRoutes(app, operations);
   rmSync(socketPath, { force: true });
   const umask = process.umask(OWNER_ONLY_UMASK);
   try {

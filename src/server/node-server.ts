@@ -1,5 +1,5 @@
-// Node's HTTP server with a bound on everything that a client may take: time, headers, a connection. What is not HTTP, or
-// comes too slowly, is answered in the envelope too, but never in the place of another request's answer.
+// Node's HTTP server with limits on what a client may use: time, header bytes, idle connections. Input that is not HTTP or
+// arrives too slowly gets an error in the envelope, after the responses to the requests that came before it.
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
@@ -10,13 +10,13 @@ import { toErrorResponse } from '../http/error-response.ts';
 export type ClientLimits = {
   /** From the first byte, or the opening of the connection, to the end of the headers. */
   headersTimeoutMs: number;
-  /** To the end of the whole request. */
+  /** To the end of the request. */
   requestTimeoutMs: number;
-  /** How often the two above are looked at. */
+  /** How often the two timeouts above are checked. */
   checkPeriodMs: number;
-  /** Between an answer and the next request. */
+  /** Between a response and the next request. */
   keepAliveTimeoutMs: number;
-  /** Without a byte in either direction: a client that does not read its answers holds their memory. */
+  /** Without a byte in either direction: a response that a client does not read occupies memory. */
   stallTimeoutMs: number;
   /** Request line and headers together. */
   headersBytesMax: number;
@@ -31,22 +31,22 @@ export const CLIENT_LIMITS: ClientLimits = {
   headersBytesMax: 16_384,
 };
 
-/** How long a client that is hung up on may take to read the reason. */
-const FAREWELL_MS = 2_000;
+/** How long a client may take to read the last response, before its connection is destroyed. */
+const LINGER_MS = 2_000;
 
-type Exchange = { request: IncomingMessage; response: ServerResponse };
+type RequestInProgress = { request: IncomingMessage; response: ServerResponse };
 
 export function createNodeServer(listener: RequestListener, limits: ClientLimits = CLIENT_LIMITS): Server {
-  const newest = new WeakMap<Duplex, Exchange>();
-  const refused = new WeakSet<Duplex>();
+  const newest = new WeakMap<Duplex, RequestInProgress>();
+  const failed = new WeakSet<Duplex>();
   const listen: RequestListener = (request, response) => {
     newest.set(request.socket, { request, response });
     listener(request, response);
   };
-  const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    // What follows the first error on a connection is more of the same.
-    if (refused.has(socket)) return;
-    refused.add(socket);
+  const fail = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    // One malformed input causes several errors: only the first is answered.
+    if (failed.has(socket)) return;
+    failed.add(socket);
     answerClientError(error, socket, newest.get(socket));
   };
   const server = createServer(
@@ -56,50 +56,50 @@ export function createNodeServer(listener: RequestListener, limits: ClientLimits
       connectionsCheckingInterval: limits.checkPeriodMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       maxHeaderSize: limits.headersBytesMax,
-      // The edge refuses a request without it, in the envelope.
+      // The edge rejects a request without a Host header, in the envelope.
       requireHostHeader: false,
     },
     listen,
   );
   server.timeout = limits.stallTimeoutMs;
-  return server.on('checkExpectation', listen).on('connect', refuseTunnel).on('clientError', refuse);
+  return server.on('checkExpectation', listen).on('connect', rejectTunnel).on('clientError', fail);
 }
 
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, exchange: Exchange | undefined): void {
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, newest: RequestInProgress | undefined): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const answer = toRawAnswer(CLIENT_ERRORS[error.code ?? ''] ?? UNREADABLE);
-  if (!exchange) return hangUp(socket, answer);
-  const { request, response } = exchange;
+  const errorResponse = toRawResponse(CLIENT_ERRORS[error.code ?? ''] ?? UNREADABLE);
+  if (!newest) return closeWith(socket, errorResponse);
+  const { request, response } = newest;
   const isUnanswered = !response.headersSent && response.socket !== null;
-  if (request.complete) whenAnswered(response, () => hangUp(socket, answer));
-  // The body of the newest request is what cannot be read: it gets one answer, not two.
-  else if (isUnanswered) hangUp(socket, answer);
-  else whenAnswered(response, () => hangUp(socket, ''));
+  if (request.complete) afterResponse(response, () => closeWith(socket, errorResponse));
+  // The error is in the body of the newest request, which gets one response: this one, unless its own was begun already.
+  else if (isUnanswered) closeWith(socket, errorResponse);
+  else afterResponse(response, () => closeWith(socket, ''));
 }
 
-/** A request that came before is answered first: a client takes answers in the order of its requests. */
-function whenAnswered(response: ServerResponse, proceed: () => void): void {
+/** A client reads responses in the order of its requests, so the one in progress must be complete first. */
+function afterResponse(response: ServerResponse, proceed: () => void): void {
   if (response.closed || response.writableFinished) proceed();
   else response.once('close', proceed);
 }
 
-function hangUp(socket: Duplex, answer: string): void {
+function closeWith(socket: Duplex, lastBytes: string): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  socket.end(answer);
-  const timer = setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
+  socket.end(lastBytes);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Node hands a tunnel's bare connection over, and would close it without a word. */
-function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
+/** Answers CONNECT, for which Node passes the socket without a response object. */
+function rejectTunnel(_request: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => socket.destroy());
-  hangUp(socket, toRawAnswer({ status: '405 Method Not Allowed', error: TUNNEL }));
+  closeWith(socket, toRawResponse({ status: '405 Method Not Allowed', error: TUNNEL }));
 }
 
 const TUNNEL = new ServiceError('method_not_allowed', 'Method CONNECT is not allowed here');
@@ -118,7 +118,7 @@ const CLIENT_ERRORS: Record<string, typeof UNREADABLE> = {
   },
 };
 
-function toRawAnswer({ status, error }: typeof UNREADABLE): string {
+function toRawResponse({ status, error }: typeof UNREADABLE): string {
   const { headers, envelope } = toErrorResponse(error);
   const body = JSON.stringify(envelope);
   const lines = Object.entries({

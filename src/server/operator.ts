@@ -1,15 +1,15 @@
-// POST /operator/v1/{operation} on the local socket: what the operator's commands ask a running server to do. Who may ask is
-// decided by who may open the socket.
+// POST /operator/v1/{operation} on the local socket: operations of a running server for the operator's commands. The file mode
+// of the socket decides who may call them.
 
 import type { FastifyInstance } from 'fastify';
 import { OperatorError } from '../core/errors.ts';
 
 export type OperatorCall = (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-/** The answer is `{result}`, or `{mistake: {message, exitCode}}` for what the operator has to mend. */
+/** The response is `{result}`, or 400 with `{mistake: {message, exitCode}}` for an OperatorError. */
 export function registerOperatorRoutes(app: FastifyInstance, operations: Readonly<Record<string, OperatorCall>>): void {
-  app.post('/operator/v1/:operation', async (request, reply) => {
-    const { operation } = request.params as { operation: string };
+  app.post<{ Params: { operation: string } }>('/operator/v1/:operation', async (request, reply) => {
+    const { operation } = request.params;
     const call = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
     try {
       if (!call) throw new OperatorError(`the running server does not know ${operation}: is it an older version?`);

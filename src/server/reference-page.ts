@@ -1,5 +1,5 @@
-// The readable API reference at /docs: a page that draws the served OpenAPI documents, with all its code served from here.
-// It must neither fetch anything from anybody else nor tell anybody: the configuration asks for that, the policy enforces it.
+// The API reference at /docs: a page that displays the served OpenAPI documents. All its code is served from here: it must not
+// contact any other host, which its configuration avoids and its Content-Security-Policy enforces.
 
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ const SCRIPT_PATH = '/docs/reference.js';
 /** The script only changes with the program. */
 const SCRIPT_MAX_AGE_S = 3_600;
 
-/** Addresses are relative to the page: the service may be published below a path. */
+/** URLs are relative to the page: the service may be published below a path. */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -24,9 +24,9 @@ const PAGE = `<!doctype html>
   </head>
   <body>
     <div id="app"></div>
-    <noscript>This page draws <a href="v1/openapi.json">v1/openapi.json</a>,
+    <noscript>This page needs JavaScript. It displays <a href="v1/openapi.json">v1/openapi.json</a>,
       <a href="api/v1/openapi.json">api/v1/openapi.json</a> and
-      <a href="intake/v1/openapi.json">intake/v1/openapi.json</a>, and needs JavaScript for it.</noscript>
+      <a href="intake/v1/openapi.json">intake/v1/openapi.json</a>.</noscript>
     <script src="docs/reference.js"></script>
   </body>
 </html>
@@ -48,7 +48,7 @@ const CONFIGURATION = {
 
 type Script = { plain: Buffer; gzipped: Buffer; etag: string };
 
-/** `baseUrl` is what the document names as its server: the page may try requests there too. */
+/** `baseUrl` is the server that the documents name: the page may send requests there too. */
 export function registerReferencePage(app: FastifyInstance, baseUrl: () => string): void {
   let script: Promise<Script> | null = null;
   const routeOptions = { schema: { hide: true } };
@@ -56,25 +56,25 @@ export function registerReferencePage(app: FastifyInstance, baseUrl: () => strin
   app.get(PAGE_PATH, routeOptions, (request, reply) => {
     if (pathOf(request.url) !== PAGE_PATH) return reply.redirect('../docs', 301);
     return reply
-      .headers({ ...GUARDS, 'content-security-policy': toPolicy(baseUrl()), 'cache-control': 'no-cache' })
+      .headers({ ...SECURITY_HEADERS, 'content-security-policy': toPolicy(baseUrl()), 'cache-control': 'no-cache' })
       .type('text/html; charset=utf-8')
       .send(PAGE);
   });
 
   app.get(SCRIPT_PATH, routeOptions, async (request, reply) => {
-    // Loaded when the first reader comes: it costs a start a fifth of a second and 40 MB.
+    // Loaded at the first request: it takes a fifth of a second and 40 MB.
     script ??= loadScript();
     return sendScript(await script, request, reply);
   });
 }
 
-const GUARDS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
 
 function toPolicy(baseUrl: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
-    // The reference writes style attributes, which no hash or nonce can allow.
+    // The reference sets style attributes, which no hash or nonce can allow.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",
@@ -87,7 +87,7 @@ function toPolicy(baseUrl: string): string {
 
 function sendScript(script: Script, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   void reply.headers({
-    ...GUARDS,
+    ...SECURITY_HEADERS,
     etag: script.etag,
     vary: 'Accept-Encoding',
     'cache-control': `public, max-age=${SCRIPT_MAX_AGE_S}`,
@@ -98,7 +98,7 @@ function sendScript(script: Script, request: FastifyRequest, reply: FastifyReply
   return reply.header('content-encoding', 'gzip').send(script.gzipped);
 }
 
-/** The package hands its script out only through a route of its own: a server that never listens is asked for it. */
+/** The package provides its script only through a route that it registers: it is read from a server that does not listen. */
 async function loadScript(): Promise<Script> {
   const { default: reference } = await import('@scalar/fastify-api-reference');
   const library = Fastify();

@@ -1,70 +1,78 @@
-// Rate limits that several nodes count together, in windows kept elsewhere. A window that cannot be counted there is counted in
-// this process; a client's address never leaves it in clear.
+// A rate limiter whose windows are counted outside the process, together with other nodes. A request that cannot be counted
+// there is counted in this process. A client's address leaves the process only as a keyed hash.
 
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
-import type { RateLimiter, RateLimitExceeded } from '../http/rate-limit.ts';
-import { WINDOW_MS, createRateLimiter } from '../http/rate-limit.ts';
-
-/** A window after one more was counted; times by the clock of where it is kept. */
-type SharedWindow = { count: number; resetAt: number; now: number };
+import type { RateLimitExceeded, RateLimiter } from '../http/rate-limit.ts';
+import { LocalRateLimiter, WINDOW_MS } from '../http/rate-limit.ts';
+import type { SharedWindows } from './shared-windows.ts';
 
 export type SharedCounting = {
-  /** Null, at once or later: it cannot be counted there. Never rejects. */
-  count: (name: string, windowMs: number) => Promise<SharedWindow | null> | null;
-  /** The same on every node, and known to nobody else: with it, names tell nothing of whom they are about. */
+  windows: Pick<SharedWindows, 'count'>;
+  /** The key of the hashes, the same on every node. Without it, the name of a window does not reveal its client. */
   secret: Buffer;
 };
 
-/** Refused clients remembered: until their window ends, asking again would change nothing. */
-const REFUSED_MAX = 20_000;
+/** Clients beyond their limit that are remembered: they are not counted again until their window ends. */
+const EXCEEDED_MAX = 20_000;
 const NAME_LENGTH = 22;
 
-/** Limits for each client of each bucket: counted together where there is something to count in, else in this process. */
+/** A limiter that counts with other nodes, or (null) in this process alone. */
 export function createLimiter<B extends string>(
   limits: Record<B, number>,
   clock: Clock,
   shared: SharedCounting | null,
 ): RateLimiter<B> {
-  return shared ? createSharedLimiter(limits, clock, shared) : createRateLimiter(limits, clock);
+  return shared ? new SharedRateLimiter(limits, clock, shared) : new LocalRateLimiter(limits, clock);
 }
 
-function createSharedLimiter<B extends string>(
-  limits: Record<B, number>,
-  clock: Clock,
-  { count, secret }: SharedCounting,
-): RateLimiter<B> {
-  const countAlone = createRateLimiter(limits, clock);
-  // One client's flood costs Redis no more than its window does.
-  const refused = new LRUCache<string, { resetAt: number; endsAt: number }>({ max: REFUSED_MAX });
+/** `resetAt` is by the clock of the shared windows, `endsAt` the same moment by the clock of this process. */
+type ExceededWindow = { resetAt: number; endsAt: number };
 
-  const recall = (id: string, limit: number, now: number): RateLimitExceeded | null => {
-    const known = refused.get(id);
-    if (known === undefined) return null;
-    const leftMs = known.endsAt - now;
-    // More than a window is left after the clock was set back.
-    if (leftMs > 0 && leftMs <= WINDOW_MS) return { limit, resetAt: known.resetAt, at: known.resetAt - leftMs };
-    refused.delete(id);
-    return null;
-  };
+class SharedRateLimiter<B extends string> implements RateLimiter<B> {
+  readonly #limits: Record<B, number>;
+  readonly #clock: Clock;
+  readonly #shared: SharedCounting;
+  readonly #local: LocalRateLimiter<B>;
+  // A client that floods one node costs the shared store no more than one window's limit.
+  readonly #exceeded = new LRUCache<string, ExceededWindow>({ max: EXCEEDED_MAX });
 
-  return (bucket, client) => {
-    const limit = limits[bucket];
+  constructor(limits: Record<B, number>, clock: Clock, shared: SharedCounting) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#shared = shared;
+    this.#local = new LocalRateLimiter(limits, clock);
+  }
+
+  count(bucket: B, client: string): ReturnType<RateLimiter<B>['count']> {
+    const limit = this.#limits[bucket];
     const id = `${bucket} ${client}`;
-    const askedAt = clock();
-    const known = recall(id, limit, askedAt);
-    if (known) return known;
-    const asked = count(`${bucket}:${toName(secret, client)}`, WINDOW_MS);
-    if (asked === null) return countAlone(bucket, client);
-    return asked.then((window) => {
-      if (window === null) return countAlone(bucket, client);
+    const sentAt = this.#clock();
+    const exceeded = this.#findExceeded(id, limit, sentAt);
+    if (exceeded) return exceeded;
+    const name = `${bucket}:${toName(this.#shared.secret, client)}`;
+    const counted = this.#shared.windows.count(name, WINDOW_MS);
+    if (counted === null) return this.#local.count(bucket, client);
+    return counted.then((window) => {
+      if (window === null) return this.#local.count(bucket, client);
       if (window.count <= limit) return null;
-      // By this clock it ends no later than that, since the question was asked before it was answered.
-      refused.set(id, { resetAt: window.resetAt, endsAt: askedAt + window.resetAt - window.now });
+      // The window was read after `sentAt`: by this clock it ends no earlier than this.
+      this.#exceeded.set(id, { resetAt: window.resetAt, endsAt: sentAt + window.resetAt - window.now });
       return { limit, resetAt: window.resetAt, at: window.now };
     });
-  };
+  }
+
+  /** The window in which a client is known to be beyond its limit. */
+  #findExceeded(id: string, limit: number, now: number): RateLimitExceeded | null {
+    const window = this.#exceeded.get(id);
+    if (window === undefined) return null;
+    const leftMs = window.endsAt - now;
+    // More than a window is left only when the clock of this process was set back.
+    if (leftMs > 0 && leftMs <= WINDOW_MS) return { limit, resetAt: window.resetAt, at: window.resetAt - leftMs };
+    this.#exceeded.delete(id);
+    return null;
+  }
 }
 
 function toName(secret: Buffer, client: string): string {

@@ -1,9 +1,9 @@
-// GET /status: how the service is doing, for operators' monitors. What it says is fit for anyone, and never kept by a cache.
+// GET /status: the state of the service for monitors. It is public, so it holds nothing that is not fit for anyone to read.
 
 import type { FastifyInstance } from 'fastify';
 import type { StatusReader } from '../core/status.ts';
 
-/** However many ask: the databases are asked once in this time. */
+/** The databases are queried at most once in this time, however many requests there are. */
 const FRESH_MS = 1_000;
 
 export function registerStatusRoute(app: FastifyInstance, readStatus: StatusReader): void {

@@ -1,7 +1,7 @@
 // Lands the records of any source through the intake, as an import would, counts what became of them, and retires what has
 // vanished upstream. It never lets a source write a row by itself.
 
-import { updateVanishedListings } from '../market/queries/listing-snapshots.ts';
+import { applyListingSnapshot } from '../market/listing-snapshot.ts';
 import type { ImportContext } from '../intake/import.ts';
 import type { NumberedRecord } from '../intake/records/parse.ts';
 import { ingestBatch } from '../intake/ingest/batch.ts';
@@ -118,7 +118,7 @@ export function createIngester(context: ImportContext): Ingester {
     refuse: rejectRow,
     retireUnseen: async ({ source, collectionId, below = null }) => {
       const keys = [...(seen.get(`${source} ${collectionId}`) ?? [])];
-      const outcome = await updateVanishedListings(
+      const outcome = await applyListingSnapshot(
         context.indexer,
         { source, collectionId, keys, listedBefore: startedAt - LISTING_DELAY_MAX_MS, takenAt: context.clock(), below },
         SNAPSHOT_LIMITS,

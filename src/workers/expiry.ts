@@ -6,7 +6,7 @@ import { updateExpiredOrders } from '../orders/queries/order-states.ts';
 import type { Database } from '../database/port.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../shop/idempotency.ts';
 import { deleteStoredResponses } from '../shop/queries/idempotency.ts';
-import { updateExpiredListings } from '../market/queries/listings.ts';
+import { updateExpiredListings } from '../market/queries/listing-writes.ts';
 import { deleteOldViews } from '../market/queries/recent-views.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';

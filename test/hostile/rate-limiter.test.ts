@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createClientAddress } from '../../src/server/client-address.ts';
 import { createEdge } from '../../src/server/edge.ts';
-import { bucketOf } from '../../src/market/http/paths.ts';
+import { bucketOf } from '../../src/server/rate-limit-buckets.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
-import { createRateLimiter } from '../../src/http/rate-limit.ts';
+import { LocalRateLimiter } from '../../src/http/rate-limit.ts';
 import { heapUsed, measureCpuMs } from '../support/measure/cost.ts';
 import { request } from '../support/http/raw-http.ts';
 import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
@@ -19,22 +19,22 @@ const LIMITS = { list: 1, single: 1 };
 const clientOf = (index: number) => `${index >> 16}.${(index >> 8) & 255}.${index & 255}.1`;
 
 test('a hundred thousand clients are remembered at the least, two hundred thousand at the most', () => {
-  const limit = createRateLimiter(LIMITS, () => 0);
-  assert.equal(limit('list', 'first'), null);
-  for (let index = 0; index < GENERATION; index += 1) limit('list', clientOf(index));
-  assert.notEqual(limit('list', 'first'), null, 'still remembered');
-  for (let index = 0; index < 2 * GENERATION; index += 1) limit('list', clientOf(GENERATION + index));
-  assert.equal(limit('list', 'first'), null, 'forgotten before newer ones');
-  assert.notEqual(limit('list', clientOf(3 * GENERATION - 1)), null);
+  const limiter = new LocalRateLimiter(LIMITS, () => 0);
+  assert.equal(limiter.count('list', 'first'), null);
+  for (let index = 0; index < GENERATION; index += 1) limiter.count('list', clientOf(index));
+  assert.notEqual(limiter.count('list', 'first'), null, 'still remembered');
+  for (let index = 0; index < 2 * GENERATION; index += 1) limiter.count('list', clientOf(GENERATION + index));
+  assert.equal(limiter.count('list', 'first'), null, 'forgotten before newer ones');
+  assert.notEqual(limiter.count('list', clientOf(3 * GENERATION - 1)), null);
 });
 
 test('a flood of clients takes no more memory than that, costs no more each, and is let go when it ends', async () => {
   let now = 0;
   const before = heapUsed();
-  const limit = createRateLimiter(LIMITS, () => now);
+  const limiter = new LocalRateLimiter(LIMITS, () => now);
   const flood = async (first: number) => {
     const cpuMs = await measureCpuMs(() => {
-      for (let index = first; index < first + 2 * GENERATION; index += 1) limit('list', clientOf(index));
+      for (let index = first; index < first + 2 * GENERATION; index += 1) limiter.count('list', clientOf(index));
     });
     return { cpuMs, heap: heapUsed() - before };
   };
@@ -45,20 +45,20 @@ test('a flood of clients takes no more memory than that, costs no more each, and
   assert.ok(third.cpuMs < first.cpuMs * 8, `${third.cpuMs} ms after ${first.cpuMs} ms`);
   for (let turn = 0; turn < 2; turn += 1) {
     now += 60_001;
-    limit('list', 'one more');
+    limiter.count('list', 'one more');
   }
   assert.ok(heapUsed() - before < first.heap / 4, 'nothing is kept of windows that ended');
 });
 
 test('no window is forgotten before it ends, whenever it began', () => {
   let now = 0;
-  const limit = createRateLimiter(LIMITS, () => now);
+  const limiter = new LocalRateLimiter(LIMITS, () => now);
   for (let start = 0; start < 300_000; start += 7_000) {
     now = start;
-    assert.equal(limit('list', `from ${start}`), null);
+    assert.equal(limiter.count('list', `from ${start}`), null);
     for (let other = 0; other < start; other += 7_000) {
       const isOpen = start < other + 60_000;
-      if (isOpen) assert.equal(limit('list', `from ${other}`)?.resetAt, other + 60_000);
+      if (isOpen) assert.equal(limiter.count('list', `from ${other}`)?.resetAt, other + 60_000);
     }
   }
 });
@@ -68,9 +68,9 @@ test('no spelling of a path gets around its bucket', async (t) => {
   const edge = createEdge(
     {
       bucketOf,
-      limiter: createRateLimiter(limits, () => 0),
+      limiter: new LocalRateLimiter(limits, () => 0),
       clientAddress: createClientAddress(0),
-      peek: () => undefined,
+      responses: { peek: () => undefined },
       clock: () => 0,
     },
     (_request, response) => response.end(),

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { bucketOf } from '../../src/market/http/paths.ts';
-import { readTarget } from '../../src/http/request-target.ts';
+import { bucketOf } from '../../src/server/rate-limit-buckets.ts';
+import { parseRequestTarget } from '../../src/http/request-target.ts';
 import { measureCpuMs } from '../support/measure/cost.ts';
 import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 import { exchange, request } from '../support/http/raw-http.ts';
@@ -146,7 +146,7 @@ describe('the one spelling of a target', () => {
     const prefixes = fc.constantFrom('', 'http://a', 'https://b:1', 'HTTP://c@d');
     fc.assert(
       fc.property(respelt, prefixes, ({ path, spelling }, prefix) => {
-        assert.equal(readTarget(`${prefix}${spelling}?limit=1`), `${path}?limit=1`);
+        assert.equal(parseRequestTarget(`${prefix}${spelling}?limit=1`), `${path}?limit=1`);
       }),
     );
   });
@@ -155,18 +155,18 @@ describe('the one spelling of a target', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 5 }), (parts) => {
         const wellFormed = parts.map((part) => part.toWellFormed());
-        const target = readTarget(`/${wellFormed.map((part) => encodeURIComponent(part)).join('/')}`);
+        const target = parseRequestTarget(`/${wellFormed.map((part) => encodeURIComponent(part)).join('/')}`);
         assert.deepEqual(
           target?.slice(1).split('/').map(decodeURIComponent),
           wellFormed.length === 0 ? [''] : wellFormed,
         );
-        assert.equal(readTarget(target), target);
+        assert.equal(parseRequestTarget(target), target);
       }),
     );
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (text) => {
-        const target = readTarget(text);
-        if (target !== null) assert.equal(readTarget(target), target);
+        const target = parseRequestTarget(text);
+        if (target !== null) assert.equal(parseRequestTarget(target), target);
       }),
     );
   });
@@ -175,7 +175,7 @@ describe('the one spelling of a target', () => {
     fc.assert(
       fc.property(respelt, fc.constantFrom('', '/'), ({ path, spelling }, slash) => {
         const expected = /(collections|listings|sales)$/.test(path) ? 'list' : 'single';
-        assert.equal(bucketOf(`${readTarget(spelling)}${slash}`), expected);
+        assert.equal(bucketOf(`${parseRequestTarget(spelling)}${slash}`), expected);
       }),
     );
     assert.equal(bucketOf('/v1/collections/listings'), 'single', 'a collection whose slug is listings');

@@ -87,9 +87,9 @@ describe('what is accepted', () => {
 
   test('stats and analytics without a time are of the moment they come in, and say so', () => {
     const stats = { kind: 'stats', chain: 'base', contractAddress: EVM, owners: 3 };
-    assert.deepEqual([rowOf(stats).at, rowOf(stats).atTold], [NOW, false]);
+    assert.deepEqual([rowOf(stats).at, rowOf(stats).atReported], [NOW, false]);
     const dated = rowOf({ ...stats, at: '2026-05-01T00:00:00Z' });
-    assert.deepEqual([dated.at, dated.atTold], [MS, true]);
+    assert.deepEqual([dated.at, dated.atReported], [MS, true]);
   });
 
   test('a recorded price is kept as it was received, a JSON number by its literal text', () => {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { WindowEntry } from '../../src/market/listing-window.ts';
-import { WINDOW_SIZE_MAX, compareEntries, keepFirstPerAsset, mergeWindow } from '../../src/market/listing-window.ts';
+import type { MergedListing } from '../../src/market/listing-window.ts';
+import { WINDOW_SIZE_MAX, compareListings, keepFirstPerAsset, mergeListings } from '../../src/market/listing-window.ts';
 
 const entry = fc.record({
   asset: fc.integer({ min: 0, max: 40 }).map(String),
@@ -15,10 +15,10 @@ const book = (min: number, max: number) =>
   fc.uniqueArray(entry, { minLength: min, maxLength: max, selector: (one) => one.orderId + one.asset });
 
 /** The rules, said as plainly as possible: for each asset its own cheapest row or else the cheapest other; then sort and cut. */
-function naiveWindow(own: WindowEntry[], mirrored: WindowEntry[], ownAssets: ReadonlySet<string>): WindowEntry[] {
-  const isBefore = (a: WindowEntry, b: WindowEntry) => a.raw < b.raw || (a.raw === b.raw && a.orderId < b.orderId);
+function naiveWindow(own: MergedListing[], mirrored: MergedListing[], ownAssets: ReadonlySet<string>): MergedListing[] {
+  const isBefore = (a: MergedListing, b: MergedListing) => a.raw < b.raw || (a.raw === b.raw && a.orderId < b.orderId);
   const assets = new Set([...own, ...mirrored].map((one) => one.asset));
-  const rows: WindowEntry[] = [];
+  const rows: MergedListing[] = [];
   for (const asset of assets) {
     const mine = own.filter((one) => one.asset === asset);
     const candidates =
@@ -29,7 +29,7 @@ function naiveWindow(own: WindowEntry[], mirrored: WindowEntry[], ownAssets: Rea
   return rows.sort((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, 250);
 }
 
-const texts = (rows: WindowEntry[]) => rows.map((row) => `${row.asset} ${row.raw} ${row.orderId}`);
+const texts = (rows: MergedListing[]) => rows.map((row) => `${row.asset} ${row.raw} ${row.orderId}`);
 
 test('a window holds 250 assets', () => {
   assert.equal(WINDOW_SIZE_MAX, 250);
@@ -39,7 +39,7 @@ test('the merge is what a naive reading of the rules gives', () => {
   fc.assert(
     fc.property(book(0, 40), book(0, 60), fc.subarray(['1', '2', '3', '4', '5']), (own, mirrored, beyond) => {
       const ownAssets = new Set([...own.map((one) => one.asset), ...beyond]);
-      assert.deepEqual(texts(mergeWindow(own, mirrored, ownAssets)), texts(naiveWindow(own, mirrored, ownAssets)));
+      assert.deepEqual(texts(mergeListings(own, mirrored, ownAssets)), texts(naiveWindow(own, mirrored, ownAssets)));
     }),
   );
 });
@@ -52,8 +52,8 @@ test('the merge does not depend on the order in which its rows come', () => {
       const ids = [...own, ...mirrored].map((one) => one.orderId);
       fc.pre(new Set(ids).size === ids.length);
       assert.deepEqual(
-        mergeWindow(own.toReversed(), mirrored.toReversed(), ownAssets),
-        mergeWindow(own, mirrored, ownAssets),
+        mergeListings(own.toReversed(), mirrored.toReversed(), ownAssets),
+        mergeListings(own, mirrored, ownAssets),
       );
     }),
   );
@@ -64,16 +64,16 @@ test('the window is cut at the 250 cheapest assets after the merge, not before',
   const own = Array.from({ length: 300 }, (_, n) => row(n, 10_000 + n, `own${n}`));
   const hidden = Array.from({ length: 300 }, (_, n) => row(n, 1 + n, `hidden${n}`));
   const open = Array.from({ length: 300 }, (_, n) => row(1_000 + n, 5_000 + n, `open${n}`));
-  const window = mergeWindow(own, [...hidden, ...open], new Set(own.map((one) => one.asset)));
+  const window = mergeListings(own, [...hidden, ...open], new Set(own.map((one) => one.asset)));
   assert.deepEqual(texts(window), texts(open.slice(0, 250)));
 });
 
 test('rows are compared as integers and then by id in code units', () => {
   const row = (raw: bigint, orderId: string) => ({ asset: '1', raw, orderId });
-  assert.ok(compareEntries(row(9n, 'z'), row(10n, 'a')) < 0);
-  assert.ok(compareEntries(row(2n ** 256n - 1n, 'a'), row(2n ** 256n - 2n, 'a')) > 0);
-  assert.ok(compareEntries(row(5n, 'Z'), row(5n, 'a')) < 0);
-  assert.equal(compareEntries(row(5n, 'a'), row(5n, 'a')), 0);
+  assert.ok(compareListings(row(9n, 'z'), row(10n, 'a')) < 0);
+  assert.ok(compareListings(row(2n ** 256n - 1n, 'a'), row(2n ** 256n - 2n, 'a')) > 0);
+  assert.ok(compareListings(row(5n, 'Z'), row(5n, 'a')) < 0);
+  assert.equal(compareListings(row(5n, 'a'), row(5n, 'a')), 0);
 });
 
 test('of rows in order the first of each asset is kept', () => {

@@ -9,7 +9,7 @@ import { base58 } from '@scure/base';
 import { parseAddress, parseAssetId } from '../../src/core/address.ts';
 import { parseAmount, toNativeNumber } from '../../src/core/amount.ts';
 import { createChains, PUBLISHED_CHAIN_IDS } from '../../src/core/chains.ts';
-import { mergeWindow, WINDOW_SIZE_MAX } from '../../src/market/listing-window.ts';
+import { mergeListings, WINDOW_SIZE_MAX } from '../../src/market/listing-window.ts';
 import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import { generateSampleMarket, SAMPLE_CUSTODY_WALLET } from '../../sample/market.ts';
 
@@ -318,7 +318,7 @@ function readBook(collection: SampleRecord, now: number): { floor: bigint | null
         orderId: row['id'] === undefined ? '' : text(row, 'id'),
       }));
   const [own, mirrored] = [toEntries('order'), toEntries('listing')];
-  const window = mergeWindow(own, mirrored, new Set(own.map(({ asset }) => asset)));
+  const window = mergeListings(own, mirrored, new Set(own.map(({ asset }) => asset)));
   return {
     floor: window[0]?.raw ?? null,
     listed: new Set([...own, ...mirrored].map(({ asset }) => asset)).size,

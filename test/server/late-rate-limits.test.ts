@@ -26,13 +26,15 @@ async function startEdge(t: TestContext) {
   const edge = createEdge(
     {
       bucketOf: () => 'single',
-      limiter: () => {
-        const verdict: Verdict = Promise.withResolvers();
-        verdicts.push(verdict);
-        return verdict.promise;
+      limiter: {
+        count: () => {
+          const verdict: Verdict = Promise.withResolvers();
+          verdicts.push(verdict);
+          return verdict.promise;
+        },
       },
       clientAddress: () => '',
-      peek: () => undefined,
+      responses: { peek: () => undefined },
       clock: () => 0,
     },
     (request: IncomingMessage, response: ServerResponse) => {

@@ -17,8 +17,8 @@ import { systemRandom } from '../../src/core/random.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createLog } from '../../src/core/log.ts';
 import { readCollectionDetail } from '../../src/market/collection.ts';
-import { createMarket } from '../../src/market/market.ts';
-import { createRecentViews } from '../../src/market/recent-views.ts';
+import { Market } from '../../src/market/market.ts';
+import { RecentViews } from '../../src/market/recent-views.ts';
 import { readToken } from '../../src/market/token.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
@@ -63,7 +63,7 @@ forEachEngine('what is looked at', (engine) => {
       }),
     );
   };
-  const book = () => createRecentViews({ main: db, clock: () => now });
+  const book = () => new RecentViews(db, () => now);
   const show = async (collectionId: string, assets: readonly string[]) => {
     const shown = book();
     for (const asset of assets) shown.note(collectionId, asset as AssetId);
@@ -137,7 +137,7 @@ forEachEngine('what is looked at', (engine) => {
     const chains = createChains();
     const settings = { serviceName: 'mercat', platformFeeBps: 200, custodyWallets: new Map(), sourceTimeoutMs: 5_000 };
     const log = createLog('silent');
-    const market = createMarket({
+    const market = new Market({
       ...settings,
       main: db,
       indexer: db,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { deleteSalesAfter, upsertSales } from '../../src/market/queries/sales.ts';
-import { findCollectionAnalytics } from '../../src/market/queries/stats.ts';
+import { findCollectionAnalytics } from '../../src/market/queries/analytics.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { emptyTables, EVM, NOW, recordContext, sale, SELLER } from '../support/service/intake.ts';

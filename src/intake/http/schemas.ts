@@ -3,13 +3,14 @@
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
 import type { TokenStandard } from '../../core/evm.ts';
-import { MarketItemSchema, PriceSchema } from '../../market/http/schemas.ts';
-import type { WireMarketItem, WirePrice } from '../../market/http/schemas.ts';
-import { createResponses } from '../../http/keyed-responses.ts';
-import { dateTime, nullable, ref } from '../../shop/http/schemas.ts';
+import type { WireMarketItem } from '../../market/http/market-item.ts';
+import { MarketItemSchema } from '../../market/http/market-item.ts';
+import type { WirePrice } from '../../market/http/price.ts';
+import { PriceSchema } from '../../market/http/price.ts';
+import { KEYED_ERRORS, createResponseTable } from '../../http/response-table.ts';
+import { closed, dateTime, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
 import { REJECTION_CODES } from './rejections.ts';
 
-const closed = { additionalProperties: false };
 const HASH = '^0x[0-9a-f]{64}$';
 const ADDRESS = '^0x[0-9a-f]{40}$';
 const AMOUNT = '^(0|[1-9][0-9]{0,77})$';
@@ -35,7 +36,7 @@ export const OrderSubmissionSchema = Type.Object(
   {
     chain: Type.String({ description: 'The chain that the order is for.' }),
     protocolAddress: Type.Optional(
-      nullable<string>(
+      typeOrNull<string>(
         'string',
         'The deployment of Seaport that it was signed for; without it, each known one is tried.',
       ),
@@ -101,8 +102,7 @@ export const OrderAnswerSchema = Type.Object(
   { $id: 'OrderAnswer', title: 'OrderAnswer', description: 'An order of the own book.', ...closed },
 );
 
-const nullableTime = (description: string) => nullable<string>('string', description, { format: 'date-time' });
-const tx = nullable<string>('string', 'Transaction hash; null where there was none.');
+const tx = typeOrNull<string>('string', 'Transaction hash; null where there was none.');
 const status = Type.String({ description: 'One of `active`, `filled`, `cancelled`, `expired`.' });
 
 export const ChainEventSchema = Type.Object(
@@ -129,7 +129,7 @@ const explained = {
     Type.Object(
       {
         check: Type.String({ description: 'What is asked.' }),
-        ok: nullable<boolean>('boolean', 'Null: cannot be known here.'),
+        ok: typeOrNull<boolean>('boolean', 'Null: cannot be known here.'),
         detail: Type.String({ description: 'The evidence.' }),
       },
       closed,
@@ -145,7 +145,7 @@ const explained = {
       Type.Object(
         {
           word: Type.String({ description: '`offerer` or `operator`.' }),
-          signature: nullable<string>('string', "The offerer's signature."),
+          signature: typeOrNull<string>('string', "The offerer's signature."),
           createdAt: dateTime('When.'),
         },
         closed,
@@ -174,7 +174,7 @@ const explained = {
     ],
     description: 'How far the chain has been read; null where it is not followed.',
   }),
-  endedAt: nullableTime('When it ended; null while active.'),
+  endedAt: dateTimeOrNull('When it ended; null while active.'),
 };
 
 export const OrderExplanationSchema = Type.Object(
@@ -244,4 +244,8 @@ const ERRORS: Record<number, string> = {
   503: 'The database or the chain is away: try again after `Retry-After` seconds.',
 };
 
-export const intakeResponses = createResponses(ERRORS, 'Error');
+export const intakeResponses = createResponseTable({
+  descriptions: ERRORS,
+  always: KEYED_ERRORS,
+  envelope: 'Error',
+});

@@ -6,8 +6,8 @@ import type { ChainEvent } from '../../chain-log/chain-event.ts';
 import { toPrice } from '../../core/price.ts';
 import type { Explanation } from '../../orders/explain.ts';
 import type { StoredOrder } from '../../orders/queries/stored-orders.ts';
-import type { WireMarketItem } from '../../market/http/schemas.ts';
-import type { PriceContext } from '../../market/http/shapes.ts';
+import type { WireMarketItem } from '../../market/http/market-item.ts';
+import type { PriceContext } from '../../market/http/price.ts';
 import type { WireExplanation, WireSignedOrder } from './schemas.ts';
 
 export type WireOrderAnswer = { data: WireMarketItem; order: WireSignedOrder | null };

@@ -6,7 +6,8 @@ import type { Chain } from '../../core/chains.ts';
 import { parseCollectionId, toRecordedCollectionId } from '../../core/collection.ts';
 import type { Rate } from '../../core/price.ts';
 import type { CollectionChange } from '../../market/queries/collections.ts';
-import type { NewAnalytics, NewStats } from '../../market/queries/stats.ts';
+import type { NewStats } from '../../market/queries/stats.ts';
+import type { NewAnalytics } from '../../market/queries/analytics.ts';
 import type { Fields } from './fields.ts';
 import {
   DESCRIPTION_MAX,
@@ -108,9 +109,9 @@ function readWindows(fields: Fields, name: string, read: (fields: Fields, name: 
 }
 
 /** The time of an observation, and whether the record gave it; without one the record is of now. */
-function readObservationTime(context: RecordContext, fields: Fields): { at: number; atTold: boolean } {
+function readObservationTime(context: RecordContext, fields: Fields): { at: number; atReported: boolean } {
   const at = readTimestamp(fields, 'at');
-  return { at: at ?? context.now(), atTold: at !== null };
+  return { at: at ?? context.now(), atReported: at !== null };
 }
 
 function readAddressOfAnyChain(fields: Fields): Address | null {

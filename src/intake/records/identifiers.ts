@@ -3,6 +3,7 @@
 import type { Address, AssetId } from '../../core/address.ts';
 import { parseAddress, parseAssetId } from '../../core/address.ts';
 import type { Chain, Chains } from '../../core/chains.ts';
+import type { CollectionLocation } from '../../core/collection.ts';
 import { toCollectionId } from '../../core/collection.ts';
 import type { MoreDeployments } from '../../orders/seaport/deployments.ts';
 import type { Fields } from './fields.ts';
@@ -17,9 +18,6 @@ export type RecordContext = {
   /** Deployments of Seaport besides the known ones. */
   seaport: MoreDeployments;
 };
-
-/** Where a collection is: its chain and contract. */
-export type CollectionLocation = { chain: Chain; contractAddress: Address; collectionId: string };
 
 export function readCollectionLocation(context: RecordContext, fields: Fields): CollectionLocation {
   const chain = requireField((from) => readChain(context, from), fields, 'chain');

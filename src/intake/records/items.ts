@@ -3,7 +3,7 @@
 import type { Address } from '../../core/address.ts';
 import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
-import type { NewListing } from '../../market/queries/listings.ts';
+import type { NewListing } from '../../market/queries/listing-writes.ts';
 import type { NewSale } from '../../market/queries/sales.ts';
 import type { NewToken } from '../../market/queries/tokens.ts';
 import { toDigest, toSaleKey } from '../../market/row-keys.ts';

@@ -1,33 +1,65 @@
-// GET /v1/collections and GET /v1/collections/{id}.
+// GET /v1/collections.
 
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
 import Type from 'typebox';
-import { openCursor, sealCursor } from '../../core/cursor.ts';
-import { ServiceError } from '../../core/errors.ts';
 import { ALL_COLLECTIONS } from '../../core/changes.ts';
-import { readCollectionDetail } from '../collection.ts';
-import { listCollections } from '../collections.ts';
-import { chainOf } from '../market.ts';
-import type { Rank, RankingQuery, Sort } from '../ranking.ts';
-import { SORTS, createRankingReader } from '../ranking.ts';
-import { cacheTagOf } from '../resolve-collection.ts';
+import type { Chain } from '../../core/chains.ts';
+import { sealCursor } from '../../core/cursor.ts';
 import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
-import { collectionParams, responses } from './documented.ts';
-import type { MarketplaceContext } from './cached-route.ts';
-import { cachedRoute, readPriceContext } from './cached-route.ts';
-import { chainSchema, cursorSchema, limitSchema, paged, wrapped } from './schemas.ts';
-import { toWireDetail, toWireSummary } from './shapes.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { closed } from '../../http/schema-builders.ts';
+import type { CollectionSummary } from '../collections.ts';
+import { listCollections } from '../collections.ts';
+import type { RankKey, RankingQuery, Sort } from '../ranking.ts';
+import { CollectionRankings, SORTS } from '../ranking.ts';
+import { chainSchema } from './asset-identity.ts';
+import {
+  collectionIdentity,
+  countOrNull,
+  statsDescription,
+  statsFloor,
+  toCollectionIdentity,
+} from './collection-identity.ts';
+import type { MarketplaceContext } from './context.ts';
+import type { PageQuery } from './envelopes.ts';
+import { marketResponses, pageOf, pageQuery, readCursor } from './envelopes.ts';
+import type { PriceContext } from './price.ts';
+import { readPriceContext, toPriceOrNull } from './price.ts';
 
-type ListQuery = { chain?: string; cursor?: string; limit: number; sort: Sort };
+const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 
-const LIST_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
-const DETAIL_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
+export const CollectionSummarySchema = Type.Object(
+  {
+    ...collectionIdentity,
+    stats: Type.Object(
+      {
+        floor: statsFloor,
+        volumeAllTime: countOrNull('Native units, best effort.'),
+        supply: countOrNull('Number of tokens.'),
+        owners: countOrNull('Number of distinct owners.'),
+      },
+      { description: statsDescription, ...closed },
+    ),
+  },
+  { $id: 'CollectionSummary', title: 'CollectionSummary', description: 'A collection in a list.', ...closed },
+);
 
-export function registerCollectionRoutes(app: FastifyInstance, context: MarketplaceContext): void {
+function toWireSummary(
+  summary: CollectionSummary,
+  chain: Chain | null,
+  prices: PriceContext,
+): Static<typeof CollectionSummarySchema> {
+  const { collection, askFloorRaw, volumeAllTime, supply, owners } = summary;
+  const floor = toPriceOrNull(askFloorRaw, chain, prices);
+  return { ...toCollectionIdentity(collection), stats: { floor, volumeAllTime, supply, owners } };
+}
+
+export function registerCollectionsRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market, cursorSecret } = context;
-  const readRanking = createRankingReader(market, context.changes);
+  const rankings = new CollectionRankings(market, context.changes);
 
-  cachedRoute<ListQuery>(app, context, {
+  cachedRoute<PageQuery & { chain?: string; sort: Sort }>(app, context, {
     path: '/v1/collections',
     schema: {
       operationId: 'listCollections',
@@ -36,8 +68,7 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
       tags: ['Collections'],
       querystring: Type.Object({
         chain: Type.Optional(chainSchema),
-        cursor: Type.Optional(cursorSchema),
-        limit: Type.Optional(limitSchema),
+        ...pageQuery,
         sort: Type.Optional(
           Type.Unsafe<Sort>({
             type: 'string',
@@ -47,20 +78,20 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
           }),
         ),
       }),
-      response: responses(paged('CollectionSummary'), 400, 502),
+      response: marketResponses(pageOf('CollectionSummary'), 400, 502),
     },
-    make: async (_params, { chain = null, cursor, limit, sort }) => {
+    respond: async (_params, { chain = null, cursor, limit, sort }) => {
       const query = { chain, sort };
-      const after = cursor === undefined ? null : readRank(cursorSecret, query, cursor);
-      const [page, wording] = await Promise.all([
-        listCollections(market, readRanking, { ...query, after, limit }),
+      const after = cursor === undefined ? null : readRankKey(cursorSecret, query, cursor);
+      const [page, prices] = await Promise.all([
+        listCollections(market, rankings, { ...query, after, limit }),
         readPriceContext(market),
       ]);
       return createCachedResponse({
-        subject: ALL_COLLECTIONS,
-        policy: page.degraded ? DEGRADED_POLICY : LIST_POLICY,
+        cacheTag: ALL_COLLECTIONS,
+        policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
         body: {
-          data: page.summaries.map((one) => toWireSummary(one, chainOf(market, one.collection.chain), wording)),
+          data: page.summaries.map((one) => toWireSummary(one, market.chainOf(one.collection.chain), prices)),
           pagination: {
             nextCursor: page.next && sealCursor(cursorSecret, toScope(query), toPayload(page.next)),
             hasMore: page.next !== null,
@@ -69,43 +100,21 @@ export function registerCollectionRoutes(app: FastifyInstance, context: Marketpl
       });
     },
   });
-
-  cachedRoute(app, context, {
-    path: '/v1/collections/:id',
-    schema: {
-      operationId: 'getCollection',
-      summary: 'Read a collection',
-      description:
-        'Identity and stats. A stats source that fails leaves its fields null; `stale` says that both failed.',
-      tags: ['Collections'],
-      params: collectionParams,
-      response: responses(wrapped('CollectionDetail'), 400, 404),
-    },
-    make: async ({ id = '' }) => {
-      const [detail, wording] = await Promise.all([readCollectionDetail(market, id), readPriceContext(market)]);
-      const { collection } = detail;
-      const data = toWireDetail(detail, chainOf(market, collection.chain), wording);
-      const policy = detail.degraded ? DEGRADED_POLICY : DETAIL_POLICY;
-      return createCachedResponse({ subject: cacheTagOf(collection, id), policy, body: { data } });
-    },
-  });
 }
 
-/** A cursor of this list is good for the chain and the sort that it was made for. */
+/** A cursor is valid for the chain and the sort of the list that it was issued for. */
 function toScope({ chain, sort }: RankingQuery): string {
   return `collections ${chain ?? '*'} ${sort}`;
 }
 
-// Floors of one chain are compared as integers of any size, everything else as doubles; both go through text unharmed.
-function toPayload(rank: Rank): string {
-  const value = typeof rank.value === 'bigint' ? { raw: rank.value.toString() } : rank.value;
-  return JSON.stringify([rank.launched, value, rank.id]);
+// A floor in base units is written as text: a JSON number would round it.
+function toPayload(key: RankKey): string {
+  const value = typeof key.value === 'bigint' ? { raw: key.value.toString() } : key.value;
+  return JSON.stringify([key.launched, value, key.id]);
 }
 
-function readRank(secret: Buffer, query: RankingQuery, cursor: string): Rank {
-  const payload = openCursor(secret, toScope(query), cursor);
-  if (payload === null)
-    throw new ServiceError('bad_request', 'Query parameter cursor is not one that was handed out for this list');
+function readRankKey(secret: Buffer, query: RankingQuery, cursor: string): RankKey {
+  const payload = readCursor(secret, { scope: toScope(query), list: 'this list' }, cursor);
   const [launched, value, id] = JSON.parse(payload) as [boolean, number | { raw: string } | null, string];
   return { launched, value: typeof value === 'object' && value !== null ? BigInt(value.raw) : value, id };
 }

@@ -1,20 +1,47 @@
 // GET /v1/collections/{id}/floor.
 
 import type { FastifyInstance } from 'fastify';
-import { createFloorReader } from '../floor.ts';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { DEGRADED_POLICY, RESPONSE_TIME, createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { closed, dataOf, dateTime, ref, refOrNull } from '../../http/schema-builders.ts';
+import type { Floor } from '../floor.ts';
+import { readFloor } from '../floor.ts';
 import { cacheTagOf } from '../resolve-collection.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
-import { collectionParams, responses } from './documented.ts';
-import type { MarketplaceContext } from './cached-route.ts';
-import { cachedRoute, readPriceContext } from './cached-route.ts';
-import { wrapped } from './schemas.ts';
-import { toWireFloor } from './shapes.ts';
+import { collectionParams } from './collection-identity.ts';
+import type { MarketplaceContext } from './context.ts';
+import { marketResponses } from './envelopes.ts';
+import type { PriceContext, WirePrice } from './price.ts';
+import { readPriceContext, toPriceOrNull } from './price.ts';
 
-const FLOOR_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
+const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
+
+export const FloorSchema = Type.Object(
+  {
+    collectionId: Type.String({ description: 'Canonical collection id.' }),
+    askFloor: refOrNull<WirePrice>('Price', 'Cheapest seller ask.'),
+    buyerFloor: refOrNull<WirePrice>('Price', 'What the cheapest listing costs a buyer in total, fees included.'),
+    aggregated: Type.Literal(true, { description: 'Always true.' }),
+    updatedAt: dateTime('Time of this response, not of the observation.'),
+    stale: Type.Boolean({ description: 'True when `buyerFloor` is the last one that could be resolved.' }),
+  },
+  { $id: 'FloorResponse', title: 'FloorResponse', description: 'The floors of a collection.', ...closed },
+);
+
+function toWireFloor(floor: Floor, prices: PriceContext): Static<typeof FloorSchema> {
+  return {
+    collectionId: floor.collection.id,
+    askFloor: toPriceOrNull(floor.askFloorRaw, floor.chain, prices),
+    buyerFloor: toPriceOrNull(floor.buyerFloorRaw, floor.chain, prices),
+    aggregated: true,
+    updatedAt: RESPONSE_TIME,
+    stale: floor.stale,
+  };
+}
 
 export function registerFloorRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market } = context;
-  const readFloor = createFloorReader(market);
 
   cachedRoute(app, context, {
     path: '/v1/collections/:id/floor',
@@ -22,16 +49,19 @@ export function registerFloorRoute(app: FastifyInstance, context: MarketplaceCon
       operationId: 'getFloor',
       summary: 'Read the floors of a collection',
       description:
-        'The cheapest ask, and what the cheapest fill costs a buyer in all. A failure gives nulls, not an error.',
+        'The cheapest ask, and what the cheapest listing costs a buyer in total. A source that fails gives null, not an error.',
       tags: ['Collections'],
       params: collectionParams,
-      response: responses(wrapped('FloorResponse'), 400, 404),
+      response: marketResponses(dataOf(ref('FloorResponse')), 400, 404),
     },
-    make: async ({ id = '' }) => {
-      const [floor, wording] = await Promise.all([readFloor(id), readPriceContext(market)]);
-      const data = toWireFloor(floor, wording);
-      const policy = floor.degraded ? DEGRADED_POLICY : FLOOR_POLICY;
-      return createCachedResponse({ subject: cacheTagOf(floor.collection, id), policy, body: { data }, stamped: true });
+    respond: async ({ id = '' }) => {
+      const [floor, prices] = await Promise.all([readFloor(market, id), readPriceContext(market)]);
+      return createCachedResponse({
+        cacheTag: cacheTagOf(floor.collection, id),
+        policy: floor.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        body: { data: toWireFloor(floor, prices) },
+        timestamped: true,
+      });
     },
   });
 }

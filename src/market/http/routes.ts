@@ -1,23 +1,29 @@
-// The marketplace interface: all its routes.
+// The marketplace interface: all its routes and component schemas.
 
 import type { FastifyInstance } from 'fastify';
 import type { Chains } from '../../core/chains.ts';
 import { registerOpenApi } from '../../http/openapi.ts';
 import { createQueryValidator } from '../../http/query.ts';
-import type { MarketplaceContext } from './cached-route.ts';
-import { registerCollectionRoutes } from './collections.ts';
-import { registerFloorRoute } from './floor.ts';
-import { registerIndexRoutes } from './service-index.ts';
-import { registerListingRoute } from './listings.ts';
-import { registerSaleRoute } from './sales.ts';
-import { COMPONENT_SCHEMAS } from './schemas.ts';
-import { registerTokenRoute } from './token.ts';
+import { CollectionDetailSchema, registerCollectionRoute } from './collection.ts';
+import { CollectionSummarySchema, registerCollectionsRoute } from './collections.ts';
+import type { MarketplaceContext } from './context.ts';
+import { ErrorSchema, PaginationSchema } from './envelopes.ts';
+import { FloorSchema, registerFloorRoute } from './floor.ts';
+import { registerListingsRoute } from './listings.ts';
+import { MarketItemSchema } from './market-item.ts';
+import { PriceSchema } from './price.ts';
+import { registerSalesRoute } from './sales.ts';
+import { IndexSchema, registerIndexRoutes } from './service-index.ts';
+import { TokenDetailSchema, registerTokenRoute } from './token.ts';
+
+export const MARKETPLACE_PREFIX = '/v1';
 
 const DOCUMENT = {
   title: 'Mercat marketplace interface',
   description:
-    'Public, read-only market data for NFT collections on seven chains. No key, open to browsers. ' +
-    'Amounts are integers of base units in text; unknown is null, never zero; when a source is down the answer says so.',
+    'Public, read-only market data for NFT collections on seven chains. No API key is needed, and browsers may call it from ' +
+    'any origin. Amounts are integers of base units in text. Null means unknown, never zero. A response that lacks the data ' +
+    'of a source says so.',
   tags: [
     { name: 'Collections', description: 'Collections and their floors.' },
     { name: 'Listings and sales', description: 'What is for sale, and what was sold.' },
@@ -27,6 +33,18 @@ const DOCUMENT = {
   keyed: false,
 };
 
+const COMPONENT_SCHEMAS = [
+  PriceSchema,
+  MarketItemSchema,
+  CollectionSummarySchema,
+  CollectionDetailSchema,
+  FloorSchema,
+  TokenDetailSchema,
+  PaginationSchema,
+  IndexSchema,
+  ErrorSchema,
+];
+
 /** Registers the interface in a scope of its own. */
 export async function registerMarketplace(
   app: FastifyInstance,
@@ -34,14 +52,15 @@ export async function registerMarketplace(
   chains: Chains,
 ): Promise<void> {
   for (const schema of COMPONENT_SCHEMAS) app.addSchema(schema);
-  const readQuery = createQueryValidator(chains);
-  // Path parameters are parsed by their routes, which know more than a schema can say.
-  app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? readQuery(route as never) : () => true));
+  const validateQuery = createQueryValidator(chains);
+  // Path parameters are parsed by their routes: what is valid depends on the chain.
+  app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));
   await registerOpenApi(app, DOCUMENT);
   registerIndexRoutes(app, context);
-  registerCollectionRoutes(app, context);
+  registerCollectionsRoute(app, context);
+  registerCollectionRoute(app, context);
   registerFloorRoute(app, context);
-  registerListingRoute(app, context);
-  registerSaleRoute(app, context);
+  registerListingsRoute(app, context);
+  registerSalesRoute(app, context);
   registerTokenRoute(app, context);
 }

@@ -2,23 +2,22 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { openCursor, sealCursor } from '../../core/cursor.ts';
-import { ServiceError } from '../../core/errors.ts';
-import { cacheTagOf } from '../resolve-collection.ts';
-import type { SalePlace } from '../sales.ts';
-import { readSales, resolveTradedCollection } from '../sales.ts';
+import { sealCursor } from '../../core/cursor.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
-import { collectionParams, responses } from './documented.ts';
-import type { MarketplaceContext } from './cached-route.ts';
-import { cachedRoute, readPriceContext } from './cached-route.ts';
-import { cursorSchema, limitSchema, paged } from './schemas.ts';
-import { toWireSale } from './shapes.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { cacheTagOf } from '../resolve-collection.ts';
+import type { SalePosition } from '../sales.ts';
+import { readSales, resolveTradedCollection } from '../sales.ts';
+import { collectionParams } from './collection-identity.ts';
+import type { MarketplaceContext } from './context.ts';
+import type { PageQuery } from './envelopes.ts';
+import { invalidCursor, marketResponses, pageOf, pageQuery, readCursor } from './envelopes.ts';
+import { toSaleItem } from './market-item.ts';
+import { readPriceContext } from './price.ts';
 
-type PageQuery = { cursor?: string; limit: number };
+const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
 
-const SALES_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
-
-export function registerSaleRoute(app: FastifyInstance, context: MarketplaceContext): void {
+export function registerSalesRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market, cursorSecret } = context;
 
   cachedRoute<PageQuery>(app, context, {
@@ -27,24 +26,27 @@ export function registerSaleRoute(app: FastifyInstance, context: MarketplaceCont
       operationId: 'listSales',
       summary: 'List the sales of a collection',
       description:
-        'Completed sales, newest first. A page is cut before rows with uninterpretable prices are dropped: it may be ' +
-        'short, even empty, while `hasMore` is true.',
+        'Completed sales, newest first. Sales whose price cannot be interpreted are dropped after the page was cut: a page ' +
+        'may be short, or empty, while `hasMore` is true.',
       tags: ['Listings and sales'],
       params: collectionParams,
-      querystring: Type.Object({ cursor: Type.Optional(cursorSchema), limit: Type.Optional(limitSchema) }),
-      response: responses(paged('MarketItem'), 400, 404, 502),
+      querystring: Type.Object(pageQuery),
+      response: marketResponses(pageOf('MarketItem'), 400, 404, 502),
     },
-    make: async ({ id = '' }, { cursor, limit }) => {
-      const { collection, chain, address, key } = await resolveTradedCollection(market, id);
-      const scope = `sales ${key}`;
-      const before = cursor === undefined ? null : readPlace(cursorSecret, scope, cursor);
-      const [page, wording] = await Promise.all([readSales(market, key, { before, limit }), readPriceContext(market)]);
-      const place = { chain, contractAddress: address };
+    respond: async ({ id = '' }, { cursor, limit }) => {
+      const { collection, location } = await resolveTradedCollection(market, id);
+      const { collectionId } = location;
+      const scope = `sales ${collectionId}`;
+      const before = cursor === undefined ? null : readPosition(cursorSecret, scope, cursor);
+      const [page, prices] = await Promise.all([
+        readSales(market, collectionId, { before, limit }),
+        readPriceContext(market),
+      ]);
       return createCachedResponse({
-        subject: cacheTagOf(collection, id),
-        policy: SALES_POLICY,
+        cacheTag: cacheTagOf(collection, id),
+        policy: CACHE_POLICY,
         body: {
-          data: page.sales.map((sale) => toWireSale(sale, place, wording, market.serviceName)),
+          data: page.sales.map((sale) => toSaleItem(sale, location, prices, market.serviceName)),
           pagination: {
             nextCursor: page.next && sealCursor(cursorSecret, scope, `${page.next.soldAt} ${page.next.key}`),
             hasMore: page.next !== null,
@@ -55,10 +57,9 @@ export function registerSaleRoute(app: FastifyInstance, context: MarketplaceCont
   });
 }
 
-function readPlace(secret: Buffer, scope: string, cursor: string): SalePlace {
-  const [soldAt, key] = openCursor(secret, scope, cursor)?.split(' ') ?? [];
-  if (soldAt === undefined || key === undefined) {
-    throw new ServiceError('bad_request', 'Query parameter cursor is not one that was handed out for these sales');
-  }
+function readPosition(secret: Buffer, scope: string, cursor: string): SalePosition {
+  const list = 'these sales';
+  const [soldAt, key] = readCursor(secret, { scope, list }, cursor).split(' ');
+  if (soldAt === undefined || key === undefined) throw invalidCursor(list);
   return { soldAt: Number(soldAt), key };
 }

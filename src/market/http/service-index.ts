@@ -1,28 +1,51 @@
 // GET /v1 and GET /v1/openapi.json.
 
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
 import { NO_COLLECTION } from '../../core/changes.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
 import { toPublishedDocument } from '../../http/openapi.ts';
-import { responses } from './documented.ts';
-import type { MarketplaceContext } from './cached-route.ts';
-import { cachedRoute } from './cached-route.ts';
-import type { WireIndex } from './schemas.ts';
-import { wrapped } from './schemas.ts';
+import { closed, dataOf, ref } from '../../http/schema-builders.ts';
+import type { MarketplaceContext } from './context.ts';
+import { marketResponses } from './envelopes.ts';
 
-const INDEX_POLICY = { sharedMaxAgeS: 300, staleWhileRevalidateS: 3_600 };
+const CACHE_POLICY = { sharedMaxAgeS: 300, staleWhileRevalidateS: 3_600 };
+
+export const IndexSchema = Type.Object(
+  {
+    name: Type.String({ description: 'Name of the service.' }),
+    version: Type.String({ description: 'Version of the service.' }),
+    documentation: Type.String({ description: 'URL of the reference page.' }),
+    openapi: Type.String({ description: 'URL of the OpenAPI document.' }),
+    endpoints: Type.Array(
+      Type.Object(
+        {
+          method: Type.String({ description: 'HTTP method.' }),
+          path: Type.String({ description: 'Path template.' }),
+          description: Type.String({ description: 'What the endpoint returns.' }),
+        },
+        closed,
+      ),
+      { description: 'Every endpoint of the interface.' },
+    ),
+  },
+  { $id: 'Index', title: 'Index', description: 'The endpoints of the interface.', ...closed },
+);
+type WireIndex = Static<typeof IndexSchema>;
 
 export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceContext): void {
   cachedRoute(app, context, {
     path: '/v1',
     schema: {
       operationId: 'getIndex',
-      summary: 'What the interface offers',
-      description: 'Name, version, where the documentation is, and every endpoint.',
+      summary: 'List the endpoints',
+      description: 'Name and version of the service, the URLs of the documentation, and every endpoint.',
       tags: ['Service'],
-      response: responses(wrapped('Index')),
+      response: marketResponses(dataOf(ref('Index'))),
     },
-    make: () => {
+    respond: async () => {
       const data: WireIndex = {
         name: context.market.serviceName,
         version: context.version,
@@ -30,7 +53,7 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
         openapi: `${context.baseUrl()}/v1/openapi.json`,
         endpoints: listEndpoints(app),
       };
-      return Promise.resolve(createCachedResponse({ subject: NO_COLLECTION, policy: INDEX_POLICY, body: { data } }));
+      return createCachedResponse({ cacheTag: NO_COLLECTION, policy: CACHE_POLICY, body: { data } });
     },
   });
 
@@ -38,19 +61,17 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
     path: '/v1/openapi.json',
     schema: {
       operationId: 'getOpenApi',
-      summary: 'This document',
+      summary: 'Read this document',
       description: 'The machine-readable description of this interface, OpenAPI 3.1.',
       tags: ['Service'],
-      response: responses({ type: 'object', description: 'An OpenAPI 3.1 document.' }),
+      response: marketResponses({ type: 'object', description: 'An OpenAPI 3.1 document.' }),
     },
-    make: () =>
-      Promise.resolve(
-        createCachedResponse({
-          subject: NO_COLLECTION,
-          policy: INDEX_POLICY,
-          body: toPublishedDocument(app, context.baseUrl()),
-        }),
-      ),
+    respond: async () =>
+      createCachedResponse({
+        cacheTag: NO_COLLECTION,
+        policy: CACHE_POLICY,
+        body: toPublishedDocument(app, context.baseUrl()),
+      }),
   });
 }
 

@@ -1,18 +1,89 @@
 // GET /v1/tokens/{chain}/{address}/{tokenId}.
 
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
 import { parseAddress, parseAssetId } from '../../core/address.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { Market } from '../market.ts';
-import { readToken } from '../token.ts';
 import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
-import { responses, tokenParams } from './documented.ts';
-import type { MarketplaceContext } from './cached-route.ts';
-import { cachedRoute, readPriceContext } from './cached-route.ts';
-import { wrapped } from './schemas.ts';
-import { toWireToken } from './shapes.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { closed, dataOf, ref, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
+import { toServedImage } from '../image-url.ts';
+import type { Market } from '../market.ts';
+import type { Token, TokenLocation } from '../token.ts';
+import { readToken } from '../token.ts';
+import { assetIdentity, chainSchema, toAssetIdentity } from './asset-identity.ts';
+import { countOrNull } from './collection-identity.ts';
+import type { MarketplaceContext } from './context.ts';
+import { marketResponses } from './envelopes.ts';
+import type { WireMarketItem } from './market-item.ts';
+import { toListingItem } from './market-item.ts';
+import type { PriceContext, WirePrice } from './price.ts';
+import { readPriceContext, toPriceOrNull } from './price.ts';
 
-const TOKEN_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
+const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
+const OWNER_KINDS = ['wallet', 'custody', 'unknown'] as const;
+
+export const TokenDetailSchema = Type.Object(
+  {
+    ...assetIdentity,
+    name: typeOrNull<string>('string', 'Name of the token.'),
+    image: typeOrNull<string>('string', 'Image URL.'),
+    rarity: Type.Object({ rank: countOrNull('Rarity rank; 1 is rarest.') }, { description: 'Rarity.', ...closed }),
+    owner: Type.Object(
+      {
+        address: typeOrNull<string>('string', 'Address of the owner; withheld when `kind` is `custody`.'),
+        kind: Type.Unsafe<(typeof OWNER_KINDS)[number]>({
+          type: 'string',
+          enum: OWNER_KINDS,
+          description: 'What kind of owner it is.',
+        }),
+        label: typeOrNull<string>('string', 'Label of the custody wallet.'),
+      },
+      {
+        description: 'Beneficial owner: the seller of a listed token, never the shared custody wallet.',
+        ...closed,
+      },
+    ),
+    listing: refOrNull<WireMarketItem>('MarketItem', 'Active listing, if any.'),
+    lastSale: Type.Unsafe<{ price: WirePrice } | null>({
+      anyOf: [
+        { type: 'object', properties: { price: { $ref: 'Price#' } }, required: ['price'], additionalProperties: false },
+        { type: 'null' },
+      ],
+      description: 'Price of the last sale; null without one, and when its price could not be interpreted.',
+    }),
+  },
+  { $id: 'TokenDetail', title: 'TokenDetail', description: 'One token.', ...closed },
+);
+
+function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDetailSchema> {
+  const lastSalePrice = toPriceOrNull(token.lastSaleRaw, token.chain, prices);
+  return {
+    ...toAssetIdentity(token, token.asset),
+    name: token.name,
+    image: toServedImage(token.image),
+    rarity: { rank: token.rarityRank },
+    owner: token.owner,
+    listing: token.listing && toListingItem(token.listing, token, prices),
+    lastSale: lastSalePrice && { price: lastSalePrice },
+  };
+}
+
+/** Which of the two forms a path parameter must have depends on the chain. */
+const BASE58_FORM = '[1-9A-HJ-NP-Za-km-z]{32,44}';
+
+const tokenParams = Type.Object({
+  chain: chainSchema,
+  address: Type.String({
+    pattern: `^(0[xX][0-9a-fA-F]{40}|${BASE58_FORM})$`,
+    description: 'EVM contract address, or Solana collection mint.',
+  }),
+  tokenId: Type.String({
+    pattern: `^(0|[1-9][0-9]{0,77}|${BASE58_FORM})$`,
+    description: 'EVM token id (decimal), or Solana asset mint.',
+  }),
+});
 
 export function registerTokenRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market } = context;
@@ -25,35 +96,33 @@ export function registerTokenRoute(app: FastifyInstance, context: MarketplaceCon
       description: 'A token with its beneficial owner, its active listing and the price of its last sale.',
       tags: ['Tokens'],
       params: tokenParams,
-      response: responses(wrapped('TokenDetail'), 400, 404),
+      response: marketResponses(dataOf(ref('TokenDetail')), 400, 404),
     },
-    make: async (params) => {
-      const [token, wording] = await Promise.all([
-        readToken(market, parseSubject(market, params)),
+    respond: async (params) => {
+      const [token, prices] = await Promise.all([
+        readToken(market, parseLocation(market, params)),
         readPriceContext(market),
       ]);
-      const data = toWireToken(token, wording);
       return createCachedResponse({
-        subject: token.collectionId,
-        policy: token.degraded ? DEGRADED_POLICY : TOKEN_POLICY,
-        trueUntil: token.listing?.expiresAt ?? null,
-        body: { data },
+        cacheTag: token.collectionId,
+        policy: token.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        validUntil: token.listing?.expiresAt ?? null,
+        body: { data: toWireToken(token, prices) },
       });
     },
   });
 }
 
-function parseSubject(market: Market, params: Record<string, string>) {
+function parseLocation(market: Market, params: Record<string, string>): TokenLocation {
   const chain = market.chains.get(params['chain'] ?? '');
-  if (!chain)
-    throw new ServiceError(
-      'bad_request',
-      `Path parameter chain must be one of ${[...market.chains.keys()].join(', ')}`,
-    );
+  if (!chain) throw invalidParameter('chain', `must be one of ${[...market.chains.keys()].join(', ')}`);
   const contractAddress = parseAddress(chain.family, params['address'] ?? '');
-  if (!contractAddress)
-    throw new ServiceError('bad_request', `Path parameter address is not an address on ${chain.id}`);
+  if (!contractAddress) throw invalidParameter('address', `is not an address on ${chain.id}`);
   const asset = parseAssetId(chain.family, params['tokenId'] ?? '');
-  if (!asset) throw new ServiceError('bad_request', `Path parameter tokenId is not a token id on ${chain.id}`);
+  if (!asset) throw invalidParameter('tokenId', `is not a token id on ${chain.id}`);
   return { chain, contractAddress, asset };
+}
+
+function invalidParameter(name: string, mistake: string): ServiceError {
+  return new ServiceError('bad_request', `Path parameter ${name} ${mistake}`);
 }

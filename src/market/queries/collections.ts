@@ -1,15 +1,53 @@
-// Collection records: identity, words and pictures, and the stored snapshot. Primary database.
+// Collection records: identity, description, images, and the stored snapshot of stats. Primary database.
 
 import type { Address } from '../../core/address.ts';
 import type { Collection, CollectionSnapshot } from '../../core/collection.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import {
+  address,
+  amount,
+  boolean,
+  column,
+  double,
+  integer,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { columnsOf, foldRows, toTimestamp } from '../../database/upsert.ts';
 
 const COLUMNS = `id, chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps,
   launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners`;
 
-/** Every record that the three readings of an id could mean: at most one by id, one by slug, one a chain by address. */
+const decodeRecord = rowDecoder('collection', {
+  id: text,
+  chain: nullable(text),
+  contractAddress: column('contract_address', nullable(address)),
+  slug: nullable(text),
+  name: text,
+  image: nullable(text),
+  banner: nullable(text),
+  description: nullable(text),
+  tokenStandard: column('token_standard', nullable(text)),
+  royaltyBps: column('royalty_bps', nullable(integer)),
+  launched: boolean,
+  createdAt: column('created_at', timestamp),
+});
+const decodeSnapshot: (row: Row) => CollectionSnapshot = rowDecoder('collection', {
+  floorRaw: column('snapshot_floor_raw', nullable(amount)),
+  volumeAllTime: column('snapshot_volume', nullable(double)),
+  supply: column('snapshot_supply', nullable(safeInteger)),
+  owners: column('snapshot_owners', nullable(safeInteger)),
+});
+
+function decodeCollection(row: Row): Collection {
+  return { ...decodeRecord(row), snapshot: decodeSnapshot(row) };
+}
+
+/** The collections that have one of the given names: one by id and one by slug at most, and one of each chain by address. */
 export async function listCollectionsByName(
   db: Queryable,
   names: { id: string; slug: string; address: string },
@@ -18,16 +56,16 @@ export async function listCollectionsByName(
     `select ${COLUMNS} from main.collection where id = $1 or slug = $2 or contract_address = $3`,
     [names.id, names.slug, names.address],
   );
-  return rows.map(toCollection);
+  return rows.map(decodeCollection);
 }
 
 export async function listCollectionsByIds(db: Queryable, ids: readonly string[]): Promise<Collection[]> {
   const rows = await db.query(`select ${COLUMNS} from main.collection where id = any($1)`, [ids]);
-  return rows.map(toCollection);
+  return rows.map(decodeCollection);
 }
 
-/** What ranking needs of a collection. */
-export type CollectionRankKey = {
+/** The columns by which collections are ranked. */
+export type RankedCollection = {
   id: string;
   chain: string | null;
   launched: boolean;
@@ -36,24 +74,39 @@ export type CollectionRankKey = {
   snapshotVolume: number | null;
 };
 
+const decodeRankedCollection: (row: Row) => RankedCollection = rowDecoder('collection', {
+  id: text,
+  chain: nullable(text),
+  launched: boolean,
+  // Read as a number: making a Date of each row is a large part of the cost of a ranking.
+  createdAt: column('created_ms', double),
+  snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
+  snapshotVolume: column('snapshot_volume', nullable(double)),
+});
+
 /** All collections, or those of one chain, in the order of their ids. */
-export async function listCollectionRankKeys(db: Queryable, chain: string | null): Promise<CollectionRankKey[]> {
+export async function listRankedCollections(db: Queryable, chain: string | null): Promise<RankedCollection[]> {
   const rows = await db.query(
-    `select id, chain, launched, extract(epoch from created_at)::float8 * 1000 as created_ms, snapshot_floor_raw, snapshot_volume
+    `select id, chain, launched, round(extract(epoch from created_at)::float8 * 1000) as created_ms,
+       snapshot_floor_raw, snapshot_volume
      from main.collection where $1::text is null or chain = $1 order by id`,
     [chain],
   );
-  return rows.map((row) => ({
-    id: row['id'] as string,
-    chain: row['chain'] as string | null,
-    launched: row['launched'] as boolean,
-    createdAt: Math.round(Number(row['created_ms'])),
-    snapshotFloorRaw: toBigInt(row['snapshot_floor_raw']),
-    snapshotVolume: row['snapshot_volume'] as number | null,
-  }));
+  return rows.map(decodeRankedCollection);
 }
 
-/** A collection record as it was told: null is what was not told. */
+const decodeContractAddress = rowDecoder('collection', { id: text, contractAddress: column('contract_address', text) });
+
+/** The contract addresses, as they were written, of those of the given collections that have one. */
+export async function listContractAddresses(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db.query(
+    `select id, contract_address from main.collection where id = any($1) and contract_address is not null`,
+    [ids],
+  );
+  return new Map(rows.map(decodeContractAddress).map((row) => [row.id, row.contractAddress]));
+}
+
+/** A collection record that came in. A null field leaves the stored value unchanged. */
 export type CollectionChange = {
   id: string;
   chain: string | null;
@@ -70,10 +123,10 @@ export type CollectionChange = {
   snapshot: CollectionSnapshot;
 };
 
-/** A change that was not landed: its place among those given, and why. */
+/** A change that was not written: its index among those given, and the reason. */
 export type RejectedChange = { index: number; reason: string };
 
-/** Lands changes in their order: what is told overwrites, what is not told stays. `now` is the default of `createdAt`. */
+/** Applies changes in their order. `now` is the default of `createdAt`. */
 export async function upsertCollections(
   tx: Queryable,
   changes: readonly CollectionChange[],
@@ -98,7 +151,7 @@ export async function upsertCollections(
     await tx.query(
       `insert into main.collection (${COLUMNS})
        select ${COLUMNS.replace('launched', 'coalesce(launched, false)').replace('created_at', 'coalesce(created_at, $2)')}
-       from json_to_recordset($1::json) as told (${COLUMN_TYPES})`,
+       from json_to_recordset($1::json) as incoming (${COLUMN_TYPES})`,
       [JSON.stringify(inserts.map(toColumns)), new Date(now)],
     );
   }
@@ -111,32 +164,31 @@ export async function upsertCollections(
   };
 }
 
-/** The addresses as written of those of the given collections that have one. */
-export async function listContractAddresses(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
-  const rows = await db.query<{ id: string; contract_address: string }>(
-    `select id, contract_address from main.collection where id = any($1) and contract_address is not null`,
-    [ids],
-  );
-  return new Map(rows.map((row) => [row.id, row.contract_address]));
-}
+type CollectionNames = { id: string; slug: string | null; contractAddress: string | null };
+/** Which collection has which name, with the names that changes of this batch have claimed. */
+type NameIndex = { byId: Map<string, CollectionNames>; bySlug: Map<string, CollectionNames> };
 
-type Named = { id: string; slug: string | null; contractAddress: string | null };
-type Names = { byId: Map<string, Named>; bySlug: Map<string, Named> };
+const decodeNames = rowDecoder('collection', {
+  id: text,
+  slug: nullable(text),
+  contractAddress: column('contract_address', nullable(text)),
+});
 
-/** The stored collections that the changes name by id or by slug. */
-async function listNames(tx: Queryable, changes: readonly CollectionChange[]): Promise<Names> {
-  const rows = await tx.query<Named>(
-    `select id, slug, contract_address as "contractAddress" from main.collection where id = any($1) or slug = any($2)`,
+/** The names of the stored collections that have an id or a slug of the changes. */
+async function listNames(tx: Queryable, changes: readonly CollectionChange[]): Promise<NameIndex> {
+  const rows = await tx.query(
+    `select id, slug, contract_address from main.collection where id = any($1) or slug = any($2)`,
     [changes.map((change) => change.id), changes.map((change) => change.slug).filter((slug) => slug !== null)],
   );
+  const names = rows.map(decodeNames);
   return {
-    byId: new Map(rows.map((row) => [row.id, row])),
-    bySlug: new Map(rows.flatMap((row) => (row.slug === null ? [] : [[row.slug, row]]))),
+    byId: new Map(names.map((one) => [one.id, one])),
+    bySlug: new Map(names.flatMap((one) => (one.slug === null ? [] : [[one.slug, one]]))),
   };
 }
 
-/** Gives the collection the names of the change, or says why it cannot have them. */
-function claimNames(names: Names, change: CollectionChange): string | null {
+/** Gives the names of a change to its collection. Returns the reason when the collection cannot have them. */
+function claimNames(names: NameIndex, change: CollectionChange): string | null {
   const known = names.byId.get(change.id);
   if (known?.contractAddress && change.contractAddress && known.contractAddress !== change.contractAddress) {
     return `contractAddress: differs only in letter case from ${known.contractAddress}, which is stored`;
@@ -157,36 +209,40 @@ function claimNames(names: Names, change: CollectionChange): string | null {
   return null;
 }
 
-const MERGED = COLUMNS.split(/,\s*/).filter((column) => column !== 'id');
+const MERGED = COLUMNS.split(/,\s*/).filter((name) => name !== 'id');
 const COLUMN_TYPES = `id text, chain text, contract_address text, slug text, name text, image text, banner text,
   description text, token_standard text, royalty_bps integer, launched boolean, created_at timestamptz,
   snapshot_floor_raw numeric, snapshot_volume double precision, snapshot_supply bigint, snapshot_owners bigint`;
 
-/** Returns how many rows really changed. */
+/** Returns how many rows changed. */
 async function updateCollections(tx: Queryable, changes: readonly CollectionChange[]): Promise<number> {
   if (changes.length === 0) return 0;
-  const told = JSON.stringify(changes.map(toColumns));
-  // A slug that moves from one row to another in one statement would be found taken: it is given back first.
+  const incoming = JSON.stringify(changes.map(toColumns));
+  // Slugs are unique, and rows are updated one after another: a slug that moves to another row is removed from its row first.
   await tx.query(
-    `update main.collection as stored set slug = null from json_to_recordset($1::json) as told (id text, slug text)
-     where stored.id = told.id and stored.slug <> told.slug`,
-    [told],
+    `update main.collection as stored set slug = null from json_to_recordset($1::json) as incoming (id text, slug text)
+     where stored.id = incoming.id and stored.slug <> incoming.slug`,
+    [incoming],
   );
-  const merged = MERGED.map((column) => `coalesce(told.${column}, stored.${column})`);
+  const merged = MERGED.map((name) => `coalesce(incoming.${name}, stored.${name})`);
   const rows = await tx.query(
-    `update main.collection as stored set ${MERGED.map((column, index) => `${column} = ${merged[index]}`).join(', ')}
-     from json_to_recordset($1::json) as told (${COLUMN_TYPES})
-     where stored.id = told.id and (${columnsOf('stored', MERGED)}) is distinct from (${merged.join(', ')})
+    `update main.collection as stored set ${MERGED.map((name, index) => `${name} = ${merged[index]}`).join(', ')}
+     from json_to_recordset($1::json) as incoming (${COLUMN_TYPES})
+     where stored.id = incoming.id and (${columnsOf('stored', MERGED)}) is distinct from (${merged.join(', ')})
      returning stored.id`,
-    [told],
+    [incoming],
   );
   return rows.length;
 }
 
 function foldChange(earlier: CollectionChange, later: CollectionChange): CollectionChange {
-  const told = <T extends object>(change: T) =>
-    Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null)) as Partial<T>;
-  return { ...earlier, ...told(later), snapshot: { ...earlier.snapshot, ...told(later.snapshot) } };
+  const givenFields = <T extends object>(fields: T) =>
+    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Partial<T>;
+  return {
+    ...earlier,
+    ...givenFields(later),
+    snapshot: { ...earlier.snapshot, ...givenFields(later.snapshot) },
+  };
 }
 
 function toColumns(change: CollectionChange): Record<string, unknown> {
@@ -208,35 +264,4 @@ function toColumns(change: CollectionChange): Record<string, unknown> {
     snapshot_supply: change.snapshot.supply,
     snapshot_owners: change.snapshot.owners,
   };
-}
-
-function toCollection(row: Row): Collection {
-  return {
-    id: row['id'] as string,
-    chain: row['chain'] as string | null,
-    contractAddress: row['contract_address'] as Address | null,
-    slug: row['slug'] as string | null,
-    name: row['name'] as string,
-    image: row['image'] as string | null,
-    banner: row['banner'] as string | null,
-    description: row['description'] as string | null,
-    tokenStandard: row['token_standard'] as string | null,
-    royaltyBps: row['royalty_bps'] as number | null,
-    launched: row['launched'] as boolean,
-    createdAt: (row['created_at'] as Date).getTime(),
-    snapshot: {
-      floorRaw: toBigInt(row['snapshot_floor_raw']),
-      volumeAllTime: row['snapshot_volume'] as number | null,
-      supply: toNumber(row['snapshot_supply']),
-      owners: toNumber(row['snapshot_owners']),
-    },
-  };
-}
-
-function toBigInt(value: unknown): bigint | null {
-  return value === null ? null : BigInt(value as string);
-}
-
-function toNumber(value: unknown): number | null {
-  return value === null ? null : Number(value);
 }

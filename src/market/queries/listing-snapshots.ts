@@ -1,174 +1,119 @@
-// How mirrored listings end without a record of their own saying so: missing from a whole snapshot of their marketplace, or
-// because another marketplace tells that the same order has ended. Indexer database. It never ends a row that was listed
-// while the snapshot was being taken.
+// Snapshots of what a marketplace lists of a collection, and the listings that are missing from one. Indexer database.
 
-import type { Database, Queryable } from '../../database/port.ts';
+import type { Queryable, Row } from '../../database/port.ts';
+import { column, integer, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** A snapshot of what a marketplace lists of a collection: of all, or of the cheapest. Times in milliseconds. */
+/** What a marketplace lists of a collection: everything, or everything up to a price. Times in milliseconds. */
 export type ListingSnapshot = {
   source: string;
   collectionId: string;
-  /** The keys of its listings, as 32 digits in hex. */
+  /** The keys of its listings, as 32 hexadecimal digits. */
   keys: readonly string[];
-  /** Listings from this time on may be missing because the marketplace did not show them yet. */
+  /** Listings of this time or later may be missing because the marketplace did not show them yet. */
   listedBefore: number;
   takenAt: number;
-  /** What costs the buyer less than this in all it has to have; null where it has all. Base units. */
+  /** The snapshot has all listings whose buyer total is below this, in base units; null when it has all listings. */
   below: bigint | null;
 };
 
-/** When a snapshot is suspiciously short, and when it is believed all the same. */
-export type SnapshotLimits = {
-  /** Books of up to so many listings may shrink to any size at once. */
-  smallBookMax: number;
-  /** The share of a larger book that has to be left. */
-  shareLeftMin: number;
-  /** So often in a row, for so long, a short snapshot has to come back to be believed. */
-  doubtsMin: number;
-  doubtMs: number;
-};
+/** Short snapshots in a row that were not accepted. `doubtedSince`: when the first of them was taken, in milliseconds. */
+export type SnapshotDoubt = { doubts: number; doubtedSince: number | null };
 
-export type SnapshotOutcome = {
-  retired: number;
-  /** True when the snapshot was so short that nothing was retired for now. */
-  doubted: boolean;
-};
-
-/** Retires the active listings that a snapshot does not have. They are active again when they are told again. */
-export function updateVanishedListings(
-  indexer: Database,
-  snapshot: ListingSnapshot,
-  limits: SnapshotLimits,
-): Promise<SnapshotOutcome> {
-  return indexer.transaction(async (tx) => {
-    const before = await claimSnapshot(tx, snapshot);
-    const known = await listOlderActive(tx, snapshot);
-    // Compared here: how many rows there are on either side is nothing that a database could guess.
-    const seen = new Set(snapshot.keys);
-    const vanished = known.filter((key) => !seen.has(key));
-    const left = known.length - vanished.length;
-    const isShort = known.length > limits.smallBookMax && left < known.length * limits.shareLeftMin;
-    const doubts = isShort ? before.doubts + 1 : 0;
-    const doubtedSince = isShort ? (before.doubtedSince ?? snapshot.takenAt) : null;
-    const isAccepted =
-      doubtedSince === null || (doubts >= limits.doubtsMin && snapshot.takenAt - doubtedSince >= limits.doubtMs);
-    const retired = isAccepted ? await retire(tx, vanished, snapshot.takenAt) : 0;
-    await tx.query(
-      `update indexer.listing_snapshot set taken_at = $3, listings = $4, retired = $5, doubts = $6, doubted_since = $7
-       where source = $1 and collection_id = $2`,
-      [
-        toSnapshotSource(snapshot),
-        snapshot.collectionId,
-        new Date(snapshot.takenAt),
-        snapshot.keys.length,
-        retired,
-        isAccepted ? 0 : doubts,
-        isAccepted || doubtedSince === null ? null : new Date(doubtedSince),
-      ],
-    );
-    return { retired, doubted: !isAccepted };
-  });
-}
-
-/** What the last look at all listings of a collection at a marketplace came to. */
+/** The last snapshot of all listings of a collection at a marketplace. */
 export type FullSnapshot = { takenAt: number; listings: number; isAccepted: boolean };
+
+const decodeFullSnapshot = rowDecoder('listing_snapshot', {
+  takenAt: column('taken_at', timestamp),
+  listings: integer,
+  doubts: integer,
+});
 
 export async function findFullSnapshot(
   db: Queryable,
   { source, collectionId }: { source: string; collectionId: string },
 ): Promise<FullSnapshot | null> {
-  const [row] = await db.query<{ taken_at: Date; listings: number; doubts: number }>(
+  const [row] = await db.query(
     `select taken_at, listings, doubts from indexer.listing_snapshot where source = $1 and collection_id = $2`,
     [source, collectionId],
   );
-  return row ? { takenAt: row.taken_at.getTime(), listings: row.listings, isAccepted: row.doubts === 0 } : null;
+  if (!row) return null;
+  const { takenAt, listings, doubts } = decodeFullSnapshot(row);
+  return { takenAt, listings, isAccepted: doubts === 0 };
 }
 
-type Doubt = { doubts: number; doubtedSince: number | null };
+const decodeDoubt: (row: Row) => SnapshotDoubt = rowDecoder('listing_snapshot', {
+  doubts: integer,
+  doubtedSince: column('doubted_since', nullable(timestamp)),
+});
 
-/** Takes the row of a snapshot for this transaction, so that two of one collection follow each other. */
-async function claimSnapshot(tx: Queryable, snapshot: ListingSnapshot): Promise<Doubt> {
-  const [row] = await tx.query<{ doubts: number; doubted_since: Date | null }>(
+/** Locks the row of a snapshot until the transaction ends, so that two snapshots of a collection are applied one after the other. */
+export async function claimListingSnapshot(tx: Queryable, snapshot: ListingSnapshot): Promise<SnapshotDoubt> {
+  const [row] = await tx.query(
     `insert into indexer.listing_snapshot as stored (source, collection_id, taken_at, listings, retired, doubts)
      values ($1, $2, $3, 0, 0, 0)
      on conflict (source, collection_id) do update set source = stored.source
      returning doubts, doubted_since`,
     [toSnapshotSource(snapshot), snapshot.collectionId, new Date(snapshot.takenAt)],
   );
-  return { doubts: row?.doubts ?? 0, doubtedSince: row?.doubted_since?.getTime() ?? null };
+  return decodeDoubt(row ?? {});
 }
 
-/** A part that is believed says nothing for or against a whole one that is not, or the other way round. */
+export async function updateListingSnapshot(
+  tx: Queryable,
+  snapshot: ListingSnapshot,
+  { retired, doubts, doubtedSince }: SnapshotDoubt & { retired: number },
+): Promise<void> {
+  await tx.query(
+    `update indexer.listing_snapshot set taken_at = $3, listings = $4, retired = $5, doubts = $6, doubted_since = $7
+     where source = $1 and collection_id = $2`,
+    [
+      toSnapshotSource(snapshot),
+      snapshot.collectionId,
+      new Date(snapshot.takenAt),
+      snapshot.keys.length,
+      retired,
+      doubts,
+      doubtedSince === null ? null : new Date(doubtedSince),
+    ],
+  );
+}
+
+/** Full and partial snapshots have rows of their own: doubt about one says nothing about the other. */
 function toSnapshotSource({ source, below }: ListingSnapshot): string {
   return below === null ? source : `${source} cheapest`;
 }
 
+const decodeKey = rowDecoder('listing', { key: text });
+
 /**
- * The keys of the active listings that a snapshot has to have, as 32 digits in hex. What is told to be of a later time than now
- * was not listed while the snapshot was taken: its time is wrong.
+ * The keys of the active listings that a snapshot should contain, as 32 hexadecimal digits. Those with a time from `listedBefore`
+ * to `takenAt` may be missing. A time after `takenAt` is wrong, so such a listing should be there.
  */
-async function listOlderActive(tx: Queryable, snapshot: ListingSnapshot): Promise<string[]> {
+export async function listExpectedKeys(tx: Queryable, snapshot: ListingSnapshot): Promise<string[]> {
   const { source, collectionId, listedBefore, takenAt, below } = snapshot;
-  const rows = await tx.query<{ key: string }>(
+  const rows = await tx.query(
     `select replace(key::text, '-', '') as key from indexer.listing
      where collection_id = $1 and status = 'active' and source = $2 and (listed_at < $3 or listed_at > $4)
        and (expires_at is null or expires_at > $4) and ($5::numeric is null or coalesce(buyer_total_raw, price_raw) < $5)`,
     [collectionId, source, new Date(listedBefore), new Date(takenAt), below === null ? null : below.toString()],
   );
-  return rows.map((row) => row.key);
+  return rows.map((row) => decodeKey(row).key);
 }
 
-/** Keys in one statement. */
-const RETIRED_AT_ONCE = 5_000;
+/** Keys of one statement. */
+const KEYS_MAX = 5_000;
 
-async function retire(tx: Queryable, keys: readonly string[], at: number): Promise<number> {
+/** Retires the active listings of the given keys; returns how many. */
+export async function updateRetiredListings(tx: Queryable, keys: readonly string[], at: number): Promise<number> {
   let retired = 0;
   const sorted = keys.toSorted();
-  for (let start = 0; start < sorted.length; start += RETIRED_AT_ONCE) {
+  for (let start = 0; start < sorted.length; start += KEYS_MAX) {
     const rows = await tx.query(
       `update indexer.listing set status = 'cancelled', retired_at = $2
        where key = any($1::uuid[]) and status = 'active' returning 1`,
-      [sorted.slice(start, start + RETIRED_AT_ONCE), new Date(at)],
+      [sorted.slice(start, start + KEYS_MAX), new Date(at)],
     );
     retired += rows.length;
   }
   return retired;
-}
-
-/** Retires the active listings of the given orders of a chain, in all marketplaces. */
-export async function updateListingsOfOwnOrders(
-  db: Queryable,
-  chain: string,
-  { orderHashes, at }: { orderHashes: readonly string[]; at: number },
-): Promise<void> {
-  await db.query(
-    `update indexer.listing set status = 'cancelled', retired_at = $3
-     where chain = $1 and order_hash = any($2) and status = 'active'`,
-    [chain, [...orderHashes].sort(), new Date(at)],
-  );
-}
-
-/** A listing that names its order. */
-export type OrderedListing = { chain: string; orderHash: string | null };
-
-/**
- * Ends the active listings of the given orders where another marketplace has told that the order was filled or cancelled. That
- * one no longer lists it says nothing of the order.
- */
-export async function updateListingsOfEndedOrders(tx: Queryable, listings: readonly OrderedListing[]): Promise<void> {
-  const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))].sort();
-  if (hashes.length === 0) return;
-  await tx.query(
-    `with ended as (
-       select distinct on (chain, order_hash, asset) chain, order_hash, collection_id, asset, status, tx
-       from indexer.listing
-       where order_hash = any($1) and status in ('filled', 'cancelled') and retired_at is null
-       order by chain, order_hash, asset, status desc, key
-     )
-     update indexer.listing as twin set status = ended.status, tx = coalesce(twin.tx, ended.tx), retired_at = null
-     from ended
-     where twin.order_hash = ended.order_hash and twin.chain = ended.chain and twin.collection_id = ended.collection_id
-       and twin.asset = ended.asset and (twin.status = 'active' or twin.retired_at is not null)`,
-    [hashes],
-  );
 }

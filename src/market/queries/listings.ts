@@ -1,13 +1,11 @@
-// The mirror: listings of external marketplaces, and the service's own on Solana. Indexer database. A listing that its
-// clock has ended is never read as active, whether or not the sweep has recorded it.
+// Reads of the mirror: listings of external marketplaces, and the service's own on Solana. Indexer database. A listing that has
+// expired is never read as active, whether or not its row says so yet.
 
 import type { AssetId } from '../../core/address.ts';
-import type { ListingStatus } from '../../orders/order-id.ts';
 import type { Queryable, Row } from '../../database/port.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
-import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
+import { amount, assetId, column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 
-/** An active mirrored listing. `raw` is the price that its marketplace states. Times in milliseconds. */
+/** An active mirrored listing. `raw` is the price that its marketplace states, in base units. Times in milliseconds. */
 export type MirroredListing = {
   key: string;
   orderId: string;
@@ -27,7 +25,23 @@ const COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller
 const ACTIVE = `status = 'active' and price_raw > 0`;
 const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
-/** Active listings of a collection, cheapest first, after the given place in that order. */
+/** Decodes the columns above, in whichever statement they are read. */
+export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('listing', {
+  key: text,
+  orderId: column('id', text),
+  source: text,
+  collectionId: column('collection_id', text),
+  chain: text,
+  asset: assetId,
+  raw: column('price_raw', amount),
+  seller: text,
+  orderHash: column('order_hash', nullable(text)),
+  listedAt: column('listed_at', timestamp),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  tx: nullable(text),
+});
+
+/** Active listings of a collection, cheapest first, after the given one in that order. */
 export async function listCheapestListings(
   db: Queryable,
   collectionId: string,
@@ -41,17 +55,23 @@ export async function listCheapestListings(
      order by price_raw, id, key limit $3`,
     [collectionId, new Date(now), limit, (after?.raw ?? 0n).toString(), after?.orderId ?? '', after?.key ?? LOWEST_KEY],
   );
-  return rows.map(toMirroredListing);
+  return rows.map(decodeMirroredListing);
 }
 
-/** The cheapest active listing of each of the given collections that has one, leaving out the given assets. */
+const decodeAsk = rowDecoder('listing', {
+  collectionId: column('collection_id', text),
+  asset: assetId,
+  raw: column('price_raw', amount),
+});
+
+/** The cheapest active listing of each of the given collections that has one, without those of the given assets. */
 export async function listCheapestMirrored(
   db: Queryable,
   collectionIds: readonly string[],
   { now, except = [] }: { now: number; except?: readonly { collectionId: string; asset: string }[] },
-): Promise<{ collectionId: string; asset: string; raw: bigint }[]> {
-  const rows = await db.query<{ id: string; asset: string; price_raw: string }>(
-    `select wanted.id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id)
+): Promise<{ collectionId: string; asset: AssetId; raw: bigint }[]> {
+  const rows = await db.query(
+    `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id)
      cross join lateral (
        select asset, price_raw from indexer.listing
        where collection_id = wanted.id and ${ACTIVE} and (expires_at is null or expires_at > $2)
@@ -60,22 +80,27 @@ export async function listCheapestMirrored(
      ) as cheapest`,
     [collectionIds, new Date(now), except.map((one) => one.collectionId), except.map((one) => one.asset)],
   );
-  return rows.map((row) => ({ collectionId: row.id, asset: row.asset, raw: BigInt(row.price_raw) }));
+  return rows.map(decodeAsk);
 }
 
-/** `total` is the least that a listing's marketplace asks of a buyer in all, `ownAsk` an ask that fees still come on top of. */
+/** `total`: the lowest price that includes all fees. `ownAsk`: the lowest own price to which fees must be added. Base units. */
 export type CheapestFills = { total: bigint | null; ownAsk: bigint | null };
 
+const decodeFills = rowDecoder('cheapest fills', {
+  total: nullable(amount),
+  ownAsk: column('own_ask', nullable(amount)),
+});
+
 /**
- * What the cheapest active listing costs a buyer: its buyer total, or its price when none is recorded. An own row without a
- * total is an ask; the cheapest is told where it is below that total, because a dearer one cannot be the cheaper fill.
+ * What the cheapest active listing costs a buyer: its buyer total, or its price when it has none. Own listings without a buyer
+ * total are asks. `ownAsk` is null unless it is below `total`: with fees, a higher ask cannot be the cheapest.
  */
 export async function findCheapestFills(
   db: Queryable,
   collectionId: string,
   { now, ownSource }: { now: number; ownSource: string },
 ): Promise<CheapestFills> {
-  const [row] = await db.query<{ total: string | null; own_ask: string | null }>(
+  const [row] = await db.query(
     `with stated as (
        select coalesce(buyer_total_raw, price_raw) as total from indexer.listing
        where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2)
@@ -90,134 +115,56 @@ export async function findCheapestFills(
      ) as own_ask`,
     [collectionId, new Date(now), ownSource],
   );
-  return { total: toBigInt(row?.total), ownAsk: toBigInt(row?.own_ask) };
+  return decodeFills(row ?? {});
 }
 
-/** How many distinct assets have an active listing, leaving out the given ones. */
+const decodeCount = rowDecoder('listing', { count: safeInteger });
+
+/** How many distinct assets have an active listing, without the given ones. */
 export async function countListedAssets(
   db: Queryable,
   collectionId: string,
   options: { now: number; except: readonly string[] },
 ): Promise<number> {
-  const [row] = await db.query<{ count: string }>(
+  const [row] = await db.query(
     `select count(distinct asset) as count from indexer.listing
      where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2) and asset <> all($3::text[])`,
     [collectionId, new Date(options.now), options.except],
   );
-  return Number(row?.count ?? 0);
+  return decodeCount(row ?? {}).count;
 }
 
-/** Records what the clock has ended, a batch at a time; returns how many listings that were. */
-export async function updateExpiredListings(db: Queryable, now: number, limit: number): Promise<number> {
+/** An active listing as it is stored; `priceRaw` is decimal text. */
+export type KnownListing = { id: string; mint: AssetId; priceRaw: string; seller: string; listedAt: number };
+
+const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
+  id: text,
+  mint: column('asset', assetId),
+  priceRaw: column('price_raw', text),
+  seller: text,
+  listedAt: column('listed_at', timestamp),
+});
+
+/** The active listings of a collection at a marketplace, by id: a marketplace that reports no times is compared with them. */
+export async function listKnownListings(
+  db: Queryable,
+  { source, collectionId }: { source: string; collectionId: string },
+): Promise<Map<string, KnownListing>> {
   const rows = await db.query(
-    `update indexer.listing set status = 'expired' where key in (
-       select key from indexer.listing where status = 'active' and expires_at <= $1 limit $2 for update skip locked
-     ) returning key`,
-    [new Date(now), limit],
+    `select id, asset, price_raw, seller, listed_at from indexer.listing
+     where collection_id = $1 and source = $2 and status = 'active'`,
+    [collectionId, source],
   );
-  return rows.length;
+  return new Map(rows.map(decodeKnownListing).map((listing) => [listing.id, listing]));
 }
 
-/** A mirrored listing as it was told. `key` is the digest of its identity. Times in milliseconds. */
-export type NewListing = {
-  key: string;
-  id: string;
-  source: string;
-  chain: string;
-  collectionId: string;
-  asset: AssetId;
-  priceRaw: bigint;
-  buyerTotalRaw: bigint | null;
-  seller: string;
-  orderHash: string | null;
-  status: ListingStatus;
-  listedAt: number;
-  expiresAt: number | null;
-  tx: string | null;
-};
+const decodeCollectionId = rowDecoder('listing', { collectionId: column('collection_id', text) });
 
-const TERMS = [
-  'id',
-  'source',
-  'chain',
-  'collection_id',
-  'asset',
-  'price_raw',
-  'buyer_total_raw',
-  'seller',
-  'order_hash',
-  'listed_at',
-  'expires_at',
-];
-
-/**
- * Lands listings. What has ended stays as it ended, but for what was only retired: that is active again when it is told
- * again. Whatever ends an active one does; its terms are replaced by those of the same time or newer.
- */
-export function upsertListings(tx: Queryable, listings: readonly NewListing[]): Promise<UpsertCounts> {
-  return upsertRows(tx, listings, {
-    keyOf: (listing) => listing.key,
-    fold: foldListing,
-    toColumns: toListingColumns,
-    sql: `landed as (insert into indexer.listing as stored (key, ${TERMS.join(', ')}, status, tx)
-      select key, ${TERMS.join(', ')}, status, tx from json_to_recordset($1::json) as told (
-        key uuid, id text, source text, chain text, collection_id text, asset text, price_raw numeric,
-        buyer_total_raw numeric, seller text, order_hash text, listed_at timestamptz, expires_at timestamptz,
-        status text, tx text)
-      on conflict (key) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
-        ${TERMS.map((term) => `${term} = case when excluded.listed_at >= stored.listed_at then excluded.${term} else stored.${term} end`).join(', ')}
-      where (stored.status = 'active' or stored.retired_at is not null)
-        and (excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
-          and (${columnsOf('stored', TERMS)}, stored.tx, stored.status)
-            is distinct from (${columnsOf('excluded', TERMS)}, coalesce(excluded.tx, stored.tx), excluded.status)))
-      returning (xmax = 0) as inserted)`,
-  });
-}
-
-function foldListing(earlier: NewListing, later: NewListing): NewListing {
-  if (earlier.status !== 'active') return earlier;
-  const tx = later.tx ?? earlier.tx;
-  if (later.listedAt >= earlier.listedAt) return { ...later, tx };
-  return later.status === 'active' ? earlier : { ...earlier, status: later.status, tx };
-}
-
-function toListingColumns(listing: NewListing): Record<string, unknown> {
-  return {
-    key: listing.key,
-    id: listing.id,
-    source: listing.source,
-    chain: listing.chain,
-    collection_id: listing.collectionId,
-    asset: listing.asset,
-    price_raw: listing.priceRaw.toString(),
-    buyer_total_raw: listing.buyerTotalRaw?.toString(),
-    seller: listing.seller,
-    order_hash: listing.orderHash,
-    listed_at: toTimestamp(listing.listedAt),
-    expires_at: listing.expiresAt === null ? null : toTimestamp(listing.expiresAt),
-    status: listing.status,
-    tx: listing.tx,
-  };
-}
-
-/** A row of the columns above as a listing; also used where a listing is read beside its token. */
-export function toMirroredListing(row: Row): MirroredListing {
-  return {
-    key: row['key'] as string,
-    orderId: row['id'] as string,
-    source: row['source'] as string,
-    collectionId: row['collection_id'] as string,
-    chain: row['chain'] as string,
-    asset: row['asset'] as AssetId,
-    raw: BigInt(row['price_raw'] as string),
-    seller: row['seller'] as string,
-    orderHash: row['order_hash'] as string | null,
-    listedAt: (row['listed_at'] as Date).getTime(),
-    expiresAt: (row['expires_at'] as Date | null)?.getTime() ?? null,
-    tx: row['tx'] as string | null,
-  };
-}
-
-function toBigInt(value: string | null | undefined): bigint | null {
-  return value === null || value === undefined ? null : BigInt(value);
+/** The collections that have active listings at a marketplace. */
+export async function listCollectionsListedAt(db: Queryable, source: string): Promise<string[]> {
+  const rows = await db.query(
+    `select distinct collection_id from indexer.listing where source = $1 and status = 'active' order by collection_id`,
+    [source],
+  );
+  return rows.map((row) => decodeCollectionId(row).collectionId);
 }

@@ -1,23 +1,26 @@
 // The newest dollar rate of each native currency. Primary database.
 
 import type { Rate } from '../../core/price.ts';
-import type { Queryable } from '../../database/port.ts';
+import type { Queryable, Row } from '../../database/port.ts';
+import { double, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { toTimestamp, upsertRows } from '../../database/upsert.ts';
 
+const decodeRate: (row: Row) => Rate = rowDecoder('rate', { symbol: text, usd: double, at: timestamp });
+
 export async function listRates(db: Queryable): Promise<Rate[]> {
-  const rows = await db.query<{ symbol: string; usd: number; at: Date }>(`select symbol, usd, at from main.rate`);
-  return rows.map((row) => ({ symbol: row.symbol, usd: row.usd, at: row.at.getTime() }));
+  const rows = await db.query(`select symbol, usd, at from main.rate`);
+  return rows.map(decodeRate);
 }
 
-/** Lands rates: the newest of a symbol wins, and of two of one time the one told last. */
+/** Of rates of one symbol the newest is stored; of two of the same time, the one that came in last. */
 export function upsertRates(tx: Queryable, rates: readonly Rate[]): Promise<UpsertCounts> {
   return upsertRows(tx, rates, {
     keyOf: (rate) => rate.symbol,
     fold: (earlier, later) => (later.at >= earlier.at ? later : earlier),
     toColumns: (rate) => ({ symbol: rate.symbol, usd: rate.usd, at: toTimestamp(rate.at) }),
     sql: `landed as (insert into main.rate as stored (symbol, usd, at)
-      select * from json_to_recordset($1::json) as told (symbol text, usd double precision, at timestamptz)
+      select * from json_to_recordset($1::json) as incoming (symbol text, usd double precision, at timestamptz)
       on conflict (symbol) do update set usd = excluded.usd, at = excluded.at
       where excluded.at >= stored.at and (stored.usd, stored.at) is distinct from (excluded.usd, excluded.at)
       returning (xmax = 0) as inserted)`,

@@ -1,12 +1,14 @@
-// Completed sales as they were observed, and the sums kept beside them. Indexer database. A price stays the text that came
-// in; whether it can be interpreted was decided once, at the edge.
+// Completed sales, and the sums of sales by hour and over all time. Indexer database. A price is stored as the text that came
+// in, and `price_raw` as the amount that intake has read from it, if it could.
 
-import type { AssetId, SoldAsset } from '../../core/address.ts';
+import type { SoldAsset } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import type { Decoder } from '../../database/rows.ts';
+import { amount, assetId, column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { toTimestamp, upsertRows } from '../../database/upsert.ts';
 
-/** `raw` is null when the recorded price cannot be interpreted. Times in milliseconds. */
+/** `raw` is the price in base units; null when the recorded price cannot be interpreted. Times in milliseconds. */
 export type Sale = {
   key: string;
   source: string;
@@ -26,7 +28,26 @@ export const BUNDLE = '';
 
 const COLUMNS = `key, source, collection_id, chain, asset, price_raw, seller, buyer, sold_at, listing_id, tx`;
 
-/** Sales of a collection, newest first, before the given place in that order. Uninterpretable prices are included. */
+const soldAsset: Decoder<SoldAsset> = {
+  expected: 'token id, mint or empty text',
+  decode: (value) => (value === BUNDLE ? null : assetId.decode(value)),
+};
+
+const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
+  key: text,
+  source: text,
+  collectionId: column('collection_id', text),
+  chain: text,
+  asset: soldAsset,
+  raw: column('price_raw', nullable(amount)),
+  seller: nullable(text),
+  buyer: nullable(text),
+  soldAt: column('sold_at', timestamp),
+  listingId: column('listing_id', nullable(text)),
+  tx: nullable(text),
+});
+
+/** Sales of a collection, newest first, before the given position in that order. Uninterpretable prices are included. */
 export async function listSales(
   db: Queryable,
   collectionId: string,
@@ -43,10 +64,24 @@ export async function listSales(
         `select ${COLUMNS} from indexer.sale where collection_id = $1 order by sold_at desc, key desc limit $2`,
         [collectionId, limit],
       );
-  return rows.map(toSale);
+  return rows.map(decodeSale);
 }
 
-/** A sale as it was told. `key` is the digest of its identity; `priceRaw` is what `price` is read as, where it can be. */
+const decodeSoldAt = rowDecoder('sale', { soldAt: column('sold_at', timestamp) });
+
+/** The time of the newest sale of a collection that a source reported, in milliseconds; null without any. */
+export async function findNewestSaleTime(
+  db: Queryable,
+  { source, collectionId }: { source: string; collectionId: string },
+): Promise<number | null> {
+  const [row] = await db.query(
+    `select sold_at from indexer.sale where collection_id = $1 and source = $2 order by sold_at desc limit 1`,
+    [collectionId, source],
+  );
+  return row ? decodeSoldAt(row).soldAt : null;
+}
+
+/** A sale that came in. `key` is the digest of its identity; `priceRaw` is the amount of `price`, null when it is none. */
 export type NewSale = {
   key: string;
   source: string;
@@ -66,15 +101,12 @@ export type NewSale = {
 };
 
 /**
- * Which sales are trade, as a condition: those with a price that can be read and is not zero, and that are no mints, which
- * nobody sells. A seller that was not told is not nobody.
+ * The sales that count as trade, as an SQL condition: those with an interpretable price above zero, without mints, whose seller is
+ * the zero address. A sale whose seller is unknown is not a mint.
  */
 export const TRADED = `price_raw > 0 and (seller is null or seller !~ '^(0x0+|1{32})$')`;
 
-/**
- * Lands the sales that are not stored yet, and adds the trade among them to the sums kept by hour and over all time, in the
- * same statement. A stored sale never changes.
- */
+/** Inserts the sales that are not stored yet, and adds them to the sums in the same statement. A stored sale never changes. */
 export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
   return upsertRows(tx, sales, {
     keyOf: (sale) => sale.key,
@@ -83,7 +115,7 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
     sql: `landed as (
         insert into indexer.sale (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
           listing_id, tx, log_index, block_number)
-        select * from json_to_recordset($1::json) as told (
+        select * from json_to_recordset($1::json) as incoming (
           key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
           buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer, block_number bigint)
         on conflict (key) do nothing
@@ -105,16 +137,16 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
   });
 }
 
-/** Takes back the sales that a chain told after a block, sums and all. Returns the collections that had any. */
+/** Deletes the sales of a chain's blocks after the given one, and subtracts them from the sums. Returns their collections. */
 export function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: number): Promise<string[]> {
   return deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber]);
 }
 
 /**
- * Takes back what others told of sales that a chain now tells itself: one of the same transaction and token that names no log
- * is the same sale.
+ * Deletes what marketplaces reported of sales that are now read from the chain: a reported sale of the same transaction and token
+ * that names no log is the same sale.
  */
-export async function deleteRetoldSales(tx: Queryable, chain: string, sales: readonly NewSale[]): Promise<void> {
+export async function deleteReportedSales(tx: Queryable, chain: string, sales: readonly NewSale[]): Promise<void> {
   const named = sales.filter((sale) => sale.tx !== null);
   if (named.length === 0) return;
   await deleteSales(
@@ -130,13 +162,15 @@ export async function deleteRetoldSales(tx: Queryable, chain: string, sales: rea
   );
 }
 
+const decodeCollectionId = rowDecoder('sale', { collectionId: column('collection_id', text) });
+
 async function deleteSales(tx: Queryable, condition: string, params: readonly unknown[]): Promise<string[]> {
-  const rows = await tx.query<{ collection_id: string }>(
-    `with gone as (
+  const rows = await tx.query(
+    `with deleted as (
        delete from indexer.sale where ${condition} returning collection_id, sold_at, price_raw, seller
      ), summed as (
        select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
-       from gone where ${TRADED} group by collection_id, hour
+       from deleted where ${TRADED} group by collection_id, hour
      ), hours as (
        update indexer.sale_hour as stored set volume_raw = stored.volume_raw - summed.volume_raw, sales = stored.sales - summed.sales
        from summed where stored.collection_id = summed.collection_id and stored.hour = summed.hour
@@ -145,10 +179,10 @@ async function deleteSales(tx: Queryable, condition: string, params: readonly un
        from (select collection_id, sum(volume_raw) as volume_raw, sum(sales) as sales from summed group by collection_id) as summed
        where stored.collection_id = summed.collection_id
      )
-     select distinct collection_id from gone`,
+     select distinct collection_id from deleted`,
     params,
   );
-  return rows.map((row) => row.collection_id);
+  return rows.map((row) => decodeCollectionId(row).collectionId);
 }
 
 function toSaleColumns(sale: NewSale): Record<string, unknown> {
@@ -167,21 +201,5 @@ function toSaleColumns(sale: NewSale): Record<string, unknown> {
     tx: sale.tx,
     log_index: sale.logIndex,
     block_number: sale.blockNumber,
-  };
-}
-
-function toSale(row: Row): Sale {
-  return {
-    key: row['key'] as string,
-    source: row['source'] as string,
-    collectionId: row['collection_id'] as string,
-    chain: row['chain'] as string,
-    asset: row['asset'] === BUNDLE ? null : (row['asset'] as AssetId),
-    raw: row['price_raw'] === null ? null : BigInt(row['price_raw'] as string),
-    seller: row['seller'] as string | null,
-    buyer: row['buyer'] as string | null,
-    soldAt: (row['sold_at'] as Date).getTime(),
-    listingId: row['listing_id'] as string | null,
-    tx: row['tx'] as string | null,
   };
 }

@@ -1,13 +1,14 @@
-// Single tokens as they were observed: names, pictures, rarity, owners. Indexer database.
+// Tokens: what was observed of each (name, image, rarity, holder). Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
-import type { MirroredListing } from './listings.ts';
-import { toMirroredListing } from './listings.ts';
+import { amount, assetId, boolean, column, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { upsertRows } from '../../database/upsert.ts';
+import type { MirroredListing } from './listings.ts';
+import { decodeMirroredListing } from './listings.ts';
 
-/** What the indexer knows of a token; `lastSaleRaw` is null without a sale and when its price cannot be interpreted. */
+/** `lastSaleRaw` is the price of the last sale in base units; null without a sale, or when its price cannot be interpreted. */
 export type ObservedToken = {
   name: string | null;
   image: string | null;
@@ -17,9 +18,24 @@ export type ObservedToken = {
   lastSaleRaw: bigint | null;
 };
 
+const decodeToken = rowDecoder('token', {
+  name: nullable(text),
+  image: column('token_image', nullable(text)),
+  rarityRank: column('rarity_rank', nullable(safeInteger)),
+  owner: nullable(text),
+  lastSaleRaw: column('sale_raw', nullable(amount)),
+});
+/** Whether there is a token record, a listing of any status, an active listing, and a sale. */
+const decodePresence = rowDecoder('token', {
+  recorded: boolean,
+  listed: boolean,
+  activeListing: column('key', nullable(text)),
+  sale: column('sale_key', nullable(text)),
+});
+
 /**
- * A token with its cheapest active mirrored listing and its last sale, in one statement. Null when the indexer has never
- * seen it: no token record, no listing, no sale.
+ * A token with its cheapest active mirrored listing and its last sale, in one statement. Null when the indexer has never seen
+ * it: no token record, no listing, no sale.
  */
 export async function findObservedToken(
   db: Queryable,
@@ -29,7 +45,7 @@ export async function findObservedToken(
 ): Promise<ObservedToken | null> {
   const [row] = await db.query(
     `select token.asset is not null as recorded, token.name, token.image as token_image, token.rarity_rank, token.owner,
-       exists (select from indexer.listing where collection_id = wanted.id and asset = wanted.asset) as mentioned,
+       exists (select from indexer.listing where collection_id = wanted.id and asset = wanted.asset) as listed,
        sale.key as sale_key, sale.price_raw as sale_raw, listing.*
      from (values ($1::text collate "C", $2::text collate "C")) as wanted (id, asset)
      left join indexer.token on token.collection_id = wanted.id and token.asset = wanted.asset
@@ -46,18 +62,13 @@ export async function findObservedToken(
      ) as listing on true`,
     [collectionId, asset, new Date(now)],
   );
-  if (!row || !(row['recorded'] || row['mentioned'] || row['sale_key'])) return null;
-  return {
-    name: row['name'] as string | null,
-    image: row['token_image'] as string | null,
-    rarityRank: row['rarity_rank'] === null ? null : Number(row['rarity_rank']),
-    owner: row['owner'] as string | null,
-    listing: row['key'] === null ? null : toMirroredListing(row),
-    lastSaleRaw: row['sale_raw'] === null ? null : BigInt(row['sale_raw'] as string),
-  };
+  if (!row) return null;
+  const { recorded, listed, activeListing, sale } = decodePresence(row);
+  if (!recorded && !listed && sale === null) return null;
+  return { ...decodeToken(row), listing: activeListing === null ? null : decodeMirroredListing(row) };
 }
 
-/** A token as it was told: null is what was not told. */
+/** A token record that came in. A null field leaves the stored value unchanged. */
 export type NewToken = {
   collectionId: string;
   asset: AssetId;
@@ -68,7 +79,7 @@ export type NewToken = {
   owner: string | null;
 };
 
-/** Lands tokens: what is told overwrites, what is not told stays; and a holder that a chain told outweighs hearsay. */
+/** Writes token records. A holder that was read from a chain is never replaced by a reported one. */
 export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promise<UpsertCounts> {
   return upsertRows(tx, tokens, {
     keyOf: (token) => `${token.collectionId} ${token.asset}`,
@@ -89,7 +100,7 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
       owner: token.owner,
     }),
     sql: `landed as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, owner)
-      select * from json_to_recordset($1::json) as told (
+      select * from json_to_recordset($1::json) as incoming (
         collection_id text, asset text, chain text, name text, image text, rarity_rank bigint, owner text)
       on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
         image = coalesce(excluded.image, stored.image),
@@ -103,8 +114,8 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
   });
 }
 
-/** What a chain tells of a token's holder: null without one, and where several hold it. */
-export type TokenHolder = {
+/** The holder of a token as read from a chain: null when it has none, and when several accounts hold it. */
+export type NewTokenHolder = {
   collectionId: string;
   asset: string;
   chain: string;
@@ -113,8 +124,8 @@ export type TokenHolder = {
   blockNumber: number;
 };
 
-/** Lands holders as a chain tells them: its word overwrites, also with null. */
-export async function upsertTokenHolders(tx: Queryable, owners: readonly TokenHolder[]): Promise<void> {
+/** Writes holders that were read from a chain. They replace any stored one, with null too. */
+export async function upsertTokenHolders(tx: Queryable, owners: readonly NewTokenHolder[]): Promise<void> {
   const rows = owners.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
   await tx.query(
     `insert into indexer.token as stored (collection_id, asset, chain, owner, burned, owner_block)
@@ -132,20 +143,25 @@ export async function upsertTokenHolders(tx: Queryable, owners: readonly TokenHo
   );
 }
 
-/** Tokens whose holder a chain told after a block. */
+const decodeTokenId = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });
+
+/** Tokens whose holder was read from a block after the given one. */
 export async function listTokensMovedAfter(
   db: Queryable,
   chain: string,
   blockNumber: number,
-): Promise<{ collectionId: string; asset: string }[]> {
-  const rows = await db.query<{ collection_id: string; asset: string }>(
-    `select collection_id, asset from indexer.token where chain = $1 and owner_block > $2`,
-    [chain, blockNumber],
-  );
-  return rows.map((row) => ({ collectionId: row.collection_id, asset: row.asset }));
+): Promise<{ collectionId: string; asset: AssetId }[]> {
+  const rows = await db.query(`select collection_id, asset from indexer.token where chain = $1 and owner_block > $2`, [
+    chain,
+    blockNumber,
+  ]);
+  return rows.map(decodeTokenId);
 }
 
-/** Forgets tokens that a chain never minted after all. One that others told something of only loses its holder. */
+/**
+ * Deletes tokens whose mint was in a block that the chain has abandoned. A token with a reported name, image or rarity stays,
+ * without its holder.
+ */
 export async function deleteUnmintedTokens(
   tx: Queryable,
   tokens: readonly { collectionId: string; asset: string }[],
@@ -153,13 +169,13 @@ export async function deleteUnmintedTokens(
   const params = [tokens.map((token) => token.collectionId), tokens.map((token) => token.asset)];
   await tx.query(
     `update indexer.token as stored set owner = null, burned = false, owner_block = null
-     from unnest($1::text[], $2::text[]) as told (collection_id, asset)
-     where stored.collection_id = told.collection_id and stored.asset = told.asset`,
+     from unnest($1::text[], $2::text[]) as unminted (collection_id, asset)
+     where stored.collection_id = unminted.collection_id and stored.asset = unminted.asset`,
     params,
   );
   await tx.query(
-    `delete from indexer.token as stored using unnest($1::text[], $2::text[]) as told (collection_id, asset)
-     where stored.collection_id = told.collection_id and stored.asset = told.asset
+    `delete from indexer.token as stored using unnest($1::text[], $2::text[]) as unminted (collection_id, asset)
+     where stored.collection_id = unminted.collection_id and stored.asset = unminted.asset
        and name is null and image is null and rarity_rank is null`,
     params,
   );

@@ -6,8 +6,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
 import type { KeyVerifier } from '../keys/key-verifier.ts';
 import type { Caller } from '../context.ts';
-import type { RateLimiter, RateLimitExceeded } from '../../http/rate-limit.ts';
-import { toRateLimitHeaders } from '../../http/rate-limit.ts';
+import type { RateLimiter } from '../../http/rate-limit.ts';
+import { toRateLimitError } from '../../http/rate-limit.ts';
 
 export type KeyAccess = {
   keys: KeyVerifier;
@@ -25,12 +25,16 @@ const BEARER = /^Bearer +(\S{1,200})$/i;
 export async function authenticate(access: KeyAccess, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const [, secret] = BEARER.exec(request.headers.authorization ?? '') ?? [];
   const caller = secret === undefined ? null : await access.keys.verify(secret);
-  const limited = caller
-    ? access.limiter('key', caller.keyId)
-    : access.limiter('failure', access.clientAddress(request.raw));
+  const counted = caller
+    ? access.limiter.count('key', caller.keyId)
+    : access.limiter.count('failure', access.clientAddress(request.raw));
   // Awaited only if it is a promise: limits that are counted in this process cost no tick.
-  const refusal = limited instanceof Promise ? await limited : limited;
-  if (refusal) throw rateLimited(refusal, reply);
+  const exceeded = counted instanceof Promise ? await counted : counted;
+  if (exceeded) {
+    const { error, headers } = toRateLimitError(exceeded);
+    reply.headers(headers);
+    throw error;
+  }
   if (caller) return caller;
   reply.header('www-authenticate', 'Bearer');
   throw new ServiceError('unauthorized', 'Missing or invalid API key');
@@ -38,10 +42,4 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
 
 export function lacksScope(scope: string): ServiceError {
   return new ServiceError('forbidden', `This key lacks the scope ${scope}`);
-}
-
-function rateLimited(refusal: RateLimitExceeded, reply: FastifyReply): ServiceError {
-  const headers = toRateLimitHeaders(refusal);
-  reply.headers(headers);
-  return new ServiceError('rate_limited', `Too many requests, try again in ${headers['retry-after']} s`);
 }

@@ -9,7 +9,8 @@ import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
 import { sendInTransaction } from './transactions.ts';
-import { dataOf, idempotencyHeader, ref, storeResponses } from './schemas.ts';
+import { dataOf, ref } from '../../http/schema-builders.ts';
+import { idempotencyHeader, storeResponses } from './schemas.ts';
 import { deliveryParams, deliveryState, toWireDelivery, webhookParams } from './webhook-schemas.ts';
 
 type DeliveriesQuery = { limit: number; cursor?: string; state?: DeliveryState };

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { Adjustment, AppliedStockChange, StockLevel } from '../queries/stock.ts';
 import { LOW_STOCK_LEVEL, STOCK_MAX } from '../stock.ts';
-import { closed, dateTime, nullable } from './schemas.ts';
+import { closed, dateTime, typeOrNull } from '../../http/schema-builders.ts';
 
 const InventoryItemSchema = Type.Object(
   {
@@ -66,7 +66,7 @@ const AdjustmentSchema = Type.Object(
     source: Type.String({
       description: '`inventory` for stock requests, `product` for product updates, `import` for imports.',
     }),
-    keyId: nullable<string>('string', 'Id of the API key that made the change; null for changes without a key.'),
+    keyId: typeOrNull<string>('string', 'Id of the API key that made the change; null for changes without a key.'),
     createdAt: dateTime('When the stock was changed.'),
   },
   { $id: 'Adjustment', title: 'Adjustment', description: 'An entry of the adjustment log.', ...closed },

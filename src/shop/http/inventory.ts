@@ -15,7 +15,8 @@ import type { StoreRoutesContext } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
 import { hasIdempotencyKey, sendInTransaction } from './transactions.ts';
 import { toWireAdjustment, toWireInventoryItem, toWireStockResult } from './inventory-schemas.ts';
-import { dataOf, idempotencyHeader, ref, storeResponses } from './schemas.ts';
+import { dataOf, ref } from '../../http/schema-builders.ts';
+import { idempotencyHeader, storeResponses } from './schemas.ts';
 
 type LevelsQuery = { product_id?: string; low_stock: boolean; threshold: number };
 type LogQuery = { product_id?: string; limit: number; cursor?: string };

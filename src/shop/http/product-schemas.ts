@@ -13,7 +13,7 @@ import {
 } from '../products/product.ts';
 import { SLUG_LENGTH_MAX } from '../products/slug.ts';
 import { STOCK_MAX } from '../stock.ts';
-import { closed, dateTime, nullable } from './schemas.ts';
+import { closed, dateTime, typeOrNull } from '../../http/schema-builders.ts';
 
 const PRICE_PATTERN = '^[0-9]{1,40}(\\.[0-9]{1,18})?$';
 const productType = Type.Unsafe<(typeof PRODUCT_TYPES)[number]>({
@@ -37,7 +37,7 @@ const summary = {
   requiresShipping: Type.Boolean({ description: 'Whether the product is shipped.' }),
   weightGrams: Type.Number({ minimum: 0, description: 'Weight in grams.' }),
   collections: Type.Array(Type.String(), { description: 'Slugs of the collections that contain the product.' }),
-  image: nullable<string>('string', 'Main image URL.'),
+  image: typeOrNull<string>('string', 'Main image URL.'),
   createdAt: dateTime('When the product was created.'),
 };
 
@@ -52,7 +52,7 @@ export type WireProductSummary = Static<typeof ProductSummarySchema>;
 const ProductSchema = Type.Object(
   {
     ...summary,
-    description: nullable<string>('string', 'Description.'),
+    description: typeOrNull<string>('string', 'Description.'),
     moreImages: Type.Array(Type.String(), { description: 'Further image URLs.' }),
     updatedAt: dateTime('When the product was last changed.'),
   },
@@ -77,8 +77,8 @@ const optional = {
     maxLength: SLUG_LENGTH_MAX,
     description: 'Slug; derived from the name when omitted.',
   }),
-  description: nullable<string>('string', 'Description.', { maxLength: PRODUCT_DESCRIPTION_LENGTH_MAX }),
-  image: nullable<string>('string', 'Main image URL.', { maxLength: IMAGE_URL_LENGTH_MAX }),
+  description: typeOrNull<string>('string', 'Description.', { maxLength: PRODUCT_DESCRIPTION_LENGTH_MAX }),
+  image: typeOrNull<string>('string', 'Main image URL.', { maxLength: IMAGE_URL_LENGTH_MAX }),
   moreImages: Type.Array(Type.String({ minLength: 1, maxLength: IMAGE_URL_LENGTH_MAX }), {
     maxItems: MORE_IMAGES_MAX,
     description: 'Further image URLs.',
@@ -110,7 +110,7 @@ const ProductUpdateSchema = Type.Object(allOptional({ ...required, ...optional }
 const ProductPaginationSchema = Type.Object(
   {
     hasMore: Type.Boolean({ description: 'Whether there are more pages. The only sign of the last page.' }),
-    nextCursor: nullable<string>('string', 'Cursor of the next page; null on the last one.'),
+    nextCursor: typeOrNull<string>('string', 'Cursor of the next page; null on the last one.'),
     count: Type.Integer({ minimum: 0, description: 'Number of products in `data`.' }),
   },
   { $id: 'ProductPagination', title: 'ProductPagination', description: 'Where the list continues.', ...closed },

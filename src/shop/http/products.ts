@@ -23,7 +23,8 @@ import type { StoreRoutesContext } from './context.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
 import type { WireProduct, WireProductSummary } from './product-schemas.ts';
-import { changeHeaders, dataOf, idempotencyHeader, matchHeader, ref, storeResponses } from './schemas.ts';
+import { dataOf, ref } from '../../http/schema-builders.ts';
+import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 
 type ListQuery = { limit: number; cursor?: string; collection?: string; type?: ProductType };
 

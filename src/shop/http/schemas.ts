@@ -1,20 +1,14 @@
 // Schemas that all parts of the store interface share: the envelope, pagination, errors, and request headers.
 
-import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { STORE_SCOPES } from '../keys/scopes.ts';
-import { createResponses } from '../../http/keyed-responses.ts';
-
-export const closed = { additionalProperties: false };
-export const ref = <T>(name: string) => Type.Unsafe<T>({ $ref: `${name}#` });
-export const nullable = <T>(type: string, description: string, bounds: object = {}) =>
-  Type.Unsafe<T | null>({ type: [type, 'null'], ...bounds, description });
-export const dateTime = (description: string) => Type.String({ format: 'date-time', description });
+import { KEYED_ERRORS, createResponseTable } from '../../http/response-table.ts';
+import { closed, typeOrNull } from '../../http/schema-builders.ts';
 
 const StorePaginationSchema = Type.Object(
   {
     hasMore: Type.Boolean({ description: 'Whether there are more pages. The only sign of the last page.' }),
-    nextCursor: nullable<string>('string', 'Opaque cursor of the next page; null on the last one.'),
+    nextCursor: typeOrNull<string>('string', 'Opaque cursor of the next page; null on the last one.'),
   },
   { $id: 'StorePagination', title: 'StorePagination', description: 'Where a list continues.', ...closed },
 );
@@ -46,10 +40,6 @@ const StoreErrorSchema = Type.Object(
 
 export const STORE_SCHEMAS = [StorePaginationSchema, StoreErrorSchema];
 
-/** The envelope of a successful response. */
-export const dataOf = (schema: TSchema, more: Record<string, TSchema> = {}) =>
-  Type.Object({ data: schema, ...more }, { description: 'Success.', ...closed });
-
 const ERRORS: Record<number, string> = {
   400: 'The request is not valid; `details` names the fields.',
   401: 'Missing or invalid API key.',
@@ -64,7 +54,11 @@ const ERRORS: Record<number, string> = {
 };
 
 /** The response table of a route: its success, the given errors, and the errors that every request can get. */
-export const storeResponses = createResponses(ERRORS, 'StoreError');
+export const storeResponses = createResponseTable({
+  descriptions: ERRORS,
+  always: KEYED_ERRORS,
+  envelope: 'StoreError',
+});
 
 /** All scopes of the store interface, for the description of its document. */
 export const SCOPE_LIST = STORE_SCOPES.map((scope) => `\`${scope}\``).join(', ');

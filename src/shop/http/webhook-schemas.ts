@@ -10,10 +10,7 @@ import { DELIVERY_STATES, toDeliveryId } from '../webhooks/delivery.ts';
 import type { EventPattern } from '../events.ts';
 import { EVENT_PATTERNS } from '../events.ts';
 import { TARGET_LENGTH_MAX } from '../webhooks/target.ts';
-import { closed, dateTime, nullable } from './schemas.ts';
-
-const nullableTime = (description: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
+import { closed, dateTime, dateTimeOrNull, typeOrNull } from '../../http/schema-builders.ts';
 
 const events = Type.Array(Type.Unsafe<EventPattern>({ type: 'string', enum: EVENT_PATTERNS }), {
   minItems: 1,
@@ -37,12 +34,12 @@ const webhookProperties = {
   events,
   description,
   enabled: Type.Boolean({ description: 'Whether events are delivered.' }),
-  disabledReason: nullable<string>('string', 'Why the webhook is disabled; null while it is enabled.'),
-  disabledAt: nullableTime('When the webhook was disabled; null while it is enabled.'),
-  failingSince: nullableTime(
+  disabledReason: typeOrNull<string>('string', 'Why the webhook is disabled; null while it is enabled.'),
+  disabledAt: dateTimeOrNull('When the webhook was disabled; null while it is enabled.'),
+  failingSince: dateTimeOrNull(
     'Since when no attempt has succeeded; null while the receiver works. After five days the webhook is disabled.',
   ),
-  previousSecretExpiresAt: nullableTime('Until when deliveries are signed with the previous secret too.'),
+  previousSecretExpiresAt: dateTimeOrNull('Until when deliveries are signed with the previous secret too.'),
   createdAt: dateTime('When the webhook was created.'),
   updatedAt: dateTime('When the shop last changed the webhook.'),
 };
@@ -115,12 +112,12 @@ const DeliverySchema = Type.Object(
     type: Type.String({ description: 'The type of the event.' }),
     state: deliveryState('`pending` until an attempt succeeds; `dead` after the last one has failed.'),
     attempts: Type.Integer({ minimum: 0, description: 'Number of attempts so far.' }),
-    nextAttemptAt: nullableTime('When the next attempt is made; null when the delivery is not pending.'),
-    lastAttemptAt: nullableTime('When the last attempt was made.'),
-    lastStatus: nullable<number>('integer', 'HTTP status of the last response; null when there was none.'),
-    lastError: nullable<string>('string', 'Why the last attempt failed.'),
-    lastDurationMs: nullable<number>('integer', 'How long the last attempt took, in milliseconds.'),
-    deliveredAt: nullableTime('When an attempt succeeded.'),
+    nextAttemptAt: dateTimeOrNull('When the next attempt is made; null when the delivery is not pending.'),
+    lastAttemptAt: dateTimeOrNull('When the last attempt was made.'),
+    lastStatus: typeOrNull<number>('integer', 'HTTP status of the last response; null when there was none.'),
+    lastError: typeOrNull<string>('string', 'Why the last attempt failed.'),
+    lastDurationMs: typeOrNull<number>('integer', 'How long the last attempt took, in milliseconds.'),
+    deliveredAt: dateTimeOrNull('When an attempt succeeded.'),
     createdAt: dateTime('When the delivery was created.'),
   },
   { $id: 'Delivery', title: 'Delivery', description: 'The delivery of one event to one webhook.', ...closed },

@@ -23,7 +23,8 @@ import type { StoreRoutesContext } from './context.ts';
 import type { Write, WriteResponse } from './transactions.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
-import { changeHeaders, dataOf, idempotencyHeader, matchHeader, ref, storeResponses } from './schemas.ts';
+import { dataOf, ref } from '../../http/schema-builders.ts';
+import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 import { WEBHOOK_SCHEMAS, toWireDelivery, toWireWebhook, webhookParams } from './webhook-schemas.ts';
 
 const PATH = '/api/v1/webhooks';

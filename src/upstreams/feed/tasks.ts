@@ -1,7 +1,7 @@
 // The task that reads the operator's own feed: where the service's own Solana listings come in. A feed that has not changed
 // costs one small request; a snapshot that arrived whole ends the listings that it no longer has.
 
-import { listCollectionsListedAt } from '../../market/queries/listing-times.ts';
+import { listCollectionsListedAt } from '../../market/queries/listings.ts';
 import { createFeed } from './feed.ts';
 import type { FeedOptions } from './feed.ts';
 import type { Ingester } from '../ingester.ts';

@@ -2,8 +2,9 @@
 // symbol. What ended there is concluded from whole snapshots only.
 
 import type { Follow } from '../../follows/queries/follows.ts';
-import type { KnownListing } from '../../market/queries/listing-times.ts';
-import { findNewestSaleTime, listKnownListings } from '../../market/queries/listing-times.ts';
+import type { KnownListing } from '../../market/queries/listings.ts';
+import { findNewestSaleTime } from '../../market/queries/sales.ts';
+import { listKnownListings } from '../../market/queries/listings.ts';
 import {
   MAGIC_EDEN,
   readMagicEdenStats,

@@ -5,7 +5,7 @@ import type { Follow } from '../../follows/queries/follows.ts';
 import { insertFollowName } from '../../follows/queries/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../../market/queries/collections.ts';
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
-import { findNewestSaleTime } from '../../market/queries/listing-times.ts';
+import { findNewestSaleTime } from '../../market/queries/sales.ts';
 import type { AssetId } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
 import type { Collection } from '../../core/collection.ts';

@@ -1,0 +1,47 @@
+// A GET route whose responses are cached. The cache key is the request target in its canonical spelling, so that the server
+// finds a cached response of such a target without routing or parsing the request.
+
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { Clock } from '../core/clock.ts';
+import type { CachedResponse } from './cached-response.ts';
+import { writeCachedResponse } from './cached-response.ts';
+import { splitQuery } from './query.ts';
+import { pathOf, queryOf, withoutTrailingSlash } from './request-target.ts';
+import type { ResponseCache } from './response-cache.ts';
+
+export type CachedRoute<Query extends object> = {
+  path: string;
+  schema: FastifySchema;
+  /** Computes the response to path parameters and a validated query. */
+  respond: (params: Record<string, string>, query: Query) => Promise<CachedResponse>;
+};
+
+/** Registers the route. */
+export function cachedRoute<Query extends object>(
+  app: FastifyInstance,
+  { responses, clock }: { responses: ResponseCache; clock: Clock },
+  { path, schema, respond }: CachedRoute<Query>,
+): void {
+  const hasQuery = schema.querystring !== undefined;
+  app.get<{ Params: Record<string, string> }>(path, { schema }, async (request, reply) => {
+    // Without a schema the query was not validated: a route that documents no parameter takes none.
+    const query = (hasQuery ? request.query : {}) as Query;
+    const key = toCacheKey(request.raw.url ?? '', query);
+    const response = await responses.get(key, () => respond(request.params, query));
+    reply.hijack();
+    writeCachedResponse(request.raw, reply.raw, response, clock());
+  });
+}
+
+/**
+ * The path, and the parameters that the caller gave, in the order of the schema and each percent-encoded as
+ * `encodeURIComponent` does. A default value is part of the key only when the caller gave it.
+ */
+export function toCacheKey(target: string, query: object): string {
+  const given = splitQuery(queryOf(target));
+  const parameters = Object.entries(query)
+    .filter(([name]) => given[name] !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  const path = withoutTrailingSlash(pathOf(target));
+  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
+}

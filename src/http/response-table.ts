@@ -1,0 +1,28 @@
+// The responses of a route in its OpenAPI document: the successes that the route names, and errors in the interface's envelope.
+
+import { RATE_LIMIT_HEADERS } from './openapi.ts';
+
+export type ErrorResponses = {
+  /** What each status means in this interface. */
+  descriptions: Readonly<Record<number, string>>;
+  /** The statuses that any request can be answered with. */
+  always: readonly number[];
+  /** The `$id` of the schema of an error. */
+  envelope: string;
+};
+
+/** The statuses that any request with an API key can be answered with. */
+export const KEYED_ERRORS: readonly number[] = [400, 401, 403, 429, 500, 503];
+
+/** Returns the function that makes the table of one route of an interface. */
+export function createResponseTable({ descriptions, always, envelope }: ErrorResponses) {
+  const toResponse = (status: number) => ({
+    description: descriptions[status],
+    ...(status === 429 && { headers: RATE_LIMIT_HEADERS }),
+    content: { 'application/json': { schema: { $ref: `${envelope}#` } } },
+  });
+  return (status: number, success: object, ...errors: number[]): Record<string, object> => ({
+    [status]: success,
+    ...Object.fromEntries([...errors, ...always].map((error) => [error, toResponse(error)])),
+  });
+}

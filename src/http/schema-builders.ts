@@ -1,0 +1,29 @@
+// Building blocks of the wire schemas of all interfaces. A schema is both the documentation and the TypeScript type.
+
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
+
+/** Options of an object that has no other fields than the documented ones. */
+export const closed = { additionalProperties: false };
+
+/** A reference to the component schema of that `$id`. `T` is its static type. */
+export const ref = <T>(id: string) => Type.Unsafe<T>({ $ref: `${id}#` });
+
+export const refOrNull = <T>(id: string, description: string) =>
+  Type.Unsafe<T | null>({ anyOf: [{ $ref: `${id}#` }, { type: 'null' }], description });
+
+/** A value of a JSON type, or null. The static type is given, because TypeBox derives none from a list of types. */
+export const typeOrNull = <T>(
+  type: 'string' | 'number' | 'integer' | 'boolean',
+  description: string,
+  keywords: object = {},
+) => Type.Unsafe<T | null>({ type: [type, 'null'], description, ...keywords });
+
+export const dateTime = (description: string) => Type.String({ format: 'date-time', description });
+
+export const dateTimeOrNull = (description: string) =>
+  typeOrNull<string>('string', description, { format: 'date-time' });
+
+/** The envelope `{data}` of a success, with further members. */
+export const dataOf = (schema: TSchema, members: Record<string, TSchema> = {}) =>
+  Type.Object({ data: schema, ...members }, { description: 'Success.', ...closed });

@@ -1,0 +1,36 @@
+// How an asset is named on the wire: the fields that a listing, a sale and a token have in common.
+
+import Type from 'typebox';
+import type { Address, SoldAsset } from '../../core/address.ts';
+import { toAssetNames } from '../../core/address.ts';
+import type { Chain } from '../../core/chains.ts';
+import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
+import { toCollectionId } from '../../core/collection.ts';
+import { typeOrNull } from '../../http/schema-builders.ts';
+
+export const chainSchema = Type.Unsafe<string>({
+  type: 'string',
+  enum: PUBLISHED_CHAIN_IDS,
+  description: 'One of the chain values.',
+});
+
+export const assetIdentity = {
+  chain: chainSchema,
+  contractAddress: typeOrNull<string>('string', 'EVM contract address in lower case; null on Solana.'),
+  tokenId: typeOrNull<string>('string', 'EVM token id as a decimal string; null on Solana.'),
+  mint: typeOrNull<string>('string', 'Solana asset id in base58, case preserved; null on EVM chains.'),
+  collectionId: Type.String({
+    description: 'Canonical collection id. Opaque: pass it back as `{id}`, compare for equality only.',
+  }),
+};
+
+export function toAssetIdentity(
+  { chain, contractAddress }: { chain: Chain; contractAddress: Address },
+  asset: SoldAsset,
+) {
+  return {
+    chain: chain.id,
+    ...toAssetNames(chain.family, contractAddress, asset),
+    collectionId: toCollectionId(chain.id, contractAddress),
+  };
+}

@@ -1,0 +1,50 @@
+// How a collection is named and described on the wire: the fields that a summary and a detail have in common.
+
+import Type from 'typebox';
+import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
+import type { Collection } from '../../core/collection.ts';
+import { refOrNull, typeOrNull } from '../../http/schema-builders.ts';
+import { toServedImage } from '../image-url.ts';
+import type { WirePrice } from './price.ts';
+
+export const collectionParams = Type.Object({
+  id: Type.String({
+    minLength: 1,
+    description: 'Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana).',
+  }),
+});
+
+export const collectionIdentity = {
+  id: Type.String({ description: 'Canonical collection id.' }),
+  chain: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    enum: [...PUBLISHED_CHAIN_IDS, null],
+    description: 'Chain value, or null when the collection is on none.',
+  }),
+  contractAddress: typeOrNull<string>(
+    'string',
+    'EVM contract (lower case) or Solana collection mint (case preserved): the address to use on-chain.',
+  ),
+  name: Type.String({ description: 'Display name.' }),
+  slug: typeOrNull<string>('string', 'Platform slug; usable as `{id}`.'),
+  image: typeOrNull<string>('string', 'Image URL.'),
+  banner: typeOrNull<string>('string', 'Banner image URL.'),
+  description: typeOrNull<string>('string', 'Plain text as given by its author, never markup.'),
+  tokenStandard: typeOrNull<string>('string', 'Token standard, such as ERC-721.'),
+  royaltyBps: typeOrNull<number>('number', 'Royalty in basis points.'),
+};
+
+export function toCollectionIdentity(collection: Collection) {
+  const { id, chain, contractAddress, name, slug, description, tokenStandard, royaltyBps } = collection;
+  const image = toServedImage(collection.image);
+  const banner = toServedImage(collection.banner);
+  return { id, chain, contractAddress, name, slug, image, banner, description, tokenStandard, royaltyBps };
+}
+
+/** The floor among the stats of a collection. */
+export const statsFloor = refOrNull<WirePrice>('Price', 'Cheapest seller ask; null when unknown.');
+
+export const statsDescription = 'The stats known at present. Null means unknown, never zero.';
+
+/** A count or an amount that is not negative. */
+export const countOrNull = (description: string) => typeOrNull<number>('number', description, { minimum: 0 });

@@ -1,0 +1,95 @@
+// GET /v1/collections/{id}.
+
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import type { Chain } from '../../core/chains.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { closed, dataOf, ref } from '../../http/schema-builders.ts';
+import type { CollectionDetail } from '../collection.ts';
+import { readCollectionDetail } from '../collection.ts';
+import { cacheTagOf } from '../resolve-collection.ts';
+import {
+  collectionIdentity,
+  collectionParams,
+  countOrNull,
+  statsDescription,
+  statsFloor,
+  toCollectionIdentity,
+} from './collection-identity.ts';
+import type { MarketplaceContext } from './context.ts';
+import { marketResponses } from './envelopes.ts';
+import type { PriceContext } from './price.ts';
+import { readPriceContext, toPriceOrNull } from './price.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
+
+const windowsOf = (measure: string) =>
+  Type.Object(
+    {
+      allTime: countOrNull(`${measure}, all time.`),
+      sevenDay: countOrNull(`${measure}, the last seven days.`),
+      twentyFourHour: countOrNull(`${measure}, the last 24 hours.`),
+    },
+    { description: `${measure}. Null means unknown at present, never zero.`, ...closed },
+  );
+
+export const CollectionDetailSchema = Type.Object(
+  {
+    ...collectionIdentity,
+    stats: Type.Object(
+      {
+        floor: statsFloor,
+        volume: windowsOf('Volume in native units'),
+        sales: windowsOf('Number of sales'),
+        supply: countOrNull('Number of tokens.'),
+        owners: countOrNull('Number of distinct owners.'),
+        listedCount: countOrNull('Number of listed assets.'),
+      },
+      { description: statsDescription, ...closed },
+    ),
+    stale: Type.Boolean({ description: 'True only when both stats sources failed.' }),
+  },
+  { $id: 'CollectionDetail', title: 'CollectionDetail', description: 'One collection.', ...closed },
+);
+
+function toWireDetail(
+  detail: CollectionDetail,
+  chain: Chain | null,
+  prices: PriceContext,
+): Static<typeof CollectionDetailSchema> {
+  const { volume, sales, supply, owners, listedCount } = detail;
+  const floor = toPriceOrNull(detail.askFloorRaw, chain, prices);
+  return {
+    ...toCollectionIdentity(detail.collection),
+    stats: { floor, volume, sales, supply, owners, listedCount },
+    stale: detail.stale,
+  };
+}
+
+export function registerCollectionRoute(app: FastifyInstance, context: MarketplaceContext): void {
+  const { market } = context;
+
+  cachedRoute(app, context, {
+    path: '/v1/collections/:id',
+    schema: {
+      operationId: 'getCollection',
+      summary: 'Read a collection',
+      description:
+        'Identity and stats. The fields of a stats source that fails are null; `stale` means that both failed.',
+      tags: ['Collections'],
+      params: collectionParams,
+      response: marketResponses(dataOf(ref('CollectionDetail')), 400, 404),
+    },
+    respond: async ({ id = '' }) => {
+      const [detail, prices] = await Promise.all([readCollectionDetail(market, id), readPriceContext(market)]);
+      const { collection } = detail;
+      return createCachedResponse({
+        cacheTag: cacheTagOf(collection, id),
+        policy: detail.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        body: { data: toWireDetail(detail, market.chainOf(collection.chain), prices) },
+      });
+    },
+  });
+}

@@ -1,0 +1,83 @@
+// MarketItem: a listing or a sale on the wire.
+
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import type { CollectionLocation } from '../../core/collection.ts';
+import { toPrice } from '../../core/price.ts';
+import { closed, dateTime, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
+import type { Listing } from '../listing.ts';
+import type { InterpretableSale } from '../sales.ts';
+import { assetIdentity, toAssetIdentity } from './asset-identity.ts';
+import type { PriceContext, WirePrice } from './price.ts';
+
+const STATUSES = ['active', 'filled', 'cancelled', 'expired', 'sold'] as const;
+
+export const MarketItemSchema = Type.Object(
+  {
+    ...assetIdentity,
+    price: ref<WirePrice>('Price'),
+    seller: typeOrNull<string>('string', 'Address of the seller.'),
+    buyer: typeOrNull<string>('string', 'Address of the buyer; null unless sold.'),
+    marketplace: Type.String({
+      description: "An upper-case code for the service's own rows, the lower-case source slug for external rows.",
+    }),
+    status: Type.Unsafe<(typeof STATUSES)[number]>({
+      type: 'string',
+      enum: STATUSES,
+      description: 'State of the listing or sale.',
+    }),
+    expiresAt: dateTimeOrNull('When the listing expires; null when it does not.'),
+    timestamp: dateTime('When the listing was created, or the sale completed.'),
+    orderId: typeOrNull<string>('string', 'Opaque, stable join key. Compare for equality only, never parse it.'),
+    tx: typeOrNull<string>('string', 'Transaction hash or signature; null for rows that exist only off-chain.'),
+  },
+  {
+    $id: 'MarketItem',
+    title: 'MarketItem',
+    description: 'A listing or a sale. All fields are always present.',
+    ...closed,
+  },
+);
+export type WireMarketItem = Static<typeof MarketItemSchema>;
+
+type ItemLocation = Pick<CollectionLocation, 'chain' | 'contractAddress'>;
+
+export function toListingItem(listing: Listing, location: ItemLocation, context: PriceContext): WireMarketItem {
+  return {
+    ...toAssetIdentity(location, listing.asset),
+    price: toPrice(listing.raw, location.chain, context.rates, context.now),
+    seller: listing.seller,
+    buyer: null,
+    marketplace: listing.source ?? context.ownCode,
+    status: 'active',
+    expiresAt: listing.expiresAt === null ? null : toTime(listing.expiresAt),
+    timestamp: toTime(listing.listedAt),
+    orderId: listing.orderId,
+    tx: listing.tx,
+  };
+}
+
+/** `serviceName` is the source of the service's own sales. */
+export function toSaleItem(
+  sale: InterpretableSale,
+  location: ItemLocation,
+  context: PriceContext,
+  serviceName: string,
+): WireMarketItem {
+  return {
+    ...toAssetIdentity(location, sale.asset),
+    price: toPrice(sale.raw, location.chain, context.rates, context.now),
+    seller: sale.seller,
+    buyer: sale.buyer,
+    marketplace: sale.source === serviceName ? context.ownCode : sale.source,
+    status: 'sold',
+    expiresAt: null,
+    timestamp: toTime(sale.soldAt),
+    orderId: sale.listingId,
+    tx: sale.tx,
+  };
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

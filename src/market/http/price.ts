@@ -1,0 +1,35 @@
+// Prices on the wire.
+
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import type { Chain } from '../../core/chains.ts';
+import type { Price, Rates } from '../../core/price.ts';
+import { toPrice } from '../../core/price.ts';
+import { closed, typeOrNull } from '../../http/schema-builders.ts';
+import type { Market } from '../market.ts';
+
+export const PriceSchema = Type.Object(
+  {
+    raw: Type.String({
+      pattern: '^(0|[1-9][0-9]{0,77})$',
+      description: 'Integer base units (wei or lamports) as a decimal string. Use this field for arithmetic.',
+    }),
+    decimal: Type.Number({ description: 'Native units as a number; loses precision on large amounts.' }),
+    currency: Type.String({ description: 'Native currency symbol of the chain.' }),
+    usd: typeOrNull<number>('number', 'Best-effort US dollars; null when no recent rate is known.'),
+  },
+  { $id: 'Price', title: 'Price', description: 'An amount. All four fields are always present.', ...closed },
+);
+export type WirePrice = Static<typeof PriceSchema>;
+
+/** What amounts are priced with at one moment; `ownCode` is the `marketplace` of the service's own rows. */
+export type PriceContext = { rates: Rates; now: number; ownCode: string };
+
+export async function readPriceContext(market: Market): Promise<PriceContext> {
+  return { rates: await market.rates.read(), now: market.clock(), ownCode: market.serviceName.toUpperCase() };
+}
+
+/** The price of an amount; null for an unknown amount and for a collection on no chain. */
+export function toPriceOrNull(raw: bigint | null, chain: Chain | null, { rates, now }: PriceContext): Price | null {
+  return raw === null || !chain ? null : toPrice(raw, chain, rates, now);
+}

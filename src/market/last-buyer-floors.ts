@@ -1,0 +1,57 @@
+// The last resolved buyer floor of each collection, kept in the primary for when the buyer floor cannot be resolved.
+
+import type { Clock } from '../core/clock.ts';
+import type { MarketSource } from './market-source.ts';
+import { valueOrNull } from './market-source.ts';
+import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from './queries/last-buyer-floors.ts';
+
+const AGE_MAX_MS = 30 * 60_000;
+/** An unchanged floor is written again after this time: its age stays right without a write for each request. */
+const REWRITE_MS = 60_000;
+/** Collections whose last write is remembered. */
+const COLLECTIONS_MAX = 10_000;
+
+export class LastBuyerFloors {
+  readonly #source: MarketSource;
+  readonly #clock: Clock;
+  readonly #written = new Map<string, { raw: bigint | null; at: number }>();
+  readonly #writes = new Set<Promise<void>>();
+
+  constructor(source: MarketSource, clock: Clock) {
+    this.#source = source;
+    this.#clock = clock;
+  }
+
+  /** The last buyer floor in base units; null when there is none of the last half hour, or it cannot be read. */
+  async find(collectionId: string): Promise<bigint | null> {
+    const since = this.#clock() - AGE_MAX_MS;
+    const floor = valueOrNull(await this.#source.read((db) => findLastBuyerFloor(db, collectionId, since)));
+    return floor?.raw ?? null;
+  }
+
+  /** Notes a resolved buyer floor, null for a collection without listings. The caller does not wait for the write. */
+  note(collectionId: string, raw: bigint | null): void {
+    const now = this.#clock();
+    const last = this.#written.get(collectionId);
+    if (last && last.raw === raw && now - last.at < REWRITE_MS) return;
+    if (this.#written.size >= COLLECTIONS_MAX) this.#written.clear();
+    this.#written.set(collectionId, { raw, at: now });
+    const write = this.#write(collectionId, raw, now).finally(() => this.#writes.delete(write));
+    this.#writes.add(write);
+  }
+
+  /** Resolves when all writes that were begun have ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#writes);
+  }
+
+  async #write(collectionId: string, raw: bigint | null, now: number): Promise<void> {
+    const result = await this.#source.read((db) =>
+      raw === null
+        ? deleteLastBuyerFloor(db, collectionId, now)
+        : upsertLastBuyerFloor(db, collectionId, { raw, observedAt: now }),
+    );
+    // The next request writes it again.
+    if (!result.ok) this.#written.delete(collectionId);
+  }
+}

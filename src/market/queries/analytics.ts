@@ -1,0 +1,159 @@
+// The analytics of a collection: volume and number of sales of the newest record, else summed from the sales. Indexer database.
+// Unknown is null, never zero.
+
+import type { Queryable } from '../../database/port.ts';
+import { amount, boolean, column, double, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import type { UpsertCounts } from '../../database/upsert.ts';
+import type { ObservedRecord } from './newest-record.ts';
+import { listRecordFloors, upsertNewest } from './newest-record.ts';
+import { TRADED } from './sales.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+
+/** One value for all time, for the last seven days and for the last 24 hours. */
+export type Windows<T> = { allTime: T; sevenDay: T; twentyFourHour: T };
+
+/** `recordedVolume` is in native units, `summedVolumeRaw` in base units. One of them is null; both when volume is unknown. */
+export type CollectionAnalytics = {
+  recordedVolume: Windows<number | null> | null;
+  summedVolumeRaw: Windows<bigint> | null;
+  sales: Windows<number | null>;
+};
+
+const decodeAnalytics = rowDecoder('collection_analytics', {
+  volumeAllTime: column('volume_all_time', nullable(double)),
+  volumeSevenDay: column('volume_seven_day', nullable(double)),
+  volumeDay: column('volume_day', nullable(double)),
+  salesAllTime: column('sales_all_time', nullable(safeInteger)),
+  salesSevenDay: column('sales_seven_day', nullable(safeInteger)),
+  salesDay: column('sales_day', nullable(safeInteger)),
+  sumAll: column('sum_all', nullable(amount)),
+  sumWeek: column('sum_week', amount),
+  sumDay: column('sum_day', amount),
+  countAll: column('count_all', nullable(safeInteger)),
+  countWeek: column('count_week', safeInteger),
+  countDay: column('count_day', safeInteger),
+});
+
+/** The analytics of a collection; windows end at `now`, in milliseconds. */
+export async function findCollectionAnalytics(
+  db: Queryable,
+  collectionId: string,
+  now: number,
+): Promise<CollectionAnalytics> {
+  const [row] = await db.query(
+    `select record.*, total.volume_raw as sum_all, total.sales as count_all,
+       week.volume_raw as sum_week, week.sales as count_week, day.volume_raw as sum_day, day.sales as count_day
+     from (values (1)) as one (one)
+     left join indexer.collection_analytics as record on record.collection_id = $1
+     left join indexer.sale_total as total on total.collection_id = $1
+     cross join lateral (${windowSql('$2', '$3')}) as week
+     cross join lateral (${windowSql('$4', '$5')}) as day`,
+    [collectionId, ...windowBounds(now - 7 * DAY_MS), ...windowBounds(now - DAY_MS)],
+  );
+  return toAnalytics(decodeAnalytics(row ?? {}));
+}
+
+/** The start of a window, and the first full hour in it. */
+function windowBounds(start: number): [Date, Date] {
+  return [new Date(start), new Date(Math.ceil(start / HOUR_MS) * HOUR_MS)];
+}
+
+/** The sums of the full hours of a window, and of the single sales between its start and the first full hour. */
+function windowSql(start: string, firstHour: string): string {
+  return `select coalesce(sum(volume_raw), 0) as volume_raw, coalesce(sum(sales), 0)::bigint as sales from (
+    select volume_raw, sales from indexer.sale_hour where collection_id = $1 and hour >= ${firstHour}
+    union all
+    select sum(price_raw), count(*) from indexer.sale
+    where collection_id = $1 and sold_at >= ${start} and sold_at < ${firstHour} and ${TRADED}
+  ) as parts`;
+}
+
+function toAnalytics(row: ReturnType<typeof decodeAnalytics>): CollectionAnalytics {
+  const { sumAll, sumWeek, sumDay, countAll, countWeek, countDay } = row;
+  const volume = { allTime: row.volumeAllTime, sevenDay: row.volumeSevenDay, twentyFourHour: row.volumeDay };
+  const sales = { allTime: row.salesAllTime, sevenDay: row.salesSevenDay, twentyFourHour: row.salesDay };
+  // Without a total no sale was ever stored, perhaps because none was loaded: volume and sales are unknown, not zero.
+  const hasTotal = sumAll !== null && countAll !== null;
+  const summedVolumeRaw = hasTotal ? { allTime: sumAll, sevenDay: sumWeek, twentyFourHour: sumDay } : null;
+  const counted = hasTotal ? { allTime: countAll, sevenDay: countWeek, twentyFourHour: countDay } : sales;
+  const isRecorded = hasAny(volume);
+  return {
+    recordedVolume: isRecorded ? volume : null,
+    summedVolumeRaw: isRecorded ? null : summedVolumeRaw,
+    sales: hasAny(sales) ? sales : counted,
+  };
+}
+
+function hasAny(windows: Windows<number | null>): boolean {
+  return windows.allTime !== null || windows.sevenDay !== null || windows.twentyFourHour !== null;
+}
+
+/** All-time volume: `recorded` in native units, else `summedRaw` in base units; both null when it is unknown. */
+export type CollectionVolume = { collectionId: string; recorded: number | null; summedRaw: bigint | null };
+
+const decodeVolume = rowDecoder('collection_analytics', {
+  collectionId: column('id', text),
+  recorded: column('volume_all_time', nullable(double)),
+  hasRecord: column('has_record', boolean),
+  summedRaw: column('volume_raw', nullable(amount)),
+});
+
+/** All-time volumes of the given collections, or of all (null), as far as they have a record or a sale. */
+export async function listCollectionVolumes(
+  db: Queryable,
+  collectionIds: readonly string[] | null,
+): Promise<CollectionVolume[]> {
+  const rows = await db.query(
+    `select coalesce(record.collection_id, total.collection_id) as id, record.volume_all_time,
+       record.volume_all_time is not null or record.volume_seven_day is not null or record.volume_day is not null
+         as has_record, total.volume_raw
+     from indexer.collection_analytics as record
+     full join indexer.sale_total as total on total.collection_id = record.collection_id
+     where $1::text[] is null or coalesce(record.collection_id, total.collection_id) = any($1)`,
+    [collectionIds],
+  );
+  return rows.map(decodeVolume).map(({ collectionId, recorded, hasRecord, summedRaw }) => ({
+    collectionId,
+    recorded,
+    // A record that has the volume of another window only leaves the all-time volume unknown.
+    summedRaw: hasRecord ? null : summedRaw,
+  }));
+}
+
+/** The floors of analytics records, in base units by collection id. */
+export function listAnalyticsFloors(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, bigint>> {
+  return listRecordFloors(db, 'collection_analytics', collectionIds);
+}
+
+/** An analytics record that came in. Volumes in native units. */
+export type NewAnalytics = ObservedRecord & {
+  floorRaw: bigint | null;
+  volume: Windows<number | null>;
+  sales: Windows<number | null>;
+};
+
+export function upsertAnalytics(tx: Queryable, analytics: readonly NewAnalytics[]): Promise<UpsertCounts> {
+  return upsertNewest(tx, analytics, {
+    table: 'collection_analytics',
+    columns: {
+      floor_raw: 'numeric',
+      volume_all_time: 'double precision',
+      volume_seven_day: 'double precision',
+      volume_day: 'double precision',
+      sales_all_time: 'bigint',
+      sales_seven_day: 'bigint',
+      sales_day: 'bigint',
+    },
+    toColumns: (row) => ({
+      floor_raw: row.floorRaw?.toString(),
+      volume_all_time: row.volume.allTime,
+      volume_seven_day: row.volume.sevenDay,
+      volume_day: row.volume.twentyFourHour,
+      sales_all_time: row.sales.allTime,
+      sales_seven_day: row.sales.sevenDay,
+      sales_day: row.sales.twentyFourHour,
+    }),
+  });
+}

@@ -1,0 +1,76 @@
+// Tables that hold the newest record of each collection: collection stats and analytics. Indexer database.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Queryable } from '../../database/port.ts';
+import { amount, column, rowDecoder, text } from '../../database/rows.ts';
+import type { UpsertCounts } from '../../database/upsert.ts';
+import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
+
+type RecordTable = 'collection_stats' | 'collection_analytics';
+
+/** When a record was observed, in milliseconds. `atReported` is false when the record has no time: `at` is when it came in. */
+export type ObservedRecord = { collectionId: string; at: number; atReported: boolean };
+
+/**
+ * A record replaces an older one of its collection in all columns; of two of the same time, the one that came in last is
+ * stored. A record without a time that equals the stored one changes nothing: importing it again leaves the stored time.
+ */
+export function upsertNewest<R extends ObservedRecord>(
+  tx: Queryable,
+  rows: readonly R[],
+  {
+    table,
+    columns,
+    toColumns,
+  }: {
+    table: RecordTable;
+    /** SQL types by column name. */
+    columns: Record<string, string>;
+    toColumns: (row: R) => Record<string, unknown>;
+  },
+): Promise<UpsertCounts> {
+  const names = Object.keys(columns);
+  const types = names.map((name) => `${name} ${columns[name]}`).join(', ');
+  return upsertRows(tx, rows, {
+    keyOf: (row) => row.collectionId,
+    fold: (earlier, later) => {
+      if (later.at < earlier.at) return earlier;
+      return !later.atReported && isDeepStrictEqual(toColumns(earlier), toColumns(later)) ? earlier : later;
+    },
+    toColumns: (row) => ({
+      collection_id: row.collectionId,
+      at: toTimestamp(row.at),
+      at_reported: row.atReported,
+      ...toColumns(row),
+    }),
+    sql: `landed as (insert into indexer.${table} as stored (collection_id, ${names.join(', ')}, at)
+      select collection_id, ${names.join(', ')}, at
+      from json_to_recordset($1::json) as excluded (collection_id text, at timestamptz, at_reported boolean, ${types})
+      where at_reported or not exists (
+        select from indexer.${table} as stored where stored.collection_id = excluded.collection_id
+          and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)}))
+      on conflict (collection_id) do update
+        set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}, at = excluded.at
+      where excluded.at >= stored.at
+        and (${columnsOf('stored', names)}, stored.at) is distinct from (${columnsOf('excluded', names)}, excluded.at)
+      returning (xmax = 0) as inserted)`,
+  });
+}
+
+const decodeFloor = rowDecoder('floor of a record', {
+  collectionId: column('collection_id', text),
+  floorRaw: column('floor_raw', amount),
+});
+
+/** The floors of those records of the given collections that have one, in base units by collection id. */
+export async function listRecordFloors(
+  db: Queryable,
+  table: RecordTable,
+  collectionIds: readonly string[],
+): Promise<Map<string, bigint>> {
+  const rows = await db.query(
+    `select collection_id, floor_raw from indexer.${table} where collection_id = any($1) and floor_raw is not null`,
+    [collectionIds],
+  );
+  return new Map(rows.map(decodeFloor).map((row) => [row.collectionId, row.floorRaw]));
+}

@@ -1,0 +1,16 @@
+// Which rate limit bucket a request to a public path counts in.
+
+import type { RateLimitBucket } from '../http/rate-limit.ts';
+import { withoutTrailingSlash } from '../http/request-target.ts';
+
+const LIST = /^\/v1\/collections(\/[^/]+\/(listings|sales))?$/;
+const COUNTED = /^\/(v1|docs|status)(\/|$)/;
+
+/**
+ * The bucket of a path; null for the interfaces that count by API key. The reference page is counted because its script is the
+ * largest response of all, and the status because it queries the databases.
+ */
+export function bucketOf(path: string): RateLimitBucket | null {
+  if (!COUNTED.test(path)) return null;
+  return LIST.test(withoutTrailingSlash(path)) ? 'list' : 'single';
+}

@@ -1,0 +1,47 @@
+// Requests that no route takes: 404 for an unknown path, 405 for another method of a known one, and 204 for its preflight.
+
+import { METHODS } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../core/errors.ts';
+import { CORS_HEADERS } from '../http/cached-response.ts';
+import { pathOf } from '../http/request-target.ts';
+import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
+
+const PREFLIGHT_MAX_AGE_S = '86400';
+
+/** Must be called before the routes are registered. */
+export function answerUnknownRoutes(app: FastifyInstance): void {
+  const routes: { path: RegExp; methods: string[] }[] = [];
+  app.addHook('onRoute', (route) => {
+    const path = new RegExp(`^${route.url.replaceAll('.', String.raw`\.`).replaceAll(/:[^/]+/g, '[^/]+')}/?$`);
+    routes.push({ path, methods: [route.method].flat() });
+  });
+  for (const method of METHODS)
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return undefined;
+    const path = pathOf(request.url);
+    const methods = new Set(routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods));
+    if (methods.size === 0) throw new ServiceError('not_found', 'Not found');
+    const allowed = [...methods, 'OPTIONS'].join(', ');
+    if (request.method === 'OPTIONS') return sendPreflight(request, reply, allowed);
+    reply.header('allow', allowed);
+    throw new ServiceError('method_not_allowed', `Method ${request.method} is not allowed here`);
+  });
+  app.setNotFoundHandler(() => {
+    throw new ServiceError('not_found', 'Not found');
+  });
+}
+
+function sendPreflight(request: FastifyRequest, reply: FastifyReply, allowed: string): FastifyReply {
+  reply.header('allow', allowed);
+  if (request.url.startsWith(MARKETPLACE_PREFIX)) {
+    reply.headers({
+      ...CORS_HEADERS,
+      'access-control-allow-methods': allowed,
+      'access-control-allow-headers': '*',
+      'access-control-max-age': PREFLIGHT_MAX_AGE_S,
+    });
+  } else reply.header('cache-control', 'no-store');
+  return reply.code(204).send();
+}

@@ -1,0 +1,35 @@
+// A lane: the share of a pool's connections that one source may use.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DeadlineExceeded } from '../../src/resilience/deadline.ts';
+import { createLane } from '../../src/database/lane.ts';
+
+const soon = () => performance.now() + 20;
+const later = () => performance.now() + 10_000;
+
+test('a lane lets in as many as it has places for, the others in their order', async () => {
+  const lane = createLane(2);
+  await lane.enter(later());
+  await lane.enter(later());
+  const order: string[] = [];
+  const third = lane.enter(later()).then(() => order.push('third'));
+  const fourth = lane.enter(later()).then(() => order.push('fourth'));
+  assert.deepEqual(order, []);
+  lane.leave();
+  await third;
+  lane.leave();
+  await fourth;
+  assert.deepEqual(order, ['third', 'fourth']);
+});
+
+test('whoever gave up waiting for a place takes none, and none is lost', async () => {
+  const lane = createLane(1);
+  await lane.enter(later());
+  await assert.rejects(lane.enter(soon()), DeadlineExceeded);
+  const next = lane.enter(later());
+  lane.leave();
+  await next;
+  lane.leave();
+  await lane.enter(soon());
+});
