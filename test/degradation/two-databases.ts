@@ -19,11 +19,8 @@ export type TwoServers = { primary: PostgresServer; indexer: PostgresServer };
 
 /** Declares `suite` around two servers, where PostgreSQL is on this machine. They may be used from the first hook on. */
 export function withTwoServers(name: string, suite: (servers: TwoServers) => void): void {
-  if (!canStartPostgres()) {
-    test(`${name}: not run, no PostgreSQL on this machine`, (t) => {
-      if (process.env['REQUIRE_POSTGRES'] === '1') throw new Error('PostgreSQL is required here and cannot be started');
-      t.diagnostic('PostgreSQL is not on this machine: nothing was broken');
-    });
+  if (!canStartPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') {
+    test(name, { skip: 'PostgreSQL is not on this machine' });
     return;
   }
   describe(name, () => {

@@ -178,7 +178,7 @@ forEachMarket('texts', { prepare }, (market) => {
 
   describe('kept answers', () => {
     test('no spelling of a request but its path and known parameters makes another answer', async (t) => {
-      if (databaseUrl === undefined) return t.diagnostic('the embedded database cannot be changed behind the service');
+      if (databaseUrl === undefined) return t.skip('the embedded database admits no second process');
       const subject = newCollection();
       await market.load([subject.collection({ name: 'before' }), subject.order('1', 1), subject.order('2', 2)]);
       const plain = await market.ok(`${subject.path}/listings?limit=1`);
