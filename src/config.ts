@@ -1,5 +1,5 @@
 // The table of settings, and the only reader of the environment. All mistakes are reported at once, values of secret
-// settings are never printed, and no settings at all give a working service. Rows of chains and upstreams: settings/.
+// settings are never printed, and no settings at all give a working service.
 
 import { isIP } from 'node:net';
 import path from 'node:path';
@@ -11,12 +11,17 @@ import { OperatorError } from './core/errors.ts';
 import type { LogLevel } from './core/log.ts';
 import { LOG_LEVELS } from './core/log.ts';
 import type { ChainSettings } from './chains/settings.ts';
-import { CHAIN_SETTINGS } from './chains/settings.ts';
-import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, settingOf } from './core/setting.ts';
-import type { UpstreamSettings } from './upstreams/settings.ts';
-import { UPSTREAM_SETTINGS } from './upstreams/settings.ts';
+import { CHAIN_SETTINGS, RPC_URLS_SETTING } from './chains/settings.ts';
+import type { Setting, SettingTable } from './core/setting.ts';
+import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, readSettings } from './core/setting.ts';
+import { VENDORS } from './upstreams/registry.ts';
+import type { ConfiguredVendor, Vendor } from './upstreams/vendor.ts';
 
-export type Config = ServiceSettings & ChainSettings & UpstreamSettings;
+export type Config = ServiceSettings &
+  ChainSettings & {
+    /** The marketplaces and other vendors that the service reads, each with its settings. */
+    vendors: readonly ConfiguredVendor[];
+  };
 
 type ServiceSettings = {
   port: number;
@@ -46,63 +51,53 @@ type ServiceSettings = {
   logLevel: LogLevel;
 };
 
-const setting = settingOf<ServiceSettings>();
-
-/** One row a setting; docs/settings.md is generated from it. */
-export const SETTINGS = [
-  setting({
-    key: 'port',
+const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
+  port: {
     name: 'PORT',
     default: '8080',
     form: 'an integer from 0 to 65535 (0: a free port)',
     meaning: 'The port that both interfaces are served on.',
     parse: (text) => parseInteger(text, 0, 65_535),
-  }),
-  setting({
-    key: 'host',
+  },
+  host: {
     name: 'HOST',
     default: '127.0.0.1',
     form: 'a host name or an IP address',
     meaning: 'The address to listen on. `0.0.0.0` or `::` opens the service to the network.',
     parse: (text) => (/^[A-Za-z0-9.:_-]{1,253}$/.test(text) ? text : undefined),
-  }),
-  setting({
-    key: 'baseUrl',
+  },
+  baseUrl: {
     name: 'BASE_URL',
     default: '',
     form: 'an http or https URL',
     meaning:
       'Where callers reach the service, as shown in the index and the OpenAPI document. Empty: from host and port.',
     parse: (text) => (text === '' ? null : parseHttpUrl(text)),
-  }),
-  setting({
-    key: 'dataDir',
+  },
+  dataDir: {
     name: 'DATA_DIR',
     default: './data',
     form: 'a directory',
     meaning: 'Where the embedded database and the local command socket live.',
     parse: (text) => (text.includes('\0') || text === '' ? undefined : path.resolve(text)),
-  }),
-  setting({
-    key: 'databaseUrl',
+  },
+  databaseUrl: {
     name: 'DATABASE_URL',
     default: '',
     form: 'a postgres:// URL',
     meaning: 'The primary database, PostgreSQL 15 or newer. Empty: the embedded database.',
     secret: true,
     parse: parseDatabaseUrl,
-  }),
-  setting({
-    key: 'indexerDatabaseUrl',
+  },
+  indexerDatabaseUrl: {
     name: 'INDEXER_DATABASE_URL',
     default: '',
     form: 'a postgres:// URL',
     meaning: 'The indexer database, when it is not the primary one.',
     secret: true,
     parse: parseDatabaseUrl,
-  }),
-  setting({
-    key: 'redisUrl',
+  },
+  redisUrl: {
     name: 'REDIS_URL',
     default: '',
     form: 'a redis:// or rediss:// URL, such as redis://:password@host:6379/0',
@@ -110,125 +105,143 @@ export const SETTINGS = [
       'A Redis or Valkey server through which several nodes share rate limits. Empty: each process counts for itself.',
     secret: true,
     parse: parseRedisUrl,
-  }),
-  setting({
-    key: 'serviceName',
+  },
+  serviceName: {
     name: 'SERVICE_NAME',
     default: 'mercat',
     form: '2 to 16 of a-z and 0-9',
     meaning: 'The code of own rows (in upper case) and the prefix of own Solana order ids.',
     parse: (text) => (/^[a-z0-9]{2,16}$/.test(text) ? text : undefined),
-  }),
-  setting({
-    key: 'extraChain',
+  },
+  extraChain: {
     name: 'EXTRA_CHAIN',
     default: '',
     form: 'id:family:symbol:decimals[:chainId], such as monad:evm:MON:18:143',
     meaning: 'An eighth chain: accepted and served, but not in the published schema enumerations.',
     parse: (text) => (text === '' ? null : (parseExtraChain(text) ?? undefined)),
-  }),
-  setting({
-    key: 'platformFeeBps',
+  },
+  platformFeeBps: {
     name: 'PLATFORM_FEE_BPS',
     default: '200',
     form: 'an integer from 0 to 10000',
     meaning: 'The fee that a buyer pays on top of an own ask, in basis points.',
     parse: (text) => parseInteger(text, 0, 10_000),
-  }),
-  setting({
-    key: 'trustProxy',
+  },
+  trustProxy: {
     name: 'TRUST_PROXY',
     default: '',
     form: 'true, a number of proxies in a row, or their addresses, CIDR ranges, loopback, linklocal or uniquelocal, comma-separated',
     meaning:
       'The proxies whose X-Forwarded-For is believed when requests are counted by client address. `true` is one proxy. Empty: the header changes nothing.',
     parse: parseTrustProxy,
-  }),
-  setting({
-    key: 'storeRateLimit',
+  },
+  storeRateLimit: {
     name: 'STORE_RATE_LIMIT',
     default: '600',
     form: 'an integer from 1 to 100000000',
     meaning: 'Requests a minute that each key of the store interface may make.',
     parse: (text) => parseInteger(text, 1, 100_000_000),
-  }),
-  setting({
-    key: 'webhookAllowPrivate',
+  },
+  webhookAllowPrivate: {
     name: 'WEBHOOK_ALLOW_PRIVATE',
     default: 'false',
     form: 'true or false',
     meaning:
       'Webhooks may go to http and to addresses that are not public: for receivers on this machine or network. Whoever has a key then reaches them too.',
     parse: parseFlag,
-  }),
-  setting({
-    key: 'sourceTimeoutMs',
+  },
+  sourceTimeoutMs: {
     name: 'SOURCE_TIMEOUT_MS',
     default: '800',
     form: 'an integer from 10 to 60000',
     meaning:
       'The deadline of each read of the indexer and of the order-book lookup, in milliseconds. Five times that with the embedded database.',
     parse: (text) => parseInteger(text, 10, 60_000),
-  }),
-  setting({
-    key: 'custodyWallets',
+  },
+  custodyWallets: {
     name: 'CUSTODY_WALLETS',
     default: '',
     form: 'address=label, comma-separated',
     meaning: 'Shared custody wallets: a token held in one and not listed shows the label instead of an owner.',
     parse: parseCustodyWallets,
-  }),
-  setting({
-    key: 'logLevel',
+  },
+  logLevel: {
     name: 'LOG_LEVEL',
     default: 'info',
     form: LOG_LEVELS.join(', '),
     meaning: 'The least severe message that is logged.',
     parse: (text) => LOG_LEVELS.find((level) => level === text),
-  }),
-  ...CHAIN_SETTINGS,
-  ...UPSTREAM_SETTINGS,
-] as const;
+  },
+};
 
-/** Values of the command line, which win over the environment. */
-export type ConfigOverrides = Partial<Record<(typeof SETTINGS)[number]['name'], string>>;
+/** Every setting; docs/settings.md is generated from it. */
+export const SETTINGS: readonly Setting<unknown>[] = listSettings(VENDORS);
+
+function listSettings(vendors: readonly Vendor[]): Setting<unknown>[] {
+  return [
+    ...Object.values<Setting<unknown>>(SERVICE_SETTINGS),
+    RPC_URLS_SETTING,
+    ...Object.values<Setting<unknown>>(CHAIN_SETTINGS),
+    ...vendors.flatMap(({ settings }) => settings),
+  ];
+}
+
+/** Values from the command line, by the name of the setting. They win over the environment. */
+export type ConfigOverrides = Readonly<Record<string, string>>;
+
+/** Reads and checks every setting. Throws one OperatorError that names all mistakes. */
+export function readConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  overrides: ConfigOverrides = {},
+  vendors: readonly Vendor[] = VENDORS,
+): Config {
+  const textOf = (name: string) => overrides[name] ?? env[name]?.trim() ?? '';
+  const read = <V>(setting: Setting<V>, name = setting.name) => setting.parse(textOf(name) || setting.default);
+  const describeMistake = (setting: Setting<unknown>, name = setting.name) => {
+    if (read(setting, name) !== undefined) return [];
+    const given = setting.secret ? '' : `, not ${JSON.stringify(textOf(name).replace(CREDENTIALS, '//…@'))}`;
+    return [`${name} must be ${setting.form}${given}`];
+  };
+  const chains = createChains(read(SERVICE_SETTINGS.extraChain) ?? null);
+  const evmChains = [...chains.values()].filter((chain) => chain.family === 'evm');
+  const endpointSettings = new Map(evmChains.map(({ id }) => [toChainSetting(id), id]));
+  const mistakes = [
+    ...describeUnknownNames(env, endpointSettings),
+    ...listSettings(vendors).flatMap((setting) => describeMistake(setting)),
+    ...[...endpointSettings.keys()].flatMap((name) => describeMistake(RPC_URLS_SETTING, name)),
+  ];
+  if (mistakes.length > 0) throw new OperatorError(`bad settings: ${mistakes.join('; ')}`, { exitCode: 2 });
+  const valueOf = <V>(setting: Setting<V>, name = setting.name): V => {
+    const value = read(setting, name);
+    if (value === undefined) throw new TypeError(`${name} is in no table of settings`);
+    return value;
+  };
+  const rpcUrls = [...endpointSettings].map(([name, id]) => [id, valueOf(RPC_URLS_SETTING, name)] as const);
+  return {
+    ...readSettings(SERVICE_SETTINGS, valueOf),
+    ...readSettings(CHAIN_SETTINGS, valueOf),
+    rpcUrls: new Map(rpcUrls.filter(([, urls]) => urls.length > 0)),
+    vendors: vendors.map((vendor) => vendor.configure(valueOf)),
+  };
+}
 
 /** What stands before the host of a URL is a secret in any setting. */
 const CREDENTIALS = /\/\/.*@/;
 
-/** Reads and checks every setting. Throws one OperatorError that names all mistakes. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env, overrides: ConfigOverrides = {}): Config {
-  const mistakes = Object.keys(env)
-    .filter((name) => name.startsWith('MERCAT_'))
-    .map((name) => `${name} is not a setting`);
-  const read = (row: (typeof SETTINGS)[number], name: string) => {
-    const text = (overrides as Record<string, string | undefined>)[name] ?? env[name]?.trim();
-    const value = row.parse(text === undefined || text === '' ? row.default : text);
-    if (value === undefined) {
-      const shown = row.secret ? '' : `, not ${JSON.stringify(text?.replace(CREDENTIALS, '//…@'))}`;
-      mistakes.push(`${name} must be ${row.form}${shown}`);
-    }
-    return value;
-  };
-  const config = Object.fromEntries(SETTINGS.map((row) => [row.key, read(row, row.name)])) as Config;
-  const chainIds = [...createChains(config.extraChain).values()].filter((chain) => chain.family === 'evm');
-  const named = new Map(chainIds.map(({ id }) => [toChainSetting(id), id]));
-  for (const name of Object.keys(env)) {
-    if (name.startsWith(RPC_URLS.prefix) && !named.has(name)) mistakes.push(`${name} names no EVM chain`);
-  }
-  const rpcUrls = [...named].flatMap(([name, id]) => {
-    const urls = read(RPC_URLS.row, name) as ChainSettings['rpcUrls'] | undefined;
-    return [...(urls?.values() ?? [])].map((list) => [id, list] as const);
+/** Names that look like settings of this service and are none. */
+function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: ReadonlyMap<string, string>): string[] {
+  return Object.keys(env).flatMap((name) => {
+    if (name.startsWith('MERCAT_')) return [`${name} is not a setting`];
+    const isOfNoChain = name.startsWith(RPC_URLS_PREFIX) && !endpointSettings.has(name);
+    return isOfNoChain ? [`${name} names no EVM chain`] : [];
   });
-  if (mistakes.length > 0) throw new OperatorError(`bad settings: ${mistakes.join('; ')}`, { exitCode: 2 });
-  return { ...config, rpcUrls: new Map(rpcUrls) };
 }
 
-const RPC_URLS = { row: CHAIN_SETTINGS[0], prefix: CHAIN_SETTINGS[0].name.replace('<CHAIN>', '') };
+const RPC_URLS_PREFIX = RPC_URLS_SETTING.name.replace('<CHAIN>', '');
 
 /** The setting with the endpoints of a chain: `RPC_URL_ETHEREUM`. */
 export function toChainSetting(chainId: string): string {
-  return `${RPC_URLS.prefix}${chainId.toUpperCase().replaceAll('-', '_')}`;
+  return `${RPC_URLS_PREFIX}${chainId.toUpperCase().replaceAll('-', '_')}`;
 }
 
 /** True when an npm script, or npx, started this process. */

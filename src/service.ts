@@ -138,7 +138,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const intakes: Closer[] = [];
   closers.push(() => Promise.all(intakes.map((closeIntake) => closeIntake())));
 
-  const workers = startWorkers(context, { drive: options.workers ?? true });
+  const workers = await startWorkers(context, { drive: options.workers ?? true });
   intakes.push(workers.stop);
   const readStatus = createStatusReader(
     [createDatabaseStatus(databases), ...(windows ? [windows.status] : []), ...workers.status],
@@ -218,9 +218,9 @@ export type Workers = {
 };
 
 /** With `drive` false nothing runs by itself: another process does the work, and this one only reports how it goes. */
-export function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Workers {
+export async function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Promise<Workers> {
   const { main, config, clock, log, random } = context;
-  const sync = startSync(context, { drive });
+  const sync = await startSync(context, { drive });
   const allowPrivate = config.webhookAllowPrivate;
   const webhooks = drive ? new WebhookWorker({ main, clock, log, random, allowPrivate }) : null;
   webhooks?.start();

@@ -2,7 +2,8 @@
 
 import type { Address } from '../core/address.ts';
 import { parseAddress } from '../core/address.ts';
-import { parseHttpUrl, parseInteger, settingOf, splitList } from '../core/setting.ts';
+import type { Setting, SettingTable } from '../core/setting.ts';
+import { parseHttpUrl, parseInteger, splitList } from '../core/setting.ts';
 
 export type ProtocolAddress = { address: Address; version: string };
 
@@ -18,27 +19,22 @@ export type ChainSettings = {
 
 const URLS_MAX = 8;
 
-const setting = settingOf<ChainSettings>();
+/** One setting for each EVM chain. */
+export const RPC_URLS_SETTING: Setting<readonly string[]> = {
+  name: 'RPC_URL_<CHAIN>',
+  default: '',
+  form: `http or https URLs, comma-separated, at most ${URLS_MAX}`,
+  meaning:
+    'JSON-RPC endpoints of an EVM chain, such as `RPC_URL_ETHEREUM`: the chain is followed through the first that answers. Empty: not followed.',
+  secret: true,
+  parse: (text) => {
+    const urls = splitList(text);
+    return urls.length <= URLS_MAX && urls.every((url) => parseHttpUrl(url, { bare: false })) ? urls : undefined;
+  },
+};
 
-export const CHAIN_SETTINGS = [
-  // The value of a setting that there is one of for each chain is read for each chain by itself.
-  setting({
-    key: 'rpcUrls',
-    name: 'RPC_URL_<CHAIN>',
-    default: '',
-    form: 'http or https URLs, comma-separated, at most 8',
-    meaning:
-      'JSON-RPC endpoints of an EVM chain, such as `RPC_URL_ETHEREUM`: the chain is followed through the first that answers. Empty: not followed.',
-    secret: true,
-    parse: (text) => {
-      const urls = splitList(text);
-      return urls.length <= URLS_MAX && urls.every((url) => parseHttpUrl(url, { bare: false }))
-        ? new Map(urls.length > 0 ? [['', urls]] : [])
-        : undefined;
-    },
-  }),
-  setting({
-    key: 'frozenChains',
+export const CHAIN_SETTINGS: SettingTable<Omit<ChainSettings, 'rpcUrls'>> = {
+  frozenChains: {
     name: 'FROZEN_CHAINS',
     default: '',
     form: 'chain ids, comma-separated',
@@ -47,24 +43,22 @@ export const CHAIN_SETTINGS = [
       const ids = splitList(text);
       return ids.every((id) => /^[a-z][a-z0-9-]{1,30}$/.test(id)) ? new Set(ids) : undefined;
     },
-  }),
-  setting({
-    key: 'extraSeaport',
+  },
+  extraSeaport: {
     name: 'SEAPORT_ADDRESSES',
     default: '',
     form: 'chain=address@version, comma-separated',
     meaning: 'Seaport deployments that are followed and taken orders for besides the known ones.',
     parse: parseSeaport,
-  }),
-  setting({
-    key: 'chainPollMs',
+  },
+  chainPollMs: {
     name: 'CHAIN_POLL_MS',
     default: '1000',
     form: 'an integer from 50 to 600000',
     meaning: 'How often each followed chain is asked for its newest block, in milliseconds.',
     parse: (text) => parseInteger(text, 50, 600_000),
-  }),
-] as const;
+  },
+};
 
 function parseSeaport(text: string): Map<string, ProtocolAddress[]> | undefined {
   const byChain = new Map<string, ProtocolAddress[]>();

@@ -6,6 +6,11 @@ import type { Added } from '../workers/collections.ts';
 import type { Command } from './command.ts';
 import { parseUsage } from './command.ts';
 import { connectOperator } from './connect-operator.ts';
+import { VENDORS } from '../upstreams/registry.ts';
+
+/** What a collection is called at vendors. */
+const NAME_OPTIONS = VENDORS.flatMap(({ collectionName }) => collectionName ?? []);
+const HELP_WIDTH = 20;
 
 const HELP = `Usage: mercat collections add CHAIN ADDRESS [options] [--json]
        mercat collections list [--json]
@@ -18,11 +23,18 @@ or the collection mint on Solana. Adding a collection again changes the names.
   --name NAME         how it is called; by default as the contract calls itself
   --slug SLUG         its slug in this service's interface
   --from-block N      the first block to read; by default the one in which the contract was made
-  --opensea SLUG      its slug at OpenSea
-  --magiceden SYMBOL  its symbol at Magic Eden
-  --dry-run           only say what reading its past will take: blocks, calls, minutes
+${NAME_OPTIONS.map(({ option, placeholder, meaning }) => `  ${`--${option} ${placeholder}`.padEnd(HELP_WIDTH)}${meaning}\n`).join('')}  --dry-run           only say what reading its past will take: blocks, calls, minutes
   --json              print the result as one JSON value
 `;
+
+const OPTIONS = {
+  name: { type: 'string' },
+  slug: { type: 'string' },
+  'from-block': { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
+const VENDOR_OPTIONS: object = Object.fromEntries(NAME_OPTIONS.map(({ option }) => [option, { type: 'string' }]));
 
 type Row = { collectionId: string; name: string | null; state: string; progress: number | null };
 
@@ -35,25 +47,17 @@ export const collectionsCommand: Command = {
       parseArgs({
         args,
         allowPositionals: true,
-        options: {
-          name: { type: 'string' },
-          slug: { type: 'string' },
-          'from-block': { type: 'string' },
-          opensea: { type: 'string' },
-          magiceden: { type: 'string' },
-          'dry-run': { type: 'boolean' },
-          json: { type: 'boolean' },
-        },
+        options: { ...OPTIONS, ...VENDOR_OPTIONS },
       }),
     );
     const [action, ...operands] = positionals;
     const print = (result: unknown, words: string) =>
       stdout.write(values.json ? `${JSON.stringify(result)}\n` : words) && 0;
-    const { name, slug, opensea, magiceden } = values;
+    const { name, slug } = values;
     if (action === 'add' && operands.length === 2) {
       const [chain, address] = operands;
       const fromBlock = readBlock(values['from-block']);
-      const input = { chain, address, name, slug, opensea, magiceden, fromBlock, dryRun: values['dry-run'] ?? false };
+      const input = { ...pickNames(values), chain, address, name, slug, fromBlock, dryRun: values['dry-run'] ?? false };
       const added = (await call('collections.add', input)) as Added;
       print(added, describeAdded(added));
       return 0;
@@ -74,6 +78,11 @@ export const collectionsCommand: Command = {
     );
   },
 };
+
+/** The values of the options that are a vendor's. */
+function pickNames(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(NAME_OPTIONS.map(({ option }) => [option, values[option]]));
+}
 
 function readBlock(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

@@ -29,7 +29,7 @@ export async function connectOperator(): Promise<OperatorConnection> {
   }
   const { config, log, databases } = reached;
   const context = createContext({ config, log, databases });
-  const workers = startWorkers(context, { drive: false });
+  const workers = await startWorkers(context, { drive: false });
   const status = createStatusReader([createDatabaseStatus(databases), ...workers.status], context.clock);
   const operations: Operations = { ...createOperations(context, workers), status };
   return {

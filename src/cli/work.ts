@@ -31,7 +31,7 @@ export const workCommand: Command = {
       closers.push(await migrateAll(databases, log));
       const context = createContext({ config, log, databases });
       closers.push(context.close);
-      closers.push(startWorkers(context, { drive: true }).stop);
+      closers.push((await startWorkers(context, { drive: true })).stop);
       stdout.write('Mercat works. Stop: Ctrl-C\n');
       if (!signal.aborted) await once(signal, 'abort');
       return 0;

@@ -1,21 +1,51 @@
-// What a row of the table of settings is, and the readers of values that several rows share.
+// Settings: what a setting is, tables of settings, and the parsers and rows that several tables share.
 
-export type Setting<V, K extends string = string> = {
-  key: K;
-  /** With `<CHAIN>` in it: one setting a chain, named after it in upper case, and the value is a map by chain id. */
-  name: string;
-  default: string;
-  form: string;
-  meaning: string;
-  /** The value is never shown. */
-  secret?: boolean;
+export type Setting<V> = {
+  /** The environment variable. With `<CHAIN>` in it: one variable for each chain, with the chain's id in upper case. */
+  readonly name: string;
+  readonly default: string;
+  /** What the text must be, for the settings page and for error messages. */
+  readonly form: string;
+  readonly meaning: string;
+  /** A secret value is never printed. */
+  readonly secret?: boolean;
   /** The value, or undefined when the text is not of the setting's form. */
-  parse: (text: string) => V | undefined;
+  readonly parse: (text: string) => V | undefined;
 };
 
-/** A row, checked against the type of what it sets. */
-export function settingOf<C>() {
-  return <K extends keyof C & string>(row: Setting<C[K], K>): Setting<C[K], K> => row;
+/** One setting for each field of `S`. */
+export type SettingTable<S> = { readonly [K in keyof S]: Setting<S[K]> };
+
+/** The value of a setting that was checked before. */
+export type ValueOf = <V>(setting: Setting<V>) => V;
+
+/** The values of a table. */
+export function readSettings<S extends object>(table: SettingTable<S>, valueOf: ValueOf): S {
+  const values: Partial<S> = {};
+  for (const key in table) values[key] = valueOf(table[key]);
+  // The table has a setting for each field of S.
+  return values as S;
+}
+
+/** A row for an http or https URL without user, query and fragment. */
+export function urlSetting(row: Pick<Setting<string>, 'name' | 'default' | 'meaning'>): Setting<string> {
+  return { ...row, form: 'an http or https URL', parse: (text) => parseHttpUrl(text) };
+}
+
+/** A row for an http or https URL that may hold a key and is not set by default. */
+export function secretUrlSetting(row: Pick<Setting<string>, 'name' | 'meaning'>): Setting<string | null> {
+  return {
+    ...row,
+    default: '',
+    form: 'an http or https URL',
+    secret: true,
+    parse: (text) => (text === '' ? null : parseHttpUrl(text, { bare: false })),
+  };
+}
+
+/** A row for a key or token that is sent in a header and is not set by default. */
+export function keySetting(row: Pick<Setting<string>, 'name' | 'meaning'> & { form?: string }): Setting<string | null> {
+  return { form: 'a key', ...row, default: '', secret: true, parse: parseToken };
 }
 
 export function parseInteger(text: string, min: number, max: number): number | undefined {

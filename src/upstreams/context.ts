@@ -3,10 +3,10 @@
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
 import type { ImportContext } from '../intake/import.ts';
-import type { UpstreamSettings } from './settings.ts';
 
 export type UpstreamContext = ImportContext & {
-  config: UpstreamSettings & {
+  config: {
+    vendors: readonly { readonly name: string; readonly isEnabled: boolean }[];
     /** Endpoints by chain id: what is read from a chain itself needs no marketplace. */
     rpcUrls: ReadonlyMap<string, readonly string[]>;
     frozenChains: ReadonlySet<string>;

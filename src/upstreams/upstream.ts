@@ -97,8 +97,11 @@ export type UpstreamOptions = {
   restMaxMs?: number;
 };
 
-/** How long is waited for what. */
-export type UpstreamPace = Pick<UpstreamOptions, 'timeoutMs' | 'retryMs' | 'restMs' | 'restMaxMs'>;
+/** The waits of an upstream, where they differ from its usual ones. */
+export type UpstreamPace = Partial<Pick<UpstreamOptions, 'timeoutMs' | 'retryMs' | 'restMs' | 'restMaxMs'>> & {
+  /** The longest wait for the next bytes of a response that is read as a stream. */
+  stallMs?: number;
+};
 
 const BYTES_MAX = 4 * 2 ** 20;
 const RETRIES_MAX = 2;

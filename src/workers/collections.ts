@@ -77,7 +77,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       contractAddress: address,
       standard: added.standard,
       fromBlock: facts?.fromBlock ?? null,
-      names: readNames(input),
+      names: readNames(context.config.vendors, input),
       createdAt: context.clock(),
     });
     // What was done just now was done under other names.
@@ -143,8 +143,6 @@ async function estimateReading(
 
 /** A followed collection as it is shown. */
 type Listed = Pick<Follow, 'collectionId' | 'chain' | 'contractAddress' | 'standard'> & {
-  openseaSlug: string | null;
-  magicedenSymbol: string | null;
   name: string | null;
   state: 'live' | 'catching up' | 'marketplaces only';
   /** Of its past, in per cent; null where the chain is not followed. */
@@ -152,7 +150,7 @@ type Listed = Pick<Follow, 'collectionId' | 'chain' | 'contractAddress' | 'stand
   createdAt: string;
 };
 
-async function list({ main }: FollowOperations): Promise<Listed[]> {
+async function list({ main, config }: FollowOperations): Promise<Listed[]> {
   const follows = await listFollows(main);
   const names = await listCollectionsByIds(
     main,
@@ -162,8 +160,7 @@ async function list({ main }: FollowOperations): Promise<Listed[]> {
   const cursors = new Map((await listChainCursors(main)).map(({ chain, number }) => [chain, number]));
   return follows.map(({ createdAt, joined, readToBlock, fromBlock, names: vendorNames, ...follow }) => ({
     ...follow,
-    openseaSlug: vendorNames.get('opensea') ?? null,
-    magicedenSymbol: vendorNames.get('magic-eden') ?? null,
+    ...toListedNames(config.vendors, vendorNames),
     name: nameOf.get(follow.collectionId) ?? null,
     state: joined ? 'live' : fromBlock === null ? 'marketplaces only' : 'catching up',
     progress: toProgress({ joined, readToBlock, fromBlock }, cursors.get(follow.chain) ?? null),
@@ -225,14 +222,26 @@ function readBlock(input: Input): number | null {
   return refuse('the first block must be an integer from 0');
 }
 
-function readNames(input: Input): Map<string, string> {
-  const opensea = readTextOrNull(input, 'opensea');
-  const magiceden = readTextOrNull(input, 'magiceden');
-  return new Map([
-    ...(opensea === null ? [] : [['opensea', opensea] as const]),
-    ...(magiceden === null ? [] : [['magic-eden', magiceden] as const]),
-  ]);
+/** The names at vendors among the fields of an input, by vendor. */
+function readNames(vendors: Vendors, input: Input): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const { name: vendor, collectionName } of vendors) {
+    const name = collectionName && readTextOrNull(input, collectionName.option);
+    if (name !== null) names.set(vendor, name);
+  }
+  return names;
 }
+
+/** One field for each vendor that names collections, null where the collection has no name there. */
+function toListedNames(vendors: Vendors, names: ReadonlyMap<string, string>): Record<string, string | null> {
+  return Object.fromEntries(
+    vendors.flatMap(({ name: vendor, collectionName }) =>
+      collectionName ? [[collectionName.listedAs, names.get(vendor) ?? null]] : [],
+    ),
+  );
+}
+
+type Vendors = WorkerContext['config']['vendors'];
 
 function readTextOrNull(input: Input, name: string): string | null {
   const value = input[name] ?? null;

@@ -1,5 +1,5 @@
-// What the service keeps fresh: the tasks of every source, one driver for them, and runs that the operator asks for. A new
-// source joins by one line in `createTasks`; everything else finds it there.
+// The tasks that keep the service's data fresh, the driver that runs them, and the runs that the operator starts. The tasks of a
+// vendor come from its registration (upstreams/registry.ts).
 
 import { updateTasksNudged } from '../tasks/queries/tasks.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -8,13 +8,8 @@ import { createChainStatus } from '../chains/chain-status.ts';
 import { createChainTasks } from '../chains/task.ts';
 import { createCollectionOperations } from './collections.ts';
 import { TaskDriver } from '../tasks/driver.ts';
-import { createDasTasks } from '../upstreams/das/tasks.ts';
 import { createExpiryTask } from './expiry.ts';
-import { createFeedTasks } from '../upstreams/feed/tasks.ts';
-import { createMagicEdenEvmTasks } from '../upstreams/magic-eden/evm-tasks.ts';
-import { createMagicEdenTasks } from '../upstreams/magic-eden/solana-tasks.ts';
-import { createOpenSeaTasks } from '../upstreams/opensea/tasks.ts';
-import { createPriceTasks } from '../upstreams/prices/tasks.ts';
+import { createVendorTasks } from '../upstreams/vendor.ts';
 import { runTask } from '../tasks/run.ts';
 import type { StatusProvider } from '../core/status.ts';
 import type { TaskStatus } from '../tasks/task-status.ts';
@@ -22,18 +17,10 @@ import { createTaskStatus, readTaskStatus } from '../tasks/task-status.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-/** Every task that the settings ask for. */
-export function createTasks(context: WorkerContext): Task[] {
-  return [
-    ...createChainTasks(context),
-    ...createOpenSeaTasks(context),
-    ...createMagicEdenTasks(context),
-    ...createMagicEdenEvmTasks(context),
-    ...createDasTasks(context),
-    ...createFeedTasks(context),
-    ...createPriceTasks(context),
-    createExpiryTask(context),
-  ];
+/** Every task that the settings enable. */
+export async function createTasks(context: WorkerContext): Promise<Task[]> {
+  const vendorTasks = await createVendorTasks(context.config.vendors, context);
+  return [...createChainTasks(context), ...vendorTasks, createExpiryTask(context)];
 }
 
 export type Sync = {
@@ -46,9 +33,9 @@ export type Sync = {
 };
 
 /** With `drive` false nothing runs by itself: another process does, and this one only when the operator asks it to. */
-export function startSync(context: WorkerContext, { drive }: { drive: boolean }): Sync {
+export async function startSync(context: WorkerContext, { drive }: { drive: boolean }): Promise<Sync> {
   const { main, log, random } = context;
-  const tasks = createTasks(context);
+  const tasks = await createTasks(context);
   const driver = drive ? new TaskDriver(tasks, { main, log, random }) : null;
   driver?.start();
   const stopping = new AbortController();

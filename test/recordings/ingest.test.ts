@@ -6,13 +6,10 @@ import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
 import { createIngester } from '../../src/upstreams/ingester.ts';
-import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
-import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
-import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
-import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
+import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import { runTask } from '../../src/tasks/run.ts';
+import type { Task } from '../../src/tasks/task.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { createTestUpstream } from '../support/replay/every-fault.ts';
@@ -52,24 +49,18 @@ forEachEngine('recorded answers of other operations', (engine) => {
     const createTasks = (settings: Record<string, string>) => {
       const config = readConfig({ ...settings, OPENSEA_HOURLY_BUDGET: '1000000' });
       const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
-      const tasks = [
-        createOpenSeaTasks,
-        createMagicEdenTasks,
-        createMagicEdenEvmTasks,
-        createDasTasks,
-        createPriceTasks,
-      ];
-      return tasks.flatMap((create) => create(context, PACE));
+      const vendors = config.vendors.filter(({ name }) => name !== 'feed');
+      return createVendorTasks(vendors, context, PACE);
     };
-    const run = (tasks: ReturnType<typeof createTasks>) => {
+    const run = (tasks: readonly Task[]) => {
       const stop = AbortSignal.timeout(LIMIT_MS);
       return Promise.all(tasks.map((task) => runTask(task, { main: db, log, random: () => 0.5, stop, force: true })));
     };
-    const ends = await run(createTasks(world.settings()));
+    const ends = await run(await createTasks(world.settings()));
     assert.ok(ends.every((end) => end.kind === 'done' && end.result.problems?.length === 0));
     assert.deepEqual(await world.missing(db), ['feed']);
     const truth = await dumpTables(db);
-    const tasks = createTasks(world.settings(everywhere));
+    const tasks = await createTasks(world.settings(everywhere));
     const silent: string[] = [];
     for (const [file, recorded] of Object.entries(RECORDED)) {
       if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;

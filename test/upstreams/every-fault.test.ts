@@ -6,12 +6,7 @@ import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
-import { createFeedTasks } from '../../src/upstreams/feed/tasks.ts';
-import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
-import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
-import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
-import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
+import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -49,13 +44,7 @@ forEachEngine('every fault at every source', (engine) => {
     const log = createLog('silent');
     const config = readConfig({ ...world.settings(), OPENSEA_HOURLY_BUDGET: '1000000' });
     const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
-    const tasks = [
-      ...[createOpenSeaTasks, createMagicEdenTasks, createMagicEdenEvmTasks, createDasTasks].flatMap((create) =>
-        create(context, PACE),
-      ),
-      ...createFeedTasks(context, PACE),
-      ...createPriceTasks(context, PACE),
-    ];
+    const tasks = await createVendorTasks(config.vendors, context, PACE);
     const runAll = () =>
       Promise.all(
         tasks.map((task) =>

@@ -8,7 +8,7 @@ import { listLastRuns, upsertLastRun } from '../../src/follows/queries/last-runs
 import { deleteFollow, listFollows, insertFollowName } from '../../src/follows/queries/follows.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createCollectionOperations } from '../../src/workers/collections.ts';
-import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
+import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
@@ -44,7 +44,8 @@ forEachEngine('turns', (engine) => {
     const market = makeCollection({ tokens: ['1', '2'], chain: 'elsewhere' });
     const replay = await startReplayServer(t, openseaRoutes([market]));
     const context = toServiceContext(replay.url);
-    const task = createOpenSeaTasks(context).find(({ name }) => name === TASK) ?? assert.fail();
+    const tasks = await createVendorTasks(context.config.vendors, context);
+    const task = tasks.find(({ name }) => name === TASK) ?? assert.fail();
     const run = async () => {
       replay.reset();
       const options = {

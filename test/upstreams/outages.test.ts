@@ -8,12 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { listTasks, listTaskSchedules } from '../../src/tasks/queries/tasks.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
-import { createFeedTasks } from '../../src/upstreams/feed/tasks.ts';
-import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
-import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
-import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
-import { createPriceTasks } from '../../src/upstreams/prices/tasks.ts';
+import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -59,15 +54,7 @@ forEachEngine('dead sources', (engine) => {
     const random = createRandom(engine.name === 'embedded' ? 1 : 2);
     const config = readConfig(world.settings());
     const context: ServiceContext = { ...toContext(db, { clock }), config, log, random };
-    const creators = [
-      createOpenSeaTasks,
-      createMagicEdenTasks,
-      createMagicEdenEvmTasks,
-      createDasTasks,
-      createFeedTasks,
-      createPriceTasks,
-    ];
-    const tasks = creators.flatMap((create) => create(context));
+    const tasks = await createVendorTasks(config.vendors, context);
     const names = tasks.map(({ name }) => name);
     const asked = () => Object.fromEntries(SERVERS.map((server) => [server, world.replays[server].count()]));
 

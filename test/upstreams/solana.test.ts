@@ -1,6 +1,7 @@
 // The tasks that fill the mirror for Solana, against local servers that answer as Magic Eden, a DAS endpoint and an operator's
 // own feed do: what comes, what goes, what is believed, and what an unchanged hour costs.
 
+import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
@@ -10,10 +11,6 @@ import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import type { Address } from '../../src/core/address.ts';
 import { toCollectionId } from '../../src/core/collection.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createDasTasks } from '../../src/upstreams/das/tasks.ts';
-import { createFeedTasks } from '../../src/upstreams/feed/tasks.ts';
-import { createMagicEdenEvmTasks } from '../../src/upstreams/magic-eden/evm-tasks.ts';
-import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import type { Task, TaskResult } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -79,8 +76,8 @@ forEachEngine('the mirror of Solana', (engine) => {
     const replay = await startReplayServer(t, magicEdenRoutes(book));
     await follow('solana', LANTERNS, LANTERNS_SYMBOL);
     const context = toServiceContext({ MAGICEDEN_URL: replay.url, MAGICEDEN_EVM_URL: replay.url });
-    const [listings, sales] = createMagicEdenTasks(context);
-    const [asks] = createMagicEdenEvmTasks(context);
+    const tasks = await createVendorTasks(context.config.vendors, context);
+    const taskOf = (name: string) => tasks.find((task) => task.name === `magic-eden-${name}`);
     return {
       book,
       replay,
@@ -92,9 +89,9 @@ forEachEngine('the mirror of Solana', (engine) => {
           floorPrice: 1_000_000_000,
         });
       },
-      listings: () => run(listings),
-      sales: () => run(sales),
-      asks: () => run(asks),
+      listings: () => run(taskOf('listings')),
+      sales: () => run(taskOf('sales')),
+      asks: () => run(taskOf('asks')),
     };
   };
 
@@ -217,7 +214,11 @@ forEachEngine('the mirror of Solana', (engine) => {
     const store = createDasStore([...mints.map((mint) => assetOf(mint, LANTERNS)), collection]);
     const replay = await startReplayServer(t, dasRoutes(store));
     await follow('solana', LANTERNS, null);
-    const [task] = createDasTasks(toServiceContext({ DAS_URL: replay.url }));
+    const context = toServiceContext({ DAS_URL: replay.url });
+    const [task] = await createVendorTasks(
+      context.config.vendors.filter(({ name }) => name === 'das'),
+      context,
+    );
     assert.deepEqual(await run(task).then(({ changed, refused, problems }) => [changed, refused, problems]), [
       2_526,
       0,
@@ -250,7 +251,11 @@ forEachEngine('the mirror of Solana', (engine) => {
     const store = createFeedStore();
     store.token = 'secret';
     const replay = await startReplayServer(t, feedRoutes(store));
-    const [task] = createFeedTasks(toServiceContext({ FEED_URL: `${replay.url}/feed`, FEED_TOKEN: 'secret' }));
+    const context = toServiceContext({ FEED_URL: `${replay.url}/feed`, FEED_TOKEN: 'secret' });
+    const [task] = await createVendorTasks(
+      context.config.vendors.filter(({ name }) => name === 'feed'),
+      context,
+    );
     const own = (count: number) => Array.from({ length: count }, (_, index) => ownListing(index));
     return { store, replay, own, feed: () => run(task) };
   };

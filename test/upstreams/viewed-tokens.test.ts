@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
+import type { Config } from '../../src/config.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
@@ -21,8 +22,7 @@ import { Market } from '../../src/market/market.ts';
 import { RecentViews } from '../../src/market/recent-views.ts';
 import { readToken } from '../../src/market/token.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
-import { createMagicEdenTasks } from '../../src/upstreams/magic-eden/solana-tasks.ts';
-import { createOpenSeaTasks } from '../../src/upstreams/opensea/tasks.ts';
+import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { Task } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -37,6 +37,8 @@ const MINT = addressOf('fox', 1);
 const NOW = Date.UTC(2026, 8, 1);
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+
+const PACE = { timeoutMs: 1_000, retryMs: 1, restMs: 0 };
 
 forEachEngine('what is looked at', (engine) => {
   let db: Database;
@@ -87,7 +89,7 @@ forEachEngine('what is looked at', (engine) => {
       OPENSEA_URL: url,
       OPENSEA_HOURLY_BUDGET: budget,
     }));
-    const task = createOpenSeaTasks(context, { timeoutMs: 1_000, retryMs: 1, restMs: 0 }).find(
+    const task = (await createVendorTasks(context.config.vendors, context, PACE)).find(
       ({ name }) => name === 'opensea-shown-tokens',
     );
     await follow(APES_ID, { opensea: APES.slug });
@@ -280,12 +282,14 @@ forEachEngine('what is looked at', (engine) => {
       }),
     );
     await show(`solana_${collection.toLowerCase()}`, [MINT]);
-    const named = (tasks: Task[]) => tasks.find(({ name }) => name === 'magic-eden-shown-tokens');
-    await run(named(createMagicEdenTasks(context)));
+    const findTask = async (config: Config) =>
+      (await createVendorTasks(config.vendors, { ...context, config })).find(
+        ({ name }) => name === 'magic-eden-shown-tokens',
+      );
+    await run(await findTask(context.config));
     assert.deepEqual(askedOf(replay), [MINT]);
     const [row] = await db.query(`select asset, name, owner from indexer.token`);
     assert.deepEqual([row?.['asset'], row?.['name'], row?.['owner']], [MINT, 'A fox', addressOf('an', 1)]);
-    const config = { ...context.config, dasUrl: 'http://127.0.0.1:1' };
-    assert.equal(named(createMagicEdenTasks({ ...context, config })), undefined);
+    assert.equal(await findTask(readConfig({ DAS_URL: 'http://127.0.0.1:1' })), undefined);
   });
 });

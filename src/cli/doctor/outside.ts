@@ -3,39 +3,34 @@
 
 import type { Config } from '../../config.ts';
 import { createChains } from '../../core/chains.ts';
-import type { Exchange, ExchangeOptions } from '../../resilience/exchange.ts';
+import type { Exchange } from '../../resilience/exchange.ts';
 import { exchange, ExchangeFailure } from '../../resilience/exchange.ts';
+import type { Probe } from '../../upstreams/vendor.ts';
 import type { Finding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 
-type Probe = {
-  name: string;
-  url: string;
-  options?: Pick<ExchangeOptions, 'method' | 'headers' | 'body'>;
-  /** The setting that says where it is, and the one of its key. */
-  settings: string;
-  judge?: (answer: Exchange) => Finding | null;
-};
+/** `judge` returns what is wrong with a successful response, or null. */
+type JudgedProbe = Probe & { judge?: (response: Exchange) => Finding | null };
 
 const TIMEOUT_MS = 8_000;
 const BYTES_MAX = 2 ** 20;
 
 export async function checkOutside(config: Config, signal: AbortSignal): Promise<Finding[]> {
   const seen: number[] = [];
-  const probes = [...toUpstreamProbes(config), ...toChainProbes(config)];
+  const probes = [...config.vendors.flatMap((vendor) => vendor.probes()), ...toChainProbes(config)];
   const findings = await Promise.all(probes.map((probe) => ask(probe, signal, seen)));
   return [...findings, ...(probes.length > 0 ? [toClockFinding(seen)] : [])];
 }
 
 async function ask(
-  { name, url, options, settings, judge }: Probe,
+  { name, url, settings, judge, ...request }: JudgedProbe,
   signal: AbortSignal,
   seen: number[],
 ): Promise<Finding> {
   const startedAt = performance.now();
   let answer: Exchange;
   try {
-    answer = await exchange(url, { ...options, timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal });
+    answer = await exchange(url, { ...request, timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal });
   } catch (error) {
     if (!(error instanceof ExchangeFailure)) throw error;
     if (error.reason === 'too-large') return ok(name, 'it answers');
@@ -52,62 +47,20 @@ async function ask(
   return judge?.(answer) ?? ok(name, `it answers in ${ms} ms`);
 }
 
-function toUpstreamProbes(config: Config): Probe[] {
-  const probes: Probe[] = [];
-  const json = { accept: 'application/json' };
-  if (config.priceSources.includes('coinbase')) {
-    probes.push({
-      name: 'coinbase',
-      url: `${config.coinbaseUrl}/v2/prices/ETH-USD/spot`,
-      settings: 'COINBASE_URL and PRICE_SOURCES',
-    });
-  }
-  if (config.priceSources.includes('coingecko')) {
-    const header = new URL(config.coingeckoUrl).hostname.startsWith('pro-') ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key';
-    const headers = config.coingeckoKey === null ? json : { ...json, [header]: config.coingeckoKey };
-    const settings = 'COINGECKO_URL, COINGECKO_API_KEY and PRICE_SOURCES';
-    probes.push({ name: 'coingecko', url: `${config.coingeckoUrl}/api/v3/ping`, options: { headers }, settings });
-  }
-  if (config.openseaKey !== null) {
-    const headers = { ...json, 'x-api-key': config.openseaKey };
-    const settings = 'OPENSEA_URL and OPENSEA_API_KEY';
-    probes.push({
-      name: 'opensea',
-      url: `${config.openseaUrl}/api/v2/collections?limit=1`,
-      options: { headers },
-      settings,
-    });
-  }
-  if (config.magicedenKey !== null) {
-    const headers = { ...json, authorization: `Bearer ${config.magicedenKey}` };
-    const settings = 'MAGICEDEN_URL and MAGICEDEN_API_KEY';
-    const url = `${config.magicedenUrl}/v2/collections?offset=0&limit=1`;
-    probes.push({ name: 'magic-eden', url, options: { headers }, settings });
-  }
-  if (config.dasUrl !== null) {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' });
-    const options = { method: 'POST' as const, headers: { ...json, 'content-type': 'application/json' }, body };
-    probes.push({ name: 'das', url: config.dasUrl, options, settings: 'DAS_URL' });
-  }
-  if (config.feedUrl !== null) {
-    const headers = config.feedToken === null ? {} : { authorization: `Bearer ${config.feedToken}` };
-    probes.push({ name: 'feed', url: config.feedUrl, options: { headers }, settings: 'FEED_URL and FEED_TOKEN' });
-  }
-  return probes;
-}
-
-function toChainProbes({ rpcUrls, extraChain }: Config): Probe[] {
+function toChainProbes({ rpcUrls, extraChain }: Config): JudgedProbe[] {
   const chains = createChains(extraChain);
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
   return [...rpcUrls].flatMap(([chain, urls]) =>
-    urls.map((url, index): Probe => {
+    urls.map((url, index): JudgedProbe => {
       const name = `${chain} endpoint ${index + 1} of ${urls.length}`;
       const settings = `RPC_URL_${chain.toUpperCase()}`;
       return {
         name,
         url,
         settings,
-        options: { method: 'POST', headers: { 'content-type': 'application/json' }, body },
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
         judge: (answer) => judgeChain(answer, { name, settings, chainId: chains.get(chain)?.chainId ?? null }),
       };
     }),

@@ -16,8 +16,6 @@ import type { ImportEvent, ImportFormat } from '../../intake/import.ts';
 import { IMPORT_FORMATS, ImportFailure } from '../../intake/import.ts';
 import type { ImportSummary } from '../../intake/import-summary.ts';
 import { addSummaries } from '../../intake/import-summary.ts';
-import type { AnswerReader } from './recorded-formats.ts';
-import { ANSWER_FORMATS, createAnswerReader } from './recorded-formats.ts';
 import type { Command, CommandIo, ExitCode } from '../command.ts';
 import { parseUsage } from '../command.ts';
 import type { AnswerPlace, AnswerTally } from './recorded-responses.ts';
@@ -25,8 +23,15 @@ import { createAnswerTally, toAnswerLines } from './recorded-responses.ts';
 import type { ImportSource } from './source.ts';
 import { checkReadable, openSource } from './source.ts';
 import { connectIntake } from '../connect-intake.ts';
+import { VENDORS } from '../../upstreams/registry.ts';
+import type { RecordedReader } from '../../upstreams/recorded-format.ts';
+import { RecordedFields } from '../../upstreams/recorded-format.ts';
+import type { Vendor } from '../../upstreams/vendor.ts';
 import type { Progress } from '../progress.ts';
 import { createProgress } from '../progress.ts';
+
+const HELP_INDENT = 29;
+const FORMAT_WIDTH = 23;
 
 const HELP = `Usage: mercat import FILE… [--format F] [--map FILE] [--set FIELD=VALUE] [--column FIELD=COLUMN[:AS]]
                      [--dry-run] [--refused FILE] [--json]
@@ -34,15 +39,10 @@ const HELP = `Usage: mercat import FILE… [--format F] [--map FILE] [--set FIEL
 Loads records, one JSON object a line: docs/records.md says which there are. - reads standard input; gzip is decompressed.
 Loading a file again changes nothing. A bad record is refused with its line and reason, and the others are kept.
 
-  --format F                 ndjson (default), csv, or recorded answers of a marketplace:
-                             ${ANSWER_FORMATS.slice(0, 3).join(', ')},
-                             ${ANSWER_FORMATS.slice(3, 6).join(', ')},
-                             ${ANSWER_FORMATS.slice(6).join(', ')}
-  --map FILE                 CSV: which column is which field, as JSON: {"tokenId": "punk_id", "kind": {"value": "sale"}}
+  --format F                 ndjson (default), csv, or recorded responses of a vendor, with the fields that --set gives:
+${describeFormats(VENDORS)}  --map FILE                 CSV: which column is which field, as JSON: {"tokenId": "punk_id", "kind": {"value": "sale"}}
   --set FIELD=VALUE          CSV: a field that is the same in every row; may be repeated
-                             answers: what they are about. opensea-…, magic-eden-asks: chain, contractAddress;
-                             magic-eden-listings, magic-eden-activities: contractAddress, symbol, and for listings
-                             at, when they were recorded; das-assets: contractAddress, if of one collection only
+                             recorded responses: a field of their format, such as chain=ethereum
   --column FIELD=COLUMN[:AS] CSV: a field from a column, converted by AS: ${CONVERSIONS.join(', ')}; may be repeated
   --dry-run                  do everything, keep nothing
   --refused FILE             write every refused row as {"file", "line", "reason"}, one a line; of answers with "page"
@@ -51,6 +51,17 @@ Loading a file again changes nothing. A bad record is refused with its line and 
 
 Exit status: 0 all landed, 1 failed or a row was refused, 2 bad usage.
 `;
+
+/** One line for each format of recorded responses, optional fields in brackets. */
+function describeFormats(vendors: readonly Vendor[]): string {
+  return vendors
+    .flatMap(({ formats }) => formats)
+    .map(({ name, fields }) => {
+      const names = Object.entries(fields).map(([field, { isOptional }]) => (isOptional ? `[${field}]` : field));
+      return `${' '.repeat(HELP_INDENT)}${name.padEnd(FORMAT_WIDTH)}${names.join(', ')}\n`;
+    })
+    .join('');
+}
 
 /** Refused rows that are printed; the others are counted. */
 const REFUSED_SHOWN_MAX = 20;
@@ -123,7 +134,7 @@ type Usage = {
   files: string[];
   format: ImportFormat;
   map: CsvMap | null;
-  answers: AnswerReader | null;
+  answers: RecordedReader | null;
   dryRun: boolean;
   refused: string | null;
   json: boolean;
@@ -147,10 +158,14 @@ function readUsage(args: string[], { chains, clock }: ImportWorld): Usage {
   );
   if (positionals.length === 0) wrongUsage('which file?');
   const told = values.format ?? 'ndjson';
-  const answerFormat = ANSWER_FORMATS.find((known) => known === told);
+  const recordedFormats = VENDORS.flatMap(({ formats }) => formats);
+  const answerFormat = recordedFormats.find(({ name }) => name === told);
   // Answers go to the intake as the records that they come to.
   const format = answerFormat ? 'ndjson' : IMPORT_FORMATS.find((known) => known === told);
-  if (!format) return wrongUsage(`--format must be one of ${[...IMPORT_FORMATS, ...ANSWER_FORMATS].join(', ')}`);
+  if (!format)
+    return wrongUsage(
+      `--format must be one of ${[...IMPORT_FORMATS, ...recordedFormats.map(({ name }) => name)].join(', ')}`,
+    );
   for (const file of positionals) if (file !== '-') checkReadable(file);
   if (positionals.filter((file) => file === '-').length > 1) wrongUsage('- can be given once');
   const csv = positionals.find((file) => /\.csv(\.gz)?$/i.test(file));
@@ -168,7 +183,9 @@ function readUsage(args: string[], { chains, clock }: ImportWorld): Usage {
     format,
     map: format === 'csv' ? readMap(values) : null,
     answers: answerFormat
-      ? createAnswerReader(answerFormat, new Map(assignments), { chains: chains(), now: clock() })
+      ? answerFormat.createReader(
+          new RecordedFields(answerFormat, new Map(assignments), { chains: chains(), now: clock() }),
+        )
       : null,
     dryRun: values['dry-run'] ?? false,
     refused: values.refused ?? null,

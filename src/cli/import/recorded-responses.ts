@@ -3,7 +3,7 @@
 
 import { parseExactJson } from '../../upstreams/exact-json.ts';
 import type { ParsedPage } from '../../upstreams/rows.ts';
-import type { AnswerReader } from './recorded-formats.ts';
+import type { RecordedReader } from '../../upstreams/recorded-format.ts';
 import { splitValues } from './json-values.ts';
 
 /** Where a row stands: pages and rows are counted from 1; no row where it is the page that is at fault. */
@@ -37,7 +37,7 @@ export function createAnswerTally(): AnswerTally {
 /** The rows of one file as lines. `onRefused` is told of each row that is refused before it is a record. */
 export function toAnswerLines(
   source: AsyncIterable<Uint8Array>,
-  reader: AnswerReader,
+  reader: RecordedReader,
   { tally, onRefused }: { tally: AnswerTally; onRefused: (refusal: AnswerRefusal) => void },
 ): AnswerLines {
   const places = new Map<number, AnswerPlace>();
@@ -54,12 +54,12 @@ export function toAnswerLines(
   /** The lines of one row. */
   const toLines = (row: unknown, place: AnswerPlace): string => {
     tally.rows += 1;
-    const { records, refused, skipped }: ParsedPage = reader.harvest(row);
+    const { records, refused, skipped }: ParsedPage = reader.parse(row);
     for (const reason of refused) {
-      if (reader.isLeftOut(reason)) leaveOut(reason.replace(/^left out: /, ''));
+      if (reader.isLeftOut?.(reason)) leaveOut(reason.replace(/^left out: /, ''));
       else refuse(place, reason);
     }
-    if (skipped > 0) leaveOut(reader.nothing);
+    if (skipped > 0) leaveOut(reader.skipped);
     let text = '';
     for (const record of records) {
       lines += 1;
@@ -110,7 +110,7 @@ export function toAnswerLines(
 
 /** The rows of an answer, or why it has none; or what may be a row by itself. */
 function readAnswer(
-  reader: AnswerReader,
+  reader: RecordedReader,
   bytes: Uint8Array,
 ): { rows: readonly unknown[] } | { row: unknown } | { reason: string } {
   let answer: unknown;

@@ -23,6 +23,9 @@ import { UpstreamFailure } from '../upstream.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
 
+/** The vendor: any endpoint that serves DAS. */
+export const DAS = 'das';
+
 const PAGE = 1_000;
 const BATCH_MAX = 1_000;
 /** An asset takes 2 to 5 KB, and more with many traits. */

@@ -4,7 +4,8 @@ import { listCollectionsByIds } from '../../market/queries/collections.ts';
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { AssetId } from '../../core/address.ts';
 import type { Collection } from '../../core/collection.ts';
-import { readDasCollection, readDasTokens, walkDasCollection } from './assets.ts';
+import { DAS, readDasCollection, readDasTokens, walkDasCollection } from './assets.ts';
+import type { DasAccess } from './settings.ts';
 import type { SourceRecord } from '../rows.ts';
 import type { UpstreamPace } from '../upstream.ts';
 import type { Step } from '../followed-task.ts';
@@ -22,13 +23,11 @@ const HOURLY_BUDGET = 3_600;
 const SHOWN_TOKEN_MS = 60_000;
 const SHOWN_TOKENS_MAX = 1_000;
 
-/** No task without an endpoint. */
-export function createDasTasks(context: UpstreamContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
-  const { config } = context;
-  if (config.dasUrl === null) return [];
+export function createDasTasks(context: UpstreamContext, { url }: DasAccess, pace: UpstreamPace): Task[] {
   const upstream = createTaskUpstream(context, {
-    name: 'das',
-    baseUrl: config.dasUrl,
+    name: DAS,
+    baseUrl: url,
+    timeoutMs: TIMEOUT_MS,
     ...pace,
     hourlyBudget: HOURLY_BUDGET,
   });

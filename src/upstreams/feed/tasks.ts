@@ -3,12 +3,13 @@
 
 import { listCollectionsListedAt } from '../../market/queries/listings.ts';
 import { createFeed } from './feed.ts';
-import type { FeedOptions } from './feed.ts';
+import type { FeedAccess } from './settings.ts';
 import type { Ingester } from '../ingester.ts';
 import { createIngester } from '../ingester.ts';
 import { ingestPage } from '../ingest-pages.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
+import type { UpstreamPace } from '../upstream.ts';
 
 const PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 110_000;
@@ -17,14 +18,18 @@ const FULL_MS = 60 * 60_000;
 /** A snapshot in which more than this share of the lines makes no sense ends nothing. */
 const REFUSED_SHARE_MAX = 0.1;
 
-/** No task without a feed. */
 export function createFeedTasks(
   context: UpstreamContext,
-  pace: Pick<FeedOptions, 'timeoutMs' | 'stallMs'> = {},
+  access: FeedAccess,
+  { timeoutMs, stallMs }: UpstreamPace,
 ): Task[] {
-  const { config, clock } = context;
-  if (config.feedUrl === null) return [];
-  const feed = createFeed({ url: config.feedUrl, token: config.feedToken, clock, ...pace });
+  const { clock } = context;
+  const feed = createFeed({
+    ...access,
+    clock,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(stallMs !== undefined && { stallMs }),
+  });
   /** The state of the feed that has been landed without a rest. */
   let landed: { etag: string; at: number } | null = null;
   return [

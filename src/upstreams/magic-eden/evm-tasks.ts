@@ -3,6 +3,8 @@
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import { hasMagicEdenAsks, walkMagicEdenAsks } from './evm.ts';
+import type { MagicEdenSettings } from './settings.ts';
+import { toKeyHeaders } from './settings.ts';
 import { MAGIC_EDEN } from './solana.ts';
 import type { UpstreamPace } from '../upstream.ts';
 import type { Step } from '../followed-task.ts';
@@ -18,13 +20,14 @@ const HOURLY_BUDGET = 3_600;
 
 export function createMagicEdenEvmTasks(
   context: UpstreamContext,
-  pace: UpstreamPace = { timeoutMs: TIMEOUT_MS },
+  settings: MagicEdenSettings,
+  pace: UpstreamPace,
 ): Task[] {
-  const { config } = context;
   const upstream = createTaskUpstream(context, {
     name: 'magic-eden-evm',
-    baseUrl: config.magicedenEvmUrl,
-    headers: config.magicedenKey === null ? {} : { authorization: `Bearer ${config.magicedenKey}` },
+    baseUrl: settings.evmUrl,
+    headers: toKeyHeaders(settings),
+    timeoutMs: TIMEOUT_MS,
     ...pace,
     hourlyBudget: HOURLY_BUDGET,
   });

@@ -13,6 +13,9 @@ import {
   walkMagicEdenSales,
 } from './solana.ts';
 import type { MagicEdenCollection } from './solana.ts';
+import type { MagicEdenSettings } from './settings.ts';
+import { toKeyHeaders } from './settings.ts';
+import { DAS } from '../das/assets.ts';
 import type { ParsedPage, SourceRecord } from '../rows.ts';
 import type { UpstreamPace } from '../upstream.ts';
 import type { Step } from '../followed-task.ts';
@@ -36,12 +39,16 @@ const SHOWN_TOKENS_MAX = 10;
 const SALE_OVERLAP_MS = 15 * 60_000;
 
 /** No task asks anything until a collection is followed under a symbol. */
-export function createMagicEdenTasks(context: UpstreamContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
-  const { config } = context;
+export function createMagicEdenTasks(
+  context: UpstreamContext,
+  settings: MagicEdenSettings,
+  pace: UpstreamPace,
+): Task[] {
   const upstream = createTaskUpstream(context, {
     name: MAGIC_EDEN,
-    baseUrl: config.magicedenUrl,
-    headers: config.magicedenKey === null ? {} : { authorization: `Bearer ${config.magicedenKey}` },
+    baseUrl: settings.url,
+    headers: toKeyHeaders(settings),
+    timeoutMs: TIMEOUT_MS,
     ...pace,
     hourlyBudget: HOURLY_BUDGET,
   });
@@ -55,9 +62,13 @@ export function createMagicEdenTasks(context: UpstreamContext, pace: UpstreamPac
       work: syncListings,
     }),
     createFollowedTask(context, { ...shared, name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, work: syncSales }),
-    // Where a DAS endpoint tells of tokens, it does so at once for all of them, and knows who holds them.
-    ...(config.dasUrl === null ? [createTokensTask(context, { upstream, isWanted })] : []),
+    // A DAS endpoint returns many tokens in one response, and their owners.
+    ...(isDasEnabled(context) ? [] : [createTokensTask(context, { upstream, isWanted })]),
   ];
+}
+
+function isDasEnabled({ config }: UpstreamContext): boolean {
+  return config.vendors.some(({ name, isEnabled }) => name === DAS && isEnabled);
 }
 
 function createTokensTask(

@@ -20,8 +20,8 @@ import {
 import type { Upstream } from '../upstream.ts';
 import { toPath, UpstreamFailure } from '../upstream.ts';
 import { readAnswer, toMalformed } from './pages.ts';
-import type { OpenSeaSubject } from './location.ts';
-import { isNativeSymbol, isOpenSeaChain, toOpenSeaChain } from './location.ts';
+import type { OpenSeaCollection } from './names.ts';
+import { isNativeSymbol, isOpenSeaChain, toOpenSeaChain } from './names.ts';
 
 type Options = { signal?: AbortSignal | undefined };
 
@@ -57,24 +57,24 @@ const STANDARDS: ReadonlyMap<unknown, string> = new Map([
 /** The collection's record. Refused where the slug is not that of the contract. */
 export async function readOpenSeaCollection(
   upstream: Upstream,
-  subject: OpenSeaSubject,
+  collection: OpenSeaCollection,
   { signal }: Options = {},
 ): Promise<ParsedPage> {
-  const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', subject.slug), { signal });
-  return parseRows([row], (told) => [toCollection(told, subject)]);
+  const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', collection.slug), { signal });
+  return parseRows([row], (told) => [toCollection(told, collection)]);
 }
 
-function toCollection(row: Row, subject: OpenSeaSubject): SourceRecord {
-  if (requiredText(row, 'collection') !== subject.slug) rejectRow('collection', 'is another one');
+function toCollection(row: Row, collection: OpenSeaCollection): SourceRecord {
+  if (requiredText(row, 'collection') !== collection.slug) rejectRow('collection', 'is another one');
   const contracts = optionalRows(row, 'contracts').map((contract) => toRow(contract, 'contracts[]'));
-  if (!contracts.some((contract) => isContract(contract, subject)))
+  if (!contracts.some((contract) => isContract(contract, collection)))
     rejectRow('contracts', 'are not those that are followed');
   if (optionalFlag(row, 'is_disabled')) rejectRow('is_disabled', 'is true');
   // A supply is that of all contracts of the collection.
   const supply = contracts.length === 1 ? optionalInteger(row, 'total_supply') : null;
   const royaltyBps = readRoyalty(row);
   const texts = {
-    slug: subject.slug,
+    slug: collection.slug,
     image: optionalText(row, 'image_url'),
     banner: optionalText(row, 'banner_image_url'),
     description: optionalText(row, 'description'),
@@ -82,8 +82,8 @@ function toCollection(row: Row, subject: OpenSeaSubject): SourceRecord {
   };
   return {
     kind: 'collection',
-    chain: subject.chain.id,
-    contractAddress: subject.contractAddress,
+    chain: collection.chain.id,
+    contractAddress: collection.contractAddress,
     name: requiredText(row, 'name'),
     ...Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== null)),
     ...(royaltyBps !== null && { royaltyBps }),
@@ -91,7 +91,7 @@ function toCollection(row: Row, subject: OpenSeaSubject): SourceRecord {
   };
 }
 
-function isContract(row: Row, { chain, contractAddress }: OpenSeaSubject): boolean {
+function isContract(row: Row, { chain, contractAddress }: OpenSeaCollection): boolean {
   return (
     isOpenSeaChain(requiredText(row, 'chain'), chain) && requiredText(row, 'address').toLowerCase() === contractAddress
   );
@@ -131,17 +131,17 @@ function readDate(row: Row): string | null {
 /** Its statistics as records of both stats sources, as of `at` in ms since the epoch. */
 export async function readOpenSeaStats(
   upstream: Upstream,
-  subject: OpenSeaSubject,
+  collection: OpenSeaCollection,
   { at, signal }: { at: number } & Options,
 ): Promise<ParsedPage> {
-  const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', subject.slug, 'stats'), { signal });
-  return parseRows([row], (told) => toStats(told, subject, at));
+  const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', collection.slug, 'stats'), { signal });
+  return parseRows([row], (told) => toStats(told, collection, at));
 }
 
 const INTERVALS: Readonly<Record<string, string>> = { one_day: 'twentyFourHour', seven_day: 'sevenDay' };
 
-function toStats(row: Row, subject: OpenSeaSubject, at: number): SourceRecord[] {
-  const { chain, contractAddress } = subject;
+function toStats(row: Row, collection: OpenSeaCollection, at: number): SourceRecord[] {
+  const { chain, contractAddress } = collection;
   const total = toRow(row['total'], 'total');
   const windows = new Map([['allTime', total]]);
   for (const value of optionalRows(row, 'intervals')) {
@@ -151,13 +151,13 @@ function toStats(row: Row, subject: OpenSeaSubject, at: number): SourceRecord[] 
   }
   const floorRaw = readFloor(total, chain);
   const owners = readCount(total, 'num_owners');
-  const subjectFields = { chain: chain.id, contractAddress, at: new Date(at).toISOString() };
+  const common = { chain: chain.id, contractAddress, at: new Date(at).toISOString() };
   const floor = floorRaw === null ? {} : { floorRaw: floorRaw.toString() };
   return [
-    { kind: 'stats', ...subjectFields, ...floor, ...(owners !== null && { owners }) },
+    { kind: 'stats', ...common, ...floor, ...(owners !== null && { owners }) },
     {
       kind: 'analytics',
-      ...subjectFields,
+      ...common,
       ...floor,
       ...(isVolumeNative(total, chain) && { volume: toWindows(windows, readVolume) }),
       sales: toWindows(windows, (window) => readCount(window, 'sales')),

@@ -24,8 +24,8 @@ import type { Upstream } from '../upstream.ts';
 import { toPath } from '../upstream.ts';
 import type { WalkEnd } from '../walk.ts';
 import { pageReader } from './pages.ts';
-import type { OpenSeaSubject } from './location.ts';
-import { isNativeSymbol, isNativeToken, isOpenSeaChain, OPENSEA } from './location.ts';
+import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
+import { isNativeSymbol, isNativeToken, isOpenSeaChain, OPENSEA } from './names.ts';
 import { leaveOut, walkRows } from './walk-rows.ts';
 
 const PAGES_MAX = 500;
@@ -42,14 +42,14 @@ type Watch = { onOffer?: (offer: Offer) => void };
 /** The listings of a collection, a page at a time. The end says whether the book was seen whole. */
 export function walkOpenSeaListings(
   upstream: Upstream,
-  subject: OpenSeaSubject,
+  collection: OpenSeaCollection,
   { pagesMax = PAGES_MAX, signal, ...begun }: ListingWalkOptions = {},
 ): AsyncGenerator<ParsedPage, WalkEnd> {
-  const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', subject.slug, 'all'), {
+  const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', collection.slug, 'all'), {
     name: 'listings',
     signal,
   });
-  return walkRows(readPage, (rows) => parseOpenSeaListings(rows, subject, begun), {
+  return walkRows(readPage, (rows) => parseOpenSeaListings(rows, collection, begun), {
     pagesMax,
     rowsMax: LISTINGS_MAX,
   });
@@ -65,10 +65,10 @@ export type CheapestEnd = WalkEnd & { below: bigint | null };
  */
 export async function* walkOpenSeaCheapest(
   upstream: Upstream,
-  subject: OpenSeaSubject,
+  collection: OpenSeaCollection,
   { pages, signal, ...begun }: Begun & { pages: number; signal?: AbortSignal | undefined },
 ): AsyncGenerator<ParsedPage, CheapestEnd> {
-  const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', subject.slug, 'best'), {
+  const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', collection.slug, 'best'), {
     name: 'listings',
     signal,
   });
@@ -84,7 +84,7 @@ export async function* walkOpenSeaCheapest(
       isCut = read >= pages && page.next !== null;
       return isCut ? { ...page, next: null } : page;
     },
-    (rows) => parseOpenSeaListings(rows, subject, { ...begun, onOffer: ({ isUnique }) => (hasUnits ||= !isUnique) }),
+    (rows) => parseOpenSeaListings(rows, collection, { ...begun, onOffer: ({ isUnique }) => (hasUnits ||= !isUnique) }),
     { pagesMax: PAGES_MAX, rowsMax: LISTINGS_MAX },
   );
   for (;;) {
@@ -107,11 +107,11 @@ export async function* walkOpenSeaCheapest(
 /** Listings as v2 tells them, and orders as its older interface did. */
 export function parseOpenSeaListings(
   rows: readonly unknown[],
-  subject: OpenSeaSubject,
+  contract: OpenSeaContract,
   { begunBy = Number.POSITIVE_INFINITY, onOffer = () => undefined }: Begun & Watch = {},
 ): ParsedPage {
   return parseRows(rows, (row) =>
-    toListings(row['current_price'] === undefined ? row : toListingRow(row), subject, { begunBy, onOffer }),
+    toListings(row['current_price'] === undefined ? row : toListingRow(row), contract, { begunBy, onOffer }),
   );
 }
 
@@ -122,8 +122,12 @@ const STATUSES: Readonly<Record<string, string>> = {
   CANCELLED: 'cancelled',
 };
 
-function toListings(row: Row, subject: OpenSeaSubject, { begunBy, onOffer }: Required<Begun & Watch>): SourceRecord[] {
-  if (!isOpenSeaChain(requiredText(row, 'chain'), subject.chain)) return [];
+function toListings(
+  row: Row,
+  contract: OpenSeaContract,
+  { begunBy, onOffer }: Required<Begun & Watch>,
+): SourceRecord[] {
+  if (!isOpenSeaChain(requiredText(row, 'chain'), contract.chain)) return [];
   const told = requiredText(row, 'status');
   // Nobody can fill it now; should that change, it is told as active again.
   if (told === 'INACTIVE') return [];
@@ -133,17 +137,17 @@ function toListings(row: Row, subject: OpenSeaSubject, { begunBy, onOffer }: Req
   const order = toRow(toRow(row['protocol_data'], 'protocol_data')['parameters'], 'parameters');
   const offer = readOffer(order);
   checkAsset(row, offer);
-  if (offer.contract !== subject.contractAddress) return [];
+  if (offer.contract !== contract.contractAddress) return [];
   onOffer(offer);
   if (readSeconds(order, 'startTime') * 1_000 > begunBy) return [];
-  const priceRaw = readUnitPrice(row, order, { subject, offered: offer.amount });
+  const priceRaw = readUnitPrice(row, order, { contract, offered: offer.amount });
   const expiresAt = readEnd(order);
   return [
     {
       kind: 'listing',
       source: OPENSEA,
-      chain: subject.chain.id,
-      contractAddress: subject.contractAddress,
+      chain: contract.chain.id,
+      contractAddress: contract.contractAddress,
       tokenId: offer.tokenId,
       ...readIdentity(row),
       priceRaw: priceRaw.toString(),
@@ -202,13 +206,13 @@ function checkAsset(row: Row, { contract, tokenId }: Offer): void {
   if (told !== null && told !== tokenId) rejectRow('asset.identifier', 'is not what the order offers');
 }
 
-type PriceContext = { subject: OpenSeaSubject; offered: bigint };
+type PriceContext = { contract: OpenSeaContract; offered: bigint };
 
 /** The price of one unit, rounded up: what is told has to be what the order asks for. */
-function readUnitPrice(row: Row, order: Row, { subject, offered }: PriceContext): bigint {
-  const { chain } = subject;
+function readUnitPrice(row: Row, order: Row, { contract, offered }: PriceContext): bigint {
+  const { chain } = contract;
   const price = toRow(toRow(row['price'], 'price')['current'], 'price.current');
-  const asked = readAsked(order, subject);
+  const asked = readAsked(order, contract);
   if (!isNativeSymbol(requiredText(price, 'currency'), chain))
     leaveOut('price.current.currency', 'is another currency');
   if (requiredInteger(price, 'decimals') !== chain.decimals)
@@ -232,7 +236,7 @@ function readUnitPrice(row: Row, order: Row, { subject, offered }: PriceContext)
 }
 
 /** The sums of all that an order asks for, fees and royalties included. */
-function readAsked(order: Row, { chain }: OpenSeaSubject): { start: bigint; end: bigint } {
+function readAsked(order: Row, { chain }: OpenSeaContract): { start: bigint; end: bigint } {
   const items = optionalRows(order, 'consideration');
   if (items.length === 0) rejectRow('consideration', 'asks for nothing');
   let start = 0n;

@@ -19,8 +19,8 @@ import type { Upstream } from '../upstream.ts';
 import { toPath } from '../upstream.ts';
 import type { WalkEnd } from '../walk.ts';
 import { pageReader } from './pages.ts';
-import type { OpenSeaSubject } from './location.ts';
-import { isNativeSymbol, isNativeToken, isOpenSeaChain, OPENSEA } from './location.ts';
+import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
+import { isNativeSymbol, isNativeToken, isOpenSeaChain, OPENSEA } from './names.ts';
 import { leaveOut, walkRows } from './walk-rows.ts';
 
 const PAGES_MAX = 500;
@@ -36,29 +36,29 @@ export type SaleWalkOptions = {
 /** The sales of a collection, newest first, a page at a time. */
 export function walkOpenSeaSales(
   upstream: Upstream,
-  subject: OpenSeaSubject,
+  collection: OpenSeaCollection,
   { since, pagesMax = PAGES_MAX, signal }: SaleWalkOptions,
 ): AsyncGenerator<ParsedPage, WalkEnd> {
-  const readPage = pageReader(upstream, toPath('api', 'v2', 'events', 'collection', subject.slug), {
+  const readPage = pageReader(upstream, toPath('api', 'v2', 'events', 'collection', collection.slug), {
     name: 'asset_events',
     query: { event_type: 'sale', after: since === null ? null : Math.floor(since / 1_000) },
     signal,
   });
-  return walkRows(readPage, (rows) => parseOpenSeaSales(rows, subject), { pagesMax, rowsMax: SALES_MAX });
+  return walkRows(readPage, (rows) => parseOpenSeaSales(rows, collection), { pagesMax, rowsMax: SALES_MAX });
 }
 
-export function parseOpenSeaSales(rows: readonly unknown[], subject: OpenSeaSubject): ParsedPage {
-  return parseRows(rows, (row) => toSales(row, subject));
+export function parseOpenSeaSales(rows: readonly unknown[], contract: OpenSeaContract): ParsedPage {
+  return parseRows(rows, (row) => toSales(row, contract));
 }
 
 const TRANSACTION = /^0x[0-9a-f]{64}$/i;
 
-function toSales(row: Row, subject: OpenSeaSubject): SourceRecord[] {
+function toSales(row: Row, contract: OpenSeaContract): SourceRecord[] {
   if (requiredText(row, 'event_type') !== 'sale') return [];
-  if (!isOpenSeaChain(requiredText(row, 'chain'), subject.chain)) return [];
+  if (!isOpenSeaChain(requiredText(row, 'chain'), contract.chain)) return [];
   if ((row['nft'] ?? null) === null) leaveOut('nft', 'is missing: a bundle has no price for a token');
   const token = toRow(row['nft'], 'nft');
-  if (requiredAddress(token, 'contract', 'evm') !== subject.contractAddress) return [];
+  if (requiredAddress(token, 'contract', 'evm') !== contract.contractAddress) return [];
   if (requiredInteger(row, 'quantity') < 1) rejectRow('quantity', 'is nothing');
   const tx = optionalText(row, 'transaction')?.toLowerCase() ?? null;
   if (tx !== null && !TRANSACTION.test(tx)) rejectRow('transaction', 'is no hash');
@@ -69,10 +69,10 @@ function toSales(row: Row, subject: OpenSeaSubject): SourceRecord[] {
     {
       kind: 'sale',
       source: OPENSEA,
-      chain: subject.chain.id,
-      contractAddress: subject.contractAddress,
+      chain: contract.chain.id,
+      contractAddress: contract.contractAddress,
       tokenId: requiredAsset(token, 'identifier', 'evm'),
-      price: readPrice(row, subject),
+      price: readPrice(row, contract),
       ...(seller !== null && { seller }),
       ...(buyer !== null && { buyer }),
       timestamp: toTime(requiredInteger(row, 'event_timestamp'), 'event_timestamp'),
@@ -85,7 +85,7 @@ function toSales(row: Row, subject: OpenSeaSubject): SourceRecord[] {
 const SYMBOL = /^[\p{L}\p{N}.$_+-]{1,20}$/u;
 
 /** What was paid in all, several units of a token included. */
-function readPrice(row: Row, { chain }: OpenSeaSubject): string {
+function readPrice(row: Row, { chain }: OpenSeaContract): string {
   const payment = toRow(row['payment'], 'payment');
   const raw = parseAmount(requiredText(payment, 'quantity')) ?? rejectRow('payment.quantity', 'is no amount in digits');
   if (raw === 0n) rejectRow('payment.quantity', 'is no price');

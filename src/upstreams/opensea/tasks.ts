@@ -14,8 +14,9 @@ import { walkOpenSeaCheapest, walkOpenSeaListings } from './listings.ts';
 import type { CheapestEnd } from './listings.ts';
 import { walkOpenSeaSales } from './sales.ts';
 import { PAGE } from './pages.ts';
-import type { OpenSeaSubject } from './location.ts';
-import { OPENSEA, toOpenSeaChain } from './location.ts';
+import type { OpenSeaCollection } from './names.ts';
+import { OPENSEA, toOpenSeaChain } from './names.ts';
+import type { OpenSeaAccess } from './settings.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from './tokens.ts';
 import type { ParsedPage, SourceRecord } from '../rows.ts';
 import type { UpstreamPace } from '../upstream.ts';
@@ -50,17 +51,19 @@ const SALE_OVERLAP_MS = 15 * 60_000;
 /** How far back the first look at a collection's sales goes: older ones are worth less than fresh listings. */
 const FIRST_SALE_PAGES_MAX = 5;
 
-/** No tasks without a key: OpenSea answers nobody without one. */
-export function createOpenSeaTasks(context: UpstreamContext, pace: UpstreamPace = { timeoutMs: TIMEOUT_MS }): Task[] {
-  const { config } = context;
-  if (config.openseaKey === null) return [];
+export function createOpenSeaTasks(
+  context: UpstreamContext,
+  { url, key, hourlyBudget }: OpenSeaAccess,
+  pace: UpstreamPace,
+): Task[] {
   const upstream = createTaskUpstream(context, {
     name: OPENSEA,
-    baseUrl: config.openseaUrl,
-    headers: { 'x-api-key': config.openseaKey },
+    baseUrl: url,
+    headers: { 'x-api-key': key },
+    timeoutMs: TIMEOUT_MS,
     ...pace,
     patienceMs: PATIENCE_MS,
-    hourlyBudget: config.openseaHourlyBudget,
+    hourlyBudget,
   });
   const isWanted = ({ chain }: Follow) => isThere(context.chains.get(chain));
   const task = (name: string, periodMs: number, work: Work, deadlineMs = DEADLINE_MS) =>
@@ -70,7 +73,7 @@ export function createOpenSeaTasks(context: UpstreamContext, pace: UpstreamPace 
       deadlineMs,
       upstream,
       isWanted,
-      work: withSubject(work),
+      work: withCollection(work),
     });
   return [
     task('opensea-collections', COLLECTIONS_PERIOD_MS, syncCollection),
@@ -81,10 +84,10 @@ export function createOpenSeaTasks(context: UpstreamContext, pace: UpstreamPace 
       name: 'opensea-shown-tokens',
       upstream,
       againMs: SHOWN_TOKEN_MS,
-      ...toLookPace(config.openseaHourlyBudget * SHOWN_TOKENS_SHARE),
+      ...toLookPace(hourlyBudget * SHOWN_TOKENS_SHARE),
       atOnceMax: 1,
       isWanted,
-      look: (_, step, assets) => withSubject((__, named) => lookAtTokens(named, assets))(context, step),
+      look: (_, step, assets) => withCollection((__, named) => lookAtTokens(named, assets))(context, step),
     }),
   ];
 }
@@ -99,18 +102,18 @@ function isThere(chain: Chain | undefined): boolean {
   return chain !== undefined && toOpenSeaChain(chain) !== null;
 }
 
-type OpenSeaStep = Step & { subject: OpenSeaSubject };
+type OpenSeaStep = Step & { collection: OpenSeaCollection };
 
 type Work = (context: UpstreamContext, step: OpenSeaStep) => Promise<void>;
 
 /** The work on what a collection is called there; nothing on one that OpenSea does not have. */
-function withSubject(work: Work) {
+function withCollection(work: Work) {
   return async (context: UpstreamContext, step: Step): Promise<void> => {
     const { follow } = step;
     const chain = context.chains.get(follow.chain);
     const slug = chain && (await findSlug(context, { ...step, chain }));
     if (!chain || !slug) return;
-    await work(context, { ...step, subject: { slug, chain, contractAddress: follow.contractAddress } });
+    await work(context, { ...step, collection: { slug, chain, contractAddress: follow.contractAddress } });
   };
 }
 
@@ -129,8 +132,8 @@ async function findSlug(
 }
 
 async function syncCollection(context: UpstreamContext, step: OpenSeaStep): Promise<void> {
-  const { upstream, follow, subject, ingester, signal } = step;
-  const harvest = await readOpenSeaCollection(upstream, subject, { signal });
+  const { upstream, follow, collection, ingester, signal } = step;
+  const harvest = await readOpenSeaCollection(upstream, collection, { signal });
   const records: SourceRecord[] = [];
   for (const record of harvest.records) {
     const [stored = null] = await listCollectionsByIds(context.main, [follow.collectionId]);
@@ -139,7 +142,7 @@ async function syncCollection(context: UpstreamContext, step: OpenSeaStep): Prom
   await ingestPage(ingester, { ...harvest, records }, signal);
   // What a chain tells is counted from its own events.
   if (isChainRead(context, follow)) return;
-  const stats = await readOpenSeaStats(upstream, subject, { at: context.clock(), signal });
+  const stats = await readOpenSeaStats(upstream, collection, { at: context.clock(), signal });
   const told = stats.records.map((record) => withSupply(withoutFloor(record), harvest.records));
   await ingestPage(ingester, { ...stats, records: told }, signal);
 }
@@ -190,7 +193,7 @@ function createListingWork(): Work {
   const doubtful = new Set<string>();
   return async (context, step) => {
     const { collectionId } = step.follow;
-    const book = `${collectionId} ${step.subject.slug}`;
+    const book = `${collectionId} ${step.collection.slug}`;
     const last = await findFullSnapshot(context.indexer, { source: OPENSEA, collectionId });
     const now = context.clock();
     const isFresh = last !== null && last.isAccepted && last.takenAt <= now && now - last.takenAt < WHOLE_BOOK_MS;
@@ -209,15 +212,15 @@ function createListingWork(): Work {
 
 /** Returns of how many pages the book is; null when it was not seen whole, or is not believed. */
 async function syncBook({ clock }: UpstreamContext, step: OpenSeaStep): Promise<number | null> {
-  const { upstream, subject, ingester, signal } = step;
-  const walk = walkOpenSeaListings(upstream, subject, { begunBy: clock(), signal });
+  const { upstream, collection, ingester, signal } = step;
+  const walk = walkOpenSeaListings(upstream, collection, { begunBy: clock(), signal });
   const end = await ingestPages(ingester, walk, signal);
   return (await conclude(step, { ...end, below: null })) ? end.pages : null;
 }
 
 async function syncCheapest({ clock }: UpstreamContext, step: OpenSeaStep): Promise<boolean> {
-  const { upstream, subject, ingester, signal } = step;
-  const walk = walkOpenSeaCheapest(upstream, subject, { pages: CHEAPEST_PAGES, begunBy: clock(), signal });
+  const { upstream, collection, ingester, signal } = step;
+  const walk = walkOpenSeaCheapest(upstream, collection, { pages: CHEAPEST_PAGES, begunBy: clock(), signal });
   return conclude(step, await ingestPages(ingester, walk, signal));
 }
 
@@ -238,7 +241,7 @@ async function conclude(
 
 /** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
 async function syncSales(context: UpstreamContext, step: OpenSeaStep): Promise<void> {
-  const { upstream, follow, subject, ingester, signal } = step;
+  const { upstream, follow, collection, ingester, signal } = step;
   // A chain that is read tells every sale with its place in the block: told twice, it would be counted twice.
   if (isChainRead(context, follow)) return;
   const { collectionId } = follow;
@@ -248,7 +251,7 @@ async function syncSales(context: UpstreamContext, step: OpenSeaStep): Promise<v
       ? { since: null, pagesMax: FIRST_SALE_PAGES_MAX, signal }
       : { since: newest - SALE_OVERLAP_MS, signal };
   const harvests: ParsedPage[] = [];
-  const pages = walkOpenSeaSales(upstream, subject, options);
+  const pages = walkOpenSeaSales(upstream, collection, options);
   for (;;) {
     const page = await pages.next();
     if (page.done) {
@@ -264,14 +267,14 @@ async function syncSales(context: UpstreamContext, step: OpenSeaStep): Promise<v
 }
 
 async function lookAtTokens(step: OpenSeaStep, assets: readonly AssetId[]): Promise<void> {
-  const { upstream, subject, ingester, signal } = step;
+  const { upstream, collection, ingester, signal } = step;
   for (const asset of assets)
-    await ingestPage(ingester, await readOpenSeaToken(upstream, subject, asset, { signal }), signal);
+    await ingestPage(ingester, await readOpenSeaToken(upstream, collection, asset, { signal }), signal);
 }
 
 async function syncTokens(_context: UpstreamContext, step: OpenSeaStep): Promise<void> {
-  const { upstream, follow, subject, ingester, signal } = step;
-  const end = await ingestPages(ingester, walkOpenSeaTokens(upstream, subject, { signal }), signal);
+  const { upstream, follow, collection, ingester, signal } = step;
+  const end = await ingestPages(ingester, walkOpenSeaTokens(upstream, collection, { signal }), signal);
   if (!end.whole) step.problems.push(`${follow.collectionId}: tokens not seen whole: ${end.why}`);
 }
 

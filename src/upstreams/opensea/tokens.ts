@@ -19,8 +19,8 @@ import type { Upstream } from '../upstream.ts';
 import { toPath } from '../upstream.ts';
 import type { WalkEnd } from '../walk.ts';
 import { pageReader, readAnswer } from './pages.ts';
-import type { OpenSeaSubject } from './location.ts';
-import { toOpenSeaChain } from './location.ts';
+import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
+import { toOpenSeaChain } from './names.ts';
 import { walkRows } from './walk-rows.ts';
 
 const PAGES_MAX = 500;
@@ -32,43 +32,43 @@ type Options = { pagesMax?: number; signal?: AbortSignal | undefined };
 /** One token with its owner and its rank. */
 export async function readOpenSeaToken(
   upstream: Upstream,
-  subject: OpenSeaSubject,
+  collection: OpenSeaCollection,
   tokenId: AssetId,
   { signal }: Options = {},
 ): Promise<ParsedPage> {
-  const row = await readAnswer(upstream, toPath(...toContractPath(subject), 'nfts', tokenId), { signal });
+  const row = await readAnswer(upstream, toPath(...toContractPath(collection), 'nfts', tokenId), { signal });
   return parseRows([row['nft']], (told) => {
     if (requiredAsset(told, 'identifier', 'evm') !== tokenId) rejectRow('nft.identifier', 'is another token');
-    return toTokens(told, subject);
+    return toTokens(told, collection);
   });
 }
 
 /** The tokens of a contract, a page at a time: names and pictures, which can wait for what changes faster. */
 export function walkOpenSeaTokens(
   upstream: Upstream,
-  subject: OpenSeaSubject,
+  collection: OpenSeaCollection,
   { pagesMax = PAGES_MAX, signal }: Options = {},
 ): AsyncGenerator<ParsedPage, WalkEnd> {
-  const readPage = pageReader(upstream, toPath(...toContractPath(subject), 'nfts'), {
+  const readPage = pageReader(upstream, toPath(...toContractPath(collection), 'nfts'), {
     name: 'nfts',
     isBulk: true,
     signal,
   });
-  return walkRows(readPage, (rows) => parseOpenSeaTokens(rows, subject), { pagesMax, rowsMax: TOKENS_MAX });
+  return walkRows(readPage, (rows) => parseOpenSeaTokens(rows, collection), { pagesMax, rowsMax: TOKENS_MAX });
 }
 
-export function parseOpenSeaTokens(rows: readonly unknown[], subject: OpenSeaSubject): ParsedPage {
-  return parseRows(rows, (row) => toTokens(row, subject));
+export function parseOpenSeaTokens(rows: readonly unknown[], contract: OpenSeaContract): ParsedPage {
+  return parseRows(rows, (row) => toTokens(row, contract));
 }
 
-function toContractPath({ chain, contractAddress }: OpenSeaSubject): string[] {
+function toContractPath({ chain, contractAddress }: OpenSeaContract): string[] {
   const name = toOpenSeaChain(chain);
   if (name === null) throw new TypeError(`OpenSea has no chain ${chain.id}`);
   return ['api', 'v2', 'chain', name, 'contract', contractAddress];
 }
 
-function toTokens(row: Row, subject: OpenSeaSubject): SourceRecord[] {
-  if (requiredAddress(row, 'contract', 'evm') !== subject.contractAddress) rejectRow('contract', 'is another one');
+function toTokens(row: Row, contract: OpenSeaContract): SourceRecord[] {
+  if (requiredAddress(row, 'contract', 'evm') !== contract.contractAddress) rejectRow('contract', 'is another one');
   const tokenId = requiredAsset(row, 'identifier', 'evm');
   if (optionalFlag(row, 'is_disabled')) return [];
   const name = optionalText(row, 'name');
@@ -78,8 +78,8 @@ function toTokens(row: Row, subject: OpenSeaSubject): SourceRecord[] {
   return [
     {
       kind: 'token',
-      chain: subject.chain.id,
-      contractAddress: subject.contractAddress,
+      chain: contract.chain.id,
+      contractAddress: contract.contractAddress,
       tokenId,
       ...(name !== null && { name }),
       ...(image !== null && { image }),

@@ -9,7 +9,9 @@ import { describeError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { readCoinbasePrices, readCoingeckoPrices } from './prices.ts';
 import type { Quotes } from './prices.ts';
-import type { Upstream } from '../upstream.ts';
+import type { PriceSettings, PriceSource } from './settings.ts';
+import { toCoingeckoHeaders } from './settings.ts';
+import type { Upstream, UpstreamPace } from '../upstream.ts';
 import { createUpstream } from '../upstream.ts';
 import { createIngester } from '../ingester.ts';
 import type { Task } from '../../tasks/task.ts';
@@ -22,11 +24,13 @@ const TIMEOUT_MS = 8_000;
 
 type PriceReader = { upstream: Upstream | null; read(signal: AbortSignal): Promise<Quotes> };
 
-/** No task where there is no source. */
-export function createPriceTasks(context: UpstreamContext, { timeoutMs = TIMEOUT_MS } = {}): Task[] {
+export function createPriceTasks(
+  context: UpstreamContext,
+  settings: PriceSettings,
+  { timeoutMs = TIMEOUT_MS }: UpstreamPace,
+): Task[] {
   const symbols = [...new Set([...context.chains.values()].map((chain) => chain.symbol))];
-  const readers = context.config.priceSources.map((source) => createReader(context, { source, symbols, timeoutMs }));
-  if (readers.length === 0) return [];
+  const readers = settings.sources.map((source) => createReader(context, settings, { source, symbols, timeoutMs }));
   return [
     {
       name: 'prices',
@@ -82,32 +86,28 @@ function describeFailure(error: unknown): string {
 }
 
 function createReader(
-  { chains, config, clock, log, random }: UpstreamContext,
-  { source, symbols, timeoutMs }: { source: string; symbols: readonly string[]; timeoutMs: number },
+  context: UpstreamContext,
+  settings: PriceSettings,
+  { source, symbols, timeoutMs }: { source: PriceSource; symbols: readonly string[]; timeoutMs: number },
 ): PriceReader {
-  const common = { timeoutMs, clock, random, log: quiet(log) };
+  const { chains, clock, log, random } = context;
+  const common = { name: source, timeoutMs, clock, random, log: quiet(log) };
   if (source === 'coinbase') {
-    const upstream = createUpstream({ ...common, name: 'coinbase', baseUrl: config.coinbaseUrl });
+    const upstream = createUpstream({ ...common, baseUrl: settings.coinbaseUrl });
     return { upstream, read: (signal) => readCoinbasePrices(upstream, symbols, signal) };
   }
   if (source === 'coingecko') {
-    const { coingeckoUrl: baseUrl, coingeckoKey: key } = config;
     const ids = new Map<string, string>();
     for (const chain of chains.values()) {
       const id = nameAt(chain, source);
       if (id !== null) ids.set(chain.symbol, id);
     }
-    const upstream = createUpstream({ ...common, name: 'coingecko', baseUrl, headers: toKeyHeader(baseUrl, key) });
+    const baseUrl = settings.coingeckoUrl;
+    const upstream = createUpstream({ ...common, baseUrl, headers: toCoingeckoHeaders(settings) });
     return { upstream, read: (signal) => readCoingeckoPrices(upstream, ids, { now: clock(), signal }) };
   }
-  const quotes = new Map([...config.fixedPrices].map(([symbol, usd]) => [symbol, { source: 'fixed', usd }]));
+  const quotes = new Map([...settings.fixedPrices].map(([symbol, usd]) => [symbol, { source, usd }]));
   return { upstream: null, read: () => Promise.resolve({ quotes, refused: [] }) };
-}
-
-/** CoinGecko has a header for each of its two kinds of keys, and a host for each. */
-function toKeyHeader(baseUrl: string, key: string | null): Record<string, string> {
-  if (key === null) return {};
-  return { [new URL(baseUrl).hostname.startsWith('pro-') ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key']: key };
 }
 
 /** The task tells once that prices cannot be had: on a machine without a way out that is enough. */

@@ -7,8 +7,7 @@ import path from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
 import { Writable } from 'node:stream';
 import Fastify from 'fastify';
-import { ANSWER_FORMATS } from '../../../src/cli/import/recorded-formats.ts';
-import type { AnswerFormat } from '../../../src/cli/import/recorded-formats.ts';
+import { VENDORS } from '../../../src/upstreams/registry.ts';
 import { importCommand, runImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
@@ -58,7 +57,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
   });
 
   describe('what does not land is named by its page and row', () => {
-    const refusalsOf = async (content: string, options: Options & { format?: AnswerFormat } = {}) => {
+    const refusalsOf = async (content: string, options: Options & { format?: string } = {}) => {
       const { format = 'magic-eden-listings', args = atLanterns, ...connection } = options;
       const file = path.join(dir, 'refused.ndjson');
       const loaded = await load(format, content, { args: [...args, '--refused', file], ...connection });
@@ -147,14 +146,14 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       assert.equal(code, 1);
       assert.equal(
         stderr,
-        'file: page 1: the answer is an error: Asset \\u001bNot Found\nfile: page 3: no answer of this format\n',
+        'file: page 1: the response is an error: Asset \\u001bNot Found\nfile: page 3: no answer of this format\n',
       );
     });
   });
 });
 
 describe('what the answers are about is told, or asked for, before anything is connected', () => {
-  const cases: [AnswerFormat, Record<string, string>, RegExp][] = [
+  const cases: [string, Record<string, string>, RegExp][] = [
     [
       'opensea-listings',
       {},
@@ -187,7 +186,7 @@ describe('what the answers are about is told, or asked for, before anything is c
     [
       'magic-eden-listings',
       { contractAddress: LANTERNS, symbol: LANTERNS_SYMBOL },
-      /needs --set at=TIME \(when the answers were recorded/,
+      /needs --set at=TIME \(when the responses were recorded/,
     ],
     [
       'magic-eden-listings',
@@ -227,7 +226,7 @@ describe('what the answers are about is told, or asked for, before anything is c
     ));
   test('each format is in the help and in the document', () => {
     const text = readFileSync(new URL('../../../docs/records.md', import.meta.url), 'utf8');
-    for (const format of ANSWER_FORMATS) {
+    for (const { name: format } of VENDORS.flatMap(({ formats }) => formats)) {
       assert.ok(importCommand.help.includes(format), format);
       assert.ok(text.includes(`--format ${format}`), format);
     }

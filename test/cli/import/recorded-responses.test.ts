@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { before, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { AnswerFormat } from '../../../src/cli/import/recorded-formats.ts';
 import type { Database } from '../../../src/database/port.ts';
 import {
   AT,
@@ -81,7 +80,7 @@ forEachEngine('recorded answers', (engine) => {
   beforeEach(() => emptyTables(db));
 
   /** Lands answers, and then the same ones in whichever way they are kept, which changes nothing. */
-  const landInEveryForm = async (format: AnswerFormat, answers: readonly unknown[], args: string[]) => {
+  const landInEveryForm = async (format: string, answers: readonly unknown[], args: string[]) => {
     const forms = [
       lines(answers),
       JSON.stringify(answers, null, 2),

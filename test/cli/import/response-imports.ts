@@ -3,7 +3,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import type { AnswerFormat } from '../../../src/cli/import/recorded-formats.ts';
 import { runImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { createChains } from '../../../src/core/chains.ts';
@@ -43,7 +42,7 @@ export type Options = { args?: string[]; connect?: Parameters<typeof runImport>[
 export function createResponseImports(db: Database) {
   const dir = temporaryDirectory();
   const local = () => Promise.resolve(new LocalIntake(toContext(db)));
-  const run = async (format: AnswerFormat, content: string | Uint8Array, options: Options = {}) => {
+  const run = async (format: string, content: string | Uint8Array, options: Options = {}) => {
     const { args = [], connect = local } = options;
     const file = path.join(dir, 'answers.json');
     writeFileSync(file, content);

@@ -2,7 +2,7 @@
 
 import { parseAddress } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
-import type { OpenSeaSubject } from '../../../src/upstreams/opensea/location.ts';
+import type { OpenSeaCollection } from '../../../src/upstreams/opensea/names.ts';
 import { createSources } from '../replay/wrong-response.ts';
 
 export const FAMOUS_FOX = 'BUjZjAS2vbbb65g7Z1Ca9ZRVYoJscURG5L3AkVvHP9ac';
@@ -21,7 +21,7 @@ export const RECORDED_SOURCES = createSources({
   asks: ASKED,
 });
 
-function toGhosts(): OpenSeaSubject {
+function toGhosts(): OpenSeaCollection {
   const chain = createChains().get('ethereum');
   const contractAddress = parseAddress('evm', '0x9401518f4ebba857baa879d9f76e1cc8b31ed197');
   if (!chain || contractAddress === null) throw new Error('there is no such collection');

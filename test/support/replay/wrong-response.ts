@@ -18,7 +18,7 @@ import {
   readOpenSeaCollection,
   readOpenSeaStats,
 } from '../../../src/upstreams/opensea/collection.ts';
-import type { OpenSeaSubject } from '../../../src/upstreams/opensea/location.ts';
+import type { OpenSeaCollection } from '../../../src/upstreams/opensea/names.ts';
 import { walkOpenSeaListings } from '../../../src/upstreams/opensea/listings.ts';
 import { walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
@@ -43,7 +43,7 @@ const COINGECKO_IDS = new Map([
 
 /** What the sources are called for. */
 export type SourceSubjects = {
-  opensea: OpenSeaSubject;
+  opensea: OpenSeaCollection;
   openseaToken: string;
   /** The mint of the Solana collection, and of one token. */
   solana: string;

@@ -21,8 +21,8 @@ import {
   walkOpenSeaListings,
 } from '../../../src/upstreams/opensea/listings.ts';
 import { parseOpenSeaSales, walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
-import type { OpenSeaSubject } from '../../../src/upstreams/opensea/location.ts';
-import { isOpenSeaChain, toOpenSeaChain } from '../../../src/upstreams/opensea/location.ts';
+import type { OpenSeaCollection } from '../../../src/upstreams/opensea/names.ts';
+import { isOpenSeaChain, toOpenSeaChain } from '../../../src/upstreams/opensea/names.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
 import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
 import type { Budget } from '../../../src/upstreams/budget.ts';
@@ -55,9 +55,13 @@ function assetOf(text: string): AssetId {
   return parseAssetId('evm', text) ?? assert.fail(text);
 }
 
-const apes: OpenSeaSubject = { slug: APES.slug, chain: chainOf('apechain'), contractAddress: addressOf(APES.contract) };
+const apes: OpenSeaCollection = {
+  slug: APES.slug,
+  chain: chainOf('apechain'),
+  contractAddress: addressOf(APES.contract),
+};
 /** A collection that the served OpenSea does not have, and the one of `orders-2023.json`. */
-const kites: OpenSeaSubject = {
+const kites: OpenSeaCollection = {
   slug: 'paper-kites',
   chain: chainOf('ethereum'),
   contractAddress: addressOf('0x7f57bc32ee0034fa9a41fac7df1d2c0e5782b9ad'),

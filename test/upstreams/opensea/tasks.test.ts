@@ -9,7 +9,7 @@ import { findFollow, upsertFollow } from '../../../src/follows/queries/follows.t
 import type { Address } from '../../../src/core/address.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { toBudgetRule, toNeeded } from '../../../src/upstreams/budget.ts';
-import { createOpenSeaTasks } from '../../../src/upstreams/opensea/tasks.ts';
+import { createVendorTasks } from '../../../src/upstreams/vendor.ts';
 import { runTask } from '../../../src/tasks/run.ts';
 import type { TaskResult } from '../../../src/tasks/task.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
@@ -67,7 +67,8 @@ forEachEngine('OpenSea', (engine) => {
     });
     let now = NOW;
     const context = { ...toContext(db, { clock: () => now }), config, log, random: () => 0.5 };
-    const tasks = createOpenSeaTasks(context, PACE);
+    const openSea = config.vendors.filter(({ name }) => name === 'opensea');
+    const tasks = await createVendorTasks(openSea, context, PACE);
     const run = async (name: string, { isFull = true } = {}) => {
       const task = tasks.find((one) => one.name === `opensea-${name}`) ?? assert.fail(name);
       return runTask(task, {
@@ -283,10 +284,11 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal((await done('listings', DUE)).retired, 5, 'the whole book says what is gone');
   });
 
-  test('the longest list of tokens is read to its end within the deadline, however little of the budget is left', () => {
+  test('the longest list of tokens is read to its end within the deadline, however little of the budget is left', async () => {
     const config = readConfig({ OPENSEA_API_KEY: 'a-key' });
     const context = { ...toContext(db), config, log: createLog('silent'), random: () => 0.5 };
-    const { deadlineMs } = createOpenSeaTasks(context).find(({ name }) => name === 'opensea-tokens') ?? assert.fail();
+    const tasks = await createVendorTasks(config.vendors, context);
+    const { deadlineMs } = tasks.find(({ name }) => name === 'opensea-tokens') ?? assert.fail();
     for (const perHour of [100, 600, 6_000]) {
       const rule = toBudgetRule(perHour);
       const pageMs = toNeeded(rule, { patienceMs: 0, isBulk: true }) / rule.perMs;

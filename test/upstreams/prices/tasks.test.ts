@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/config.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { createChains, parseExtraChain } from '../../../src/core/chains.ts';
 import { createLog } from '../../../src/core/log.ts';
-import { createPriceTasks } from '../../../src/upstreams/prices/tasks.ts';
+import { createVendorTasks } from '../../../src/upstreams/vendor.ts';
 import { runTask } from '../../../src/tasks/run.ts';
 import type { TaskResult } from '../../../src/tasks/task.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
@@ -56,7 +56,11 @@ forEachEngine('prices', (engine) => {
     const log = createLog('info', (line) => logged.push(line));
     const chains = createChains(options.extra === undefined ? null : parseExtraChain(options.extra));
     const context = { ...toContext(db, { clock: () => now, chains }), config, log, random: () => 0.5 };
-    const [task] = createPriceTasks(context, { timeoutMs: 300 });
+    const [task] = await createVendorTasks(
+      config.vendors.filter(({ name }) => name === 'prices'),
+      context,
+      { timeoutMs: 300 },
+    );
     const run = async () => {
       if (!task) throw new Error('there is no task');
       const stop = AbortSignal.timeout(LIMIT_MS);

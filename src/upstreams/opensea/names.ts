@@ -1,14 +1,16 @@
-// What a question to OpenSea is about, and how OpenSea names chains and currencies. It asks nothing by itself.
+// How OpenSea names collections, chains and currencies.
 
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
 import { isNameAt, nameAt } from '../../core/chains.ts';
 
-/** The source of its rows. */
+/** The vendor, and the source of its rows. */
 export const OPENSEA = 'opensea';
 
-/** One contract of a collection: a slug of OpenSea may have several. */
-export type OpenSeaSubject = { slug: string; chain: Chain; contractAddress: Address };
+export type OpenSeaContract = { chain: Chain; contractAddress: Address };
+
+/** One contract of a collection: the collection behind a slug may have several. */
+export type OpenSeaCollection = OpenSeaContract & { slug: string };
 
 export const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
 

@@ -1,0 +1,34 @@
+// Recorded DAS responses that `mercat import` reads.
+
+import type { RecordedFormat, RecordedRows } from '../recorded-format.ts';
+import { CHAIN, CONTRACT_ADDRESS, isJsonObject, listUnder, toNoRows } from '../recorded-format.ts';
+import { parseDasTokens } from './assets.ts';
+
+export const DAS_FORMATS: readonly RecordedFormat[] = [
+  {
+    name: 'das-assets',
+    fields: { chain: { ...CHAIN, isOptional: true }, contractAddress: { ...CONTRACT_ADDRESS, isOptional: true } },
+    createReader: (fields) => {
+      fields.chain('solana');
+      const collection = fields.text('contractAddress') === null ? null : fields.contractAddress('solana');
+      return {
+        toRows: toAssets,
+        // An endpoint returns null in place of an asset that it does not know.
+        parse: (row) => (row === null ? { records: [], refused: [], skipped: 1 } : parseDasTokens([row], collection)),
+        skipped: 'fungible, burnt, unknown there, or of no collection',
+      };
+    },
+  },
+];
+
+/** The assets of a JSON-RPC response, or of its result: a list, a batch, or one asset. */
+function toAssets(response: unknown): RecordedRows | null {
+  if (Array.isArray(response)) return response;
+  if (!isJsonObject(response)) return null;
+  const { error, result, items } = response;
+  if (isJsonObject(error)) return toNoRows(`is an error: ${String(error['message']).slice(0, ERROR_LENGTH_MAX)}`);
+  if (result !== undefined) return toAssets(result) ?? [result];
+  return items === undefined ? null : listUnder(response, ['items']);
+}
+
+const ERROR_LENGTH_MAX = 200;

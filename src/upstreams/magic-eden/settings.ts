@@ -1,0 +1,35 @@
+// The settings of Magic Eden.
+
+import type { SettingTable } from '../../core/setting.ts';
+import { keySetting, urlSetting } from '../../core/setting.ts';
+
+export type MagicEdenSettings = {
+  /** Null: requests are sent without a key. */
+  key: string | null;
+  /** The API for Solana. */
+  url: string;
+  /** The API for EVM chains. */
+  evmUrl: string;
+};
+
+export const MAGIC_EDEN_SETTINGS: SettingTable<MagicEdenSettings> = {
+  key: keySetting({
+    name: 'MAGICEDEN_API_KEY',
+    meaning: 'The API key for Magic Eden, which also answers without one, at a lower rate.',
+  }),
+  url: urlSetting({
+    name: 'MAGICEDEN_URL',
+    default: 'https://api-mainnet.magiceden.dev',
+    meaning: "Where Magic Eden's API for Solana is.",
+  }),
+  evmUrl: urlSetting({
+    name: 'MAGICEDEN_EVM_URL',
+    default: 'https://api-mainnet.magiceden.us',
+    meaning: "Where Magic Eden's API for EVM chains is.",
+  }),
+};
+
+/** The headers of a request with the key, if there is one. */
+export function toKeyHeaders({ key }: Pick<MagicEdenSettings, 'key'>): Record<string, string> {
+  return key === null ? {} : { authorization: `Bearer ${key}` };
+}

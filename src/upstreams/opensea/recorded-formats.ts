@@ -1,0 +1,63 @@
+// OpenSea's recorded responses that `mercat import` reads.
+
+import type { RecordedFields, RecordedFormat } from '../recorded-format.ts';
+import { CHAIN, CONTRACT_ADDRESS, isJsonObject, listUnder, throwUsage } from '../recorded-format.ts';
+import { parseOpenSeaListings } from './listings.ts';
+import type { OpenSeaContract } from './names.ts';
+import { toOpenSeaChain } from './names.ts';
+import { parseOpenSeaSales } from './sales.ts';
+import { parseOpenSeaTokens } from './tokens.ts';
+import { isLeftOut } from './walk-rows.ts';
+
+const FIELDS = { chain: CHAIN, contractAddress: CONTRACT_ADDRESS };
+
+export const OPENSEA_FORMATS: readonly RecordedFormat[] = [
+  {
+    name: 'opensea-listings',
+    fields: FIELDS,
+    createReader: (fields) => {
+      const contract = readContract(fields);
+      return {
+        // `orders` is the name in the older API.
+        toRows: (response) => listUnder(response, ['listings', 'orders']),
+        parse: (row) => parseOpenSeaListings([row], contract, { begunBy: fields.now }),
+        isLeftOut,
+        skipped: 'inactive, not begun, or of another chain or contract',
+      };
+    },
+  },
+  {
+    name: 'opensea-events',
+    fields: FIELDS,
+    createReader: (fields) => {
+      const contract = readContract(fields);
+      return {
+        toRows: (response) => listUnder(response, ['asset_events']),
+        parse: (row) => parseOpenSeaSales([row], contract),
+        isLeftOut,
+        skipped: 'no sale, or of another chain or contract',
+      };
+    },
+  },
+  {
+    name: 'opensea-nfts',
+    fields: FIELDS,
+    createReader: (fields) => {
+      const contract = readContract(fields);
+      return {
+        // The response to a request for one token has no list.
+        toRows: (response) =>
+          isJsonObject(response) && isJsonObject(response['nft']) ? [response['nft']] : listUnder(response, ['nfts']),
+        parse: (row) => parseOpenSeaTokens([row], contract),
+        isLeftOut,
+        skipped: 'disabled',
+      };
+    },
+  },
+];
+
+function readContract(fields: RecordedFields): OpenSeaContract {
+  const chain = fields.chain('evm');
+  if (toOpenSeaChain(chain) === null) throwUsage(`--set chain: OpenSea has no ${chain.id}`);
+  return { chain, contractAddress: fields.contractAddress('evm') };
+}

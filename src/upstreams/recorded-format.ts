@@ -1,0 +1,117 @@
+// Formats of recorded responses that `mercat import` reads: where a response has its rows, what --set has to say about them, and
+// which mapper makes records of them. A format never makes a record itself.
+
+import type { Address, ChainFamily } from '../core/address.ts';
+import { parseAddress } from '../core/address.ts';
+import type { Chain, Chains } from '../core/chains.ts';
+import { OperatorError } from '../core/errors.ts';
+import { JsonNumber } from '../core/json-text.ts';
+import { parseTime } from '../core/time.ts';
+import type { ParsedPage } from './rows.ts';
+
+export type RecordedFormat = {
+  /** The value of --format: the vendor's name, then what the responses hold. */
+  name: string;
+  /** The fields of --set by name, required ones first. */
+  fields: Readonly<Record<string, RecordedField>>;
+  /** May throw OperatorError for a field whose value is wrong. */
+  createReader: (fields: RecordedFields) => RecordedReader;
+};
+
+/** `placeholder` stands for the value in messages: `ADDRESS`. */
+export type RecordedField = { placeholder: string; isOptional?: boolean };
+
+/** How the responses of one import are read. */
+export type RecordedReader = {
+  /** The rows of a response, or why it has none; null for a value that is a row itself. */
+  toRows: (response: unknown) => RecordedRows | null;
+  parse: (row: unknown) => ParsedPage;
+  /** Whether a row that was rejected for this reason is understood and left out on purpose. */
+  isLeftOut?: (reason: string) => boolean;
+  /** What the rows are that give no record, in words. */
+  skipped: string;
+};
+
+export type RecordedRows = readonly unknown[] | { reason: string };
+
+export const CHAIN: RecordedField = { placeholder: 'CHAIN' };
+export const CONTRACT_ADDRESS: RecordedField = { placeholder: 'ADDRESS' };
+
+type FieldContext = { chains: Chains; now: number };
+
+/** The values of --set. Each is parsed where it is read; what is wrong throws an OperatorError that names the field. */
+export class RecordedFields {
+  readonly now: number;
+  readonly #values: ReadonlyMap<string, string>;
+  readonly #chains: Chains;
+
+  /** Throws OperatorError when a required field is missing or the format has no such field. */
+  constructor(format: RecordedFormat, values: ReadonlyMap<string, string>, { chains, now }: FieldContext) {
+    const known = Object.entries(format.fields);
+    const unknown = [...values.keys()].find((name) => !Object.hasOwn(format.fields, name));
+    if (unknown !== undefined) {
+      throwUsage(`--set ${unknown}: --format ${format.name} takes ${known.map(([name]) => name).join(', ')}`);
+    }
+    const missing = known.filter(([name, { isOptional = false }]) => !isOptional && !values.has(name));
+    if (missing.length > 0) {
+      const needed = missing.map(([name, { placeholder }]) => `--set ${name}=${placeholder}`);
+      throwUsage(`--format ${format.name} needs ${needed.join(' and ')}`);
+    }
+    this.now = now;
+    this.#values = values;
+    this.#chains = chains;
+  }
+
+  text(name: string): string | null {
+    return this.#values.get(name) ?? null;
+  }
+
+  /** The field `chain`. There is one Solana chain, so it may be omitted there. */
+  chain(family: ChainFamily): Chain {
+    const id = this.text('chain') ?? 'solana';
+    const fitting = [...this.#chains.values()].filter((chain) =>
+      family === 'evm' ? chain.family === family : chain.id === 'solana',
+    );
+    const chain = fitting.find((one) => one.id === id);
+    return chain ?? throwUsage(`--set chain: must be one of ${fitting.map((one) => one.id).join(', ')}, not ${id}`);
+  }
+
+  /** The field `contractAddress`. */
+  contractAddress(family: ChainFamily): Address {
+    const text = this.text('contractAddress') ?? '';
+    const form = family === 'evm' ? 'an EVM address' : 'a base58 address';
+    return parseAddress(family, text) ?? throwUsage(`--set contractAddress: must be ${form}, not ${text}`);
+  }
+
+  /** The field `at`: when the responses were recorded, in milliseconds. */
+  recordedAt(): number {
+    const text = this.text('at') ?? '';
+    const at = parseTime(text);
+    if (at === null) return throwUsage(`--set at: must be an ISO 8601 time with Z or an offset, not ${text}`);
+    return at <= this.now ? at : throwUsage(`--set at: ${text} is in the future`);
+  }
+}
+
+export function throwUsage(why: string): never {
+  throw new OperatorError(`${why}; see mercat import --help`, { exitCode: 2 });
+}
+
+/** The list that a response has under one of these names. */
+export function listUnder(response: unknown, names: readonly string[]): RecordedRows {
+  const lists = isJsonObject(response) ? names.map((name) => response[name]) : [];
+  const list = lists.find((value): value is unknown[] => Array.isArray(value));
+  return list ?? toNoRows(`has no list “${names[0]}”`);
+}
+
+/** For responses that are arrays of rows: null for another value, which may be a row of an array at the top of the file. */
+export function toArrayRows(response: unknown): RecordedRows | null {
+  return Array.isArray(response) ? response : null;
+}
+
+export function toNoRows(why: string): { reason: string } {
+  return { reason: `the response ${why}` };
+}
+
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
+}

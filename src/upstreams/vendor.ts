@@ -1,0 +1,114 @@
+// What a vendor is: one marketplace, indexer or other service that tasks read. All that the program needs to know of it stands in
+// its folder and is registered in registry.ts.
+
+import type { Setting, SettingTable, ValueOf } from '../core/setting.ts';
+import { readSettings } from '../core/setting.ts';
+import type { Task } from '../tasks/task.ts';
+import type { UpstreamContext } from './context.ts';
+import type { RecordedFormat } from './recorded-format.ts';
+import type { UpstreamPace } from './upstream.ts';
+
+/** `S`: the values of its settings. `E`: those values once they suffice to read the vendor, such as with a key that is not null. */
+export type VendorDefinition<S extends object, E extends object = S> = {
+  /** Lower case, with hyphens: `magic-eden`. */
+  name: string;
+  settings: SettingTable<S>;
+  /** Null when the settings do not suffice to read the vendor: then it has no tasks and no probes. */
+  enable: (settings: S) => E | null;
+  /** Where collections have a name of the vendor's own; else they are requested by contract. */
+  collectionName?: CollectionName;
+  /** Requests with which `mercat doctor` checks the vendor. */
+  probes?: (settings: E) => readonly Probe[];
+  /** Recorded responses that `mercat import` reads. */
+  formats?: readonly RecordedFormat[];
+  /** Imports the module of the tasks, so that commands which run none do not load it. */
+  createTasks: (context: UpstreamContext, settings: E, pace: UpstreamPace) => Promise<readonly Task[]>;
+};
+
+/** How operators name a collection at a vendor, when they add it and when they list what is followed. */
+export type CollectionName = {
+  /** The option of `mercat collections add`, and the field of the operation behind it: `opensea`. */
+  option: string;
+  /** What stands for the value in help: `SLUG`. */
+  placeholder: string;
+  /** The line of help: `its slug at OpenSea`. */
+  meaning: string;
+  /** The field of `mercat collections list --json`: `openseaSlug`. */
+  listedAs: string;
+};
+
+/** One small request that shows whether a vendor can be reached and accepts its key. */
+export type Probe = {
+  name: string;
+  url: string;
+  method?: 'GET' | 'POST';
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+  /** The settings to check when the probe fails, in words: `OPENSEA_URL and OPENSEA_API_KEY`. */
+  settings: string;
+};
+
+export type Vendor = {
+  readonly name: string;
+  readonly settings: readonly Setting<unknown>[];
+  readonly collectionName: CollectionName | null;
+  readonly formats: readonly RecordedFormat[];
+  configure(valueOf: ValueOf): ConfiguredVendor;
+};
+
+/** A vendor with the values of its settings. */
+export type ConfiguredVendor = {
+  readonly name: string;
+  readonly collectionName: CollectionName | null;
+  readonly isEnabled: boolean;
+  probes(): readonly Probe[];
+  createTasks(context: UpstreamContext, pace: UpstreamPace): Promise<readonly Task[]>;
+};
+
+/** The tasks of all vendors, in their order. Tests set another pace. */
+export async function createVendorTasks(
+  vendors: readonly ConfiguredVendor[],
+  context: UpstreamContext,
+  pace: UpstreamPace = {},
+): Promise<Task[]> {
+  const tasks = await Promise.all(vendors.map((vendor) => vendor.createTasks(context, pace)));
+  return tasks.flat();
+}
+
+/** The vendor of a definition. The types of its settings are known to the definition alone. */
+export function defineVendor<S extends object, E extends object = S>(definition: VendorDefinition<S, E>): Vendor {
+  const { name, settings, collectionName = null, formats = [] } = definition;
+  return {
+    name,
+    settings: Object.values<Setting<unknown>>(settings),
+    collectionName,
+    formats,
+    configure: (valueOf) => new VendorWithSettings(definition, readSettings(settings, valueOf)),
+  };
+}
+
+class VendorWithSettings<S extends object, E extends object> implements ConfiguredVendor {
+  readonly name: string;
+  readonly collectionName: CollectionName | null;
+  readonly #definition: VendorDefinition<S, E>;
+  readonly #settings: E | null;
+
+  constructor(definition: VendorDefinition<S, E>, settings: S) {
+    this.name = definition.name;
+    this.collectionName = definition.collectionName ?? null;
+    this.#definition = definition;
+    this.#settings = definition.enable(settings);
+  }
+
+  get isEnabled(): boolean {
+    return this.#settings !== null;
+  }
+
+  probes(): readonly Probe[] {
+    return this.#settings === null ? [] : (this.#definition.probes?.(this.#settings) ?? []);
+  }
+
+  async createTasks(context: UpstreamContext, pace: UpstreamPace): Promise<readonly Task[]> {
+    return this.#settings === null ? [] : this.#definition.createTasks(context, this.#settings, pace);
+  }
+}
