@@ -5,9 +5,9 @@ import type { Address, ChainFamily } from '../core/address.ts';
 import { parseAddress } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import { OperatorError } from '../core/errors.ts';
-import { JsonNumber } from '../core/json-text.ts';
 import { parseTime } from '../core/time.ts';
 import type { ParsedPage } from './rows.ts';
+import { isRow } from './rows.ts';
 
 export type RecordedFormat = {
   /** The value of --format: the vendor's name, then what the responses hold. */
@@ -98,7 +98,7 @@ export function throwUsage(why: string): never {
 
 /** The list that a response has under one of these names. */
 export function listUnder(response: unknown, names: readonly string[]): RecordedRows {
-  const lists = isJsonObject(response) ? names.map((name) => response[name]) : [];
+  const lists = isRow(response) ? names.map((name) => response[name]) : [];
   const list = lists.find((value): value is unknown[] => Array.isArray(value));
   return list ?? toNoRows(`has no list “${names[0]}”`);
 }
@@ -110,8 +110,4 @@ export function toArrayRows(response: unknown): RecordedRows | null {
 
 export function toNoRows(why: string): { reason: string } {
   return { reason: `the response ${why}` };
-}
-
-export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }

@@ -41,10 +41,11 @@ export function parseRows(rows: readonly unknown[], toRecords: (row: Row) => rea
 }
 
 export function toRow(value: unknown, field: string): Row {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
-    return rejectRow(field, `must be an object, not ${nameType(value)}`);
-  }
-  return value as Row;
+  return isRow(value) ? value : rejectRow(field, `must be an object, not ${nameType(value)}`);
+}
+
+export function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }
 
 export function optionalRow(row: Row, field: string): Row | null {

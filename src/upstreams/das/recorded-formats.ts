@@ -1,7 +1,8 @@
 // Recorded DAS responses that `mercat import` reads.
 
 import type { RecordedFormat, RecordedRows } from '../recorded-format.ts';
-import { CHAIN, CONTRACT_ADDRESS, isJsonObject, listUnder, toNoRows } from '../recorded-format.ts';
+import { CHAIN, CONTRACT_ADDRESS, listUnder, toNoRows } from '../recorded-format.ts';
+import { isRow } from '../rows.ts';
 import { parseDasTokens } from './assets.ts';
 
 export const DAS_FORMATS: readonly RecordedFormat[] = [
@@ -24,9 +25,9 @@ export const DAS_FORMATS: readonly RecordedFormat[] = [
 /** The assets of a JSON-RPC response, or of its result: a list, a batch, or one asset. */
 function toAssets(response: unknown): RecordedRows | null {
   if (Array.isArray(response)) return response;
-  if (!isJsonObject(response)) return null;
+  if (!isRow(response)) return null;
   const { error, result, items } = response;
-  if (isJsonObject(error)) return toNoRows(`is an error: ${String(error['message']).slice(0, ERROR_LENGTH_MAX)}`);
+  if (isRow(error)) return toNoRows(`is an error: ${String(error['message']).slice(0, ERROR_LENGTH_MAX)}`);
   if (result !== undefined) return toAssets(result) ?? [result];
   return items === undefined ? null : listUnder(response, ['items']);
 }

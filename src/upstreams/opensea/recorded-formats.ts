@@ -1,7 +1,8 @@
 // OpenSea's recorded responses that `mercat import` reads.
 
 import type { RecordedFields, RecordedFormat } from '../recorded-format.ts';
-import { CHAIN, CONTRACT_ADDRESS, isJsonObject, listUnder, throwUsage } from '../recorded-format.ts';
+import { CHAIN, CONTRACT_ADDRESS, listUnder, throwUsage } from '../recorded-format.ts';
+import { isRow } from '../rows.ts';
 import { parseOpenSeaListings } from './listings.ts';
 import type { OpenSeaContract } from './names.ts';
 import { toOpenSeaChain } from './names.ts';
@@ -47,7 +48,7 @@ export const OPENSEA_FORMATS: readonly RecordedFormat[] = [
       return {
         // The response to a request for one token has no list.
         toRows: (response) =>
-          isJsonObject(response) && isJsonObject(response['nft']) ? [response['nft']] : listUnder(response, ['nfts']),
+          isRow(response) && isRow(response['nft']) ? [response['nft']] : listUnder(response, ['nfts']),
         parse: (row) => parseOpenSeaTokens([row], contract),
         isLeftOut,
         skipped: 'disabled',
