@@ -1,0 +1,174 @@
+// From a change in a shop to a verified delivery, through a complete service; and the delivery log, recovery, and the operator's
+// commands.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { until } from '../../support/until.ts';
+import { HOUR_MS, SECOND_MS } from '../../support/service/market.ts';
+import type { TestShop, TestStore } from '../../support/service/shop.ts';
+import { forEachStore } from '../../support/service/shop.ts';
+import type { Receiver } from './fixtures.ts';
+import { answerWith, isSignedWith, startReceiver } from './fixtures.ts';
+
+const LIMIT_MS = 30_000;
+
+forEachStore('events of a shop', suite, { WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '1000000' });
+
+function suite(store: TestStore): void {
+  let receiver: Receiver;
+
+  before(async () => {
+    receiver = await startReceiver();
+  });
+  after(() => receiver.close());
+
+  const create = async (shop: TestShop, fields: object = {}) =>
+    (await shop.ok('POST', '/webhooks', { url: receiver.url, ...fields }, 201)).data;
+  const receivedAt = (path: string) => receiver.received.filter((request) => request.path === path);
+  const readDeliveries = async (shop: TestShop, id: string, query = '') =>
+    (await shop.ok('GET', `/webhooks/${id}/deliveries${query}`)).data as any[];
+
+  test('every change in a shop reaches its receiver as a signed event with the data of the change', async () => {
+    const shop = await store.shop();
+    const { secret } = await create(shop, { url: `${receiver.url}/events` });
+    const product = await shop.product({ inventory: 12 });
+    await shop.ok('PUT', `/products/${product.id}`, { price: '20.00' });
+    await shop.ok('POST', '/inventory', { product_id: product.id, adjustment: -5 });
+    await shop.ok('DELETE', `/products/${product.id}`);
+    await until(() => receivedAt('/hook/events').length >= 4, LIMIT_MS, 'not every event has arrived');
+    for (const request of receivedAt('/hook/events')) assert.ok(isSignedWith(request, secret));
+    const bodies = receivedAt('/hook/events')
+      .map(({ body }) => JSON.parse(body))
+      .toSorted((a, b) => a.sequence - b.sequence);
+    assert.deepEqual(
+      bodies.map(({ type }) => type),
+      ['product.created', 'product.updated', 'inventory.low', 'product.deleted'],
+    );
+    const [created, updated, low, deleted] = bodies;
+    assert.deepEqual(created.data, product);
+    assert.deepEqual(
+      { price: updated.data.price, changed: updated.data.changed },
+      { price: '20.00', changed: ['price'] },
+    );
+    const { adjustmentId, ...level } = low.data;
+    assert.deepEqual(level, { productId: product.id, name: 'Mug', inventory: 7, previous: 12, threshold: 10 });
+    assert.match(adjustmentId, /^adj_/);
+    assert.deepEqual(deleted.data, { id: product.id, slug: product.slug });
+    for (const one of bodies) assert.equal(one.timestamp, new Date(store.now()).toISOString());
+  });
+
+  test('a test event reaches its webhook only, whatever the webhook subscribes to; after a rotation both secrets sign', async () => {
+    const shop = await store.shop();
+    const webhook = await create(shop, { url: `${receiver.url}/tested`, events: ['product.deleted'] });
+    await create(shop, { url: `${receiver.url}/untested` });
+    const rotated = (await shop.ok('POST', `/webhooks/${webhook.id}/rotate-secret`)).data;
+    assert.notEqual(rotated.secret, webhook.secret);
+    assert.equal(Date.parse(rotated.previousSecretExpiresAt), store.now() + 24 * HOUR_MS);
+    const sent = (await shop.ok('POST', `/webhooks/${webhook.id}/test`)).data;
+    assert.equal(sent.type, 'webhook.test');
+    await until(() => receivedAt('/hook/tested').length === 1, LIMIT_MS, 'the test event has not arrived');
+    const [request] = receivedAt('/hook/tested');
+    assert.ok(request && isSignedWith(request, webhook.secret) && isSignedWith(request, rotated.secret));
+    assert.equal(request.headers['webhook-id'], sent.eventId);
+    assert.equal(receivedAt('/hook/untested').length, 0);
+  });
+
+  test('the log lists every delivery, by page and by state; a redelivery has the same id', async () => {
+    const shop = await store.shop();
+    const webhook = await create(shop, { url: `${receiver.url}/logged` });
+    for (let n = 0; n < 5; n += 1) await shop.product();
+    const inState = async (state: string) => (await readDeliveries(shop, webhook.id, `?state=${state}`)).length;
+    await until(async () => (await inState('delivered')) === 5, LIMIT_MS, 'not everything is delivered');
+    const all = await readDeliveries(shop, webhook.id);
+    assert.deepEqual(await shop.walk(`/webhooks/${webhook.id}/deliveries?limit=2`), all);
+    assert.equal(await inState('dead'), 0);
+    const { attempts, lastStatus, nextAttemptAt, eventId, id } = all[0];
+    assert.deepEqual({ attempts, lastStatus, nextAttemptAt }, { attempts: 1, lastStatus: 204, nextAttemptAt: null });
+
+    const page = await shop.ok('GET', `/webhooks/${webhook.id}/deliveries?limit=2`);
+    const other = await create(shop);
+    const crossed = await shop.send('GET', `/webhooks/${other.id}/deliveries?cursor=${page.pagination.nextCursor}`);
+    assert.equal(crossed.status, 400);
+
+    assert.equal((await shop.ok('POST', `/webhooks/${webhook.id}/deliveries/${id}/redeliver`)).data.state, 'pending');
+    await until(() => receivedAt('/hook/logged').length === 6, LIMIT_MS, 'the delivery was not sent again');
+    assert.equal(receivedAt('/hook/logged').filter(({ headers }) => headers['webhook-id'] === eventId).length, 2);
+    for (const unknown of ['dlv_0', 'dlv_999999999', 'nonsense', '1']) {
+      const path = `/webhooks/${webhook.id}/deliveries/${unknown}/redeliver`;
+      assert.equal((await shop.send('POST', path)).status, 404);
+    }
+  });
+
+  test('a webhook that responds with 410 is disabled with a reason; enabled again, it recovers what it missed', async () => {
+    const shop = await store.shop();
+    const webhook = await create(shop, { url: `${receiver.url}/gone` });
+    const read = async () => (await shop.ok('GET', `/webhooks/${webhook.id}`)).data;
+    receiver.answer = answerWith(410);
+    await shop.product();
+    await until(async () => !(await read()).enabled, LIMIT_MS, 'the webhook was not disabled');
+    receiver.answer = answerWith(204);
+    const { disabledReason, disabledAt } = await read();
+    assert.match(disabledReason, /410/);
+    for (const action of ['test', 'recover']) {
+      const body = { since: disabledAt };
+      const answer = await shop.send('POST', `/webhooks/${webhook.id}/${action}`, { body });
+      assert.equal(answer.status, 400, answer.text);
+    }
+    store.advance(SECOND_MS);
+    await shop.product();
+    const { data } = await shop.ok('PUT', `/webhooks/${webhook.id}`, { enabled: true });
+    assert.deepEqual(
+      { enabled: data.enabled, reason: data.disabledReason, at: data.disabledAt, failing: data.failingSince },
+      { enabled: true, reason: null, at: null, failing: null },
+    );
+    const recovered = await shop.ok('POST', `/webhooks/${webhook.id}/recover`, { since: disabledAt });
+    assert.equal(recovered.data.hasMore, false);
+    const arrived = () => new Set(receivedAt('/hook/gone').map(({ headers }) => headers['webhook-id'])).size;
+    await until(() => arrived() === 2, LIMIT_MS, 'the events were not recovered');
+    const states = async () => (await readDeliveries(shop, webhook.id)).map(({ state }) => state);
+    await until(
+      async () => (await states()).every((state) => state === 'delivered'),
+      LIMIT_MS,
+      'not everything is delivered',
+    );
+  });
+
+  test('the operator lists deliveries, and retries those that are dead', async () => {
+    const shop = await store.shop();
+    const webhook = await create(shop, { url: `${receiver.url}/operated` });
+    await shop.product();
+    await until(() => receivedAt('/hook/operated').length === 1, LIMIT_MS, 'nothing has arrived');
+    // Over the local socket, as the command sends it.
+    const operate = async (operation: string, input: Record<string, unknown>) => {
+      const { body } = await store.service.operate(operation, input);
+      return body.result ?? body.mistake.message;
+    };
+    const listed = () => operate('webhooks.list', { shop: shop.name, state: 'dead' });
+    assert.deepEqual(await listed(), []);
+    await until(
+      async () => (await readDeliveries(shop, webhook.id))[0].state === 'delivered',
+      LIMIT_MS,
+      'the delivery is not recorded',
+    );
+    await store.query(`update main.delivery set state = 'dead' where webhook_id = $1`, [webhook.id]);
+    const [{ id, url, state }] = await listed();
+    assert.deepEqual({ url, state }, { url: `${receiver.url}/operated`, state: 'dead' });
+    assert.deepEqual(await operate('webhooks.retry', { ids: [id, 'dlv_999999999'] }), {
+      due: [id],
+      skipped: ['dlv_999999999'],
+      hasMore: false,
+    });
+    await until(() => receivedAt('/hook/operated').length === 2, LIMIT_MS, 'the delivery was not sent again');
+    await until(
+      async () => (await readDeliveries(shop, webhook.id))[0].state === 'delivered',
+      LIMIT_MS,
+      'the delivery is not recorded',
+    );
+    await store.query(`update main.delivery set state = 'dead' where webhook_id = $1`, [webhook.id]);
+    const retried = await operate('webhooks.retry', { dead: true, shop: shop.name });
+    assert.deepEqual(retried, { due: [id], skipped: [], hasMore: false });
+    assert.match(await operate('webhooks.list', { state: 'lost' }), /must be one of/);
+    assert.match(await operate('webhooks.retry', { ids: ['x'] }), /is not a delivery id/);
+    assert.match(await operate('webhooks.list', { shop: 'nobody' }), /no shop named/);
+  });
+}

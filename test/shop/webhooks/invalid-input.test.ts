@@ -1,0 +1,76 @@
+// Invalid bodies and parameters of /api/v1/webhooks: each is a 400 that names the field, and stores nothing.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { forEachStore } from '../../support/service/shop.ts';
+
+const PUBLIC_URL = 'https://hooks.example.com/mercat';
+
+forEachStore('invalid webhooks', (store) => {
+  test('an invalid body is a 400 that names the field, and stores nothing', async () => {
+    const shop = await store.shop();
+    const invalid: [unknown, string][] = [
+      [undefined, ''],
+      [{}, 'url'],
+      [{ url: null }, 'url'],
+      [{ url: 'https://a:b@example.com/' }, 'url'],
+      [{ url: `https://example.com/${'a'.repeat(2_048)}` }, 'url'],
+      [{ url: PUBLIC_URL, events: [] }, 'events'],
+      [{ url: PUBLIC_URL, events: ['*'] }, 'events'],
+      [{ url: PUBLIC_URL, events: ['product.created', 'order.paid'] }, 'events'],
+      [{ url: PUBLIC_URL, description: 'x'.repeat(501) }, 'description'],
+      [{ url: PUBLIC_URL, enabled: true }, 'enabled'],
+      [`{"url":"${PUBLIC_URL}","__proto__":{}}`, '__proto__'],
+      ['{', ''],
+    ];
+    for (const [body, path] of invalid) {
+      const answer = await shop.send('POST', '/webhooks', body === undefined ? {} : { body });
+      assert.equal(answer.status, 400, JSON.stringify(body));
+      assert.equal(answer.body.error.message, 'Invalid webhook payload');
+      assert.equal(answer.body.error.details[0].path, path, JSON.stringify(body));
+    }
+    assert.equal((await shop.ok('GET', '/webhooks')).count, 0);
+
+    const { id } = (await shop.ok('POST', '/webhooks', { url: PUBLIC_URL, description: 'x'.repeat(500) }, 201)).data;
+    for (const body of [{ url: null }, { events: null }, { enabled: 'yes' }, { enabled: 0 }, { nonsense: 1 }]) {
+      assert.equal((await shop.send('PUT', `/webhooks/${id}`, { body })).status, 400, JSON.stringify(body));
+    }
+    const unknownFields = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
+    for (const [method, path] of [
+      ['POST', '/webhooks'],
+      ['PUT', `/webhooks/${id}`],
+      ['POST', `/webhooks/${id}/recover`],
+    ] as const) {
+      const answer = await shop.send(method, path, { body: unknownFields });
+      assert.equal(answer.status, 400);
+      assert.ok(answer.text.length < 10_000, 'the response names only the first of thousands of errors');
+      const unreadable = await shop.send(method, path, { body: '{' });
+      assert.deepEqual([unreadable.status, unreadable.body.error.message], [400, 'Invalid webhook payload']);
+    }
+    for (const since of [
+      undefined,
+      null,
+      5,
+      '',
+      'yesterday',
+      '2026-01-01',
+      '2026-01-01T00:00:00',
+      '2026-13-01T00:00:00Z',
+      '2026-02-30T00:00:00Z',
+    ]) {
+      const answer = await shop.send('POST', `/webhooks/${id}/recover`, { body: { since } });
+      assert.equal(answer.status, 400, String(since));
+    }
+    for (const query of [
+      'limit=0',
+      'limit=101',
+      'limit=x',
+      'state=lost',
+      'cursor=',
+      'cursor=abc',
+      'state=dead&state=dead',
+    ]) {
+      assert.equal((await shop.send('GET', `/webhooks/${id}/deliveries?${query}`)).status, 400, query);
+    }
+  });
+});
