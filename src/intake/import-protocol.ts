@@ -1,5 +1,5 @@
-// What goes over the wire between a command and a running server, for both ends: the query of the request, and the events
-// of the answer, one JSON object a line. The request's body is the file as it is.
+// The request and response of an import, for the server and for its socket client. The query holds the options, the body is the
+// file as it is, and the response is one JSON event on each line.
 
 import { OperatorError, ServiceError } from '../core/errors.ts';
 import { parseCsvMap } from './csv/column-map.ts';
@@ -9,7 +9,7 @@ import type { ImportSummary } from './import-summary.ts';
 
 export const RECORDS_PATH = '/intake/v1/records';
 
-/** The last line of an answer is `done` or `error`; without one, the server went away. */
+/** The last event of a response is `done` or `error`. A response without either was cut off. */
 export type ResponseEvent =
   | ImportEvent
   | ({ event: 'done' } & ImportSummary)
@@ -17,21 +17,23 @@ export type ResponseEvent =
 
 export type RequestOptions = Pick<ImportOptions, 'format' | 'map' | 'dryRun'>;
 
-/** What fits into a request line of Node's HTTP server together with its headers. */
-const MAP_SIZE_MAX = 12 * 1024;
+/** Request line and headers together must fit into the 16 KiB that Node's HTTP server accepts. */
+const TARGET_SIZE_MAX = 12 * 1024;
 
 export function toRequestTarget({ format, map, dryRun }: RequestOptions): string {
   const query = new URLSearchParams({ format });
   if (dryRun) query.set('dryRun', 'true');
   if (map) query.set('map', JSON.stringify(map));
   const target = `${RECORDS_PATH}?${query.toString()}`;
-  if (target.length > MAP_SIZE_MAX) {
-    throw new OperatorError(`the column map is too long: ${target.length} bytes, where ${MAP_SIZE_MAX} are the limit`);
+  if (target.length > TARGET_SIZE_MAX) {
+    throw new OperatorError(
+      `the column map is too long: the request has ${target.length} bytes, the limit is ${TARGET_SIZE_MAX}`,
+    );
   }
   return target;
 }
 
-/** Reads the query of a request. Throws a ServiceError that names what is wrong with it. */
+/** Parses the query of a request. Throws a ServiceError that names the parameter that is wrong. */
 export function parseRequestQuery(query: unknown): RequestOptions {
   const { format = 'ndjson', dryRun = 'false', map, ...rest } = query as Record<string, unknown>;
   const [unknown] = Object.keys(rest);

@@ -1,4 +1,4 @@
-// /intake/v1/orders: signed orders come in, are looked up, explained and cancelled.
+// The routes of /intake/v1/orders: submit, read, explain and cancel signed orders.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
@@ -6,6 +6,7 @@ import type { StoredOrder } from '../../orders/queries/stored-orders.ts';
 import { isStorable } from '../../core/text.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
+import type { OffChainCancel } from '../../orders/cancel.ts';
 import { cancelOrder } from '../../orders/cancel.ts';
 import { explainOrder } from '../../orders/explain.ts';
 import { submitOrder } from '../../orders/submit.ts';
@@ -18,7 +19,7 @@ import type { IntakeContext, IntakeAccess } from './access.ts';
 import { ordersOf } from './access.ts';
 import { withRejections } from './rejections.ts';
 import { intakeResponses } from './schemas.ts';
-import type { WireOrderAnswer } from './shapes.ts';
+import type { WireOrderResponse } from './shapes.ts';
 import { toWireExplanation, toWireOrder } from './shapes.ts';
 
 const PATH = '/intake/v1/orders';
@@ -35,7 +36,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
         operationId: 'submitOrder',
         summary: 'List a signed order',
         description:
-          'Takes a signed Seaport order into the own book, or refuses it with the code of the first check that it does not pass. Scope `orders:write`.',
+          'Stores a signed Seaport order and lists it, or rejects it with the code of the first check that fails. Scope `orders:write`.',
         tags,
         body: ref('OrderSubmission'),
         response: intakeResponses(201, ref('OrderAnswer'), 409, 422),
@@ -44,11 +45,11 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
     withRejections(async (request, reply) => {
       const submission = readSubmission(context, bodyOf(request).value);
       const { orderId } = await submitOrder(ordersOf(context), submission);
-      const answer = await wordOrder(context, await findStoredOrder(context.orders.main, orderId));
+      const body = await toOrderResponse(context, await findStoredOrder(context.orders.main, orderId));
       return reply
         .code(201)
         .header('location', `${PATH}/${encodeURIComponent(orderId)}`)
-        .send(answer);
+        .send(body);
     }),
   );
   app.get(
@@ -58,13 +59,13 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
       schema: {
         operationId: 'getOrder',
         summary: 'Read an order',
-        description: 'An order of the own book, whatever became of it. Scope `orders:write` or `intake:write`.',
+        description: 'An order of this service, whatever its status. Scope `orders:write` or `intake:write`.',
         tags,
         params,
         response: intakeResponses(200, ref('OrderAnswer'), 404),
       },
     },
-    async (request) => wordOrder(context, await findStoredOrder(ordersOf(context).main, idOf(request))),
+    async (request) => toOrderResponse(context, await findStoredOrder(ordersOf(context).main, idOf(request))),
   );
   app.get(
     `${ONE_PATH}/explain`,
@@ -74,7 +75,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
         operationId: 'explainOrder',
         summary: 'Explain the state of an order',
         description:
-          'Every check, event and transition with block, transaction and log index, and the status that follows. Scope `orders:write` or `intake:write`.',
+          'Every check, event and transition with block, transaction and log index, and the status that follows from them. Scope `orders:write` or `intake:write`.',
         tags,
         params,
         response: intakeResponses(200, ref('OrderExplanation'), 404),
@@ -99,7 +100,7 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, access: In
         operationId: 'cancelOrder',
         summary: 'Cancel an order without a transaction',
         description:
-          "By its offerer's signature (scope `orders:write`), or by the operator's word (scope `intake:write`). A second cancel changes nothing.",
+          "By its offerer's signature (scope `orders:write`), or by the operator without one (scope `intake:write`). A second cancel changes nothing.",
         tags,
         params,
         body: ref('OrderCancel'),
@@ -111,32 +112,30 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, access: In
         const { signature } = readFields(bodyOf(request).value ?? {}, ['signature']);
         const isOperator = access.scopesOf(request).has('intake:write');
         if (signature === undefined && !isOperator) throw lacksScope('intake:write');
-        const by =
-          signature === undefined
-            ? { cancelledBy: 'operator' as const }
-            : { cancelledBy: 'offerer' as const, signature };
-        return wordOrder(context, await cancelOrder(ordersOf(context), idOf(request), by));
+        const cancel: OffChainCancel =
+          signature === undefined ? { cancelledBy: 'operator' } : { cancelledBy: 'offerer', signature };
+        return toOrderResponse(context, await cancelOrder(ordersOf(context), idOf(request), cancel));
       },
       { ended: 409 },
     ),
   );
 }
 
-/** Text that no database takes is no id of an order. */
+/** The order id of the path. Text that no database can store is not an id. */
 function idOf(request: FastifyRequest): string {
   const { orderId } = request.params as { orderId: string };
   if (!isStorable(orderId)) throw notFound();
   return orderId;
 }
 
-async function wordOrder(context: IntakeContext, order: StoredOrder | null): Promise<WireOrderAnswer> {
+async function toOrderResponse(context: IntakeContext, order: StoredOrder | null): Promise<WireOrderResponse> {
   const chain = order && context.orders.chains.get(order.chain);
   if (!order || !chain) throw notFound();
   return toWireOrder(order, chain, await readPriceContext(context.market));
 }
 
 function notFound(): ServiceError {
-  return new ServiceError('not_found', 'There is no order of that id');
+  return new ServiceError('not_found', 'There is no order with this id');
 }
 
 function readSubmission(context: IntakeContext, body: unknown) {
@@ -146,14 +145,14 @@ function readSubmission(context: IntakeContext, body: unknown) {
   const chain = typeof id === 'string' ? chains.get(id) : undefined;
   if (!chain) throw badRequest({ path: 'chain', message: `must be one of ${[...chains.keys()].join(', ')}` });
   if (protocolAddress !== null && typeof protocolAddress !== 'string') {
-    throw badRequest({ path: 'protocolAddress', message: 'must be text' });
+    throw badRequest({ path: 'protocolAddress', message: 'must be a string or null' });
   }
   return { chain, protocolAddress, order: { parameters, signature } };
 }
 
-const NAME_SHOWN_MAX = 60;
+const FIELD_NAME_SHOWN_MAX = 60;
 
-/** The fields of a JSON object that has no others. */
+/** The fields of a JSON object. A field that is not in `known` is an error. */
 function readFields(value: unknown, known: readonly string[], path = ''): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value.constructor !== Object) {
     throw badRequest({ path, message: 'must be a JSON object' });
@@ -161,8 +160,8 @@ function readFields(value: unknown, known: readonly string[], path = ''): Record
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return value as Record<string, unknown>;
   throw badRequest({
-    path: [path, unknown.slice(0, NAME_SHOWN_MAX)].filter(Boolean).join('.'),
-    message: 'is no field of this',
+    path: [path, unknown.slice(0, FIELD_NAME_SHOWN_MAX)].filter(Boolean).join('.'),
+    message: `is not a known field; known are ${known.join(', ')}`,
   });
 }
 

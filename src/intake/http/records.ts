@@ -1,5 +1,4 @@
-// POST /intake/v1/records: a file of records streams in, and what becomes of it streams out, one JSON event a line. Who may
-// do this is decided by the door that it is mounted behind.
+// POST /intake/v1/records: imports a stream of records, and reports the result in a stream of JSON events, one on each line.
 
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -14,19 +13,19 @@ import { parseRequestQuery, RECORDS_PATH } from '../import-protocol.ts';
 import type { IntakeAccess } from './access.ts';
 import { intakeResponses } from './schemas.ts';
 
-/** A client that does not read its answer for this long is taken for dead. */
-const READ_WAIT_MAX_MS = 60_000;
-/** How long a client may go on sending after it was told that the import has failed. */
-const FAREWELL_MAX_MS = 5_000;
+/** The import is stopped when its client does not read the response for this long. */
+const READ_TIMEOUT_MS = 60_000;
+/** How long the rest of the request is read after the import has ended early. */
+const DRAIN_TIMEOUT_MS = 5_000;
 
 export function registerRecordRoutes(app: FastifyInstance, context: ImportContext, access: IntakeAccess): void {
-  const running = new Map<AbortController, Promise<void>>();
+  const running = new Map<ImportStream, Promise<void>>();
   app.addHook('preClose', async () => {
-    for (const controller of running.keys()) controller.abort(new Error('the server is stopping'));
+    for (const stream of running.keys()) stream.abort(new Error('the server is stopping'));
     await Promise.allSettled(running.values());
   });
   app.register((scope, _options, done) => {
-    // The body is a stream of any type: it is read as it comes, never parsed here.
+    // The body has any content type, and is read as a stream.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     const routeOptions = {
@@ -37,18 +36,11 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
     scope.post(RECORDS_PATH, routeOptions, async (request, reply) => {
       const options = parseRequestQuery(toPlainQuery(request.query));
       reply.hijack();
-      const controller = new AbortController();
-      const { recordsBytesMax: bytesMax } = access;
+      const stream = new ImportStream(request.raw, reply.raw);
       const importer = access.importerOf(request);
-      const work = serve(context, {
-        request: request.raw,
-        response: reply.raw,
-        options: { ...options, importer },
-        controller,
-        bytesMax,
-      });
-      running.set(controller, work);
-      await work.finally(() => running.delete(controller));
+      const work = stream.run(context, { ...options, importer }, access.recordsBytesMax);
+      running.set(stream, work);
+      await work.finally(() => running.delete(stream));
     });
     done();
   });
@@ -58,73 +50,107 @@ const DOCUMENTED = {
   operationId: 'importRecords',
   summary: 'Import records',
   description:
-    'Newline-delimited JSON, or CSV with a column map, of at most 64 MiB. What becomes of it is answered as it happens, one JSON event a line: `refused` with the line and the reason, `progress`, and at the end `done` with the counts or `error`. A status of 200 only says that the stream began. Scope `intake:write`.',
+    'The body is newline-delimited JSON, or CSV with a column map, of at most 64 MiB. The response is a stream of JSON events, one on each line: `refused` with the line and the reason of each rejected record, `progress` after each batch, and at the end `done` with the counts, or `error`. Status 200 means only that the import has begun. Scope `intake:write`.',
   tags: ['Records'],
   consumes: ['application/x-ndjson', 'text/csv'],
   querystring: Type.Object({
     format: Type.Optional(
-      Type.String({ enum: ['ndjson', 'csv'], default: 'ndjson', description: 'What the body is written in.' }),
+      Type.String({ enum: ['ndjson', 'csv'], default: 'ndjson', description: 'The format of the body.' }),
     ),
     dryRun: Type.Optional(
-      Type.String({ enum: ['true', 'false'], default: 'false', description: 'Check everything, keep nothing.' }),
+      Type.String({ enum: ['true', 'false'], default: 'false', description: 'Import everything and roll it back.' }),
     ),
-    map: Type.Optional(Type.String({ description: 'Which column is which field, as JSON: needed for CSV.' })),
+    map: Type.Optional(Type.String({ description: 'The column map as JSON: required for CSV.' })),
   }),
   response: intakeResponses(200, {
-    description: 'One event a line.',
+    description: 'JSON events, one on each line.',
     content: { 'application/x-ndjson': { schema: { type: 'string' } } },
   }),
 };
 
-/** The public server keeps every value of a parameter; here each has one. */
+/** The public server keeps all values of a parameter; here each parameter has one value. */
 function toPlainQuery(query: unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query as Record<string, unknown>).map(([name, value]) => {
       if (!Array.isArray(value)) return [name, value];
       if (value.length !== 1 || value[0] === null) {
-        throw new ServiceError('bad_request', `${name}: must be given once, as well-formed text`);
+        throw new ServiceError('bad_request', `${name}: must be given once, as valid UTF-8`);
       }
       return [name, value[0] as string];
     }),
   );
 }
 
-type Exchange = {
-  request: IncomingMessage;
-  response: ServerResponse;
-  options: RequestOptions & { importer: Importer };
-  controller: AbortController;
-  bytesMax: number;
-};
+/** One import over HTTP: the request's body goes in, events go out in the response. */
+class ImportStream {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #controller = new AbortController();
 
-async function serve(context: ImportContext, exchange: Exchange): Promise<void> {
-  try {
-    await answer(context, exchange);
-  } finally {
-    await sayFarewell(exchange);
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request;
+    this.#response = response;
   }
-}
 
-/** Imports the body and writes the events: the answer itself says what went wrong. */
-async function answer(context: ImportContext, exchange: Exchange): Promise<void> {
-  const { request, response, options, controller, bytesMax } = exchange;
-  const leave = () => controller.abort(new Error('the client went away'));
-  response.once('close', leave).on('error', leave);
-  request.on('error', leave);
-  response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
-  response.flushHeaders();
-  const send = (event: ResponseEvent) => write(response, event, controller);
-  try {
-    // Left open when the import stops early: its socket still has to carry the answer.
-    const body = limitSize({ [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) }, bytesMax);
-    const summary = await importRecords(context, body, { ...options, signal: controller.signal, onEvent: send });
-    await send({ event: 'done', ...summary });
-  } catch (error) {
-    if (!(error instanceof ImportFailure)) throw error;
-    const reason = describeError(error.cause);
-    await send({ event: 'error', message: error.message, reason, summary: error.summary });
-  } finally {
-    response.off('close', leave);
+  /** Stops the import after the batch that is being ingested; the response reports the reason. */
+  abort(reason: Error): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Resolves when the response has ended. */
+  async run(context: ImportContext, options: RequestOptions & { importer: Importer }, bytesMax: number): Promise<void> {
+    const onDisconnect = () => this.abort(new Error('the client closed the connection'));
+    this.#response.once('close', onDisconnect).on('error', onDisconnect);
+    this.#request.on('error', onDisconnect);
+    this.#response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+    this.#response.flushHeaders();
+    try {
+      await this.#import(context, options, bytesMax);
+    } finally {
+      this.#response.off('close', onDisconnect);
+      await this.#end();
+    }
+  }
+
+  async #import(
+    context: ImportContext,
+    options: RequestOptions & { importer: Importer },
+    bytesMax: number,
+  ): Promise<void> {
+    const onEvent = (event: ResponseEvent) => this.#send(event);
+    try {
+      const body = limitSize(this.#body(), bytesMax);
+      const summary = await importRecords(context, body, { ...options, signal: this.#controller.signal, onEvent });
+      await this.#send({ event: 'done', ...summary });
+    } catch (error) {
+      if (!(error instanceof ImportFailure)) throw error;
+      const reason = describeError(error.cause);
+      await this.#send({ event: 'error', message: error.message, reason, summary: error.summary });
+    }
+  }
+
+  /** The request's body. When the import stops early, the request stays open: its socket still carries the response. */
+  #body(): AsyncIterable<Uint8Array> {
+    return { [Symbol.asyncIterator]: () => this.#request.iterator({ destroyOnReturn: false }) };
+  }
+
+  /** Sends one event; waits while the client does not read. */
+  async #send(event: ResponseEvent): Promise<void> {
+    if (this.#response.destroyed || this.#response.write(`${JSON.stringify(event)}\n`)) return;
+    if (await happensWithin(READ_TIMEOUT_MS, this.#response, ['drain', 'close', 'error'])) return;
+    this.abort(new Error('the client does not read the response'));
+    this.#response.destroy();
+  }
+
+  /** Reads the rest of the request, then ends the response. Closing a socket with unread bytes would discard sent events. */
+  async #end(): Promise<void> {
+    if (!this.#request.readableEnded && !this.#request.destroyed) {
+      const ended = happensWithin(DRAIN_TIMEOUT_MS, this.#request, ['end', 'close']);
+      // An import that stopped in the middle of a read has left a listener that would keep the stream paused.
+      this.#request.removeAllListeners('readable').resume();
+      await ended;
+    }
+    this.#response.end();
   }
 }
 
@@ -137,35 +163,16 @@ async function* limitSize(chunks: AsyncIterable<Uint8Array>, bytesMax: number): 
   }
 }
 
-/** Writes one event, and waits where the client is slow to read. */
-async function write(response: ServerResponse, event: ResponseEvent, controller: AbortController): Promise<void> {
-  if (response.destroyed || response.write(`${JSON.stringify(event)}\n`)) return;
-  if (await happens(response, ['drain', 'close', 'error'], READ_WAIT_MAX_MS)) return;
-  controller.abort(new Error('the client does not read its answer'));
-  response.destroy();
-}
-
-/** Ends the answer when the client has stopped sending: a socket closed on unread bytes would lose what it was told. */
-async function sayFarewell({ request, response }: Exchange): Promise<void> {
-  if (!request.readableEnded && !request.destroyed) {
-    const ended = happens(request, ['end', 'close'], FAREWELL_MAX_MS);
-    // The import may have left in the middle of a read, which would hold the bytes back for ever.
-    request.removeAllListeners('readable').resume();
-    await ended;
-  }
-  response.end();
-}
-
-/** Resolves when one of the events happens, or with false when none does in time. */
-function happens(emitter: EventEmitter, events: readonly string[], limitMs: number): Promise<boolean> {
+/** Resolves with true when one of the events happens, or with false after `limitMs`. */
+function happensWithin(limitMs: number, emitter: EventEmitter, events: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (happened: boolean) => {
       clearTimeout(timer);
-      for (const event of events) emitter.off(event, happen);
+      for (const event of events) emitter.off(event, onEvent);
       resolve(happened);
     };
-    const happen = () => finish(true);
+    const onEvent = () => finish(true);
     const timer = setTimeout(() => finish(false), limitMs);
-    for (const event of events) emitter.once(event, happen);
+    for (const event of events) emitter.once(event, onEvent);
   });
 }

@@ -1,4 +1,4 @@
-// The one map from why an order is refused to a status. The code itself is what callers read: docs/orders.md lists them.
+// The HTTP status of each code with which an order is rejected. docs/orders.md lists the codes for clients.
 
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { OrderRejectionCode } from '../../orders/rejection.ts';
@@ -33,10 +33,10 @@ const STATUS_BY_CODE: Record<OrderRejectionCode, number> = {
 
 export const REJECTION_CODES = Object.keys(STATUS_BY_CODE) as OrderRejectionCode[];
 
-/** Seconds after which a chain that was away may be asked again. */
+/** Seconds after which a client may submit again, when the chain did not answer. */
 const RETRY_AFTER_S = 2;
 
-/** A handler whose refusals of orders are answered. `ended`: the status for an order of the book that has ended. */
+/** A handler that responds to OrderRejected with its status. `ended`: the status for an order that was filled or has expired. */
 export function withRejections(
   handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   { ended = 422 }: { ended?: number } = {},

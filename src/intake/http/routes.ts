@@ -1,4 +1,4 @@
-// The intake interface: all its routes, on the public server behind keys, and on the local socket for the operator.
+// Registers the intake interface: on the public server with API keys, and on the local socket for the operator.
 
 import type { FastifyInstance } from 'fastify';
 import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
@@ -13,22 +13,22 @@ export const INTAKE_PREFIX = '/intake/v1';
 
 const DOCUMENT = {
   title: 'Mercat intake interface',
-  description: `Signed orders and records of any kind come in, with an API key as a bearer token. Scopes: ${INTAKE_SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
+  description: `Submits signed orders and imports records of any kind, with an API key as a bearer token. Scopes: ${INTAKE_SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
   tags: [
-    { name: 'Orders', description: 'Signed orders of the own book.' },
+    { name: 'Orders', description: 'Signed orders of this service.' },
     { name: 'Records', description: 'Newline-delimited records, as `mercat import` reads them.' },
   ],
   keyed: true,
 };
 
-/** Registers the interface in the scope that it is given. `baseUrl` null: nobody reads its document there. */
+/** Registers the routes in a scope of the server. `baseUrl` null: without an OpenAPI document. */
 export async function registerIntake(
   app: FastifyInstance,
   context: IntakeContext,
   { access, baseUrl }: { access: IntakeAccess; baseUrl: (() => string) | null },
 ): Promise<void> {
   for (const schema of INTAKE_SCHEMAS) app.addSchema(schema);
-  // Bodies and queries are read by their routes: schemas cannot read numbers as text.
+  // The routes check bodies and queries themselves: schemas cannot read JSON numbers as text.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   readJsonBodies(app);

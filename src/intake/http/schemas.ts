@@ -1,4 +1,4 @@
-// The wire shapes of the intake: what is sent, what is answered, and every code with which an order can be refused.
+// The JSON schemas of the intake: request and response bodies, and every error code.
 
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
@@ -27,23 +27,26 @@ const seaportOrder = Type.Object(
         additionalProperties: true,
       },
     ),
-    signature: Type.String({ pattern: '^0x([0-9a-fA-F]{2})+$', description: 'The signature, of any form.' }),
+    signature: Type.String({
+      pattern: '^0x([0-9a-fA-F]{2})+$',
+      description: 'The signature: 65 or 64 bytes, of one order or of a bulk order, or of a contract (ERC-1271).',
+    }),
   },
   { description: 'A signed Seaport order.', ...closed },
 );
 
 export const OrderSubmissionSchema = Type.Object(
   {
-    chain: Type.String({ description: 'The chain that the order is for.' }),
+    chain: Type.String({ description: 'The chain of the order.' }),
     protocolAddress: Type.Optional(
       typeOrNull<string>(
         'string',
-        'The deployment of Seaport that it was signed for; without it, each known one is tried.',
+        'The deployment of Seaport that the order was signed for; without it, each known deployment is tried.',
       ),
     ),
     order: seaportOrder,
   },
-  { $id: 'OrderSubmission', title: 'OrderSubmission', description: 'A signed order to be listed.', ...closed },
+  { $id: 'OrderSubmission', title: 'OrderSubmission', description: 'A signed order to list.', ...closed },
 );
 
 export const OrderCancelSchema = Type.Object(
@@ -52,38 +55,38 @@ export const OrderCancelSchema = Type.Object(
       Type.String({
         pattern: '^0x([0-9a-fA-F]{2})+$',
         description:
-          "The offerer's EIP-712 signature of `CancelOrder(bytes32 orderHash)` in the domain `{name: 'Mercat', version: '1', chainId}`. Without it: the operator's word, which needs the scope `intake:write`.",
+          "The offerer's EIP-712 signature of `CancelOrder(bytes32 orderHash)` in the domain `{name: 'Mercat', version: '1', chainId}`. Without a signature the operator cancels, which requires the scope `intake:write`.",
       }),
     ),
   },
-  { $id: 'OrderCancel', title: 'OrderCancel', description: 'Who takes the order back.', ...closed },
+  { $id: 'OrderCancel', title: 'OrderCancel', description: 'Who cancels the order.', ...closed },
 );
 
 const dormant = Type.Unsafe<'no-balance' | 'not-approved' | null>({
   type: ['string', 'null'],
   enum: ['no-balance', 'not-approved', null],
-  description: 'Why an active order cannot be filled now, and is hidden; null when it can.',
+  description: 'Why an active order cannot be filled now, and is not listed; null when it can be filled.',
 });
 
 export const SignedOrderSchema = Type.Object(
   {
     orderHash: hash('The EIP-712 struct hash of the order.'),
-    protocolAddress: address('The deployment of Seaport that it was signed for.'),
+    protocolAddress: address('The deployment of Seaport that the order was signed for.'),
     standard: Type.Unsafe<TokenStandard>({
       type: 'string',
       enum: ['erc721', 'erc1155'],
       description: 'Token standard.',
     }),
-    quantity: amount('Units offered; the price is for one.'),
+    quantity: amount('Units offered; the price is for one unit.'),
     filledQuantity: amount('Units filled so far.'),
     buyerTotal: Type.Unsafe<WirePrice | null>({
       anyOf: [{ $ref: 'Price#' }, { type: 'null' }],
       description:
-        'What a buyer pays for one unit in all, where the order carries fees; null: platform fee and royalty come on top.',
+        'What a buyer pays for one unit in all, when the order includes fees; null: platform fee and royalty are added to the price.',
     }),
-    counter: amount('The counter that it was signed with.'),
-    operator: address('Who has to be approved to move the token.'),
-    startsAt: dateTime('When it can be filled from.'),
+    counter: amount('The counter that the order was signed with.'),
+    operator: address('The account that must be approved to transfer the token.'),
+    startsAt: dateTime('When the order can first be filled.'),
     dormant,
     seaport: seaportOrder,
   },
@@ -91,7 +94,7 @@ export const SignedOrderSchema = Type.Object(
 );
 export type WireSignedOrder = Static<typeof SignedOrderSchema>;
 
-export const OrderAnswerSchema = Type.Object(
+export const OrderResponseSchema = Type.Object(
   {
     data: ref<WireMarketItem>('MarketItem'),
     order: Type.Unsafe<WireSignedOrder | null>({
@@ -99,10 +102,10 @@ export const OrderAnswerSchema = Type.Object(
       description: 'Null for an order that was imported without its signature.',
     }),
   },
-  { $id: 'OrderAnswer', title: 'OrderAnswer', description: 'An order of the own book.', ...closed },
+  { $id: 'OrderAnswer', title: 'OrderAnswer', description: 'An order of this service.', ...closed },
 );
 
-const tx = typeOrNull<string>('string', 'Transaction hash; null where there was none.');
+const tx = typeOrNull<string>('string', 'Transaction hash; null when there was no transaction.');
 const status = Type.String({ description: 'One of `active`, `filled`, `cancelled`, `expired`.' });
 
 export const ChainEventSchema = Type.Object(
@@ -112,39 +115,39 @@ export const ChainEventSchema = Type.Object(
     blockTime: dateTime('Time of the block.'),
     tx: Type.String({ description: 'Transaction hash.' }),
     logIndex: Type.Integer({ minimum: 0, description: 'Index of the log in its block.' }),
-    part: Type.Integer({ minimum: 0, description: 'Which of the facts that the log tells.' }),
+    part: Type.Integer({ minimum: 0, description: 'Index of the event among those of one log.' }),
     details: Type.Object(
       {},
-      { additionalProperties: true, description: 'The rest of the fact; wide numbers as text.' },
+      { additionalProperties: true, description: 'The other values of the event; large numbers as text.' },
     ),
   },
-  { $id: 'ChainEvent', title: 'ChainEvent', description: 'A fact that the chain told.', ...closed },
+  { $id: 'ChainEvent', title: 'ChainEvent', description: 'An event on the chain.', ...closed },
 );
 
 const explained = {
-  order: ref<Static<typeof OrderAnswerSchema>>('OrderAnswer'),
+  order: ref<Static<typeof OrderResponseSchema>>('OrderAnswer'),
   status,
   dormant,
   checks: Type.Array(
     Type.Object(
       {
-        check: Type.String({ description: 'What is asked.' }),
-        ok: typeOrNull<boolean>('boolean', 'Null: cannot be known here.'),
+        check: Type.String({ description: 'Name of the check.' }),
+        ok: typeOrNull<boolean>('boolean', 'Null: this service cannot know.'),
         detail: Type.String({ description: 'The evidence.' }),
       },
       closed,
     ),
-    { description: 'Everything that decides whether it can be filled, as it is now.' },
+    { description: 'Every check that decides whether the order can be filled now.' },
   ),
   transitions: Type.Array(
     Type.Object({ at: dateTime('When.'), to: status, because: Type.String({ description: 'Why.' }), tx }, closed),
-    { description: 'How it came to its state, oldest first.' },
+    { description: 'How the order came to its state, oldest first.' },
   ),
   cancel: Type.Unsafe<object | null>({
     anyOf: [
       Type.Object(
         {
-          word: Type.String({ description: '`offerer` or `operator`.' }),
+          word: Type.String({ description: 'Who cancelled: `offerer` or `operator`.' }),
           signature: typeOrNull<string>('string', "The offerer's signature."),
           createdAt: dateTime('When.'),
         },
@@ -152,13 +155,13 @@ const explained = {
       ),
       { type: 'null' },
     ],
-    description: 'The word by which it was cancelled without a transaction.',
+    description: 'The cancel without a transaction; null when there is none.',
   }),
   events: Type.Array(ref('ChainEvent'), {
-    description: "Of the order and its offerer's counter, in the order of the chain.",
+    description: "Events of the order and of its offerer's counter, in the order of the chain.",
   }),
   tokenEvents: Type.Array(ref('ChainEvent'), {
-    description: 'Of the token and its approvals, newest first, at most 50.',
+    description: 'Events of the token and its approvals, newest first, at most 50.',
   }),
   readTo: Type.Unsafe<object | null>({
     anyOf: [
@@ -172,9 +175,9 @@ const explained = {
       ),
       { type: 'null' },
     ],
-    description: 'How far the chain has been read; null where it is not followed.',
+    description: 'The last block of the chain that was read; null when the chain is not followed.',
   }),
-  endedAt: dateTimeOrNull('When it ended; null while active.'),
+  endedAt: dateTimeOrNull('When the order ended; null while active.'),
 };
 
 export const OrderExplanationSchema = Type.Object(
@@ -205,9 +208,9 @@ export const IntakeErrorSchema = Type.Object(
       {
         code: Type.String({
           enum: [...REQUEST_CODES, ...REJECTION_CODES],
-          description: 'What went wrong; for an order, the check that it does not pass.',
+          description: 'What went wrong; for an order, the check that failed.',
         }),
-        message: Type.String({ description: 'The same in words.' }),
+        message: Type.String({ description: 'What went wrong, in words.' }),
         details: Type.Optional(
           Type.Array(Type.Object({ path: Type.String(), message: Type.String() }, closed), {
             description: 'Which fields are wrong.',
@@ -217,7 +220,7 @@ export const IntakeErrorSchema = Type.Object(
       closed,
     ),
   },
-  { $id: 'Error', title: 'Error', description: 'The body of every answer that is not a success.', ...closed },
+  { $id: 'Error', title: 'Error', description: 'The body of every response that is not a success.', ...closed },
 );
 
 export const INTAKE_SCHEMAS: TSchema[] = [
@@ -226,22 +229,22 @@ export const INTAKE_SCHEMAS: TSchema[] = [
   OrderSubmissionSchema,
   OrderCancelSchema,
   SignedOrderSchema,
-  OrderAnswerSchema,
+  OrderResponseSchema,
   ChainEventSchema,
   OrderExplanationSchema,
   IntakeErrorSchema,
 ];
 
 const ERRORS: Record<number, string> = {
-  400: 'The request or the order cannot be read; `details` says which field.',
+  400: 'The request or the order is malformed; `details` names the field.',
   401: 'Missing or invalid API key.',
   403: 'The key lacks the scope.',
-  404: 'There is no order of that id.',
-  409: 'The order is in the book, or has ended.',
-  422: 'The order does not pass a check: `code` names it.',
+  404: 'There is no order with this id.',
+  409: 'The order is already stored, or has ended.',
+  422: 'A check of the order failed: `code` names it.',
   429: 'Rate limited.',
   500: 'Something went wrong inside the service.',
-  503: 'The database or the chain is away: try again after `Retry-After` seconds.',
+  503: 'The database or the chain does not answer: try again after `Retry-After` seconds.',
 };
 
 export const intakeResponses = createResponseTable({

@@ -1,4 +1,4 @@
-// From an order of the own book to what goes over the wire.
+// Converts orders of this service to the JSON of responses.
 
 import { toAssetNames } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
@@ -10,13 +10,13 @@ import type { WireMarketItem } from '../../market/http/market-item.ts';
 import type { PriceContext } from '../../market/http/price.ts';
 import type { WireExplanation, WireSignedOrder } from './schemas.ts';
 
-export type WireOrderAnswer = { data: WireMarketItem; order: WireSignedOrder | null };
+export type WireOrderResponse = { data: WireMarketItem; order: WireSignedOrder | null };
 
-export function toWireOrder(order: StoredOrder, chain: Chain, wording: PriceContext): WireOrderAnswer {
+export function toWireOrder(order: StoredOrder, chain: Chain, prices: PriceContext): WireOrderResponse {
   const { signed, seaport, expiresAt } = order;
-  const priceOf = (raw: bigint) => toPrice(raw, chain, wording.rates, wording.now);
-  // Reads look at the clock; the sweep that records an end only tidies.
-  const over = order.status === 'active' && expiresAt !== null && expiresAt <= wording.now;
+  const priceOf = (raw: bigint) => toPrice(raw, chain, prices.rates, prices.now);
+  // The stored status becomes `expired` only some time after the order expires.
+  const hasExpired = order.status === 'active' && expiresAt !== null && expiresAt <= prices.now;
   return {
     data: {
       chain: order.chain,
@@ -25,8 +25,8 @@ export function toWireOrder(order: StoredOrder, chain: Chain, wording: PriceCont
       price: priceOf(order.raw),
       seller: order.seller,
       buyer: null,
-      marketplace: wording.ownCode,
-      status: over ? 'expired' : order.status,
+      marketplace: prices.ownCode,
+      status: hasExpired ? 'expired' : order.status,
       expiresAt: toTimeOrNull(expiresAt),
       timestamp: toTime(order.createdAt),
       orderId: order.orderId,
@@ -43,18 +43,18 @@ export function toWireOrder(order: StoredOrder, chain: Chain, wording: PriceCont
         counter: signed.counter.toString(),
         operator: signed.operator,
         startsAt: toTime(signed.startsAt),
-        dormant: over ? null : order.dormant,
+        dormant: hasExpired ? null : order.dormant,
         seaport,
       },
   };
 }
 
-export function toWireExplanation(explanation: Explanation, chain: Chain, wording: PriceContext): WireExplanation {
+export function toWireExplanation(explanation: Explanation, chain: Chain, prices: PriceContext): WireExplanation {
   const { order, derived, cancel, readTo } = explanation;
-  const answer = toWireOrder(order, chain, wording);
+  const wireOrder = toWireOrder(order, chain, prices);
   return {
-    order: answer,
-    status: derived?.status ?? answer.data.status,
+    order: wireOrder,
+    status: derived?.status ?? wireOrder.data.status,
     dormant: derived ? derived.dormant : order.dormant,
     checks: explanation.checks,
     transitions: explanation.transitions.map((transition) => ({ ...transition, at: toTime(transition.at) })),
