@@ -1,4 +1,4 @@
-// One receiver that is dead, slow or swamped is its own trouble: deliveries to the others go on as if it were not there.
+// A receiver that is dead, slow or overloaded does not delay deliveries to other receivers.
 
 import assert from 'node:assert/strict';
 import { afterEach, before, beforeEach, test } from 'node:test';
@@ -36,13 +36,13 @@ forEachEngine('webhook isolation', (engine) => {
     await hanging.close();
   });
 
-  test('while one receiver hangs on its deliveries, all of another one arrive', async () => {
+  test('while one receiver does not respond, all deliveries to another one arrive', async () => {
     await subscribe(db, { shopId, url: hanging.url });
     await subscribe(db, { shopId, url: good.url });
     for (let n = 0; n < 40; n += 1) await record(db, shopId);
     const webhooks = startWorker({ main: db, periodMs: 50 });
     try {
-      await until(() => good.received.length === 40, LIMIT_MS, 'the good receiver was kept waiting');
+      await until(() => good.received.length === 40, LIMIT_MS, 'the good receiver had to wait');
       assert.ok(hanging.received.length <= DISPATCH_LIMITS.perWebhookMax, `${hanging.received.length} hang at once`);
     } finally {
       await hanging.close();
@@ -50,10 +50,10 @@ forEachEngine('webhook isolation', (engine) => {
     }
   });
 
-  test('a claim takes the first delivery of every subscription before the second of any', async () => {
-    await subscribe(db, { shopId, url: `${good.url}/swamped` });
+  test('a claim takes the first delivery of every webhook before the second of any', async () => {
+    await subscribe(db, { shopId, url: `${good.url}/overloaded` });
     for (let n = 0; n < 50; n += 1) await record(db, shopId);
-    // Fanned out before the others subscribe: all fifty are due before anything of theirs is.
+    // Fanned out before the others exist: all fifty are due before any delivery of the others.
     await makeDispatcher(db, { limits: { ...LIMITS, sendsMax: 0 } }).dispatch();
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const name of names) await subscribe(db, { shopId, url: `${good.url}/${name}`, now: NOW + 1 });
@@ -62,30 +62,30 @@ forEachEngine('webhook isolation', (engine) => {
     const dispatcher = makeDispatcher(db, { limits: { ...LIMITS, sendsMax } });
     dispatcher.clock.pass(1);
     assert.equal(await dispatcher.dispatch(), sendsMax);
-    await until(() => good.received.length === sendsMax, LIMIT_MS, 'the first turn was not sent');
+    await until(() => good.received.length === sendsMax, LIMIT_MS, 'the first deliveries were not sent');
     const first = good.received.map(({ path }) => path.replace('/hook/', ''));
-    assert.deepEqual(first.toSorted(), [...names, 'swamped']);
+    assert.deepEqual(first.toSorted(), [...names, 'overloaded']);
     await dispatcher.close();
   });
 
-  test('many dead receivers take only their share of the sends, and one place each', async () => {
+  test('many dead receivers get only their share of the sends, and one send each', async () => {
     for (let n = 0; n < 10; n += 1) await subscribe(db, { shopId, url: `${hanging.url}/${n}` });
     await db.query('update main.webhook set failing_since = $1', [new Date(NOW)]);
     for (let n = 0; n < 3; n += 1) await record(db, shopId);
     const dispatcher = makeDispatcher(db, { limits: LIMITS });
     assert.equal(await dispatcher.dispatch(), LIMITS.failingSendsMax);
-    assert.equal(await dispatcher.dispatch(), 0, 'their share is used up');
+    assert.equal(await dispatcher.dispatch(), 0, 'the share is used up');
     await subscribe(db, { shopId, url: good.url });
     await record(db, shopId);
-    assert.equal(await dispatcher.dispatch(), 1, 'a receiver that works has room');
-    await until(() => good.received.length === 1, LIMIT_MS, 'the good receiver was kept waiting');
-    const places = hanging.received.map(({ path }) => path);
-    assert.equal(new Set(places).size, places.length, 'one place each');
+    assert.equal(await dispatcher.dispatch(), 1, 'there is room for a receiver that works');
+    await until(() => good.received.length === 1, LIMIT_MS, 'the good receiver had to wait');
+    const paths = hanging.received.map(({ path }) => path);
+    assert.equal(new Set(paths).size, paths.length, 'one send each');
     await hanging.close();
     await dispatcher.close();
   });
 
-  test('no more is under way to one receiver than its share, however often the worker turns', async () => {
+  test('no more is sent to one receiver at a time than its share, however often the dispatcher runs', async () => {
     await subscribe(db, { shopId, url: hanging.url });
     for (let n = 0; n < 9; n += 1) await record(db, shopId);
     const dispatcher = makeDispatcher(db, { limits: LIMITS });
@@ -95,42 +95,58 @@ forEachEngine('webhook isolation', (engine) => {
     await dispatcher.close();
   });
 
-  test('a nudge delivers at once, and a database that fails does not stop the worker for good', async () => {
+  test('deliveries that another process has leased leave the share of their webhook to those behind them', async () => {
+    await subscribe(db, { shopId, url: hanging.url });
+    for (let n = 0; n < 5; n += 1) await record(db, shopId);
+    const [first, second] = [makeDispatcher(db, { limits: LIMITS }), makeDispatcher(db, { limits: LIMITS })];
+    assert.equal(await first.dispatch(), LIMITS.perWebhookMax);
+    assert.equal(await second.dispatch(), LIMITS.perWebhookMax);
+    await until(() => hanging.received.length === 2 * LIMITS.perWebhookMax, LIMIT_MS, 'not everything was sent');
+    const ids = hanging.received.map(({ headers }) => headers['webhook-id']);
+    assert.equal(new Set(ids).size, ids.length, 'each delivery is sent by one process');
+    await hanging.close();
+    await first.close();
+    await second.close();
+  });
+
+  test('a nudge delivers at once, and the worker continues after a failure of the database', async () => {
     await subscribe(db, { shopId, url: good.url });
     let isBroken = true;
-    let asked = 0;
+    let statements = 0;
     const main: Database = {
       ...db,
       within: (timeoutMs, lane) => ({
         ...db.within(timeoutMs, lane),
         query: (sql, params) => {
-          asked += 1;
-          return isBroken ? Promise.reject(new Error('out of reach')) : db.within(timeoutMs, lane).query(sql, params);
+          statements += 1;
+          return isBroken
+            ? Promise.reject(new Error('the database is unavailable'))
+            : db.within(timeoutMs, lane).query(sql, params);
         },
       }),
     };
     const webhooks = startWorker({ main, periodMs: 60_000 });
     try {
-      await until(() => asked === 1, LIMIT_MS, 'the worker did not turn');
+      await until(() => statements === 1, LIMIT_MS, 'the worker did not start');
       webhooks.nudge();
-      assert.equal(asked, 1, 'a nudge after a failure must not make it spin');
+      assert.equal(statements, 1, 'a nudge after a failure does not start a round');
     } finally {
       await webhooks.stop();
     }
     isBroken = false;
     await record(db, shopId);
-    const again = startWorker({ main, periodMs: 60_000 });
+    const second = startWorker({ main, periodMs: 60_000 });
     try {
-      await until(() => good.received.length === 1, LIMIT_MS, 'the first turn delivers');
+      await until(() => good.received.length === 1, LIMIT_MS, 'the first round did not deliver');
       await record(db, shopId);
-      again.nudge();
-      await until(() => good.received.length === 2, LIMIT_MS, 'the nudge was not heard');
+      second.nudge();
+      await until(() => good.received.length === 2, LIMIT_MS, 'the nudge did not deliver');
     } finally {
-      await again.stop();
+      await second.stop();
     }
   });
 
-  test('a worker that is closed gives back what it could not finish: it is due at once, not after the lease', async () => {
+  test('a dispatcher that is closed releases what it could not send: the delivery is due at once, not after the lease', async () => {
     await subscribe(db, { shopId, url: hanging.url });
     await record(db, shopId);
     const dispatcher = makeDispatcher(db, { limits: LIMITS });

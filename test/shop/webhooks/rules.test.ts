@@ -1,0 +1,100 @@
+// The pure rules of webhooks: what an attempt means for its delivery, and what attempts mean for the health of a receiver.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toWebhookBody } from '../../../src/shop/events.ts';
+import type { AttemptResult } from '../../../src/shop/webhooks/attempt.ts';
+import { judgeAttempt } from '../../../src/shop/webhooks/attempt.ts';
+import { FAILING_MAX_MS, combineSigns, judgeHealth, toHealthSign } from '../../../src/shop/webhooks/health.ts';
+import { NOW } from './fixtures.ts';
+
+const resultOf = (more: Partial<AttemptResult>): AttemptResult => ({
+  status: null,
+  retryAfter: null,
+  error: null,
+  durationMs: 1,
+  ...more,
+});
+const judge = (result: Partial<AttemptResult>, attempts = 0, random = 0) =>
+  judgeAttempt(resultOf(result), { attempts, now: NOW, random });
+
+describe('an attempt', () => {
+  test('with a 2xx status delivers, and no other status does', () => {
+    for (const status of [200, 204, 299])
+      assert.deepEqual(judge({ status }), { state: 'delivered', dueAt: null, error: null });
+    for (const status of [199, 300, 404, 500]) assert.equal(judge({ status }).state, 'pending');
+    assert.match(judge({ status: 302 }).error ?? '', /redirects are not followed/);
+    assert.equal(judge({ status: 200, error: 'the response was cut off' }).state, 'pending');
+  });
+
+  test('that fails is repeated after the delay of its number, up to a tenth later, and the tenth is the last', () => {
+    assert.equal(judge({ status: 500 }).dueAt, NOW + 5_000);
+    assert.equal(judge({ status: 500 }, 0, 0.999).dueAt, NOW + 5_500);
+    assert.equal(judge({ status: 500 }, 8).dueAt, NOW + 24 * 3_600_000);
+    assert.deepEqual(judge({ status: 500 }, 9), {
+      state: 'dead',
+      dueAt: null,
+      error: 'the receiver responded with status 500',
+    });
+  });
+
+  test('Retry-After lengthens a delay to at most a day, and never shortens one', () => {
+    const dueInMs = (retryAfter: string, attempts = 0) =>
+      (judge({ status: 503, retryAfter }, attempts).dueAt ?? NOW) - NOW;
+    assert.equal(dueInMs('120'), 120_000);
+    assert.equal(dueInMs('1'), 5_000);
+    assert.equal(dueInMs('999999999'), 24 * 3_600_000);
+    assert.equal(dueInMs(new Date(NOW + 60_000).toUTCString()), 60_000);
+    assert.equal(dueInMs(new Date(NOW - 60_000).toUTCString()), 5_000);
+    assert.equal(dueInMs('tomorrow'), 5_000);
+  });
+});
+
+describe('the health of a receiver', () => {
+  const working = { enabled: true, failingSince: null };
+  const failing = { enabled: true, failingSince: NOW };
+  const disabled = { enabled: false, failingSince: NOW };
+
+  test('starts to fail with a failure, and is unchanged by further ones until the limit', () => {
+    assert.deepEqual(judgeHealth(working, 'fails', NOW), { failingSince: NOW, disabledReason: null });
+    assert.equal(judgeHealth(failing, 'fails', NOW + FAILING_MAX_MS - 1), null);
+    const change = judgeHealth(failing, 'fails', NOW + FAILING_MAX_MS);
+    assert.equal(change?.failingSince, NOW);
+    assert.match(change?.disabledReason ?? '', /five days/);
+  });
+
+  test('is restored by one success, which never enables a disabled webhook', () => {
+    assert.deepEqual(judgeHealth(failing, 'works', NOW), { failingSince: null, disabledReason: null });
+    assert.equal(judgeHealth(working, 'works', NOW), null);
+    assert.deepEqual(judgeHealth(disabled, 'works', NOW), { failingSince: null, disabledReason: null });
+  });
+
+  test('ends with 410 at once, and a disabled webhook does not fail any further', () => {
+    assert.match(judgeHealth(working, 'gone', NOW)?.disabledReason ?? '', /410/);
+    assert.equal(judgeHealth(disabled, 'gone', NOW), null);
+    assert.equal(judgeHealth(disabled, 'fails', NOW + FAILING_MAX_MS), null);
+  });
+
+  test('of several attempts at once: 410 is final, and one success outweighs failures', () => {
+    assert.equal(toHealthSign(resultOf({ status: 410 })), 'gone');
+    assert.equal(toHealthSign(resultOf({ status: 500 })), 'fails');
+    assert.equal(toHealthSign(resultOf({ status: 204 })), 'works');
+    assert.equal(combineSigns('fails', 'works'), 'works');
+    assert.equal(combineSigns('works', 'gone'), 'gone');
+    assert.equal(combineSigns('fails', 'fails'), 'fails');
+  });
+});
+
+test('the body of a delivery contains the recorded data byte by byte', () => {
+  const event = {
+    id: 'evt_1',
+    type: 'product.deleted',
+    sequence: '9007199254740993',
+    data: '{"id": 1.0}',
+    createdAt: NOW,
+  };
+  assert.equal(
+    toWebhookBody(event),
+    `{"type":"product.deleted","timestamp":"${new Date(NOW).toISOString()}","sequence":9007199254740993,"data":{"id": 1.0}}`,
+  );
+});
