@@ -22,8 +22,7 @@ import { closeHttpServer, createHttpServer } from './server/server.ts';
 import { importRecords } from './intake/import.ts';
 import type { Log } from './core/log.ts';
 import { generateSampleMarket } from '../sample/market.ts';
-import type { SharedWindows } from './server/shared-windows.ts';
-import { openSharedWindows } from './server/shared-windows.ts';
+import { SharedWindows } from './server/shared-windows.ts';
 import { KEY_USES_PERIOD_MS, KeyVerifier } from './shop/keys/key-verifier.ts';
 import type { Operations } from './shop/operations.ts';
 import { createShopOperations } from './shop/operations.ts';
@@ -131,8 +130,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   closers.push(() => keys.writeUses());
   closers.push(startPeriodic({ name: 'key-uses', periodMs: KEY_USES_PERIOD_MS, run: () => keys.writeUses() }, log));
 
-  const windows = await openWindows(config, log);
-  if (windows) closers.push(windows.close);
+  const windows = await openWindows(context);
+  if (windows) closers.push(async () => windows.close());
 
   // What takes work in is closed side by side: no part waits for the work of another.
   const intakes: Closer[] = [];
@@ -203,9 +202,10 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
   };
 }
 
-/** Where the nodes of a service count rate limits together, if it has such a place. */
-async function openWindows({ redisUrl, serviceName }: Config, log: Log): Promise<SharedWindows | null> {
-  return redisUrl === null ? null : openSharedWindows({ url: redisUrl, serviceName, log });
+/** The windows in which the nodes of a service count rate limits together; null without Redis. */
+async function openWindows({ config, log, clock, random }: ServiceContext): Promise<SharedWindows | null> {
+  const { redisUrl: url, serviceName } = config;
+  return url === null ? null : SharedWindows.open({ url, serviceName, log, clock, random });
 }
 
 export type Workers = {

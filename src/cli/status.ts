@@ -71,7 +71,7 @@ function toDatabaseLine([name, { engine, answers, latencyMs }]: [string, Databas
 function toLimitLine({ counted }: SharedWindowsStatus): string {
   return counted === 'shared'
     ? '  shared with the other nodes through Redis\n'
-    : '  counted by this process alone: Redis is away\n';
+    : '  counted by this process alone: Redis is unavailable\n';
 }
 
 function toChainLines({ chain, mode, block, lagSeconds, reorganisations, note, collections, endpoints }: ChainStatus) {

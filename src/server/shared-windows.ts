@@ -1,129 +1,136 @@
-// Windows that several processes count in, kept in Redis. A server that fails or is late is left alone at once, for everyone who
-// waits for it, and is tried again by itself beside all requests: nobody waits for it twice, and nobody ever gets an error.
+// Rate limit windows in Redis, in which several processes count. When Redis fails or is late, it is not used until a trial in the
+// background has succeeded: a request waits for it once at most, and never fails because of it.
 
+import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { CountedWindow, RedisConnection } from './redis-connection.ts';
-import { RedisFailure, connectRedis } from './redis-connection.ts';
+import type { Random } from '../core/random.ts';
+import type { StatusProvider } from '../core/status.ts';
+import { BackgroundTrials, CircuitBreaker } from '../resilience/breaker.ts';
+import type { CountedWindow } from './redis-connection.ts';
+import { RedisConnection } from './redis-connection.ts';
+import { RedisFailure } from './redis-failure.ts';
 
-export type SharedWindows = {
-  /** Counts one more. Null, at once or later: it could not be counted there. Never rejects. */
-  count: (name: string, windowMs: number) => Promise<CountedWindow | null> | null;
-  /** For the status of the service. */
-  status: { section: string; read(): Promise<SharedWindowsStatus> };
-  close(): Promise<void>;
-};
+export type SharedWindowsOptions = { url: string; serviceName: string; log: Log; clock: Clock; random: Random };
 
-/** Whether what is counted now is counted with the others. */
+/** Whether requests are counted with those of other processes at present. */
 export type SharedWindowsStatus = { counted: 'shared' | 'alone' };
 
-export type SharedWindowsOptions = {
-  url: string;
-  serviceName: string;
-  log: Log;
-  random?: () => number;
-};
-
-/** More under way at once are not sent: a flood costs bounded memory, and does not make the server late for everyone. */
-export const UNDER_WAY_MAX = 2_000;
-/** What a request waits for at most, once: then all count alone. */
+/** Counts in progress at once. More are not sent: a flood takes bounded memory, and does not delay the others. */
+export const COUNTS_IN_PROGRESS_MAX = 2_000;
+/** The longest that a request waits for a count. */
 export const COUNT_DEADLINE_MS = 50;
-/** A new connection, its greeting and the first loading of what counts; nobody but the start waits for these. */
+/** For a connection, its handshake, and the first load of the script: no request waits for these. */
 const CONNECT_TIMEOUT_MS = 1_000;
-/** No window of a client has this name; it is counted in to find out whether the server can. */
+/** The window in which a new connection counts to prove that it works. No client has this name. */
 export const PROBE = { name: 'probe', windowMs: 1_000 };
-/** A server that was away is tried again so often. */
-const REST_MS = 1_000;
-/** Rests are shortened by up to this share, so that many nodes do not try at once. */
-const JITTER = 0.2;
+/** The time between two trials of a Redis that failed. */
+const RETRY_MS = 1_000;
 
-/** Resolves when the server has been tried once, whether it was there or not. */
-export async function openSharedWindows(options: SharedWindowsOptions): Promise<SharedWindows> {
-  const { url, log, random = Math.random } = options;
-  const prefix = redisKeyPrefix(options.serviceName);
-  let live: RedisConnection | null = null;
-  let underWay = 0;
-  let isToldAway = false;
-  let isClosed = false;
-  let retry: NodeJS.Timeout | undefined;
+export class SharedWindows {
+  readonly #url: string;
+  readonly #prefix: string;
+  readonly #log: Log;
+  readonly #breaker: CircuitBreaker;
+  readonly #trials: BackgroundTrials;
+  #connection: RedisConnection | null = null;
+  #inProgress = 0;
+  #isClosed = false;
 
-  const noteAway = (error: unknown) => {
-    if (isClosed) return;
-    if (!isToldAway) {
-      isToldAway = true;
-      const reason = error instanceof RedisFailure ? error.message : String(error);
-      log.warn('Redis is away: this process counts rate limits alone', { reason });
-    }
-    retry = setTimeout(() => void attempt(), REST_MS * (1 - JITTER * random())).unref();
+  readonly status: StatusProvider = {
+    section: 'rateLimits',
+    read: async (): Promise<SharedWindowsStatus> => ({ counted: this.#connection ? 'shared' : 'alone' }),
   };
-  const lose = (connection: RedisConnection, error: unknown) => {
-    // Of all that waited for it, the first one tells.
-    if (connection !== live) return;
-    live = null;
-    connection.destroy();
-    noteAway(error);
-  };
-  const attempt = async (): Promise<void> => {
-    let connection: RedisConnection | null = null;
+
+  private constructor({ url, serviceName, log, clock, random }: SharedWindowsOptions) {
+    this.#url = url;
+    this.#prefix = redisKeyPrefix(serviceName);
+    this.#log = log;
+    this.#breaker = new CircuitBreaker({ failuresMax: 1, openMs: RETRY_MS, openMaxMs: RETRY_MS, clock, random });
+    this.#trials = new BackgroundTrials(this.#breaker, () => this.#tryAgain());
+  }
+
+  /** Resolves after the first attempt to connect, whether it succeeded or not. */
+  static async open(options: SharedWindowsOptions): Promise<SharedWindows> {
+    const windows = new SharedWindows(options);
     try {
-      connection = await connectProved(url, `${prefix}:${PROBE.name}`, (lost, failure) => lose(lost, failure));
+      await windows.#connect();
     } catch (error) {
-      return noteAway(error);
+      windows.#noteFailure(error);
     }
-    if (isClosed) return connection.destroy();
-    live = connection;
-    if (isToldAway) log.info('Redis is back: rate limits are shared again');
-    isToldAway = false;
-  };
+    return windows;
+  }
 
-  const countIn = async (connection: RedisConnection, key: string, windowMs: number): Promise<CountedWindow | null> => {
-    underWay += 1;
+  /** Counts in the window of that name. Null, at once or later, when it cannot be counted in Redis. Never rejects. */
+  count(name: string, windowMs: number): Promise<CountedWindow | null> | null {
+    const connection = this.#connection;
+    if (!connection || this.#inProgress >= COUNTS_IN_PROGRESS_MAX) return null;
+    return this.#countIn(connection, `${this.#prefix}:${name}`, windowMs);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#trials.stop();
+    this.#connection?.destroy();
+    this.#connection = null;
+  }
+
+  async #countIn(connection: RedisConnection, key: string, windowMs: number): Promise<CountedWindow | null> {
+    this.#inProgress += 1;
     try {
       return await connection.count(key, windowMs);
     } catch (error) {
-      lose(connection, error);
+      this.#lose(connection, error);
       return null;
     } finally {
-      underWay -= 1;
+      this.#inProgress -= 1;
     }
-  };
+  }
 
-  await attempt();
-  return {
-    count: (name, windowMs) => {
-      const connection = live;
-      return connection && underWay < UNDER_WAY_MAX ? countIn(connection, `${prefix}:${name}`, windowMs) : null;
-    },
-    status: { section: 'rateLimits', read: async () => ({ counted: live ? 'shared' : 'alone' }) },
-    close: async () => {
-      isClosed = true;
-      clearTimeout(retry);
-      live?.destroy();
-      live = null;
-    },
-  };
+  /** Connects, and counts once: a Redis that accepts connections may still be unable to count. */
+  async #connect(): Promise<void> {
+    const connection = await RedisConnection.connect(this.#url, {
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      timeoutMs: COUNT_DEADLINE_MS,
+      onLost: (lost, failure) => this.#lose(lost, failure),
+    });
+    try {
+      await connection.count(`${this.#prefix}:${PROBE.name}`, PROBE.windowMs);
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+    if (this.#isClosed) connection.destroy();
+    else this.#connection = connection;
+  }
+
+  /** All counts in progress fail with their connection: the first of them stops its use. */
+  #lose(connection: RedisConnection, error: unknown): void {
+    if (connection !== this.#connection) return;
+    this.#connection = null;
+    connection.destroy();
+    this.#noteFailure(error);
+  }
+
+  #noteFailure(error: unknown): void {
+    if (!this.#breaker.failed()) return;
+    const reason = error instanceof RedisFailure ? error.message : String(error);
+    this.#log.warn('Redis is unavailable: this process counts rate limits alone', { reason });
+    this.#trials.start();
+  }
+
+  async #tryAgain(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch {
+      // The breaker opens again, and the next trial follows.
+      return;
+    }
+    if (this.#connection && this.#breaker.succeeded())
+      this.#log.info('Redis is available again: rate limits are shared');
+  }
 }
 
-/** What all keys begin with. */
+/** The prefix of all keys in Redis. */
 export function redisKeyPrefix(serviceName: string): string {
   return `${serviceName}:rate-limit`;
-}
-
-/** A connection that has been seen to count in time: one that only connects would be lost again with the next request. */
-async function connectProved(
-  url: string,
-  probeKey: string,
-  onLost: (connection: RedisConnection, failure: RedisFailure) => void,
-): Promise<RedisConnection> {
-  const connection: RedisConnection = await connectRedis(url, {
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    timeoutMs: COUNT_DEADLINE_MS,
-    onLost: (failure) => onLost(connection, failure),
-  });
-  try {
-    await connection.count(probeKey, PROBE.windowMs);
-    return connection;
-  } catch (error) {
-    connection.destroy();
-    throw error;
-  }
 }

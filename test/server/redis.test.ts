@@ -7,9 +7,9 @@ import type { TestContext } from 'node:test';
 import { checkRedis } from '../../src/cli/doctor/redis.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/core/log.ts';
-import type { RedisConnection } from '../../src/server/redis-connection.ts';
-import { RedisFailure, connectRedis } from '../../src/server/redis-connection.ts';
-import { UNDER_WAY_MAX, openSharedWindows } from '../../src/server/shared-windows.ts';
+import { RedisConnection } from '../../src/server/redis-connection.ts';
+import { RedisFailure } from '../../src/server/redis-failure.ts';
+import { COUNTS_IN_PROGRESS_MAX, SharedWindows } from '../../src/server/shared-windows.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { startTcpProxy } from '../support/engines/tcp-proxy.ts';
@@ -24,8 +24,8 @@ const PATIENT = { connectTimeoutMs: LIMIT_MS, timeoutMs: LIMIT_MS };
 
 withRedis('a connection to Redis', (redis) => {
   const connect = async (t: TestContext, url = redis.url): Promise<RedisConnection> => {
-    const connection = await connectRedis(url, PATIENT);
-    t.after(connection.destroy);
+    const connection = await RedisConnection.connect(url, PATIENT);
+    t.after(() => connection.destroy());
     return connection;
   };
   const failureOf = (work: Promise<unknown>) =>
@@ -39,10 +39,10 @@ withRedis('a connection to Redis', (redis) => {
     );
 
   test('counts from one in a window that ends its length after its first count, by the clock of Redis', async (t) => {
-    const { count } = await connect(t);
+    const connection = await connect(t);
     const [first, ...others] = [
-      await count('w', LONG_MS),
-      ...(await Promise.all(Array.from({ length: 9 }, () => count('w', LONG_MS)))),
+      await connection.count('w', LONG_MS),
+      ...(await Promise.all(Array.from({ length: 9 }, () => connection.count('w', LONG_MS)))),
     ];
     assert.equal(first?.count, 1);
     assert.equal(first.resetAt, first.now + LONG_MS);
@@ -55,40 +55,44 @@ withRedis('a connection to Redis', (redis) => {
   });
 
   test('begins a new window at the moment at which the last one ended', async (t) => {
-    const { count } = await connect(t);
-    const first = await count('short', WINDOW_MS);
+    const connection = await connect(t);
+    const first = await connection.count('short', WINDOW_MS);
     let last = first;
     for (const until = performance.now() + LIMIT_MS; last.resetAt === first.resetAt;) {
       assert.ok(last.now < first.resetAt && performance.now() < until, 'it did not end');
-      last = await count('short', WINDOW_MS);
+      last = await connection.count('short', WINDOW_MS);
     }
     assert.equal(last.count, 1);
     assert.ok(last.now >= first.resetAt && last.resetAt === last.now + WINDOW_MS);
   });
 
   test('ends a window whose expiry was lost, and gives the next one an expiry', async (t) => {
-    const { count } = await connect(t);
-    const first = await count('kept', WINDOW_MS);
+    const connection = await connect(t);
+    const first = await connection.count('kept', WINDOW_MS);
     await redis.ask('PERSIST', 'kept');
-    await until(async () => (await count('kept', WINDOW_MS)).resetAt > first.resetAt, LIMIT_MS, 'it did not end');
+    await until(
+      async () => (await connection.count('kept', WINDOW_MS)).resetAt > first.resetAt,
+      LIMIT_MS,
+      'it did not end',
+    );
     // -2: it has ended already.
     assert.notEqual(Number(await redis.ask('PTTL', 'kept')), -1);
   });
 
   test('ends a window that was made before the clock was set back', async (t) => {
-    const { count } = await connect(t);
-    const { now } = await count('ahead', LONG_MS);
+    const connection = await connect(t);
+    const { now } = await connection.count('ahead', LONG_MS);
     await redis.ask('HSET', 'ahead', 'reset', String(now + 3 * LONG_MS), 'count', '500');
-    const next = await count('ahead', LONG_MS);
+    const next = await connection.count('ahead', LONG_MS);
     assert.equal(next.count, 1);
     assert.equal(next.resetAt, next.now + LONG_MS);
   });
 
   test('goes on when Redis has forgotten what counts', async (t) => {
-    const { count } = await connect(t);
-    await count('script', LONG_MS);
+    const connection = await connect(t);
+    await connection.count('script', LONG_MS);
     await redis.ask('SCRIPT', 'FLUSH');
-    const counts = await Promise.all(Array.from({ length: 20 }, () => count('script', LONG_MS)));
+    const counts = await Promise.all(Array.from({ length: 20 }, () => connection.count('script', LONG_MS)));
     assert.deepEqual(
       new Set(counts.map((window) => window.count)),
       new Set(Array.from({ length: 20 }, (_, i) => i + 2)),
@@ -96,17 +100,17 @@ withRedis('a connection to Redis', (redis) => {
   });
 
   test('counts in the database that the URL names', async (t) => {
-    const { count } = await connect(t, `${redis.url}/3`);
-    await count('elsewhere', LONG_MS);
+    const connection = await connect(t, `${redis.url}/3`);
+    await connection.count('elsewhere', LONG_MS);
     assert.equal(await sendToRedis(`${redis.url}/3`, ['EXISTS', 'elsewhere']), 1);
     assert.equal(await redis.ask('EXISTS', 'elsewhere'), 0);
-    assert.match(await failureOf(connectRedis(`${redis.url}/9999`, PATIENT)), /no database of that number/);
+    assert.match(await failureOf(RedisConnection.connect(`${redis.url}/9999`, PATIENT)), /no database of that number/);
   });
 
   test('leaves no timer behind when it is destroyed: a command that has used it ends', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
-    const connection = await connectRedis(redis.url, PATIENT);
+    const connection = await RedisConnection.connect(redis.url, PATIENT);
     await connection.count('w', LONG_MS);
     assert.ok(timers() > before);
     connection.destroy();
@@ -116,20 +120,29 @@ withRedis('a connection to Redis', (redis) => {
   describe('a failure', () => {
     test('is told in words without an address or a secret', async (t) => {
       const withPassword = (url: string, user = '') => url.replace('redis://', `redis://${user}:${PASSWORD}@`);
-      assert.match(await failureOf(connectRedis(`redis://localhost:${await freePort()}`, PATIENT)), /^ECONNREFUSED$/);
-      assert.match(await failureOf(connectRedis(withPassword(redis.url, 'nobody'), PATIENT)), /user or password/);
       assert.match(
-        await failureOf(connectRedis(withPassword(redis.url), PATIENT)),
-        /has no password, and was given one/,
+        await failureOf(RedisConnection.connect(`redis://localhost:${await freePort()}`, PATIENT)),
+        /^ECONNREFUSED$/,
       );
-      assert.match(await failureOf(connectRedis('redis://no-such-host.invalid', PATIENT)), /^(ENOTFOUND|EAI_AGAIN)$/);
-      const { count } = await connect(t);
+      assert.match(
+        await failureOf(RedisConnection.connect(withPassword(redis.url, 'nobody'), PATIENT)),
+        /user or password/,
+      );
+      assert.match(
+        await failureOf(RedisConnection.connect(withPassword(redis.url), PATIENT)),
+        /has no password, and one is set/,
+      );
+      assert.match(
+        await failureOf(RedisConnection.connect('redis://no-such-host.invalid', PATIENT)),
+        /^(ENOTFOUND|EAI_AGAIN)$/,
+      );
+      const connection = await connect(t);
       await redis.ask('SET', 'text', 'not a window');
-      assert.match(await failureOf(count('text', LONG_MS)), /WRONGTYPE|it answers ERR/);
+      assert.match(await failureOf(connection.count('text', LONG_MS)), /WRONGTYPE|it replies ERR/);
       await redis.ask('CONFIG', 'SET', 'requirepass', PASSWORD);
       try {
-        const bare = await connectRedis(redis.url, PATIENT);
-        assert.match(await failureOf(bare.count('w', LONG_MS)), /wants a password/);
+        const bare = await RedisConnection.connect(redis.url, PATIENT);
+        assert.match(await failureOf(bare.count('w', LONG_MS)), /requires a password/);
         bare.destroy();
         const good = await connect(t, withPassword(redis.url));
         assert.equal((await good.count('let in', LONG_MS)).count, 1);
@@ -143,9 +156,9 @@ withRedis('a connection to Redis', (redis) => {
       const quick = {
         connectTimeoutMs: 300,
         timeoutMs: 50,
-        onLost: (failure: RedisFailure) => void lost.push(failure.message),
+        onLost: (_: RedisConnection, failure: RedisFailure) => void lost.push(failure.message),
       };
-      const connection = await connectRedis(redis.url, { ...quick, connectTimeoutMs: LIMIT_MS });
+      const connection = await RedisConnection.connect(redis.url, { ...quick, connectTimeoutMs: LIMIT_MS });
       redis.freeze();
       try {
         const startedAt = performance.now();
@@ -153,9 +166,9 @@ withRedis('a connection to Redis', (redis) => {
         assert.deepEqual(new Set(await Promise.all(counts)), new Set(['it does not answer in time']));
         assert.ok(performance.now() - startedAt >= 50);
         const locked = redis.url.replace('redis://', `redis://:${PASSWORD}@`);
-        assert.equal(await failureOf(connectRedis(locked, quick)), 'it does not answer in time');
+        assert.equal(await failureOf(RedisConnection.connect(locked, quick)), 'it does not answer in time');
         const encrypted = redis.url.replace('redis://', 'rediss://');
-        assert.equal(await failureOf(connectRedis(encrypted, quick)), 'it does not answer in time');
+        assert.equal(await failureOf(RedisConnection.connect(encrypted, quick)), 'it does not answer in time');
       } finally {
         redis.thaw();
         connection.destroy();
@@ -167,9 +180,9 @@ withRedis('a connection to Redis', (redis) => {
       const proxy = await startTcpProxy(redis.url);
       t.after(() => proxy.close());
       const lost: string[] = [];
-      const connection = await connectRedis(proxy.url, {
+      const connection = await RedisConnection.connect(proxy.url, {
         ...PATIENT,
-        onLost: (failure) => void lost.push(failure.message),
+        onLost: (_, failure) => void lost.push(failure.message),
       });
       proxy.hang();
       const asked = Promise.all(Array.from({ length: 20 }, () => failureOf(connection.count('w', LONG_MS))));
@@ -183,17 +196,23 @@ withRedis('a connection to Redis', (redis) => {
   test('more counts at once than are good for it are not sent, and it is not taken to be away', async (t) => {
     const lines: string[] = [];
     const log = createLog('info', (line) => lines.push(line));
-    const windows = await openSharedWindows({ url: redis.url, serviceName: 'flood', log });
-    t.after(windows.close);
-    const asked = Array.from({ length: UNDER_WAY_MAX + 500 }, () => windows.count('one', LONG_MS));
+    const windows = await SharedWindows.open({
+      url: redis.url,
+      serviceName: 'flood',
+      log,
+      clock: Date.now,
+      random: () => 0,
+    });
+    t.after(() => windows.close());
+    const asked = Array.from({ length: COUNTS_IN_PROGRESS_MAX + 500 }, () => windows.count('one', LONG_MS));
     const sent = asked.filter((answer) => answer !== null);
     assert.equal(asked.length - sent.length, 500);
     const counted = (await Promise.all(sent)).filter((window) => window !== null);
     // On a machine that is too busy some come too late, and that is told.
     if (lines.length > 0) return t.diagnostic('Redis did not answer in time here');
-    assert.equal(counted.length, UNDER_WAY_MAX);
+    assert.equal(counted.length, COUNTS_IN_PROGRESS_MAX);
     assert.deepEqual(await windows.status.read(), { counted: 'shared' });
-    assert.equal((await windows.count('one', LONG_MS))?.count, UNDER_WAY_MAX + 1);
+    assert.equal((await windows.count('one', LONG_MS))?.count, COUNTS_IN_PROGRESS_MAX + 1);
   });
 
   describe('doctor', () => {
@@ -213,7 +232,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.deepEqual([dead?.level, dead?.mend], ['fail', 'start it, or see REDIS_URL']);
       assert.match(dead?.message ?? '', /ECONNREFUSED; each process counts rate limits alone/);
       const [locked] = await check(redis.url.replace('redis://', `redis://somebody:${PASSWORD}@`));
-      assert.match(locked?.message ?? '', /refuses the user or password/);
+      assert.match(locked?.message ?? '', /rejects the user or password/);
     });
 
     test('says what a full memory would do', async () => {

@@ -84,7 +84,7 @@ withRedis('rate limits while Redis fails', (redis) => {
         name: 'takes away the right to count',
         begin: () => redis.ask('ACL', 'SETUSER', 'default', '-@write'),
         end: () => redis.ask('ACL', 'SETUSER', 'default', '+@all'),
-        reason: /may not run/,
+        reason: /lacks the permission/,
       },
     ];
     for (const fault of faults) {
@@ -114,7 +114,7 @@ withRedis('rate limits while Redis fails', (redis) => {
             awayNow - away - (backNow - back) <= 1,
             `away ${awayNow - away} times, back ${backNow - back} times`,
           );
-          const said = node.logged.filter((line) => line.includes('Redis is away'))[away] ?? '';
+          const said = node.logged.filter((line) => line.includes('Redis is unavailable'))[away] ?? '';
           assert.match(said, new RegExp(`${fault.reason.source}|in time`));
           assert.doesNotMatch(said, /127\.0\.0\.1|:\d{4,5}\b(?!-)|"stack"/);
         }
@@ -211,7 +211,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       t.after(() => Promise.all([c.close(), d.close()]).then(() => dead.close()));
       for (const [node, reason] of [
         [c, /ECONNREFUSED/],
-        [d, /refuses the user or password/],
+        [d, /rejects the user or password/],
       ] as const) {
         await assertServed(node);
         assert.deepEqual([await node.counted(), node.told()], ['alone', { away: 1, back: 0 }]);

@@ -263,7 +263,7 @@ withRedis('rate limits over two nodes', (redis) => {
         mercat(settings, 'doctor'),
         mercat({ ...settings, REDIS_URL: dead }, 'doctor'),
       ]);
-      const words = 'shared with the other nodes through Redis|counted by this process alone: Redis is away';
+      const words = 'shared with the other nodes through Redis|counted by this process alone: Redis is unavailable';
       assert.match(status.stdout, new RegExp(`\nrate limits\n  (${words})\n`));
       assert.match(well.stdout, /^(ok {2}|warn) {2}redis: (Redis|Valkey) \S+ counts in/m);
       assert.match(ill.stdout, /^FAIL {2}redis: .*ECONNREFUSED.*\n +-> start it, or see REDIS_URL$/m);

@@ -3,8 +3,8 @@
 
 import type { Config } from '../../config.ts';
 import { describeError } from '../../core/errors.ts';
-import type { CountedWindow, RedisConnection } from '../../server/redis-connection.ts';
-import { connectRedis } from '../../server/redis-connection.ts';
+import type { CountedWindow } from '../../server/redis-connection.ts';
+import { RedisConnection } from '../../server/redis-connection.ts';
 import { COUNT_DEADLINE_MS, PROBE, redisKeyPrefix } from '../../server/shared-windows.ts';
 import type { Finding } from './findings.ts';
 import { fail, ok, warn } from './findings.ts';
@@ -22,7 +22,7 @@ export async function checkRedis({ redisUrl, serviceName }: Config): Promise<Fin
   if (redisUrl === null) return [];
   let connection: RedisConnection | null = null;
   try {
-    connection = await connectRedis(redisUrl, { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS });
+    connection = await RedisConnection.connect(redisUrl, { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS });
     const { ms, window } = await timeCount(connection, `${redisKeyPrefix(serviceName)}:${PROBE.name}`);
     // A user may be allowed to count and not to ask.
     const info = await connection.info().catch(() => new Map<string, string>());

@@ -18,7 +18,7 @@ import { startTestService } from './service.ts';
 export type TestNode = TestService & {
   /** Whether it counts with the others, by its own word. */
   counted(): Promise<'shared' | 'alone' | undefined>;
-  /** How often it has said that Redis is away, and that it is back. */
+  /** How often it has said that Redis is unavailable, and that it is back. */
   told(): { away: number; back: number };
 };
 
@@ -54,7 +54,11 @@ export async function openNodes(settings: Record<string, string> = {}): Promise<
       });
       const counted = async () => (await service.operate('status', {})).body.result.rateLimits?.counted;
       const count = (words: string) => service.logged.filter((line) => line.includes(words)).length;
-      return { ...service, counted, told: () => ({ away: count('Redis is away'), back: count('Redis is back') }) };
+      return {
+        ...service,
+        counted,
+        told: () => ({ away: count('Redis is unavailable'), back: count('Redis is available again') }),
+      };
     },
     advance: (ms) => void (ahead += ms),
     now,

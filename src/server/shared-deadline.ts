@@ -1,0 +1,51 @@
+// One deadline for all commands that are sent at about the same time: a timer for each command would cost more than the command.
+
+/** The deadline passes in this many steps. */
+const STEPS = 5;
+
+/**
+ * Commands that are sent within a fifth of the deadline share it. It passes in steps, each with a timer of its own, and before a
+ * step counts, replies that have arrived are read. So a process that was busy, or a machine that was suspended, does not mistake
+ * its own pause for a late reply.
+ */
+export class SharedDeadline<T> {
+  readonly #stepMs: number;
+  readonly #result: T;
+  /** The commands by the step in which they were sent, the newest last; null for a step without any. */
+  readonly #steps: (PromiseWithResolvers<T> | null)[] = [null];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Promises of this deadline resolve with `result`. */
+  constructor(limitMs: number, result: T) {
+    this.#stepMs = limitMs / STEPS;
+    this.#result = result;
+  }
+
+  /** Resolves when the deadline of a command that is sent now has passed. */
+  join(): Promise<T> {
+    if (this.#isIdle()) this.#wait();
+    const step = this.#steps.at(-1) ?? Promise.withResolvers<T>();
+    this.#steps[this.#steps.length - 1] = step;
+    return step.promise;
+  }
+
+  /** Ends the timer. Promises that were given out never settle. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#steps.fill(null);
+  }
+
+  #isIdle(): boolean {
+    return this.#steps.every((step) => step === null);
+  }
+
+  #wait(): void {
+    this.#timer = setTimeout(() => setImmediate(() => this.#step()), this.#stepMs);
+  }
+
+  #step(): void {
+    this.#steps.push(null);
+    if (this.#steps.length > STEPS + 1) this.#steps.shift()?.resolve(this.#result);
+    if (!this.#isIdle()) this.#wait();
+  }
+}
