@@ -7,7 +7,7 @@ import { decodeLog } from '../src/chains/protocols/event-decoder.ts';
 import { PROTOCOL_DECODERS } from '../src/chains/protocols/registry.ts';
 import { SEAPORT_TOPICS } from '../src/chains/protocols/seaport.ts';
 import { TOKEN_DECODERS, TOKEN_TOPICS } from '../src/chains/protocols/token-standards.ts';
-import { readLogs } from '../src/chains/rpc/log-result.ts';
+import { readLogs } from '../src/chains/rpc/log-response.ts';
 import { median, say } from './measure.ts';
 import type { Hex } from '../src/core/evm.ts';
 

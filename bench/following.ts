@@ -8,11 +8,10 @@ import { findFollow, upsertFollow } from '../src/follows/queries/follows.ts';
 import type { Address } from '../src/core/address.ts';
 import { createChains } from '../src/core/chains.ts';
 import { createLog } from '../src/core/log.ts';
-import { createChainReader } from '../src/chains/rpc/chain-reader.ts';
+import { ChainReader } from '../src/chains/rpc/chain-reader.ts';
 import { backfillOnce } from '../src/chains/backfill.ts';
 import type { FollowContext } from '../src/chains/follower.ts';
 import { followOnce } from '../src/chains/follower.ts';
-import { toMarketplace } from '../src/chains/protocols/registry.ts';
 import { projectNext } from '../src/chains/projection.ts';
 import { onEachEngine } from './databases.ts';
 import { say } from './measure.ts';
@@ -79,11 +78,10 @@ async function withContext(
   const chain = createChains().get(CHAIN);
   if (!chain) throw new Error(`${CHAIN} is not a chain`);
   const log = createLog('warn');
-  const reader = createChainReader({ chain, urls: [endpoint.url], log });
+  const reader = new ChainReader({ chain, urls: [endpoint.url], log, clock: systemClock, random: Math.random });
   const context = { main: database, reader, protocols: [PROTOCOL as Address], clock: systemClock, log };
-  const projection = { main: database, indexer: database, chain: CHAIN, serviceName: 'mercat', clock: systemClock };
-  const project = async () =>
-    (await projectNext({ ...projection, wrappedNative: null, attribute: toMarketplace })) !== null;
+  const projection = { main: database, indexer: database, chain, serviceName: 'mercat', clock: systemClock };
+  const project = async () => (await projectNext(projection)) !== null;
   try {
     await work(context, project);
   } finally {

@@ -2,8 +2,7 @@
 // the same work under the same settings has the same result wherever it runs.
 
 import type { Config } from './config.ts';
-import type { FollowedChains } from './chains/followed-chains.ts';
-import { createFollowedChains } from './chains/followed-chains.ts';
+import { FollowedChains } from './chains/followed-chains.ts';
 import type { Change, Changes, OnChanged } from './core/changes.ts';
 import { createChanges } from './core/changes.ts';
 import type { Chains } from './core/chains.ts';
@@ -57,7 +56,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   const { main, indexer } = options.databases;
   const chains = createChains(config.extraChain);
   const market = new Market({ ...config, main, indexer, chains, clock, random, log });
-  const followed = createFollowedChains({ config, chains, log, clock });
+  const followed = new FollowedChains({ config, chains, log, clock, random });
   const changes = createChanges();
   return {
     config,

@@ -145,7 +145,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   );
   const intake = {
     records: context,
-    orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id) },
+    orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
   };
   const app = await createHttpServer({
     intake,

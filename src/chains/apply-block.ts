@@ -1,32 +1,35 @@
-// One step of a chain, forward or back, in the primary database: the log, what follows from it about holders, approvals and
-// counters, and the orders that it touches, in one transaction of the caller. It never asks a chain anything.
+// Applies events of blocks to the primary database, or reverts them after a reorganisation: the log, the holders, approvals
+// and counters that follow from it, and the orders that they affect. Runs in a transaction of the caller and makes no requests.
 
+import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
+import type { OperatorApproval, TokenApprovalState } from '../chain-log/queries/approvals.ts';
 import {
-  listOperatorApprovalStates,
-  listTokenApprovalStates,
+  listOperatorApprovals,
+  listTokenApprovals,
   updateCounters,
   updateOperatorApprovals,
   updateTokenApprovals,
 } from '../chain-log/queries/approvals.ts';
-import type { OperatorApprovalState, TokenApprovalState } from '../chain-log/queries/approvals.ts';
 import { deleteChainEventsAfter, insertChainEvents } from '../chain-log/queries/chain-events.ts';
-import type { Queryable } from '../database/port.ts';
 import type { HoldingChange } from '../chain-log/queries/holdings.ts';
 import { updateHoldings } from '../chain-log/queries/holdings.ts';
+import type { Address } from '../core/address.ts';
+import { toCollectionId } from '../core/collection.ts';
+import { isTokenItem } from '../core/seaport.ts';
+import type { Queryable } from '../database/port.ts';
 import { evaluateAffectedOrders } from '../orders/evaluate.ts';
 import { toOrderKeyText } from '../orders/order-id.ts';
 import type { EvidenceChanges } from '../orders/queries/order-evidence.ts';
 import type { OrderChange } from '../orders/queries/order-states.ts';
 import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
-import type { Address } from '../core/address.ts';
-import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
-import { toCollectionId } from '../core/collection.ts';
-import { isTokenItem } from '../core/seaport.ts';
 
-/** What a step did: the events that are new in the log (or gone from it), and the orders whose state changed. */
-export type Step = { events: ChainEvent[]; orders: OrderChange[] };
+/** The events that were added to the log, or deleted from it, and the orders whose state changed. */
+export type BlockChanges = { events: ChainEvent[]; orders: OrderChange[] };
 
-/** The part of what was read that concerns us: what followed contracts tell, fills that moved their tokens, and known orders. */
+/**
+ * The events that concern the service: those of followed contracts, fills that moved their tokens, events of known orders, all
+ * counters, and the matches of the fills among them.
+ */
 export async function selectRelevant(
   tx: Queryable,
   chain: string,
@@ -35,63 +38,64 @@ export async function selectRelevant(
 ): Promise<ChainEvent[]> {
   const keys = events.flatMap((event) => ('orderHash' in event ? [{ chain, orderHash: event.orderHash }] : []));
   const known = await listOrderIdsByHash(tx, keys);
-  const isWanted = (event: ChainEvent) => {
+  const isRelevant = (event: ChainEvent) => {
     if ('contract' in event) return contracts.has(event.contract);
     if (event.kind === 'counter-incremented') return true;
     if (event.kind === 'orders-matched') return false;
     if (known.has(toOrderKeyText({ chain, orderHash: event.orderHash }))) return true;
-    return event.kind === 'order-fulfilled' && tokensOf(event).some((token) => contracts.has(token));
+    return event.kind === 'order-fulfilled' && tokenContractsOf(event).some((contract) => contracts.has(contract));
   };
-  const wanted = new Set(events.filter(isWanted));
-  const fills = new Set([...wanted].flatMap((event) => (event.kind === 'order-fulfilled' ? [event.orderHash] : [])));
-  // Which fills were matched with each other is told after them, and only matters with them.
-  const isMatchOf = (event: ChainEvent) =>
+  const relevant = new Set(events.filter(isRelevant));
+  const fills = new Set([...relevant].flatMap((event) => (event.kind === 'order-fulfilled' ? [event.orderHash] : [])));
+  // A match is emitted after its fills, and concerns the service only when one of them does.
+  const isMatchOfFill = (event: ChainEvent) =>
     event.kind === 'orders-matched' && event.orderHashes.some((orderHash) => fills.has(orderHash));
-  return events.filter((event) => wanted.has(event) || isMatchOf(event));
+  return events.filter((event) => relevant.has(event) || isMatchOfFill(event));
 }
 
-function tokensOf({ offer, consideration }: OrderFulfilled): Address[] {
+function tokenContractsOf({ offer, consideration }: OrderFulfilled): Address[] {
   return [...offer, ...consideration].filter(isTokenItem).map(({ token }) => token);
 }
 
-/** Adds events to the log and lets them take effect. Events that the log has already change nothing. */
+/** Adds events to the log and applies their consequences. Events that the log already holds change nothing. */
 export async function applyEvents(
   tx: Queryable,
   chain: string,
   events: readonly ChainEvent[],
   now: number,
-): Promise<Step> {
-  const fresh = await insertChainEvents(tx, chain, events);
-  if (fresh.length === 0) return { events: [], orders: [] };
-  await updateHoldings(tx, toHoldingChanges(chain, fresh, 1n));
-  const words = lastWords(chain, fresh);
-  if (words.operators.length > 0) await updateOperatorApprovals(tx, words.operators);
-  if (words.tokens.length > 0) await updateTokenApprovals(tx, words.tokens);
-  return settle(tx, chain, fresh, now);
+): Promise<BlockChanges> {
+  const added = await insertChainEvents(tx, chain, events);
+  if (added.length === 0) return { events: [], orders: [] };
+  await updateHoldings(tx, toHoldingChanges(chain, added, 1n));
+  const approvals = lastApprovals(chain, added);
+  if (approvals.operators.length > 0) await updateOperatorApprovals(tx, approvals.operators);
+  if (approvals.tokens.length > 0) await updateTokenApprovals(tx, approvals.tokens);
+  return applyToOrders(tx, chain, added, now);
 }
 
-/** Takes back all that happened after the ancestor. */
-export async function rewindTo(tx: Queryable, chain: string, ancestor: number, now: number): Promise<Step> {
-  const gone = await deleteChainEventsAfter(tx, chain, ancestor);
-  if (gone.length === 0) return { events: [], orders: [] };
-  await updateHoldings(tx, toHoldingChanges(chain, gone, -1n));
-  const words = lastWords(chain, gone);
-  if (words.operators.length > 0) {
-    await updateOperatorApprovals(tx, await listOperatorApprovalStates(tx, chain, words.operators));
-  }
-  if (words.tokens.length > 0) await updateTokenApprovals(tx, await listTokenApprovalStates(tx, chain, words.tokens));
-  return settle(tx, chain, gone, now);
+/**
+ * Deletes all events after the ancestor from the log and reverts their consequences: holdings are subtracted, approvals become
+ * what the rest of the log last set.
+ */
+export async function revertAfter(tx: Queryable, chain: string, ancestor: number, now: number): Promise<BlockChanges> {
+  const deleted = await deleteChainEventsAfter(tx, chain, ancestor);
+  if (deleted.length === 0) return { events: [], orders: [] };
+  await updateHoldings(tx, toHoldingChanges(chain, deleted, -1n));
+  const { operators, tokens } = lastApprovals(chain, deleted);
+  if (operators.length > 0) await updateOperatorApprovals(tx, await listOperatorApprovals(tx, chain, operators));
+  if (tokens.length > 0) await updateTokenApprovals(tx, await listTokenApprovals(tx, chain, tokens));
+  return applyToOrders(tx, chain, deleted, now);
 }
 
-async function settle(tx: Queryable, chain: string, events: ChainEvent[], now: number): Promise<Step> {
-  const counters = events.flatMap((event) => (event.kind === 'counter-incremented' ? [event] : []));
+/** Derives counters and the states of affected orders anew from the log as it is now. */
+async function applyToOrders(tx: Queryable, chain: string, events: ChainEvent[], now: number): Promise<BlockChanges> {
+  const counters = events.filter((event) => event.kind === 'counter-incremented');
   await updateCounters(
     tx,
     chain,
     counters.map(({ protocol, offerer }) => ({ protocol, offerer })),
   );
-  const orders = await evaluateAffectedOrders(tx, toEvidenceChanges(chain, events), now);
-  return { events, orders };
+  return { events, orders: await evaluateAffectedOrders(tx, toEvidenceChanges(chain, events), now) };
 }
 
 function toEvidenceChanges(chain: string, events: readonly ChainEvent[]): EvidenceChanges {
@@ -112,7 +116,8 @@ function toEvidenceChanges(chain: string, events: readonly ChainEvent[]): Eviden
   return { chain, orderHashes, offerers, tokens: [...tokens.values()], owners: [...owners.values()] };
 }
 
-function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: bigint): HoldingChange[] {
+/** Transfers as changes of what accounts hold; `sign` is -1 to revert them. */
+function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: 1n | -1n): HoldingChange[] {
   return events.flatMap((event) => {
     if (event.kind !== 'transfer') return [];
     const token = { collectionId: toCollectionId(chain, event.contract), tokenId: event.tokenId };
@@ -123,16 +128,13 @@ function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: bi
   });
 }
 
-/** The last word of these events on each operator of each owner, and on each token. */
-function lastWords(
+/** The approval that these events set last for each operator of each owner, and for each token. */
+function lastApprovals(
   chain: string,
   events: readonly ChainEvent[],
-): {
-  operators: (OperatorApprovalState & { approved: boolean })[];
-  tokens: (TokenApprovalState & { operator: string | null })[];
-} {
-  const operators = new Map<string, OperatorApprovalState & { approved: boolean }>();
-  const tokens = new Map<string, TokenApprovalState & { operator: string | null }>();
+): { operators: OperatorApproval[]; tokens: TokenApprovalState[] } {
+  const operators = new Map<string, OperatorApproval>();
+  const tokens = new Map<string, TokenApprovalState>();
   for (const event of events) {
     if (!('contract' in event)) continue;
     const { contract } = event;
@@ -147,4 +149,11 @@ function lastWords(
     }
   }
   return { operators: [...operators.values()], tokens: [...tokens.values()] };
+}
+
+/** The ids of the collections that the changes concern. */
+export function toChangedCollections(chain: string, { events, orders }: BlockChanges): Set<string> {
+  const changed = new Set(orders.map((order) => order.collectionId));
+  for (const event of events) if ('contract' in event) changed.add(toCollectionId(chain, event.contract));
+  return changed;
 }

@@ -1,16 +1,19 @@
-// How the chains are doing, as anyone may see it: how far each has been read, how old that is, and what is followed there.
+// The status of the chains: how far each has been read, how long ago its last block was produced, and what is followed there.
 
-import type { ChainContext } from './context.ts';
+import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { listChainCursors } from '../chain-log/queries/chain-cursors.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
-import type { EndpointStatus } from './rpc/chain-reader.ts';
 import type { StatusProvider } from '../core/status.ts';
+import type { ChainContext } from './context.ts';
 import type { ChainMode } from './followed-chains.ts';
+import type { EndpointStatus } from './rpc/endpoint.ts';
 
 export type ChainStatus = {
   chain: string;
   mode: ChainMode;
-  /** The last block that was read, when the chain says it was made, and how long ago that is. */
+  /** The last block that was read, when it was produced by the chain's own clock, and how long ago that is. */
   block: number | null;
   blockTime: string | null;
   lagSeconds: number | null;
@@ -19,45 +22,50 @@ export type ChainStatus = {
   note: string | null;
   collections: { live: number; catchingUp: number };
   /** As this process sees them. */
-  endpoints: Pick<EndpointStatus, 'position' | 'state' | 'lag' | 'failures' | 'rangeBlocks'>[];
+  endpoints: ReturnType<typeof toPublicStatus>[];
 };
 
 const TIMEOUT_MS = 2_000;
 
-/** Chains that are live or have ever been. */
-export function createChainStatus({ main, chains, followed, clock }: ChainContext): StatusProvider {
+/** Chains that are live or were ever followed. */
+export function createChainStatus(context: ChainContext): StatusProvider {
+  return { section: 'chains', read: () => readChainStatus(context) };
+}
+
+async function readChainStatus({ main, chains, followed, clock }: ChainContext): Promise<ChainStatus[]> {
+  const db = main.within(TIMEOUT_MS);
+  const cursors = new Map((await listChainCursors(db)).map((cursor) => [cursor.chain, cursor]));
+  const follows = await listFollows(db);
+  const readers = new Map(followed.readers().map((reader) => [reader.chain.id, reader]));
+  return [...chains.values()]
+    .filter(({ id, family }) => family === 'evm' && (followed.modeOf(id) === 'live' || cursors.has(id)))
+    .map(({ id }) => ({
+      chain: id,
+      mode: followed.modeOf(id),
+      ...toProgress(cursors.get(id) ?? null, clock),
+      collections: countCollections(follows.filter(({ chain }) => chain === id)),
+      endpoints: (readers.get(id)?.endpoints() ?? []).map(toPublicStatus),
+    }));
+}
+
+function toProgress(cursor: ChainCursor | null, clock: Clock) {
+  if (!cursor) return { block: null, blockTime: null, lagSeconds: null, reorganisations: 0, note: null };
   return {
-    section: 'chains',
-    read: async (): Promise<ChainStatus[]> => {
-      const db = main.within(TIMEOUT_MS);
-      const cursors = new Map((await listChainCursors(db)).map((cursor) => [cursor.chain, cursor]));
-      const follows = await listFollows(db);
-      const readers = new Map(followed.readers().map((reader) => [reader.chain.id, reader]));
-      const shown = [...chains.values()].filter(
-        ({ id, family }) => family === 'evm' && (followed.modeOf(id) === 'live' || cursors.has(id)),
-      );
-      return shown.map(({ id }) => {
-        const cursor = cursors.get(id);
-        const here = follows.filter(({ chain, fromBlock }) => chain === id && fromBlock !== null);
-        const live = here.filter(({ joined }) => joined).length;
-        return {
-          chain: id,
-          mode: followed.modeOf(id),
-          block: cursor?.number ?? null,
-          blockTime: cursor ? new Date(cursor.time).toISOString() : null,
-          lagSeconds: cursor ? Math.max(0, Math.round((clock() - cursor.time) / 1_000)) : null,
-          reorganisations: cursor?.reorgs ?? 0,
-          note: cursor?.note ?? null,
-          collections: { live, catchingUp: here.length - live },
-          endpoints: (readers.get(id)?.endpoints() ?? []).map(({ position, state, lag, failures, rangeBlocks }) => ({
-            position,
-            state,
-            lag,
-            failures,
-            rangeBlocks,
-          })),
-        };
-      });
-    },
+    block: cursor.number,
+    blockTime: new Date(cursor.time).toISOString(),
+    lagSeconds: Math.max(0, Math.round((clock() - cursor.time) / 1_000)),
+    reorganisations: cursor.reorgs,
+    note: cursor.note,
   };
+}
+
+function countCollections(follows: readonly Follow[]): ChainStatus['collections'] {
+  const onChain = follows.filter(({ fromBlock }) => fromBlock !== null);
+  const live = onChain.filter(({ joined }) => joined).length;
+  return { live, catchingUp: onChain.length - live };
+}
+
+/** Without the host and the text of failures, which may say which provider is used. */
+function toPublicStatus({ position, state, lag, failures, rangeBlocks }: EndpointStatus) {
+  return { position, state, lag, failures, rangeBlocks };
 }

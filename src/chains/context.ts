@@ -1,4 +1,4 @@
-// What following chains and auditing them is made of.
+// What following chains and auditing them depend on.
 
 import type { OnChanged } from '../core/changes.ts';
 import type { Chains } from '../core/chains.ts';
@@ -13,7 +13,6 @@ export type ChainContext = {
   main: Database;
   indexer: Database;
   chains: Chains;
-  /** The chains that have endpoints, each with its reader. */
   followed: FollowedChains;
   serviceName: string;
   config: ChainSettings;

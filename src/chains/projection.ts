@@ -1,150 +1,118 @@
-// From the primary's log of a chain to the indexer: sales with their marketplace, and who holds which token. It reads the log
-// in its order of arrival and writes with its own place in it, so that the indexer may be away, be behind, or begin anew.
+// Writes a chain's log into the indexer: sales with their marketplace, holders of tokens, and stats of ERC-1155 collections.
+// The log is read in its order of arrival, and the position reached is written in the same transaction as the rows, so that
+// the indexer may be away, be behind, or begin anew.
 
-import type { Clock } from '../core/clock.ts';
-import { toOrderKeyText } from '../orders/order-id.ts';
-import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
-import type { LogEntry } from '../chain-log/queries/chain-events.ts';
+import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import { listLogEntries } from '../chain-log/queries/chain-events.ts';
-import { findProjectedSeq, updateProjectedSeq } from './queries/projection.ts';
+import { countHoldings, listOwnership } from '../chain-log/queries/holdings.ts';
+import type { Address } from '../core/address.ts';
+import type { Chain } from '../core/chains.ts';
+import type { Clock } from '../core/clock.ts';
+import { toCollectionId } from '../core/collection.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
-import { countHoldings, listTokenHolders } from '../chain-log/queries/holdings.ts';
 import type { NewSale } from '../market/queries/sales.ts';
 import { deleteReportedSales, deleteSalesAfter, upsertSales } from '../market/queries/sales.ts';
+import type { NewStats } from '../market/queries/stats.ts';
 import { upsertStats } from '../market/queries/stats.ts';
 import type { NewTokenHolder } from '../market/queries/tokens.ts';
 import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '../market/queries/tokens.ts';
-import type { Address } from '../core/address.ts';
-import { toTokenId } from '../core/address.ts';
-import type { OrderFulfilled } from '../chain-log/chain-event.ts';
-import { toCollectionId } from '../core/collection.ts';
+import { toSaleKey } from '../market/row-keys.ts';
+import { toOrderKeyText } from '../orders/order-id.ts';
+import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
+import type { LogEffects, MovedTokens } from './log-effects.ts';
+import { addMoved, cutAtTransaction, toLogEffects } from './log-effects.ts';
+import { toMarketplace } from './protocols/registry.ts';
+import { findProjectedSeq, updateProjectedSeq } from './queries/projection.ts';
 import type { FillSale } from './sales.ts';
 import { toSales } from './sales.ts';
-import { toSaleKey } from '../market/row-keys.ts';
 
 export type ProjectionContext = {
   main: Database;
   indexer: Database;
-  chain: string;
+  chain: Chain;
   serviceName: string;
   clock: Clock;
-  wrappedNative: Address | null;
-  /** The marketplace that a fill came through, when it is no order of our own. */
-  attribute: (fill: OrderFulfilled) => string;
 };
 
-/** Entries written at a time. */
+/** Log entries written in one transaction. */
 const BATCH_SIZE = 5_000;
 
-/** Writes the next batch of the log; null when there is nothing to write. Returns the collections that it changed. */
+/**
+ * Writes the next batch of the log. Returns the ids of the collections that changed, or null when the log holds nothing more.
+ * A batch that another process has written meanwhile changes nothing.
+ */
 export async function projectNext(context: ProjectionContext): Promise<Set<string> | null> {
-  const { main, indexer, chain } = context;
+  const { main, indexer } = context;
+  const chain = context.chain.id;
   const from = await findProjectedSeq(indexer, chain);
-  const entries = wholeTransactions(await listLogEntries(main, chain, { after: from, limit: BATCH_SIZE }));
+  const entries = cutAtTransaction(await listLogEntries(main, chain, { after: from, limit: BATCH_SIZE }), BATCH_SIZE);
   const to = entries.at(-1)?.seq;
   if (to === undefined) return null;
-  const follows = new Map((await listFollows(main, chain)).map((follow) => [follow.contractAddress, follow]));
-  const { rewind, fills, matched, moved } = fold(entries, follows);
-  const sales = await toNewSales(context, { fills, matched }, follows);
-  // A token that moved again since has its later block.
-  for (const token of rewind === null ? [] : await listTokensMovedAfter(indexer, chain, rewind)) {
-    if (!moved.get(token.collectionId)?.has(token.asset)) note(moved, token, rewind ?? 0);
-  }
-  const tokens = await readTokens(context, moved, follows);
+  const follows = await listFollows(main, chain);
+  const effects = toLogEffects(
+    entries,
+    new Map(follows.map((follow) => [follow.contractAddress, follow.collectionId])),
+  );
+  const { rewindTo, moved } = effects;
+  const sales = await toNewSales(context, effects, follows);
+  if (rewindTo !== null) await addRewound(context, moved, rewindTo);
+  const holders = await readHolders(context, moved, follows);
   const stats = await readStats(context, moved, follows);
   const changed = new Set([...sales.map((sale) => sale.collectionId), ...moved.keys()]);
-  const done = await indexer.transaction(async (tx) => {
+  const isWritten = await indexer.transaction(async (tx) => {
     if (!(await updateProjectedSeq(tx, chain, { from, to }))) return false;
-    if (rewind !== null) for (const id of await deleteSalesAfter(tx, chain, rewind)) changed.add(id);
+    if (rewindTo !== null) for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
     await deleteReportedSales(tx, chain, sales);
     await upsertSales(tx, sales);
-    await writeTokens(tx, tokens);
+    await writeHolders(tx, holders);
     await upsertStats(tx, stats);
     return true;
   });
-  return done ? changed : new Set();
+  return isWritten ? changed : new Set();
 }
 
-/** A full batch may end within a transaction, whose fills belong together: what is cut off is left to the next batch. */
-function wholeTransactions(entries: LogEntry[]): LogEntry[] {
-  const last = entries.at(-1);
-  if (entries.length < BATCH_SIZE || !last || !('event' in last)) return entries;
-  const { tx } = last.event;
-  const cut = entries.findLastIndex((entry) => !('event' in entry) || entry.event.tx !== tx);
-  return cut < 0 ? entries : entries.slice(0, cut + 1);
-}
-
-/** Tokens by collection and id, with the block of their last move. */
-type Moved = Map<string, Map<string, number>>;
-
-function note(moved: Moved, { collectionId, asset }: { collectionId: string; asset: string }, block: number): void {
-  const tokens = moved.get(collectionId) ?? new Map<string, number>();
-  tokens.set(asset, block);
-  moved.set(collectionId, tokens);
-}
-
-/** Fills, and which of them were matched with others, as `tx hash`. */
-type Trades = { fills: OrderFulfilled[]; matched: ReadonlySet<string> };
-
-/** What a batch amounts to: back to which block first, then which fills and which tokens. */
-function fold(
-  entries: readonly LogEntry[],
-  follows: ReadonlyMap<Address, Follow>,
-): { rewind: number | null; moved: Moved } & Trades {
-  let rewind: number | null = null;
-  let fills: OrderFulfilled[] = [];
-  const matched = new Set<string>();
-  const moved: Moved = new Map();
-  for (const entry of entries) {
-    if ('ancestor' in entry) {
-      const { ancestor } = entry;
-      rewind = Math.min(rewind ?? ancestor, ancestor);
-      fills = fills.filter((fill) => fill.blockNumber <= ancestor);
-      continue;
-    }
-    const { event } = entry;
-    if (event.kind === 'order-fulfilled') fills.push(event);
-    if (event.kind === 'orders-matched') for (const hash of event.orderHashes) matched.add(`${event.tx} ${hash}`);
-    if (event.kind !== 'transfer') continue;
-    const follow = follows.get(event.contract);
-    if (follow) note(moved, { collectionId: follow.collectionId, asset: event.tokenId }, event.blockNumber);
+/** Adds the tokens whose last written transfer is in an orphaned block, unless the batch moves them again. */
+async function addRewound({ indexer, chain }: ProjectionContext, moved: MovedTokens, rewindTo: number): Promise<void> {
+  for (const { collectionId, asset } of await listTokensMovedAfter(indexer, chain.id, rewindTo)) {
+    if (!moved.get(collectionId)?.has(asset)) addMoved(moved, collectionId, asset, rewindTo);
   }
-  return { rewind, fills, matched, moved };
 }
 
 async function toNewSales(
   context: ProjectionContext,
-  { fills, matched }: Trades,
-  follows: ReadonlyMap<Address, Follow>,
+  { fills, matched }: LogEffects,
+  follows: readonly Follow[],
 ): Promise<NewSale[]> {
+  const { main, chain } = context;
+  const contracts = new Set(follows.map((follow) => follow.contractAddress));
   const byTx = Map.groupBy(fills, (fill) => fill.tx);
-  const found = [...byTx.values()]
-    .flatMap((group) => {
-      const hashes = group.filter((fill) => matched.has(`${fill.tx} ${fill.orderHash}`)).map((fill) => fill.orderHash);
-      return toSales(group, { matched: new Set(hashes), wrappedNative: context.wrappedNative });
-    })
-    .filter(({ contract }) => follows.has(contract));
-  const keyOf = ({ fill }: FillSale) => ({ chain: context.chain, orderHash: fill.orderHash });
-  const own = await listOrderIdsByHash(context.main, found.map(keyOf));
-  return found.map((sale) => toNewSale(context, sale, own.get(toOrderKeyText(keyOf(sale))) ?? null));
+  const sales = [...byTx.values()]
+    .flatMap((fillsOfTx) => toSalesOfTransaction(fillsOfTx, matched, chain.wrappedNative))
+    .filter(({ contract }) => contracts.has(contract));
+  const keyOf = ({ fill }: FillSale) => ({ chain: chain.id, orderHash: fill.orderHash });
+  const ownIds = await listOrderIdsByHash(main, sales.map(keyOf));
+  return sales.map((sale) => toNewSale(context, sale, ownIds.get(toOrderKeyText(keyOf(sale))) ?? null));
 }
 
-function toNewSale(
-  { chain, serviceName, attribute }: ProjectionContext,
-  sale: FillSale,
-  ownId: string | null,
-): NewSale {
-  const { fill, contract, tokenId, priceRaw, price, seller, buyer } = sale;
-  const collectionId = toCollectionId(chain, contract);
+function toSalesOfTransaction(
+  fills: readonly OrderFulfilled[],
+  matched: ReadonlySet<string>,
+  wrappedNative: Address | null,
+): FillSale[] {
+  const matchedFills = fills.filter((fill) => matched.has(`${fill.tx} ${fill.orderHash}`));
+  return toSales(fills, { matched: new Set(matchedFills.map((fill) => fill.orderHash)), wrappedNative });
+}
+
+function toNewSale({ chain, serviceName }: ProjectionContext, sale: FillSale, ownId: string | null): NewSale {
+  const { fill, contract, asset, priceRaw, price, seller, buyer } = sale;
   const { tx, logIndex, blockNumber, blockTime: soldAt } = fill;
-  const source = ownId === null ? attribute(fill) : serviceName;
   const row = {
-    source,
-    chain,
-    collectionId,
-    asset: tokenId === null ? null : toTokenId(tokenId),
+    source: ownId === null ? toMarketplace(fill) : serviceName,
+    chain: chain.id,
+    collectionId: toCollectionId(chain.id, contract),
+    asset,
     price,
     priceRaw,
     seller,
@@ -157,39 +125,45 @@ function toNewSale(
   return { key: toSaleKey(row), ...row, blockNumber };
 }
 
-type TokenChanges = { owners: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
+type HolderChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
-/** Holders as the primary knows them now: later than the batch at most, and then a later batch says so again. */
-async function readTokens(
+/** Holders as the primary knows them now, which may be after this batch: a later batch then writes the same again. */
+async function readHolders(
   { main, chain }: ProjectionContext,
-  moved: Moved,
-  follows: ReadonlyMap<Address, Follow>,
-): Promise<TokenChanges> {
-  const changes: TokenChanges = { owners: [], unminted: [] };
-  for (const { collectionId, contractAddress: contract } of follows.values()) {
+  moved: MovedTokens,
+  follows: readonly Follow[],
+): Promise<HolderChanges> {
+  const changes: HolderChanges = { held: [], unminted: [] };
+  for (const { collectionId, contractAddress: contract } of follows) {
     const tokens = moved.get(collectionId);
     if (!tokens) continue;
-    const holders = await listTokenHolders(main, { collectionId, chain, contract }, [...tokens.keys()]);
+    const ownership = await listOwnership(main, { collectionId, chain: chain.id, contract }, [...tokens.keys()]);
     for (const [asset, blockNumber] of tokens) {
-      const holder = holders.get(asset);
-      if (!holder?.minted) changes.unminted.push({ collectionId, asset });
-      else changes.owners.push({ collectionId, asset, chain, owner: holder.owner, burned: holder.burned, blockNumber });
+      const known = ownership.get(asset);
+      if (!known?.minted) changes.unminted.push({ collectionId, asset });
+      else {
+        const { owner, burned } = known;
+        changes.held.push({ collectionId, asset, chain: chain.id, owner, burned, blockNumber });
+      }
     }
   }
   return changes;
 }
 
-async function writeTokens(tx: Queryable, { owners, unminted }: TokenChanges): Promise<void> {
+async function writeHolders(tx: Queryable, { held, unminted }: HolderChanges): Promise<void> {
   if (unminted.length > 0) await deleteUnmintedTokens(tx, unminted);
-  if (owners.length > 0) await upsertTokenHolders(tx, owners);
+  if (held.length > 0) await upsertTokenHolders(tx, held);
 }
 
-/** Holders of ERC-1155 tokens cannot be counted from one owner a token: they are told as stats. */
-async function readStats({ main, clock }: ProjectionContext, moved: Moved, follows: ReadonlyMap<Address, Follow>) {
-  const stats: Parameters<typeof upsertStats>[1][number][] = [];
-  for (const { collectionId, standard } of follows.values()) {
-    const tokens = moved.get(collectionId);
-    if (!tokens || standard !== 'erc1155') continue;
+/** Stats of ERC-1155 collections: the indexer has one owner a token, from which their holders cannot be counted. */
+async function readStats(
+  { main, clock }: ProjectionContext,
+  moved: MovedTokens,
+  follows: readonly Follow[],
+): Promise<NewStats[]> {
+  const stats: NewStats[] = [];
+  for (const { collectionId, standard } of follows) {
+    if (!moved.has(collectionId) || standard !== 'erc1155') continue;
     const counted = await countHoldings(main, collectionId);
     stats.push({ collectionId, ...counted, listedCount: null, floorRaw: null, at: clock(), atReported: true });
   }

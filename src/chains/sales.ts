@@ -1,19 +1,20 @@
-// What Seaport's fills say about sales. One transaction at a time, because fills by `matchOrders` come as mirrored pairs that
-// are one sale together. A price is the sum of the payment items, fees included.
+// From fills to sales, one transaction at a time: two orders that were matched with each other are two fills and one sale.
+// The price of a sale is the sum of its payments, fees included.
 
-import type { Address } from '../core/address.ts';
 import type { OrderFulfilled, SpentItem } from '../chain-log/chain-event.ts';
+import type { Address, SoldAsset } from '../core/address.ts';
+import { toTokenId } from '../core/address.ts';
 import { ZERO_ADDRESS } from '../core/evm.ts';
 import { isTokenItem, ITEM_TYPE } from '../core/seaport.ts';
 
-/** A sale of one token, or (`tokenId` null) of several tokens of one contract at one price. */
+/** A sale of one token, or of several tokens of one contract at one price. */
 export type FillSale = {
   fill: OrderFulfilled;
   contract: Address;
-  tokenId: bigint | null;
+  asset: SoldAsset;
   /** Base units of the native currency, wrapped or not; null where the price is not one amount of it. */
   priceRaw: bigint | null;
-  /** The price in words, for those that are no native amount: kept, and never taken for one. */
+  /** `priceRaw` as text. Where that is null: a description of the payments, which no reader takes for an amount. */
   price: string;
   seller: Address | null;
   buyer: Address | null;
@@ -25,37 +26,38 @@ export type SalesOptions = {
   wrappedNative: Address | null;
 };
 
-/** The sales of the fills of one transaction. Fills without a token or without a payment are none. */
+/** The sales of the fills of one transaction. A fill without a token or without a payment is not a sale. */
 export function toSales(fills: readonly OrderFulfilled[], { matched, wrappedNative }: SalesOptions): FillSale[] {
-  const sides = fills.flatMap((fill) => toSide(fill, matched) ?? []);
-  const mirrored = pairMirrors(sides);
-  return sides
-    .filter((side) => !mirrored.dropped.has(side))
-    .flatMap((side) => toFillSales(side, mirrored.counterparts.get(side) ?? null, wrappedNative));
+  const trades = fills.flatMap((fill) => toTrade(fill, matched) ?? []);
+  const { bidOf, pairedBids } = pairMatched(trades);
+  return trades
+    .filter((trade) => !pairedBids.has(trade))
+    .flatMap((trade) => toFillSales(trade, bidOf.get(trade) ?? null, wrappedNative));
 }
 
-type Side = {
+/** A fill as a trade of tokens for payments. */
+type Trade = {
   fill: OrderFulfilled;
   kind: 'ask' | 'bid';
-  /** Filled by other orders: the recipient of the event is whoever takes what is left over, and says nothing. */
+  /** Filled by other orders: the recipient in the event takes what the match leaves over, and is no party to the sale. */
   isMatched: boolean;
   tokens: readonly SpentItem[];
   payments: readonly SpentItem[];
 };
 
-/** An ask offers tokens for payments; a bid offers a payment and takes the tokens. */
-function toSide(fill: OrderFulfilled, matched: ReadonlySet<string>): Side | null {
-  // Seaport 1.1 has no event for it, but names nobody as the recipient.
+/** An ask offers tokens for payments; a bid offers a payment for tokens. Null for any other fill. */
+function toTrade(fill: OrderFulfilled, matched: ReadonlySet<string>): Trade | null {
+  // Seaport 1.1 emits no OrdersMatched, but leaves the recipient of a matched order empty.
   const isMatched = matched.has(fill.orderHash) || fill.recipient === ZERO_ADDRESS;
   const offered = fill.offer.filter(isTokenItem);
-  const taken = fill.consideration.filter(isTokenItem);
-  if (offered.length > 0 && taken.length === 0) {
+  const received = fill.consideration.filter(isTokenItem);
+  if (offered.length > 0 && received.length === 0) {
     const payments = fill.consideration.filter(isPayment);
     return payments.length > 0 ? { fill, kind: 'ask', isMatched, tokens: offered, payments } : null;
   }
-  if (taken.length > 0 && offered.length === 0) {
+  if (received.length > 0 && offered.length === 0) {
     const payments = fill.offer.filter(isPayment);
-    return payments.length > 0 ? { fill, kind: 'bid', isMatched, tokens: taken, payments } : null;
+    return payments.length > 0 ? { fill, kind: 'bid', isMatched, tokens: received, payments } : null;
   }
   return null;
 }
@@ -64,41 +66,44 @@ function isPayment({ itemType }: SpentItem): boolean {
   return itemType === ITEM_TYPE.native || itemType === ITEM_TYPE.erc20;
 }
 
-/** Pairs the asks and bids of `matchOrders` that moved the same tokens: the ask is the sale, its buyer the bidder. */
-function pairMirrors(sides: readonly Side[]): { dropped: Set<Side>; counterparts: Map<Side, Side> } {
-  const dropped = new Set<Side>();
-  const counterparts = new Map<Side, Side>();
-  const bids = sides.filter((side) => side.kind === 'bid' && side.isMatched);
-  for (const ask of sides.filter((side) => side.kind === 'ask' && side.isMatched)) {
-    const bid = bids.find((candidate) => !dropped.has(candidate) && keyOf(candidate) === keyOf(ask));
+/** Pairs each matched ask with a matched bid for the same tokens: the ask is the sale, and the bidder its buyer. */
+function pairMatched(trades: readonly Trade[]): { bidOf: ReadonlyMap<Trade, Trade>; pairedBids: ReadonlySet<Trade> } {
+  const bidOf = new Map<Trade, Trade>();
+  const pairedBids = new Set<Trade>();
+  const bids = trades.filter((trade) => trade.kind === 'bid' && trade.isMatched);
+  for (const ask of trades.filter((trade) => trade.kind === 'ask' && trade.isMatched)) {
+    const bid = bids.find((candidate) => !pairedBids.has(candidate) && tokensKey(candidate) === tokensKey(ask));
     if (!bid) continue;
-    dropped.add(bid);
-    counterparts.set(ask, bid);
+    bidOf.set(ask, bid);
+    pairedBids.add(bid);
   }
-  return { dropped, counterparts };
+  return { bidOf, pairedBids };
 }
 
-function keyOf({ tokens }: Side): string {
+function tokensKey({ tokens }: Trade): string {
   return tokens
     .map(({ token, identifier, amount }) => `${token} ${identifier} ${amount}`)
     .toSorted()
     .join(' ');
 }
 
-function toFillSales(side: Side, counterpart: Side | null, wrappedNative: Address | null): FillSale[] {
-  const { fill, kind, tokens, payments } = side;
-  const other = counterpart?.fill.offerer ?? (side.isMatched ? null : fill.recipient);
-  const parties = kind === 'ask' ? { seller: fill.offerer, buyer: other } : { seller: other, buyer: fill.offerer };
+/** The sales of a trade: one for each contract whose tokens it moved. */
+function toFillSales(trade: Trade, bid: Trade | null, wrappedNative: Address | null): FillSale[] {
+  const { fill, kind, tokens, payments } = trade;
+  const counterparty = bid?.fill.offerer ?? (trade.isMatched ? null : fill.recipient);
+  const parties =
+    kind === 'ask' ? { seller: fill.offerer, buyer: counterparty } : { seller: counterparty, buyer: fill.offerer };
   const contracts = new Set(tokens.map(({ token }) => token));
   const { priceRaw, price } = toFillPrice(payments, wrappedNative);
   return [...contracts].map((contract) => {
-    const identifiers = new Set(tokens.filter(({ token }) => token === contract).map(({ identifier }) => identifier));
-    const [only = null] = identifiers.size === 1 && contracts.size === 1 ? identifiers : [];
-    const sale = { fill, contract, tokenId: only, ...parties };
     // A price for tokens of several contracts is the price of none of them.
-    return contracts.size === 1
-      ? { ...sale, priceRaw, price }
-      : { ...sale, priceRaw: null, price: `${price} for tokens of ${contracts.size} contracts` };
+    if (contracts.size > 1) {
+      const description = `${price} for tokens of ${contracts.size} contracts`;
+      return { fill, contract, asset: null, ...parties, priceRaw: null, price: description };
+    }
+    const [first, ...others] = new Set(tokens.map(({ identifier }) => identifier));
+    const asset = first === undefined || others.length > 0 ? null : toTokenId(first);
+    return { fill, contract, asset, ...parties, priceRaw, price };
   });
 }
 
@@ -113,6 +118,6 @@ function toFillPrice(
   }
   const native = sums.get(ZERO_ADDRESS);
   if (native !== undefined && sums.size === 1) return { priceRaw: native, price: native.toString() };
-  const words = [...sums].map(([token, sum]) => (token === ZERO_ADDRESS ? `${sum} native` : `${sum} of ${token}`));
-  return { priceRaw: null, price: words.join(' and ') };
+  const amounts = [...sums].map(([token, sum]) => (token === ZERO_ADDRESS ? `${sum} native` : `${sum} of ${token}`));
+  return { priceRaw: null, price: amounts.join(' and ') };
 }

@@ -1,19 +1,17 @@
 // The settings of the chains: where they are read, which are left alone, and where Seaport stands on them.
 
-import type { Address } from '../core/address.ts';
 import { parseAddress } from '../core/address.ts';
+import type { SeaportDeployment } from '../core/chains.ts';
 import type { Setting, SettingTable } from '../core/setting.ts';
 import { parseHttpUrl, parseInteger, splitList } from '../core/setting.ts';
-
-export type ProtocolAddress = { address: Address; version: string };
 
 export type ChainSettings = {
   /** Endpoints by chain id, the preferred one first. */
   rpcUrls: ReadonlyMap<string, readonly string[]>;
-  /** Chains whose data is kept and that are not asked any more. */
+  /** Chains whose data is kept but no longer read from endpoints. */
   frozenChains: ReadonlySet<string>;
-  /** Protocol addresses by chain id that are followed besides the known ones. */
-  extraSeaport: ReadonlyMap<string, readonly ProtocolAddress[]>;
+  /** Seaport deployments by chain id, beside the known ones. */
+  extraSeaport: ReadonlyMap<string, readonly SeaportDeployment[]>;
   chainPollMs: number;
 };
 
@@ -25,7 +23,7 @@ export const RPC_URLS_SETTING: Setting<readonly string[]> = {
   default: '',
   form: `http or https URLs, comma-separated, at most ${URLS_MAX}`,
   meaning:
-    'JSON-RPC endpoints of an EVM chain, such as `RPC_URL_ETHEREUM`: the chain is followed through the first that answers. Empty: not followed.',
+    'JSON-RPC endpoints of an EVM chain, such as `RPC_URL_ETHEREUM`, in order of preference. Empty: the chain is not followed.',
   secret: true,
   parse: (text) => {
     const urls = splitList(text);
@@ -38,7 +36,7 @@ export const CHAIN_SETTINGS: SettingTable<Omit<ChainSettings, 'rpcUrls'>> = {
     name: 'FROZEN_CHAINS',
     default: '',
     form: 'chain ids, comma-separated',
-    meaning: 'Chains that are followed no more: what is known of them is kept and served.',
+    meaning: 'Chains that are no longer followed: the data read so far is kept and served.',
     parse: (text) => {
       const ids = splitList(text);
       return ids.every((id) => /^[a-z][a-z0-9-]{1,30}$/.test(id)) ? new Set(ids) : undefined;
@@ -48,20 +46,20 @@ export const CHAIN_SETTINGS: SettingTable<Omit<ChainSettings, 'rpcUrls'>> = {
     name: 'SEAPORT_ADDRESSES',
     default: '',
     form: 'chain=address@version, comma-separated',
-    meaning: 'Seaport deployments that are followed and taken orders for besides the known ones.',
+    meaning: 'Seaport deployments that are followed, and orders for which are accepted, beside the known ones.',
     parse: parseSeaport,
   },
   chainPollMs: {
     name: 'CHAIN_POLL_MS',
     default: '1000',
     form: 'an integer from 50 to 600000',
-    meaning: 'How often each followed chain is asked for its newest block, in milliseconds.',
+    meaning: 'How often the newest block of each followed chain is fetched, in milliseconds.',
     parse: (text) => parseInteger(text, 50, 600_000),
   },
 };
 
-function parseSeaport(text: string): Map<string, ProtocolAddress[]> | undefined {
-  const byChain = new Map<string, ProtocolAddress[]>();
+function parseSeaport(text: string): Map<string, SeaportDeployment[]> | undefined {
+  const byChain = new Map<string, SeaportDeployment[]>();
   for (const part of splitList(text)) {
     const [, chain, written, version] = /^([a-z][a-z0-9-]{1,30})=(0x[0-9a-fA-F]{40})@(\d+\.\d+)$/.exec(part) ?? [];
     const address = written === undefined ? null : parseAddress('evm', written);

@@ -1,39 +1,26 @@
-// The task that follows one chain for as long as its process has the lease: to the head, then a look at every poll, with the
-// collections that catch up and the indexer written beside it. A chain or an indexer that is away is waited for.
+// The task that follows one chain for as long as its process has the lease. Two loops run side by side: one reads the chain and
+// the past of added collections, one writes the indexer. Each retries with growing pauses while its source is unavailable.
 
-import { toMarketplace } from './protocols/registry.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
-import type { Address } from '../core/address.ts';
-import type { OrderFulfilled } from '../chain-log/chain-event.ts';
-import type { Chain } from '../core/chains.ts';
-import type { ChainReader } from './rpc/chain-reader.ts';
 import type { Report, Task } from '../tasks/task.ts';
-import type { ChainContext } from './context.ts';
+import { backoffMs } from '../resilience/backoff.ts';
 import { NOTHING } from '../tasks/task.ts';
 import { backfillOnce } from './backfill.ts';
-import type { FollowContext, Round } from './follower.ts';
+import type { ChainContext } from './context.ts';
+import type { FollowContext, StepResult } from './follower.ts';
 import { followOnce } from './follower.ts';
-import type { ProjectionContext } from './projection.ts';
 import { projectNext } from './projection.ts';
+import type { ChainReader } from './rpc/chain-reader.ts';
 
-export type ChainTaskOptions = {
-  chain: Chain;
-  reader: ChainReader;
-  protocols: readonly Address[];
-  wrappedNative: Address | null;
-  attribute: (fill: OrderFulfilled) => string;
-  /** How often the head is looked at once it has been reached. */
-  pollMs: number;
-};
-
-/** A run goes on until its process ends or loses the lease; the deadline only bounds what a bug could hold. */
+/** A run lasts until its process ends or loses the lease; the deadline only bounds a run that a bug blocks. */
 const RUN_MS = 24 * 60 * 60_000;
 const RESTART_MS = 1_000;
-/** A process that died is replaced after this. */
+/** Another process follows the chain this long after a process died. */
 const LEASE_MS = 6_000;
 /** The longest pause after failures in a row. */
 const PAUSE_MS_MAX = 15_000;
+const PAUSE_JITTER = 0.2;
 
 /** The name of the task that follows a chain. */
 export function toChainTaskName(chainId: string): string {
@@ -42,90 +29,68 @@ export function toChainTaskName(chainId: string): string {
 
 /** A task for each chain that is live. */
 export function createChainTasks(context: ChainContext): Task[] {
-  const { followed } = context;
-  return [...context.chains.values()].flatMap((chain) => {
-    const reader = followed.readerOf(chain.id);
-    if (!reader) return [];
-    const options = {
-      chain,
-      reader,
-      protocols: followed.protocolsOf(chain.id),
-      wrappedNative: chain.wrappedNative,
-      attribute: toMarketplace,
-      pollMs: context.config.chainPollMs,
-    };
-    return [createChainTask(context, options)];
+  return [...context.chains.keys()].flatMap((chainId) => {
+    const reader = context.followed.readerOf(chainId);
+    return reader ? [createChainTask(context, reader)] : [];
   });
 }
 
-export function createChainTask(context: ChainContext, options: ChainTaskOptions): Task {
-  const { chain } = options;
+function createChainTask(context: ChainContext, reader: ChainReader): Task {
   return {
-    name: toChainTaskName(chain.id),
+    name: toChainTaskName(reader.chain.id),
     periodMs: RESTART_MS,
     deadlineMs: RUN_MS,
     leaseMs: LEASE_MS,
     run: async (signal, report) => {
+      const loop = { chainId: reader.chain.id, signal };
       await Promise.all([
-        repeat(context, signal, options, 'chain', () => follow(context, options, report)),
-        repeat(context, signal, options, 'indexer', () => project(context, options)),
+        repeat(context, { ...loop, part: 'chain' }, () => follow(context, reader, report)),
+        repeat(context, { ...loop, part: 'indexer' }, () => project(context, reader)),
       ]);
       return NOTHING;
     },
   };
 }
 
-/** Does the work again and again until the signal aborts: at once while there is more to do, else at every poll. */
+/** Repeats the step until the signal aborts: at once while there is more to do, otherwise at every poll. */
 async function repeat(
-  { log, onChanged }: ChainContext,
-  signal: AbortSignal,
-  { chain, pollMs }: ChainTaskOptions,
-  part: 'chain' | 'indexer',
-  work: () => Promise<Round>,
+  { log, onChanged, config, random }: ChainContext,
+  { chainId: chain, part, signal }: { chainId: string; part: 'chain' | 'indexer'; signal: AbortSignal },
+  step: () => Promise<StepResult>,
 ): Promise<void> {
+  const pollMs = config.chainPollMs;
   let failures = 0;
   while (!signal.aborted) {
     let waitMs = pollMs;
     try {
-      const { changed, more } = await work();
+      const { changed, more } = await step();
       if (changed.size > 0) onChanged({ collectionIds: changed, kinds: new Set(['order', 'sale', 'token']) });
-      if (failures > 0) log.info('a chain is read again', { chain: chain.id, part });
+      if (failures > 0) log.info('following a chain works again', { chain, part });
       failures = 0;
       if (more) waitMs = 0;
     } catch (error) {
       if (signal.aborted) return;
-      log[failures === 0 ? 'warn' : 'debug']('a chain cannot be read now', { chain: chain.id, part, error });
+      log[failures === 0 ? 'warn' : 'debug']('following a chain failed', { chain, part, error });
       failures += 1;
-      waitMs = Math.min(PAUSE_MS_MAX, pollMs * 2 ** Math.min(failures, 10));
+      waitMs = backoffMs(failures, { baseMs: 2 * pollMs, maxMs: PAUSE_MS_MAX, jitter: PAUSE_JITTER }, random);
     }
-    // Also between steps, so that a chain that has much to catch up with leaves others their turn.
+    // Also between steps without a pause, so that a chain with much to read does not block the event loop.
     await delay(waitMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-async function follow(context: ChainContext, options: ChainTaskOptions, report: Report): Promise<Round> {
-  const { main, clock, log } = context;
-  const { reader, protocols } = options;
-  const following: FollowContext = { main, reader, protocols, clock, log };
+async function follow(context: ChainContext, reader: ChainReader, report: Report): Promise<StepResult> {
+  const { main, clock, log, followed } = context;
+  const chainId = reader.chain.id;
+  const following: FollowContext = { main, reader, protocols: followed.protocolsOf(chainId), clock, log };
   const live = await followOnce(following);
   const past = await backfillOnce(following);
-  const cursor = await findChainCursor(main, options.chain.id);
+  const cursor = await findChainCursor(main, chainId);
   if (cursor) report({ done: cursor.number, total: null, what: 'blocks' });
   return { changed: live.changed.union(past.changed), more: live.more || past.more };
 }
 
-async function project(context: ChainContext, options: ChainTaskOptions): Promise<Round> {
-  const { main, indexer, serviceName, clock } = context;
-  const { chain, wrappedNative, attribute } = options;
-  const projection: ProjectionContext = {
-    main,
-    indexer,
-    chain: chain.id,
-    serviceName,
-    clock,
-    wrappedNative,
-    attribute,
-  };
-  const changed = await projectNext(projection);
+async function project(context: ChainContext, { chain }: ChainReader): Promise<StepResult> {
+  const changed = await projectNext({ ...context, chain });
   return { changed: changed ?? new Set(), more: changed !== null };
 }

@@ -16,6 +16,7 @@ import { toCollectionId } from '../core/collection.ts';
 import { isStorable } from '../core/text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { ChainReader } from '../chains/rpc/chain-reader.ts';
+import type { EventFilter } from '../chains/rpc/log-query.ts';
 import { createIngester } from '../upstreams/ingester.ts';
 import type { WorkerContext } from './context.ts';
 import type { TokenStandard } from '../core/evm.ts';
@@ -97,24 +98,24 @@ async function readFacts(
   fromBlock: number | null,
 ): Promise<Facts> {
   const { chain } = reader;
-  if ((await reader.code(address, 'latest')) === '0x') {
+  if ((await reader.contracts.code(address, 'latest')) === '0x') {
     throw new OperatorError(`there is no contract at ${address} on ${chain.id}`);
   }
-  const standard = await reader.tokenStandard(address);
+  const standard = await reader.contracts.tokenStandard(address);
   if (!standard) {
     throw new OperatorError(`${address} on ${chain.id} says of itself neither that it is ERC-721 nor ERC-1155`);
   }
-  const from = fromBlock ?? (await reader.collectionCreatedAt(address));
+  const from = fromBlock ?? (await reader.contracts.createdAt(address));
   if (from === null) {
     throw new OperatorError(
       `the endpoints of ${chain.id} keep no old states: say --from-block, the block of its first mint`,
     );
   }
   const cursor = await findChainCursor(context.main, chain.id);
-  const toBlock = cursor?.number ?? (await reader.head()).number;
+  const toBlock = cursor?.number ?? (await reader.blocks.head()).number;
   const filter = { protocols: context.followed.protocolsOf(chain.id), contracts: [address] };
   const estimate = await estimateReading(reader, { from, to: toBlock }, filter);
-  return { standard, name: await reader.name(address), fromBlock: from, estimate };
+  return { standard, name: await reader.contracts.name(address), fromBlock: from, estimate };
 }
 
 /** Places in the past at which a call is tried. */
@@ -124,7 +125,7 @@ const SAMPLE_BLOCKS_MAX = 50_000;
 async function estimateReading(
   reader: ChainReader,
   { from, to }: { from: number; to: number },
-  filter: Parameters<ChainReader['eventsOfRange']>[2],
+  filter: EventFilter,
 ): Promise<Estimate> {
   const blocks = Math.max(0, to - from + 1);
   let covered = 0;
@@ -132,7 +133,7 @@ async function estimateReading(
   const starts = new Set(SAMPLES.map((share) => from + Math.floor(share * Math.max(0, blocks - 1))));
   for (const start of blocks > 0 ? starts : []) {
     const startedAt = performance.now();
-    const slice = await reader.eventsOfRange(start, Math.min(to, start + SAMPLE_BLOCKS_MAX - 1), filter);
+    const slice = await reader.events.ofRange(start, Math.min(to, start + SAMPLE_BLOCKS_MAX - 1), filter);
     spentMs += performance.now() - startedAt;
     covered += slice.to - start + 1;
   }

@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { openDatabases } from '../../src/database/open.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createChainReader } from '../../src/chains/rpc/chain-reader.ts';
+import { FollowedChains } from '../../src/chains/followed-chains.ts';
 import { createAuditOperations } from '../../src/chains/audit/audit.ts';
 import type { AuditReport } from '../../src/chains/audit/report.ts';
 import { replayLog } from '../../src/chains/audit/replay.ts';
@@ -18,6 +18,7 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
 import type { FollowedLife } from './followed-devnet.ts';
 import { startFollowedLife } from './followed-devnet.ts';
+import { createTestReader } from '../support/chain/reader.ts';
 import { startTestService } from '../support/service/service.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -322,17 +323,13 @@ forEachEngine('audit', (engine) => {
     const { operations } = followed;
     const reader = operations.followed.readerOf('ethereum') ?? assert.fail();
     const { chain } = reader;
-    const silent = createChainReader({
-      chain,
-      urls: ['http://127.0.0.1:9'],
-      log: operations.log,
-      patienceMs: 100,
-      restMs: 10,
-    });
-    const deaf = createAuditOperations({
-      ...operations,
-      followed: { ...operations.followed, readerOf: (id) => (id === 'ethereum' ? silent : null) },
-    });
+    const silent = createTestReader({ chain, urls: ['http://127.0.0.1:9'], patienceMs: 100, openMs: 10 });
+    class UnreachableChains extends FollowedChains {
+      override readerOf(id: string) {
+        return id === 'ethereum' ? silent : null;
+      }
+    }
+    const deaf = createAuditOperations({ ...operations, followed: new UnreachableChains(operations) });
     const report = await deaf.audit({ sample: 10 });
     silent.close();
     assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);
@@ -340,10 +337,10 @@ forEachEngine('audit', (engine) => {
 
   test('what cannot be audited is refused in words', async () => {
     await assert.rejects(audit({ chain: 'solana' }), /"solana" is not an EVM chain/);
-    await assert.rejects(audit({ chain: 'base' }), /no chain is read here/);
+    await assert.rejects(audit({ chain: 'base' }), /no chain is followed/);
     await assert.rejects(audit({ sample: -1 }), /the sample must be/);
     await assert.rejects(audit({ seed: "' or" }), /the seed must be/);
-    await assert.rejects(replayLog(followed.operations, { chains: ['base'], into: db }), /no log to be replayed/);
+    await assert.rejects(replayLog(followed.operations, { chains: ['base'], into: db }), /no log to replay/);
   });
 
   test('the command says what it looked at and exits with 1 on drift, beside a server and without one', async () => {
@@ -357,7 +354,7 @@ forEachEngine('audit', (engine) => {
     };
     const nothing = await mercat();
     assert.deepEqual(
-      [nothing.code, nothing.printed.includes('no chain is read here, or none has been yet')],
+      [nothing.code, nothing.printed.includes('no chain is followed, or none has been read yet')],
       [1, true],
     );
     const service = await startTestService({ settings });

@@ -20,9 +20,8 @@ import { accountsOf, createWorld } from '../../devnet/world.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createChainReader } from '../../src/chains/rpc/chain-reader.ts';
+import { FollowedChains } from '../../src/chains/followed-chains.ts';
 import { backfillOnce } from '../../src/chains/backfill.ts';
-import { toMarketplace } from '../../src/chains/protocols/registry.ts';
 import { followOnce } from '../../src/chains/follower.ts';
 import { projectNext } from '../../src/chains/projection.ts';
 import type { FollowOperations } from '../../src/workers/collections.ts';
@@ -53,25 +52,27 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
     const ethereum = chains.get(chain.id);
     if (!ethereum) throw new Error('there is no Ethereum');
     const log = createLog('silent');
-    const reader = createChainReader({ chain: ethereum, urls: [chain.url], log });
+    const random = () => chance.below(1_000) / 1_000;
+    const config = {
+      rpcUrls: new Map([[chain.id, [chain.url]]]),
+      frozenChains: new Set<string>(),
+      extraSeaport: new Map(),
+    };
+    const followedChains = new FollowedChains({ config, chains, log, clock, random });
+    const reader = followedChains.readerOf(chain.id);
+    if (!reader) throw new Error('the chain is not followed');
     const protocols = [world.protocol.seaport.address as Address];
     const operations: FollowOperations = {
-      ...toContext(main, { clock, log, random: () => chance.below(1_000) / 1_000 }),
-      followed: {
-        modeOf: (id) => (id === chain.id ? 'live' : 'disabled'),
-        readerOf: (id) => (id === chain.id ? reader : null),
-        protocolsOf: () => protocols,
-        readers: () => [reader],
-        close: () => reader.close(),
-      },
+      ...toContext(main, { clock, log, random }),
+      followed: followedChains,
       onFollowed: async () => undefined,
     };
-    const projection = { ...operations, chain: chain.id, attribute: toMarketplace };
+    const projection = { ...operations, chain: ethereum };
     const settle = async () => {
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
         const head = await followOnce({ main, reader, protocols, clock, log });
         const past = await backfillOnce({ main, reader, protocols, clock, log });
-        const projected = await projectNext({ ...projection, wrappedNative: ethereum.wrappedNative });
+        const projected = await projectNext(projection);
         if (!head.more && !past.more && projected === null) return;
       }
       throw new Error('the follower never settled');

@@ -133,13 +133,11 @@ forEachEngine('following a chain', (engine) => {
     const starts: number[] = [];
     const restart = () => {
       const following = followWorld(databases, world, { urls: [narrow.url] });
-      const { eventsOfRange } = following.reader;
-      following.context.reader = {
-        ...following.reader,
-        eventsOfRange: (from, to, filter) => {
-          if (filter.contracts.length > 0) starts.push(from);
-          return eventsOfRange(from, to, filter);
-        },
+      const { events } = following.reader;
+      const ofRange = events.ofRange.bind(events);
+      events.ofRange = (from, to, filter) => {
+        if (filter.contracts.length > 0) starts.push(from);
+        return ofRange(from, to, filter);
       };
       return following;
     };

@@ -41,9 +41,9 @@ function fill(offerer: Address, recipient: Address, offer: SpentItem[], consider
 }
 
 const shown = (fills: OrderFulfilled[], matched: ReadonlySet<string> = new Set()) =>
-  toSales(fills, { matched, wrappedNative: WRAPPED }).map(({ contract, tokenId, priceRaw, price, seller, buyer }) => ({
+  toSales(fills, { matched, wrappedNative: WRAPPED }).map(({ contract, asset, priceRaw, price, seller, buyer }) => ({
     contract,
-    tokenId,
+    asset,
     price: priceRaw ?? price,
     seller,
     buyer,
@@ -51,18 +51,18 @@ const shown = (fills: OrderFulfilled[], matched: ReadonlySet<string> = new Set()
 
 test('a listing that is bought: the price is the sum of the payments, fees included', () => {
   const sale = fill(SELLER, BUYER, [nft(7n)], [to(native(90n), SELLER), to(native(10n), FEES)]);
-  assert.deepEqual(shown([sale]), [{ contract: NFT, tokenId: 7n, price: 100n, seller: SELLER, buyer: BUYER }]);
+  assert.deepEqual(shown([sale]), [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
 test('a bid that is accepted: the offerer buys, whoever fulfils sells, and the price is what the bid offered', () => {
   const sale = fill(BUYER, SELLER, [coin(WRAPPED, 77n)], [to(nft(7n), BUYER), to(coin(WRAPPED, 7n), FEES)]);
-  assert.deepEqual(shown([sale]), [{ contract: NFT, tokenId: 7n, price: 77n, seller: SELLER, buyer: BUYER }]);
+  assert.deepEqual(shown([sale]), [{ contract: NFT, asset: '7', price: 77n, seller: SELLER, buyer: BUYER }]);
 });
 
 test('a mirrored pair of matchOrders is one sale, from the ask to the bidder', () => {
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(coin(WRAPPED, 90n), SELLER), to(coin(WRAPPED, 10n), FEES)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 100n)], [to(nft(7n), BUYER)]);
-  const expected = [{ contract: NFT, tokenId: 7n, price: 100n, seller: SELLER, buyer: BUYER }];
+  const expected = [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }];
   assert.deepEqual(shown([ask, bid]), expected);
   assert.deepEqual(shown([bid, ask]), expected);
 });
@@ -71,7 +71,7 @@ test("orders that were matched are paired whoever matched them, and are none of 
   const matcher = address('3');
   const ask = fill(SELLER, matcher, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, matcher, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
-  const expected = { contract: NFT, tokenId: 7n, price: 5n, seller: SELLER, buyer: BUYER };
+  const expected = { contract: NFT, asset: '7', price: 5n, seller: SELLER, buyer: BUYER };
   assert.deepEqual(shown([ask, bid], new Set([ask.orderHash])), [expected]);
   assert.deepEqual(shown([ask], new Set([ask.orderHash])), [{ ...expected, buyer: null }]);
   assert.equal(shown([ask, bid]).length, 2, 'two fills that were not matched are two sales');
@@ -81,18 +81,18 @@ test('pairs are matched one to one: two of the same token are two sales, and a b
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
   assert.equal(shown([ask, bid, ask, bid]).length, 2);
-  assert.deepEqual(shown([bid]), [{ contract: NFT, tokenId: 7n, price: 5n, seller: null, buyer: BUYER }]);
+  assert.deepEqual(shown([bid]), [{ contract: NFT, asset: '7', price: 5n, seller: null, buyer: BUYER }]);
 });
 
 test('a bundle has one price for several tokens: one sale without a token', () => {
   const sale = fill(SELLER, BUYER, [nft(1n), nft(2n)], [to(native(100n), SELLER)]);
-  assert.deepEqual(shown([sale]), [{ contract: NFT, tokenId: null, price: 100n, seller: SELLER, buyer: BUYER }]);
+  assert.deepEqual(shown([sale]), [{ contract: NFT, asset: null, price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
 test('a price for tokens of several contracts is the price of none of them', () => {
   const sales = shown([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
   assert.deepEqual(
-    sales.map(({ contract, tokenId, price }) => [contract, tokenId, typeof price]),
+    sales.map(({ contract, asset, price }) => [contract, asset, typeof price]),
     [
       [NFT, null, 'string'],
       [OTHER_NFT, null, 'string'],

@@ -1,100 +1,114 @@
-// Approvals and counters: the last word of the log of chain events on each. Primary database. Going forward the last word is
-// in the step itself; after a reorganisation it is looked up in what is left of the log.
+// Approvals and counters as the log of chain events last set them. Primary database. Events that are added set them directly;
+// after a reorganisation they are read from what is left of the log.
 
 import type { Queryable } from '../../database/port.ts';
+import { boolean, nullable, rowDecoder, text } from '../../database/rows.ts';
 
-export type OperatorApprovalState = { collectionId: string; contract: string; owner: string; operator: string };
-export type TokenApprovalState = { collectionId: string; contract: string; tokenId: string };
-export type CounterKey = { protocol: string; offerer: string };
+type OperatorKey = { collectionId: string; contract: string; owner: string; operator: string };
+export type OperatorApproval = OperatorKey & { approved: boolean };
 
-/** Sets what was said last about each operator. */
-export async function updateOperatorApprovals(
-  tx: Queryable,
-  words: readonly (OperatorApprovalState & { approved: boolean })[],
-): Promise<void> {
-  const keys = (approved: boolean) => {
-    const chosen = words.filter((word) => word.approved === approved);
-    return [chosen.map((w) => w.collectionId), chosen.map((w) => w.owner), chosen.map((w) => w.operator)];
+type TokenKey = { collectionId: string; contract: string; tokenId: string };
+/** The operator approved for one token; null for none. */
+export type TokenApprovalState = TokenKey & { operator: string | null };
+
+type CounterKey = { protocol: string; offerer: string };
+
+export async function updateOperatorApprovals(tx: Queryable, approvals: readonly OperatorApproval[]): Promise<void> {
+  const keysOf = (approved: boolean) => {
+    const chosen = approvals.filter((approval) => approval.approved === approved);
+    return [
+      chosen.map((approval) => approval.collectionId),
+      chosen.map((approval) => approval.owner),
+      chosen.map((approval) => approval.operator),
+    ];
   };
   await tx.query(
     `insert into main.operator_approval (collection_id, owner, operator)
      select * from unnest($1::text[], $2::text[], $3::text[]) order by 1, 2, 3 on conflict do nothing`,
-    keys(true),
+    keysOf(true),
   );
   await tx.query(
-    `delete from main.operator_approval as stored using unnest($1::text[], $2::text[], $3::text[]) as told (collection_id, owner, operator)
-     where stored.collection_id = told.collection_id and stored.owner = told.owner and stored.operator = told.operator`,
-    keys(false),
+    `delete from main.operator_approval as stored
+     using unnest($1::text[], $2::text[], $3::text[]) as revoked (collection_id, owner, operator)
+     where stored.collection_id = revoked.collection_id and stored.owner = revoked.owner and stored.operator = revoked.operator`,
+    keysOf(false),
   );
 }
 
-/** Sets what was said last about each token; null where the approval was taken back or the token moved. */
-export async function updateTokenApprovals(
-  tx: Queryable,
-  words: readonly (TokenApprovalState & { operator: string | null })[],
-): Promise<void> {
-  const approved = words.filter((word) => word.operator !== null);
+export async function updateTokenApprovals(tx: Queryable, approvals: readonly TokenApprovalState[]): Promise<void> {
+  const approved = approvals.filter((approval) => approval.operator !== null);
   await tx.query(
-    `delete from main.token_approval as stored using unnest($1::text[], $2::text[]) as told (collection_id, token_id)
-     where stored.collection_id = told.collection_id and stored.token_id = told.token_id`,
-    [words.map((word) => word.collectionId), words.map((word) => word.tokenId)],
+    `delete from main.token_approval as stored using unnest($1::text[], $2::text[]) as changed (collection_id, token_id)
+     where stored.collection_id = changed.collection_id and stored.token_id = changed.token_id`,
+    [approvals.map((approval) => approval.collectionId), approvals.map((approval) => approval.tokenId)],
   );
   await tx.query(
     `insert into main.token_approval (collection_id, token_id, operator)
      select * from unnest($1::text[], $2::text[], $3::text[]) order by 1, 2`,
-    [approved.map((w) => w.collectionId), approved.map((w) => w.tokenId), approved.map((w) => w.operator)],
+    [
+      approved.map((approval) => approval.collectionId),
+      approved.map((approval) => approval.tokenId),
+      approved.map((approval) => approval.operator),
+    ],
   );
 }
 
-/** What the log says last about each operator of each owner. */
-export async function listOperatorApprovalStates(
+const decodeApproved = rowDecoder('operator approval', { approved: nullable(boolean) });
+
+/** The approvals that the log last set for the given operators of owners. */
+export async function listOperatorApprovals(
   tx: Queryable,
   chain: string,
-  words: readonly OperatorApprovalState[],
-): Promise<(OperatorApprovalState & { approved: boolean })[]> {
-  const rows = await tx.query<{ approved: boolean | null }>(
+  keys: readonly OperatorKey[],
+): Promise<OperatorApproval[]> {
+  const rows = await tx.query(
     `select (select (details ->> 'approved')::boolean from main.chain_event
-       where chain = $1 and contract = told.contract and account = told.owner and kind = 'approval-for-all'
-         and details ->> 'operator' = told.operator
+       where chain = $1 and contract = requested.contract and account = requested.owner and kind = 'approval-for-all'
+         and details ->> 'operator' = requested.operator
        order by block_number desc, log_index desc limit 1) as approved
-     from unnest($2::text[], $3::text[], $4::text[]) with ordinality as told (contract, owner, operator, place) order by place`,
-    [chain, words.map((word) => word.contract), words.map((word) => word.owner), words.map((word) => word.operator)],
+     from unnest($2::text[], $3::text[], $4::text[]) with ordinality as requested (contract, owner, operator, ordinal)
+     order by ordinal`,
+    [chain, keys.map((key) => key.contract), keys.map((key) => key.owner), keys.map((key) => key.operator)],
   );
-  return words.map((word, index) => ({ ...word, approved: rows[index]?.approved ?? false }));
+  const approvals = rows.map(decodeApproved);
+  return keys.map((key, index) => ({ ...key, approved: approvals[index]?.approved ?? false }));
 }
 
-/** What the log says last about each token: an approval, or a transfer that ended it. */
-export async function listTokenApprovalStates(
+const decodeOperator = rowDecoder('token approval', { operator: nullable(text) });
+
+/** The approvals that the log last set for the given tokens: by an approval, or by a transfer, which revokes it. */
+export async function listTokenApprovals(
   tx: Queryable,
   chain: string,
-  words: readonly TokenApprovalState[],
-): Promise<(TokenApprovalState & { operator: string | null })[]> {
-  const rows = await tx.query<{ operator: string | null }>(
+  keys: readonly TokenKey[],
+): Promise<TokenApprovalState[]> {
+  const rows = await tx.query(
     `select (select case kind when 'token-approval' then details ->> 'operator' end from main.chain_event
-       where chain = $1 and contract = told.contract and token_id = told.token_id and kind in ('transfer', 'token-approval')
+       where chain = $1 and contract = requested.contract and token_id = requested.token_id and kind in ('transfer', 'token-approval')
        order by block_number desc, log_index desc, part desc limit 1) as operator
-     from unnest($2::text[], $3::text[]) with ordinality as told (contract, token_id, place) order by place`,
-    [chain, words.map((word) => word.contract), words.map((word) => word.tokenId)],
+     from unnest($2::text[], $3::text[]) with ordinality as requested (contract, token_id, ordinal) order by ordinal`,
+    [chain, keys.map((key) => key.contract), keys.map((key) => key.tokenId)],
   );
-  return words.map((word, index) => ({ ...word, operator: rows[index]?.operator ?? null }));
+  const approvals = rows.map(decodeOperator);
+  return keys.map((key, index) => ({ ...key, operator: approvals[index]?.operator ?? null }));
 }
 
-/** Counts each offerer's counter anew from the log. */
+/** Sets the counters of offerers to the highest that the log holds. */
 export async function updateCounters(tx: Queryable, chain: string, keys: readonly CounterKey[]): Promise<void> {
   if (keys.length === 0) return;
   const params = [chain, keys.map((key) => key.protocol), keys.map((key) => key.offerer)];
   await tx.query(
-    `delete from main.offerer_counter as stored using unnest($2::text[], $3::text[]) as told (protocol, offerer)
-     where stored.chain = $1 and stored.protocol = told.protocol and stored.offerer = told.offerer`,
+    `delete from main.offerer_counter as stored using unnest($2::text[], $3::text[]) as changed (protocol, offerer)
+     where stored.chain = $1 and stored.protocol = changed.protocol and stored.offerer = changed.offerer`,
     params,
   );
   await tx.query(
     `insert into main.offerer_counter (chain, protocol, offerer, counter)
-     select $1, told.protocol, told.offerer, max((details ->> 'counter')::numeric)
-     from (select distinct * from unnest($2::text[], $3::text[])) as told (protocol, offerer)
-     join main.chain_event on chain_event.chain = $1 and contract = told.protocol and account = told.offerer
+     select $1, changed.protocol, changed.offerer, max((details ->> 'counter')::numeric)
+     from (select distinct * from unnest($2::text[], $3::text[])) as changed (protocol, offerer)
+     join main.chain_event on chain_event.chain = $1 and contract = changed.protocol and account = changed.offerer
        and kind = 'counter-incremented'
-     group by told.protocol, told.offerer`,
+     group by changed.protocol, changed.offerer`,
     params,
   );
 }

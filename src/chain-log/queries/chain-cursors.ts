@@ -1,19 +1,20 @@
-// How far each chain has been read, and its newest blocks. Primary database. Whoever changes what a chain decides holds the
-// lock on the chain's row, so that nobody judges an order by a state that is about to change.
+// How far each chain has been read, and the hashes of its newest blocks. Primary database. Everything that changes what a
+// chain decides locks the chain's row, so that no order is judged by a state that is about to change.
 
-import type { BlockHeader } from '../chain-event.ts';
-import type { Queryable, Row } from '../../database/port.ts';
 import type { Hex } from '../../core/evm.ts';
+import type { Queryable } from '../../database/port.ts';
+import { column, hex, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
+import type { BlockHeader } from '../chain-event.ts';
 
-/** `time` in milliseconds. */
+/** The last block that was read of a chain. `time` in milliseconds. */
 export type ChainCursor = {
   chain: string;
   number: number;
   hash: Hex;
   time: number;
-  /** Raised whenever what is followed changes. */
+  /** Incremented whenever the set of followed contracts changes. */
   revision: number;
-  /** Reorganisations seen so far. */
+  /** Reorganisations so far. */
   reorgs: number;
   /** Why the chain stands still, when it does. */
   note: string | null;
@@ -23,22 +24,32 @@ export type ChainCursor = {
 type Block = Pick<BlockHeader, 'number' | 'hash' | 'time'>;
 
 const COLUMNS = `chain, block_number, block_hash, block_time, revision, reorgs, note, updated_at`;
+const decodeCursor = rowDecoder('chain_cursor', {
+  chain: text,
+  number: column('block_number', safeInteger),
+  hash: column('block_hash', hex),
+  time: column('block_time', timestamp),
+  revision: safeInteger,
+  reorgs: safeInteger,
+  note: nullable(text),
+  updatedAt: column('updated_at', timestamp),
+});
 
-/** Where a chain stands, or null before its first step. `lock`: held until the transaction ends. */
+/** The cursor of a chain, or null before the chain's first step. A lock is held until the transaction ends. */
 export async function findChainCursor(
   db: Queryable,
   chain: string,
   lock?: 'for update' | 'for share',
 ): Promise<ChainCursor | null> {
   const [row] = await db.query(`select ${COLUMNS} from main.chain_cursor where chain = $1 ${lock ?? ''}`, [chain]);
-  return row ? toChainCursor(row) : null;
+  return row ? decodeCursor(row) : null;
 }
 
 export async function listChainCursors(db: Queryable): Promise<ChainCursor[]> {
-  return (await db.query(`select ${COLUMNS} from main.chain_cursor order by chain`)).map(toChainCursor);
+  return (await db.query(`select ${COLUMNS} from main.chain_cursor order by chain`)).map(decodeCursor);
 }
 
-/** Begins a chain at a block. A chain that has begun stays where it is. */
+/** Starts a chain at a block. A chain that was started before keeps its cursor. */
 export async function insertChainCursor(tx: Queryable, chain: string, at: Block, now: number): Promise<void> {
   await tx.query(
     `insert into main.chain_cursor (chain, block_number, block_hash, block_time, updated_at)
@@ -47,7 +58,7 @@ export async function insertChainCursor(tx: Queryable, chain: string, at: Block,
   );
 }
 
-/** Moves a chain on, or back to an ancestor. */
+/** Moves a cursor forward, or in a reorganisation back to the common ancestor. */
 export async function updateChainCursor(
   tx: Queryable,
   chain: string,
@@ -65,7 +76,7 @@ export async function updateChainRevision(tx: Queryable, chain: string): Promise
   await tx.query(`update main.chain_cursor set revision = revision + 1 where chain = $1`, [chain]);
 }
 
-/** Says why a chain stands still. */
+/** Records why a chain stands still. */
 export async function updateChainNote(db: Queryable, chain: string, note: string): Promise<void> {
   await db.query(`update main.chain_cursor set note = $2 where chain = $1 and note is distinct from $2`, [chain, note]);
 }
@@ -84,7 +95,9 @@ export async function upsertChainBlocks(tx: Queryable, chain: string, blocks: re
   );
 }
 
-/** The kept blocks of a chain up to a number, newest first. */
+const decodeBlock = rowDecoder('chain_block', { number: safeInteger, hash: hex, time: timestamp });
+
+/** The stored blocks of a chain up to a number, newest first. */
 export async function listChainBlocks(
   db: Queryable,
   chain: string,
@@ -94,14 +107,10 @@ export async function listChainBlocks(
     `select number, hash, time from main.chain_block where chain = $1 and number <= $2 order by number desc limit $3`,
     [chain, options.upTo, options.limit],
   );
-  return rows.map((row) => ({
-    number: Number(row['number']),
-    hash: row['hash'] as Hex,
-    time: (row['time'] as Date).getTime(),
-  }));
+  return rows.map(decodeBlock);
 }
 
-/** Forgets the blocks after an ancestor, and those that are older than any reorganisation reaches. */
+/** Deletes the blocks with a number above `after` or below `before`. */
 export async function deleteChainBlocks(
   tx: Queryable,
   chain: string,
@@ -112,17 +121,4 @@ export async function deleteChainBlocks(
     after,
     before,
   ]);
-}
-
-function toChainCursor(row: Row): ChainCursor {
-  return {
-    chain: row['chain'] as string,
-    number: Number(row['block_number']),
-    hash: row['block_hash'] as Hex,
-    time: (row['block_time'] as Date).getTime(),
-    revision: Number(row['revision']),
-    reorgs: Number(row['reorgs']),
-    note: row['note'] as string | null,
-    updatedAt: (row['updated_at'] as Date).getTime(),
-  };
 }

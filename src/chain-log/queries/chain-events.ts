@@ -1,52 +1,56 @@
-// The log of what happened on the followed chains. Primary database. It is only ever added to, or cut off after an ancestor;
-// all that is known of orders, holders and approvals follows from it.
+// The log of events on the followed chains. Primary database. Events are only added, or deleted after a common ancestor; all
+// that is known of orders, holders and approvals follows from the log.
 
-import type { ChainEvent } from '../chain-event.ts';
-import type { Queryable, Row } from '../../database/port.ts';
+import type { Queryable } from '../../database/port.ts';
+import { nullable, rowDecoder, safeInteger } from '../../database/rows.ts';
 import { toTimestamp } from '../../database/upsert.ts';
+import type { ChainEvent } from '../chain-event.ts';
+import { decodeEvent } from './event-rows.ts';
 
 const COLUMNS = `block_number, log_index, part, block_time, tx, kind, contract, token_id, order_hash, account, details`;
 
-/** Adds events; one that is there already, as after a step that was read twice, is left alone. Returns those that are new. */
+/** Adds events. An event that the log already holds, as after a step that is repeated, is left alone. Returns the new ones. */
 export async function insertChainEvents(
   tx: Queryable,
   chain: string,
   events: readonly ChainEvent[],
 ): Promise<ChainEvent[]> {
   if (events.length === 0) return [];
-  const rows = await tx.query<{ place: string }>(
+  const rows = await tx.query<{ inserted: string }>(
     `insert into main.chain_event (chain, ${COLUMNS})
-     select $1, told.* from json_to_recordset($2::json) as told (
+     select $1, incoming.* from json_to_recordset($2::json) as incoming (
        block_number bigint, log_index integer, part integer, block_time timestamptz, tx text, kind text, contract text,
        token_id text, order_hash text, account text, details jsonb)
      on conflict do nothing
-     returning block_number || ' ' || log_index || ' ' || part as place`,
+     returning block_number || ' ' || log_index || ' ' || part as inserted`,
     [chain, JSON.stringify(events.map(toColumns))],
   );
   if (rows.length === events.length) return [...events];
-  const fresh = new Set(rows.map((row) => row.place));
-  return events.filter((event) => fresh.has(`${event.blockNumber} ${event.logIndex} ${event.part}`));
+  const inserted = new Set(rows.map((row) => row.inserted));
+  return events.filter((event) => inserted.has(`${event.blockNumber} ${event.logIndex} ${event.part}`));
 }
 
-/** Cuts the log off after a block and returns what it held there, in the order of the chain. */
+/** Deletes the events after a block and returns them in the order of the chain. */
 export async function deleteChainEventsAfter(tx: Queryable, chain: string, blockNumber: number): Promise<ChainEvent[]> {
   const rows = await tx.query(
-    `with gone as (delete from main.chain_event where chain = $1 and block_number > $2 returning ${COLUMNS})
-     select * from gone order by block_number, log_index, part`,
+    `with deleted as (delete from main.chain_event where chain = $1 and block_number > $2 returning ${COLUMNS})
+     select * from deleted order by block_number, log_index, part`,
     [chain, blockNumber],
   );
-  return rows.map(toChainEvent);
+  return rows.map(decodeEvent);
 }
 
-/** Forgets what a contract told, when it is followed no more; fills that orders of the own book depend on stay. */
+/** Deletes the events of a contract that is no longer followed. Fills stay: they are events of the settlement protocol. */
 export async function deleteContractEvents(tx: Queryable, chain: string, contract: string): Promise<void> {
   await tx.query(`delete from main.chain_event where chain = $1 and contract = $2`, [chain, contract]);
 }
 
-/** An entry of the log in its order of arrival: an event, or a reorganisation that voids what stood after its ancestor. */
+/** An entry of the log in its order of arrival: an event, or a reorganisation that voids all events after its ancestor. */
 export type LogEntry = { seq: number } & ({ event: ChainEvent } | { ancestor: number });
 
-/** What has arrived in a chain's log after `seq`, in the order of arrival. */
+const decodeEntry = rowDecoder('log entry', { seq: safeInteger, ancestor: nullable(safeInteger) });
+
+/** The entries of a chain's log after `seq`, in their order of arrival. */
 export async function listLogEntries(
   db: Queryable,
   chain: string,
@@ -63,12 +67,24 @@ export async function listLogEntries(
     [chain, after, limit],
   );
   return rows.map((row) => {
-    const seq = Number(row['seq']);
-    return row['ancestor'] === null ? { seq, event: toChainEvent(row) } : { seq, ancestor: Number(row['ancestor']) };
+    const { seq, ancestor } = decodeEntry(row);
+    return ancestor === null ? { seq, event: decodeEvent(row) } : { seq, ancestor };
   });
 }
 
-/** Notes a reorganisation in the log. */
+const decodeSeq = rowDecoder('last seq', { seq: safeInteger });
+
+/** The sequence number of the last entry of a chain's log; 0 for an empty log. */
+export async function findLastSeq(db: Queryable, chain: string): Promise<number> {
+  const [row] = await db.query(
+    `select greatest((select max(seq) from main.chain_event where chain = $1),
+       (select max(seq) from main.chain_reorg where chain = $1), 0) as seq`,
+    [chain],
+  );
+  return row ? decodeSeq(row).seq : 0;
+}
+
+/** Records a reorganisation in the log. */
 export async function insertReorg(
   tx: Queryable,
   chain: string,
@@ -82,7 +98,7 @@ export async function insertReorg(
   ]);
 }
 
-/** What happened to one order, in the order of the chain: its own events, and the counters of its offerer. */
+/** The events of one order in the order of the chain: its own, and the counter increments of its offerer. */
 export async function listOrderEvents(
   db: Queryable,
   chain: string,
@@ -96,10 +112,10 @@ export async function listOrderEvents(
      order by block_number, log_index, part`,
     [chain, order.orderHash, order.protocol, order.offerer],
   );
-  return rows.map(toChainEvent);
+  return rows.map(decodeEvent);
 }
 
-/** Transfers and approvals of one token, and approvals of its holder, newest first. */
+/** Transfers and approvals of one token, and approvals for all by its holder, newest first. */
 export async function listTokenEvents(
   db: Queryable,
   chain: string,
@@ -111,16 +127,16 @@ export async function listTokenEvents(
        where chain = $1 and contract = $2 and token_id = $3 and kind in ('transfer', 'token-approval')
        union all
        select ${COLUMNS} from main.chain_event
-       where chain = $1 and contract = $2 and account = $4 and kind = 'approval-for-all') as told
+       where chain = $1 and contract = $2 and account = $4 and kind = 'approval-for-all') as event
      order by block_number desc, log_index desc, part desc limit $5`,
     [chain, token.contract, token.tokenId, token.holder, token.limit],
   );
-  return rows.map(toChainEvent);
+  return rows.map(decodeEvent);
 }
 
-/** What the log keeps beside the place and the kind. Only the fields that a column of its own answers for stand outside `details`. */
+/** The columns of an event. `details` holds all members beside position and kind; the indexed ones have columns besides. */
 function toColumns(event: ChainEvent): Record<string, unknown> {
-  const { blockNumber, blockTime, tx, logIndex, part, kind, ...fact } = event;
+  const { blockNumber, blockTime, tx, logIndex, part, kind, ...details } = event;
   return {
     block_number: blockNumber,
     log_index: logIndex,
@@ -128,49 +144,24 @@ function toColumns(event: ChainEvent): Record<string, unknown> {
     block_time: toTimestamp(blockTime),
     tx,
     kind,
-    contract: 'protocol' in fact ? fact.protocol : fact.contract,
-    token_id: 'tokenId' in fact ? fact.tokenId : null,
-    order_hash: 'orderHash' in fact ? fact.orderHash : null,
+    contract: 'protocol' in details ? details.protocol : details.contract,
+    token_id: 'tokenId' in details ? details.tokenId : null,
+    order_hash: 'orderHash' in details ? details.orderHash : null,
     account: accountOf(event),
-    details: toDetails(fact),
+    details: withDecimalText(details),
   };
 }
 
+/** The account by which the event is found: the offerer, the owner, or the sender of a transfer. */
 function accountOf(event: ChainEvent): string | null {
   if ('offerer' in event) return event.offerer;
   if ('owner' in event) return event.owner;
   return event.kind === 'transfer' ? event.from : null;
 }
 
-const WIDE = new Set(['identifier', 'amount', 'counter', 'quantity']);
-
-function toDetails(fact: object): unknown {
+/** JSON has no integers of 256 bits: each bigint becomes decimal text. */
+function withDecimalText(details: object): unknown {
   return JSON.parse(
-    JSON.stringify(fact, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
-  );
-}
-
-/** An event as a row of the log holds it. */
-export function toChainEvent(row: Row): ChainEvent {
-  return {
-    blockNumber: Number(row['block_number']),
-    logIndex: row['log_index'] as number,
-    part: row['part'] as number,
-    blockTime: (row['block_time'] as Date).getTime(),
-    tx: row['tx'] as string,
-    kind: row['kind'] as string,
-    ...(widen(row['details']) as object),
-  } as ChainEvent;
-}
-
-/** Wide numbers come back as bigint. */
-function widen(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(widen);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      WIDE.has(key) && typeof inner === 'string' ? BigInt(inner) : widen(inner),
-    ]),
+    JSON.stringify(details, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
   );
 }

@@ -1,22 +1,23 @@
-// Who holds what and who may move it, on followed contracts: sums and last words of the log of chain events. Primary database.
-// Each function takes the same transaction in which the log changed.
+// Who holds how many units of which token of a followed contract: the sums of the transfers in the log. Primary database.
+// Holdings are changed in the transaction that changes the log.
 
-import type { Queryable } from '../../database/port.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
+import type { Queryable } from '../../database/port.ts';
+import { boolean, column, integer, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 
-/** A change of what somebody holds; negative when it goes away. */
+/** A change of the units that an account holds; negative for units that leave it. */
 export type HoldingChange = { collectionId: string; tokenId: string; holder: string; quantity: bigint };
 
-/** Adds changes to the holdings; what comes to nothing is forgotten. The zero address holds nothing. */
+/** Adds changes to the holdings and deletes those that become zero. Changes of the zero address are ignored. */
 export async function updateHoldings(tx: Queryable, changes: readonly HoldingChange[]): Promise<void> {
-  const sums = new Map<string, HoldingChange>();
-  for (const change of changes) {
-    if (change.holder === ZERO_ADDRESS) continue;
-    const key = `${change.collectionId} ${change.tokenId} ${change.holder}`;
-    sums.set(key, { ...change, quantity: (sums.get(key)?.quantity ?? 0n) + change.quantity });
-  }
-  const rows = [...sums].filter(([, { quantity }]) => quantity !== 0n).sort(([a], [b]) => (a < b ? -1 : 1));
+  const rows = sumByKey(changes);
   if (rows.length === 0) return;
+  const params = [
+    rows.map((row) => row.collectionId),
+    rows.map((row) => row.tokenId),
+    rows.map((row) => row.holder),
+    rows.map((row) => row.quantity.toString()),
+  ];
   await tx.query(
     `with changed as (
        insert into main.holding as stored (collection_id, token_id, holder, quantity)
@@ -24,62 +25,78 @@ export async function updateHoldings(tx: Queryable, changes: readonly HoldingCha
        on conflict (collection_id, token_id, holder) do update set quantity = stored.quantity + excluded.quantity
        returning collection_id, token_id, holder, quantity)
      select from changed`,
-    columnsOf(rows.map(([, row]) => row)),
+    params,
   );
   await tx.query(
-    `delete from main.holding as stored using unnest($1::text[], $2::text[], $3::text[]) as told (collection_id, token_id, holder)
-     where stored.collection_id = told.collection_id and stored.token_id = told.token_id
-       and stored.holder = told.holder and stored.quantity = 0`,
-    columnsOf(rows.map(([, row]) => row)).slice(0, 3),
+    `delete from main.holding as stored using unnest($1::text[], $2::text[], $3::text[]) as changed (collection_id, token_id, holder)
+     where stored.collection_id = changed.collection_id and stored.token_id = changed.token_id
+       and stored.holder = changed.holder and stored.quantity = 0`,
+    params.slice(0, 3),
   );
 }
 
-function columnsOf(rows: readonly HoldingChange[]): unknown[] {
-  return [
-    rows.map((row) => row.collectionId),
-    rows.map((row) => row.tokenId),
-    rows.map((row) => row.holder),
-    rows.map((row) => row.quantity.toString()),
-  ];
+/** One change for each key that changes at all, in the order of keys, so that two writers cannot deadlock. */
+function sumByKey(changes: readonly HoldingChange[]): HoldingChange[] {
+  const sums = new Map<string, HoldingChange>();
+  for (const change of changes) {
+    if (change.holder === ZERO_ADDRESS) continue;
+    const key = `${change.collectionId} ${change.tokenId} ${change.holder}`;
+    sums.set(key, { ...change, quantity: (sums.get(key)?.quantity ?? 0n) + change.quantity });
+  }
+  return [...sums]
+    .filter(([, { quantity }]) => quantity !== 0n)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, change]) => change);
 }
 
-/** What the log says of a token: its holder if it has exactly one, whether all of it was burned, whether it exists at all. */
-export type TokenHolder = { owner: string | null; burned: boolean; minted: boolean };
+/** The owner of a token, where it has exactly one; whether all of it was burned; whether it was ever minted. */
+export type Ownership = { owner: string | null; burned: boolean; minted: boolean };
 
-/** The holders of the given tokens of a followed contract. */
-export async function listTokenHolders(
+const decodeHolders = rowDecoder('token holders', {
+  tokenId: column('token_id', text),
+  holders: integer,
+  owner: nullable(text),
+  minted: boolean,
+});
+
+/** The ownership of the given tokens of a followed contract, by token id. */
+export async function listOwnership(
   db: Queryable,
   { collectionId, chain, contract }: { collectionId: string; chain: string; contract: string },
   tokenIds: readonly string[],
-): Promise<Map<string, TokenHolder>> {
-  const rows = await db.query<{ token_id: string; holders: number; owner: string | null; minted: boolean }>(
-    `select wanted.token_id, held.holders, held.owner, held.holders > 0 or exists (
-         select from main.chain_event where chain = $3 and contract = $4 and chain_event.token_id = wanted.token_id
+): Promise<Map<string, Ownership>> {
+  const rows = await db.query(
+    `select requested.token_id, held.holders, held.owner, held.holders > 0 or exists (
+         select from main.chain_event where chain = $3 and contract = $4 and chain_event.token_id = requested.token_id
            and kind in ('transfer', 'token-approval')) as minted
-     from unnest($2::text[]) as wanted (token_id)
+     from unnest($2::text[]) as requested (token_id)
      cross join lateral (select count(*)::int as holders, min(holder) as owner from main.holding
-       where collection_id = $1 and holding.token_id = wanted.token_id and quantity > 0) as held`,
+       where collection_id = $1 and holding.token_id = requested.token_id and quantity > 0) as held`,
     [collectionId, tokenIds, chain, contract],
   );
   return new Map(
-    rows.map(({ token_id: id, holders, owner, minted }) => [
-      id,
-      { owner: holders === 1 ? owner : null, burned: minted && holders === 0, minted },
-    ]),
+    rows
+      .map(decodeHolders)
+      .map(({ tokenId, holders, owner, minted }) => [
+        tokenId,
+        { owner: holders === 1 ? owner : null, burned: minted && holders === 0, minted },
+      ]),
   );
 }
 
-/** Tokens that somebody holds, and how many accounts hold any. */
+const decodeCounts = rowDecoder('holding counts', { supply: safeInteger, owners: safeInteger });
+
+/** How many tokens of a collection have a holder, and how many accounts hold any. */
 export async function countHoldings(db: Queryable, collectionId: string): Promise<{ supply: number; owners: number }> {
-  const [row] = await db.query<{ supply: string; owners: string }>(
+  const [row] = await db.query(
     `select count(distinct token_id) as supply, count(distinct holder) as owners
      from main.holding where collection_id = $1 and quantity > 0`,
     [collectionId],
   );
-  return { supply: Number(row?.supply ?? 0), owners: Number(row?.owners ?? 0) };
+  return row ? decodeCounts(row) : { supply: 0, owners: 0 };
 }
 
-/** Forgets what is known of holders and approvals of a collection. */
+/** Deletes the holdings and approvals of a collection. */
 export async function deleteHoldings(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(`delete from main.holding where collection_id = $1`, [collectionId]);
   await tx.query(`delete from main.operator_approval where collection_id = $1`, [collectionId]);

@@ -1,7 +1,11 @@
-// `audit`: holds what we serve against what the chains themselves say, and gives the drift as a number. It changes nothing, and
-// shares nothing with the code that it audits but the tables and the endpoints.
+// `audit`: compares a sample of what is stored with the chains themselves and counts the differences. It changes nothing and
+// shares no rule with the code that it audits: only tables and endpoints.
 
-import type { TokenKey } from '../queries/audited.ts';
+import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { listFollows } from '../../follows/queries/follows.ts';
+import type { ChainContext } from '../context.ts';
+import type { AuditedOrder, TokenKey } from '../queries/audited.ts';
 import {
   listAuditedOrders,
   listAuditedTokens,
@@ -9,28 +13,25 @@ import {
   listServedOwners,
   listTokenSample,
 } from '../queries/audited.ts';
-import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
-import { listFollows } from '../../follows/queries/follows.ts';
-import { OperatorError } from '../../core/errors.ts';
 import type { ChainReader } from '../rpc/chain-reader.ts';
-import type { ChainContext } from '../context.ts';
-import type { Kind, LookContext, Seen } from './compare.ts';
-import { lookAtAll, PATIENCE } from './compare.ts';
+import type { CompareContext, Comparison, ComparisonResult } from './compare.ts';
+import { compareAll, FAILURES_MAX } from './compare.ts';
 import { compareOrder } from './orders.ts';
-import type { AuditReport, ChainAudit, Difference } from './report.ts';
-import { DIFFERENCES_SHOWN_MAX } from './report.ts';
-import { ACCOUNTS_MAX, compareToken } from './tokens.ts';
 import { replayLog } from './replay.ts';
+import type { AuditReport, ChainAudit, Difference } from './report.ts';
+import { addToReport, createReport } from './report.ts';
+import type { HeldToken } from './tokens.ts';
+import { ACCOUNTS_MAX, compareToken } from './tokens.ts';
 
 const SAMPLE_DEFAULT = 200;
-/** What «all» means at most, of each kind and chain. */
+/** What a sample of 0, for all, means at most: of each kind and chain. */
 const SAMPLE_MAX = 100_000;
 const SEEDS = 2 ** 32;
 const SEED_LENGTH_MAX = 100;
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Operations by name: JSON in, JSON out. Mistakes are thrown as OperatorErrors. */
+/** Operations by name: JSON in, JSON out. Mistakes of the caller are thrown as OperatorErrors. */
 export function createAuditOperations(context: ChainContext) {
   return {
     audit: (input: Input) => audit(context, input),
@@ -41,17 +42,15 @@ export function createAuditOperations(context: ChainContext) {
 async function audit(context: ChainContext, input: Input): Promise<AuditReport> {
   const seed = readSeed(input) ?? String(Math.floor(context.random() * SEEDS));
   const limit = readSample(input);
-  const readers = readChains(context, input).flatMap((chain) => context.followed.readerOf(chain) ?? []);
-  const report: AuditReport = { drift: 0, orders: 0, tokens: 0, unreadable: 0, chains: [], differences: [], seed };
-  for (const reader of readers) {
-    if (!(await findChainCursor(context.main, reader.chain.id))) continue;
+  const report = createReport(seed);
+  for (const chain of readChains(context, input)) {
+    const reader = context.followed.readerOf(chain);
+    if (!reader || !(await findChainCursor(context.main, chain))) continue;
     const { audited, differences } = await auditChain(context, reader, { seed, limit });
-    report.chains.push(audited);
-    for (const sum of ['orders', 'tokens', 'unreadable', 'drift'] as const) report[sum] += audited[sum];
-    report.differences.push(...differences.slice(0, DIFFERENCES_SHOWN_MAX - report.differences.length));
+    addToReport(report, audited, differences);
   }
   if (report.chains.length === 0) {
-    throw new OperatorError('no chain is read here, or none has been yet: endpoints are set by RPC_URL_<CHAIN>');
+    throw new OperatorError('no chain is followed, or none has been read yet: set endpoints with RPC_URL_<CHAIN>');
   }
   return report;
 }
@@ -59,41 +58,49 @@ async function audit(context: ChainContext, input: Input): Promise<AuditReport> 
 async function auditChain(
   context: ChainContext,
   reader: ChainReader,
-  choice: { seed: string; limit: number },
+  sample: { seed: string; limit: number },
 ): Promise<{ audited: ChainAudit; differences: Difference[] }> {
   const { main, indexer, clock } = context;
   const chain = reader.chain.id;
-  const looking: LookContext = { main, indexer, reader, clock, patience: { left: PATIENCE } };
-  const orders = await lookAtAll(looking, ORDERS, await listOrderSample(main, chain, choice));
-  const joined = (await listFollows(main, chain)).filter((follow) => follow.joined);
-  const ids = joined.map((follow) => follow.collectionId);
-  const tokens = await lookAtAll(looking, TOKENS, (await listTokenSample({ main, indexer }, ids, choice)).map(toKey));
+  const comparing: CompareContext = { main, indexer, reader, clock, failures: { left: FAILURES_MAX } };
+  const orders = await compareAll(comparing, ORDERS, await listOrderSample(main, chain, sample));
+  const followed = (await listFollows(main, chain)).filter((follow) => follow.joined);
+  const ids = followed.map((follow) => follow.collectionId);
+  const tokens = await compareAll(
+    comparing,
+    TOKENS,
+    (await listTokenSample({ main, indexer }, ids, sample)).map(toKey),
+  );
   const differences = [...toDifferences(chain, 'order', orders), ...toDifferences(chain, 'token', tokens)];
-  const block = Math.max(orders.block ?? 0, tokens.block ?? 0) || null;
-  const unreadable = orders.unreadable + tokens.unreadable;
-  const drift = differences.length;
   return {
-    audited: { chain, block, orders: orders.compared, tokens: tokens.compared, unreadable, drift },
+    audited: {
+      chain,
+      block: Math.max(orders.block ?? 0, tokens.block ?? 0) || null,
+      orders: orders.compared,
+      tokens: tokens.compared,
+      unreadable: orders.unreadable + tokens.unreadable,
+      drift: differences.length,
+    },
     differences,
   };
 }
 
-const ORDERS: Kind<Awaited<ReturnType<typeof listAuditedOrders>>[number]> = {
-  take: async ({ main }, keys) => new Map((await listAuditedOrders(main, keys)).map((order) => [order.orderId, order])),
+const ORDERS: Comparison<AuditedOrder> = {
+  read: async ({ main }, keys) => new Map((await listAuditedOrders(main, keys)).map((order) => [order.orderId, order])),
   compare: compareOrder,
 };
 
-const TOKENS: Kind<Parameters<typeof compareToken>[1]> = {
-  take: async ({ main, indexer }, keys) => {
-    const wanted = keys.map(fromKey);
-    const served = new Map((await listServedOwners(indexer, wanted)).map((token) => [toKey(token), token]));
-    const tokens = await listAuditedTokens(main, wanted, { accountsMax: ACCOUNTS_MAX });
+const TOKENS: Comparison<HeldToken> = {
+  read: async ({ main, indexer }, keys) => {
+    const tokenKeys = keys.map(fromKey);
+    const served = new Map((await listServedOwners(indexer, tokenKeys)).map((token) => [toKey(token), token]));
+    const tokens = await listAuditedTokens(main, tokenKeys, { accountsMax: ACCOUNTS_MAX });
     return new Map(tokens.map((token) => [toKey(token), { ...token, served: served.get(toKey(token)) ?? null }]));
   },
   compare: compareToken,
 };
 
-function toKey({ collectionId, tokenId }: TokenKey): string {
+function toKey({ collectionId, tokenId }: { collectionId: string; tokenId: string }): string {
   return `${collectionId} ${tokenId}`;
 }
 
@@ -102,13 +109,13 @@ function fromKey(key: string): TokenKey {
   return { collectionId, tokenId };
 }
 
-function toDifferences(chain: string, what: string, { differences }: Seen): Difference[] {
+function toDifferences(chain: string, what: string, { differences }: ComparisonResult): Difference[] {
   return [...differences].flatMap(([key, { block, findings }]) =>
-    (findings ?? []).map((finding) => ({ chain, block, subject: `${what} ${key}`, ...finding })),
+    findings.map((finding) => ({ chain, block, subject: `${what} ${key}`, ...finding })),
   );
 }
 
-/** The chain that is named, or all EVM chains. */
+/** The chain of the input, or all EVM chains. */
 function readChains({ chains }: ChainContext, input: Input): string[] {
   const chain = input['chain'] ?? null;
   const evm = [...chains.values()].filter(({ family }) => family === 'evm').map(({ id }) => id);

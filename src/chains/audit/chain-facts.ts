@@ -1,65 +1,75 @@
-// What a chain itself says at one block, for an audit. Each question is asked once, however many subjects it is about. It
-// knows nothing of what we have stored.
+// The state of contracts at one block, as an audit reads it from the chain. Each fact is read once, however many comparisons
+// need it. Nothing that the service has stored is used.
 
 import type { Address, AssetId } from '../../core/address.ts';
-import type { ChainReader, SeaportOrderStatus } from '../rpc/chain-reader.ts';
-import type { Hex } from '../../core/evm.ts';
-import type { TokenStandard } from '../../core/evm.ts';
+import type { Hex, TokenStandard } from '../../core/evm.ts';
+import type { ContractReads, SeaportOrderStatus } from '../rpc/contract-reads.ts';
 
-/** The contract gave no answer of the form that was asked for, so that nothing is known. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+/** A contract returned nothing of the form of its function, so that the fact is not known. */
+export class UnknownFact extends Error {
+  override readonly name = 'UnknownFact';
 }
-
-export type ChainFacts = {
-  /** Null: nobody's. */
-  ownerOf(contract: Address, tokenId: AssetId): Promise<Address | null>;
-  /** Units that an account holds. */
-  balanceOf(token: Token, account: Address): Promise<bigint>;
-  /** Whether the operator may move the token for the account. */
-  isApproved(token: Token, account: Address, operator: Address): Promise<boolean>;
-  counterOf(protocol: Address, offerer: Address): Promise<bigint>;
-  statusOf(protocol: Address, orderHash: Hex): Promise<SeaportOrderStatus>;
-};
 
 type Token = { contract: Address; tokenId: AssetId; standard: TokenStandard };
 
-/** Every question throws NoAnswer, ChainUnavailable or RpcFailure when it cannot be answered. */
-export function createChainFacts(reader: ChainReader, block: number): ChainFacts {
-  const asked = new Map<string, Promise<unknown>>();
-  const once = <T>(question: string, ask: () => Promise<T>): Promise<T> => {
-    const answer = asked.get(question) ?? ask();
-    asked.set(question, answer);
-    return answer as Promise<T>;
-  };
-  const answered = async <T>(what: string, answer: Promise<T | null>): Promise<T> => {
-    const value = await answer;
-    if (value === null) throw new NoAnswer(what);
-    return value;
-  };
-  const ownerOf: ChainFacts['ownerOf'] = (contract, tokenId) =>
-    once(`owner ${contract} ${tokenId}`, () => reader.ownerOf(contract, tokenId, block));
-  return {
-    ownerOf,
-    balanceOf: async ({ contract, tokenId, standard }, account) => {
-      if (standard === 'erc721') return (await ownerOf(contract, tokenId)) === account ? 1n : 0n;
-      return once(`balance ${contract} ${tokenId} ${account}`, () =>
-        answered('balanceOf', reader.balanceOf(contract, account, tokenId, block)),
-      );
-    },
-    isApproved: async ({ contract, tokenId, standard }, account, operator) => {
-      const forAll = await once(`approval ${contract} ${account} ${operator}`, () =>
-        answered('isApprovedForAll', reader.isApprovedForAll(contract, account, operator, block)),
-      );
-      if (forAll || standard === 'erc1155') return forAll;
-      const one = await once(`approved ${contract} ${tokenId}`, () => reader.getApproved(contract, tokenId, block));
-      return one === operator;
-    },
-    counterOf: (protocol, offerer) =>
-      once(`counter ${protocol} ${offerer}`, () => answered('getCounter', reader.getCounter(protocol, offerer, block))),
-    statusOf: (protocol, orderHash) =>
-      once(`status ${protocol} ${orderHash}`, () =>
-        answered('getOrderStatus', reader.getOrderStatus(protocol, orderHash, block)),
-      ),
-  };
+/** Every method throws UnknownFact, ChainUnavailable or RpcFailure when the fact cannot be read. */
+export class ChainFacts {
+  readonly #contracts: ContractReads;
+  readonly #block: number;
+  readonly #reads = new Map<string, Promise<unknown>>();
+
+  constructor(contracts: ContractReads, block: number) {
+    this.#contracts = contracts;
+    this.#block = block;
+  }
+
+  /** The owner of an ERC-721 token; null for none. */
+  ownerOf(contract: Address, tokenId: AssetId): Promise<Address | null> {
+    return this.#once(`owner ${contract} ${tokenId}`, () => this.#contracts.ownerOf(contract, tokenId, this.#block));
+  }
+
+  /** Units of a token that an account holds. */
+  async balanceOf({ contract, tokenId, standard }: Token, account: Address): Promise<bigint> {
+    if (standard === 'erc721') return (await this.ownerOf(contract, tokenId)) === account ? 1n : 0n;
+    return this.#once(`balance ${contract} ${tokenId} ${account}`, () =>
+      known('balanceOf', this.#contracts.balanceOf(contract, account, tokenId, this.#block)),
+    );
+  }
+
+  /** Whether the operator may transfer the token for the account. */
+  async isApproved({ contract, tokenId, standard }: Token, account: Address, operator: Address): Promise<boolean> {
+    const isApprovedForAll = await this.#once(`approval ${contract} ${account} ${operator}`, () =>
+      known('isApprovedForAll', this.#contracts.isApprovedForAll(contract, account, operator, this.#block)),
+    );
+    if (isApprovedForAll || standard === 'erc1155') return isApprovedForAll;
+    const approved = await this.#once(`approved ${contract} ${tokenId}`, () =>
+      this.#contracts.getApproved(contract, tokenId, this.#block),
+    );
+    return approved === operator;
+  }
+
+  counterOf(protocol: Address, offerer: Address): Promise<bigint> {
+    return this.#once(`counter ${protocol} ${offerer}`, () =>
+      known('getCounter', this.#contracts.getCounter(protocol, offerer, this.#block)),
+    );
+  }
+
+  statusOf(protocol: Address, orderHash: Hex): Promise<SeaportOrderStatus> {
+    return this.#once(`status ${protocol} ${orderHash}`, () =>
+      known('getOrderStatus', this.#contracts.getOrderStatus(protocol, orderHash, this.#block)),
+    );
+  }
+
+  /** `key` names the fact and with it the type of the read. */
+  #once<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const started = (this.#reads.get(key) as Promise<T> | undefined) ?? read();
+    this.#reads.set(key, started);
+    return started;
+  }
+}
+
+async function known<T>(what: string, read: Promise<T | null>): Promise<T> {
+  const value = await read;
+  if (value === null) throw new UnknownFact(what);
+  return value;
 }

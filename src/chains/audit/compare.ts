@@ -1,127 +1,164 @@
-// How an audit looks at a moving thing: our side in one go at the block that the chain's cursor names, the chain's side at that
-// same block, and once more at a newer one before anything is called a difference. What cannot be read is never agreement.
+// Compares stored rows with a chain that moves on: the rows as they are at the block of the chain's cursor, the chain's state at
+// the same block, and both again at newer blocks before a difference is reported. What cannot be read is counted separately.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { findLastSeq } from '../queries/audited.ts';
 import type { ChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
-import { findProjectedSeq } from '../queries/projection.ts';
+import { findLastSeq } from '../../chain-log/queries/chain-events.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
 import type { Sides } from '../../database/snapshot.ts';
 import { readTogether } from '../../database/snapshot.ts';
+import { findProjectedSeq } from '../queries/projection.ts';
 import type { ChainReader } from '../rpc/chain-reader.ts';
-import { ChainUnavailable, RpcFailure } from '../rpc/chain-reader.ts';
-import type { ChainFacts } from './chain-facts.ts';
-import { createChainFacts, NoAnswer } from './chain-facts.ts';
-import type { Finding } from './orders.ts';
+import { ChainUnavailable, RpcFailure } from '../rpc/rpc-failure.ts';
+import { ChainFacts, UnknownFact } from './chain-facts.ts';
 
-export type LookContext = {
+export type CompareContext = {
   main: Database;
   indexer: Database;
   reader: ChainReader;
-  clock: () => number;
-  /** The chain is given up when it did not answer so many times in a row; whoever looks takes from it. */
-  patience: { left: number };
+  clock: Clock;
+  /** Failures that are left before the chain is given up; shared by all comparisons of one audit. */
+  failures: { left: number };
 };
 
-/** How subjects of one kind are taken from our side, and held against the chain. */
-export type Kind<S> = {
-  take: (sides: Sides, keys: readonly string[]) => Promise<ReadonlyMap<string, S>>;
-  compare: (facts: ChainFacts, subject: S, now: number) => Promise<Finding[]>;
+/** How rows of one kind are read from the databases and compared with the chain. Rows have keys; those that are gone are left out. */
+export type Comparison<R> = {
+  read: (sides: Sides, keys: readonly string[]) => Promise<ReadonlyMap<string, R>>;
+  compare: (facts: ChainFacts, row: R, now: number) => Promise<Finding[]>;
 };
 
-/** What was seen of one subject at a block. `findings` null: it could not be read. */
-type Sight = { block: number | null; findings: Finding[] | null };
+/** A value that differs between the stored row and the chain. */
+export type Finding = { field: string; ours: string; theirs: string };
 
-export type Seen = { compared: number; unreadable: number; block: number | null; differences: Map<string, Sight> };
+export type ComparisonResult = {
+  compared: number;
+  unreadable: number;
+  /** The newest block that was compared; null for none. */
+  block: number | null;
+  /** The rows with findings, by key. */
+  differences: Map<string, { block: number | null; findings: Finding[] }>;
+};
 
-/** Failures in a row after which a chain is asked nothing more. */
-export const PATIENCE = 3;
-/** Subjects looked at together, so that the block does not grow old: endpoints forget the state of old ones. */
+/** The outcome for one row. `findings` is null where the chain could not be read. */
+type Outcome = { block: number | null; findings: Finding[] | null };
+
+/** Failures in a row after which a chain is not read any more. */
+export const FAILURES_MAX = 3;
+/** Rows compared at one block: endpoints discard the state of old blocks. */
 const BATCH_SIZE = 100;
 const READS_AT_ONCE = 8;
-/** Times that a difference is looked at again. */
-const SECOND_LOOKS = 2;
-/** Times that a look is begun when the chain took back the block under it, or the indexer is behind. */
-const LOOKS_MAX = 40;
+/** Times that a difference is compared again. */
+const REPEATS = 2;
+/** Times that a batch is started again, when its block was orphaned meanwhile or the indexer is behind. */
+const ATTEMPTS_MAX = 40;
 const PAUSE_MS = 200;
 
-/** Looks at every subject; those that are gone by then are not counted. */
-export async function lookAtAll<S>(context: LookContext, kind: Kind<S>, keys: readonly string[]): Promise<Seen> {
-  const seen: Seen = { compared: 0, unreadable: 0, block: null, differences: new Map() };
+/** Compares the rows of the given keys. */
+export async function compareAll<R>(
+  context: CompareContext,
+  comparison: Comparison<R>,
+  keys: readonly string[],
+): Promise<ComparisonResult> {
+  const result: ComparisonResult = { compared: 0, unreadable: 0, block: null, differences: new Map() };
   for (let start = 0; start < keys.length; start += BATCH_SIZE) {
-    for (const [key, sight] of await lookTwice(context, kind, keys.slice(start, start + BATCH_SIZE))) {
-      seen.block = Math.max(seen.block ?? 0, sight.block ?? 0) || null;
-      if (sight.findings === null) seen.unreadable += 1;
-      else seen.compared += 1;
-      if (sight.findings && sight.findings.length > 0) seen.differences.set(key, sight);
+    const outcomes = await compareRepeatedly(context, comparison, keys.slice(start, start + BATCH_SIZE));
+    for (const [key, { block, findings }] of outcomes) {
+      result.block = Math.max(result.block ?? 0, block ?? 0) || null;
+      if (findings === null) result.unreadable += 1;
+      else result.compared += 1;
+      if (findings && findings.length > 0) result.differences.set(key, { block, findings });
     }
   }
-  return seen;
+  return result;
 }
 
-async function lookTwice<S>(context: LookContext, kind: Kind<S>, keys: readonly string[]): Promise<Map<string, Sight>> {
-  const sights = await look(context, kind, keys);
-  for (let looks = 0; looks < SECOND_LOOKS; looks += 1) {
-    const doubtful = [...sights].flatMap(([key, { findings }]) => (findings && findings.length > 0 ? [key] : []));
-    if (doubtful.length === 0) break;
+/** Compares rows that differ again: what has just changed may be stored a moment later. */
+async function compareRepeatedly<R>(
+  context: CompareContext,
+  comparison: Comparison<R>,
+  keys: readonly string[],
+): Promise<Map<string, Outcome>> {
+  const outcomes = await compareBatch(context, comparison, keys);
+  for (let repeats = 0; repeats < REPEATS; repeats += 1) {
+    const different = [...outcomes].flatMap(([key, { findings }]) => (findings && findings.length > 0 ? [key] : []));
+    if (different.length === 0) break;
     await delay(PAUSE_MS);
-    const again = await look(context, kind, doubtful);
-    for (const key of doubtful) sights.delete(key);
-    for (const [key, sight] of again) sights.set(key, sight);
+    const repeated = await compareBatch(context, comparison, different);
+    for (const key of different) outcomes.delete(key);
+    for (const [key, outcome] of repeated) outcomes.set(key, outcome);
   }
-  return sights;
+  return outcomes;
 }
 
-async function look<S>(context: LookContext, kind: Kind<S>, keys: readonly string[]): Promise<Map<string, Sight>> {
-  for (let looks = 0; looks < LOOKS_MAX && context.patience.left > 0; looks += 1) {
-    if (looks > 0) await delay(PAUSE_MS);
-    const stock = await takeStock(context, kind, keys);
-    if (!stock) continue;
-    const { number: block, hash } = stock.cursor;
-    const facts = createChainFacts(context.reader, block);
-    const sights = new Map<string, Sight>();
-    const waiting = [...stock.subjects];
-    const work = async () => {
-      for (let next = waiting.pop(); next; next = waiting.pop()) {
-        const [key, subject] = next;
-        const findings = await attempt(context, () => kind.compare(facts, subject, stock.now));
-        sights.set(key, { block, findings });
-      }
-    };
-    await Promise.all(Array.from({ length: READS_AT_ONCE }, work));
-    // Only then the answers were of the block that we mean.
-    const header = await attempt(context, () => context.reader.header(block));
-    if (header?.hash === hash) return sights;
+async function compareBatch<R>(
+  context: CompareContext,
+  comparison: Comparison<R>,
+  keys: readonly string[],
+): Promise<Map<string, Outcome>> {
+  const { reader, failures } = context;
+  for (let attempts = 0; attempts < ATTEMPTS_MAX && failures.left > 0; attempts += 1) {
+    if (attempts > 0) await delay(PAUSE_MS);
+    const stored = await readStored(context, comparison, keys);
+    if (!stored) continue;
+    const { number, hash } = stored.cursor;
+    const outcomes = await compareStored(context, comparison, stored);
+    // The chain's values are those of this block only if the chain still has it.
+    const header = await tryRead(context, () => reader.blocks.header(number));
+    if (header?.hash === hash) return outcomes;
   }
-  // What did not come to rest for this does not for the others either.
-  context.patience.left = 0;
+  // A chain that did not stand still for this batch would not for the next one.
+  failures.left = 0;
   return new Map(keys.map((key) => [key, { block: null, findings: null }]));
 }
 
-type Stock<S> = { cursor: ChainCursor; subjects: ReadonlyMap<string, S>; now: number };
+type Stored<R> = { cursor: ChainCursor; rows: ReadonlyMap<string, R>; now: number };
 
-/** Our side at one moment; null while the indexer has not been told all that the log holds. */
-function takeStock<S>(context: LookContext, kind: Kind<S>, keys: readonly string[]): Promise<Stock<S> | null> {
+/** The rows at one moment; null while the indexer is behind the log. */
+function readStored<R>(
+  context: CompareContext,
+  comparison: Comparison<R>,
+  keys: readonly string[],
+): Promise<Stored<R> | null> {
   const { reader, clock } = context;
   return readTogether(context, async (sides) => {
     const chain = reader.chain.id;
     const cursor = await findChainCursor(sides.main, chain);
     if (!cursor || (await findProjectedSeq(sides.indexer, chain)) < (await findLastSeq(sides.main, chain))) return null;
-    return { cursor, subjects: await kind.take(sides, keys), now: clock() };
+    return { cursor, rows: await comparison.read(sides, keys), now: clock() };
   });
 }
 
-/** Null when the chain does not say. */
-async function attempt<T>({ patience }: LookContext, read: () => Promise<T>): Promise<T | null> {
-  if (patience.left <= 0) return null;
+async function compareStored<R>(
+  context: CompareContext,
+  { compare }: Comparison<R>,
+  { cursor, rows, now }: Stored<R>,
+): Promise<Map<string, Outcome>> {
+  const facts = new ChainFacts(context.reader.contracts, cursor.number);
+  const outcomes = new Map<string, Outcome>();
+  const waiting = [...rows];
+  const work = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const [key, row] = next;
+      const findings = await tryRead(context, () => compare(facts, row, now));
+      outcomes.set(key, { block: cursor.number, findings });
+    }
+  };
+  await Promise.all(Array.from({ length: READS_AT_ONCE }, work));
+  return outcomes;
+}
+
+/** Null when the chain cannot be read. */
+async function tryRead<T>({ failures }: CompareContext, read: () => Promise<T>): Promise<T | null> {
+  if (failures.left <= 0) return null;
   try {
-    const answer = await read();
-    patience.left = PATIENCE;
-    return answer;
+    const value = await read();
+    failures.left = FAILURES_MAX;
+    return value;
   } catch (error) {
-    if (error instanceof ChainUnavailable) patience.left -= 1;
-    else if (!(error instanceof RpcFailure || error instanceof NoAnswer)) throw error;
+    if (error instanceof ChainUnavailable) failures.left -= 1;
+    else if (!(error instanceof RpcFailure || error instanceof UnknownFact)) throw error;
     return null;
   }
 }

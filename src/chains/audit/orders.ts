@@ -1,43 +1,41 @@
-// Holds a signed order against what its chain says. What the status should be is worked out here from the chain's answers
-// alone, on purpose without the rule that the service itself goes by (orders/status.ts).
+// Compares a signed order with the state of its contracts. The status that the order should have is derived here from the
+// chain's values alone, deliberately without the rule by which the service sets it (orders/status.ts).
 
-import type { AuditedOrder } from '../queries/audited.ts';
 import { isPartialOrder } from '../../core/seaport.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
 import type { DormantReason } from '../../orders/status.ts';
-import type { SeaportOrderStatus } from '../rpc/chain-reader.ts';
+import type { AuditedOrder } from '../queries/audited.ts';
+import type { SeaportOrderStatus } from '../rpc/contract-reads.ts';
 import type { ChainFacts } from './chain-facts.ts';
-import { NoAnswer } from './chain-facts.ts';
+import { UnknownFact } from './chain-facts.ts';
+import type { Finding } from './compare.ts';
 
-/** Something about a subject that is not as the chain has it. */
-export type Finding = { field: string; ours: string; theirs: string };
+type OrderFacts = { status: SeaportOrderStatus; counter: bigint; balance: bigint; approved: boolean | null };
 
-type Answers = { status: SeaportOrderStatus; counter: bigint; balance: bigint; approved: boolean | null };
-
-export async function compareOrder(facts: ChainFacts, order: AuditedOrder, now: number): Promise<Finding[]> {
-  const answers = await ask(facts, order);
+export async function compareOrder(chainFacts: ChainFacts, order: AuditedOrder, now: number): Promise<Finding[]> {
+  const facts = await readFacts(chainFacts, order);
   const findings: Finding[] = [];
   const compare = (field: string, ours: unknown, theirs: unknown) => {
     if (ours !== theirs) findings.push({ field, ours: String(ours), theirs: String(theirs) });
   };
   const served = toServed(order, now);
-  const possible = toPossibleStatuses(order, answers, now);
+  const possible = toPossibleStatuses(order, facts, now);
   if (!possible.includes(served.status)) compare('status', served.status, possible.join(' or '));
-  compare('filled', order.filledQuantity, unitsFilled(order, answers.status));
-  compare('counter', order.storedCounter ?? order.counter, answers.counter);
-  // An order that ended before its token was followed no more is as it was: balances are compared where we claim to know them.
+  compare('filled', order.filledQuantity, unitsFilled(order, facts.status));
+  compare('counter', order.storedCounter ?? order.counter, facts.counter);
+  // Balances are stored only where the collection is followed; an order that ended before stays as it was.
   if (order.balance === null) return findings;
-  compare('balance', order.balance, answers.balance);
-  if (answers.approved !== null) compare('approved', order.approved, answers.approved);
+  compare('balance', order.balance, facts.balance);
+  if (facts.approved !== null) compare('approved', order.approved, facts.approved);
   if (served.status === 'active' && possible.includes('active')) {
-    compare('dormant', served.dormant ?? 'no', toDormancy(order, answers) ?? 'no');
+    compare('dormant', served.dormant ?? 'no', toDormancy(order, facts) ?? 'no');
   }
   return findings;
 }
 
-async function ask(facts: ChainFacts, order: AuditedOrder): Promise<Answers> {
+async function readFacts(facts: ChainFacts, order: AuditedOrder): Promise<OrderFacts> {
   const { contract, tokenId, standard, seller, operator, protocol, orderHash } = order;
-  if (standard === null) throw new NoAnswer('the standard of the token is not known');
+  if (standard === null) throw new UnknownFact('the standard of the token');
   const token = { contract, tokenId, standard };
   const [status, counter, balance, approved] = await Promise.all([
     facts.statusOf(protocol, orderHash),
@@ -48,36 +46,36 @@ async function ask(facts: ChainFacts, order: AuditedOrder): Promise<Answers> {
   return { status, counter, balance, approved };
 }
 
-/** Reads look at the clock, whether or not the sweep has been there. */
+/** An active order whose time is over is served as expired, whether or not the expiry task has written that. */
 function toServed(order: AuditedOrder, now: number): { status: ListingStatus; dormant: DormantReason | null } {
   const isOver = order.status === 'active' && order.expiresAt !== null && order.expiresAt <= now;
   return isOver ? { status: 'expired', dormant: null } : order;
 }
 
 /**
- * The statuses that the chain's answers leave possible. More than one only where the order was cancelled and its time is over
- * too: the chain does not say which came first.
+ * The statuses that the chain's values allow. There are two only for an order that was cancelled and is over: the chain does not
+ * say which came first.
  */
-function toPossibleStatuses(order: AuditedOrder, { status, counter }: Answers, now: number): ListingStatus[] {
-  const { expiresAt, wordAt, endedAt } = order;
+function toPossibleStatuses(order: AuditedOrder, { status, counter }: OrderFacts, now: number): ListingStatus[] {
+  const { expiresAt, offChainCancelAt, endedAt } = order;
   if (status.totalSize > 0n && status.totalFilled >= status.totalSize) return ['filled'];
   const isOver = expiresAt !== null && expiresAt <= now;
   const isVoid = status.cancelled || counter !== order.counter;
-  if (!isOver) return isVoid || wordAt !== null ? ['cancelled'] : ['active'];
-  if (wordAt !== null && wordAt < expiresAt) return ['cancelled'];
+  if (!isOver) return isVoid || offChainCancelAt !== null ? ['cancelled'] : ['active'];
+  if (offChainCancelAt !== null && offChainCancelAt < expiresAt) return ['cancelled'];
   if (!isVoid) return ['expired'];
   return order.status === 'cancelled' && endedAt !== null && endedAt >= expiresAt
     ? ['expired']
     : ['cancelled', 'expired'];
 }
 
-/** Seaport keeps what was filled as a fraction of the whole. */
+/** Seaport stores the filled part of an order as a fraction. */
 function unitsFilled({ quantity }: AuditedOrder, { totalFilled, totalSize }: SeaportOrderStatus): bigint {
   return totalSize === 0n ? 0n : (quantity * totalFilled) / totalSize;
 }
 
-function toDormancy({ quantity, orderType }: AuditedOrder, { balance, approved }: Answers): DormantReason | null {
-  const enough = isPartialOrder(orderType) ? 1n : quantity;
-  if (balance < enough) return 'no-balance';
+function toDormancy({ quantity, orderType }: AuditedOrder, { balance, approved }: OrderFacts): DormantReason | null {
+  const required = isPartialOrder(orderType) ? 1n : quantity;
+  if (balance < required) return 'no-balance';
   return approved === false ? 'not-approved' : null;
 }

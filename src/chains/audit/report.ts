@@ -1,9 +1,9 @@
-// What an audit says when it is done. It is sent as JSON to whoever asked for it.
+// The report of an audit. It is sent as JSON to the command or client that requested the audit.
 
-/** Something that is not as it should be: `theirs` is what the chain says, or what a replay of the log came to. */
+/** A value that differs: `theirs` is the chain's, or the result of replaying the log. */
 export type Difference = {
   chain: string;
-  /** The block that both sides are of; null where the log is replayed. */
+  /** The block at which both sides were compared; null for a replay of the log. */
   block: number | null;
   subject: string;
   field: string;
@@ -13,12 +13,12 @@ export type Difference = {
 
 export type ChainAudit = {
   chain: string;
-  /** The newest block that was looked at, or that the log reaches to; null when none could be. */
+  /** The newest block that was compared, or that the log reaches; null when none could be compared. */
   block: number | null;
-  /** How many were compared. */
+  /** Orders and tokens that were compared. */
   orders: number;
   tokens: number;
-  /** Subjects about which the chain did not answer: neither agreement nor drift. */
+  /** Orders and tokens that the chain could not be read for: they count neither as equal nor as different. */
   unreadable: number;
   drift: number;
 };
@@ -29,11 +29,25 @@ export type AuditReport = {
   tokens: number;
   unreadable: number;
   chains: ChainAudit[];
-  /** The first of them. */
+  /** The first DIFFERENCES_MAX. */
   differences: Difference[];
-  /** The same seed chooses the same subjects; null for a replay, which looks at all of them. */
+  /** The same seed selects the same sample; null for a replay, which compares everything. */
   seed: string | null;
 };
 
-/** Of more differences than this only the number is told. */
-export const DIFFERENCES_SHOWN_MAX = 1_000;
+/** Differences in a report. Further ones are only counted. */
+export const DIFFERENCES_MAX = 1_000;
+
+export function createReport(seed: string | null): AuditReport {
+  return { drift: 0, orders: 0, tokens: 0, unreadable: 0, chains: [], differences: [], seed };
+}
+
+/** Adds the result for one chain. */
+export function addToReport(report: AuditReport, audited: ChainAudit, differences: readonly Difference[]): void {
+  report.chains.push(audited);
+  report.orders += audited.orders;
+  report.tokens += audited.tokens;
+  report.unreadable += audited.unreadable;
+  report.drift += audited.drift;
+  report.differences.push(...differences.slice(0, DIFFERENCES_MAX - report.differences.length));
+}

@@ -1,64 +1,64 @@
-// Holds a token against what its contract says: who holds it by the primary's sums, and whom the indexer serves as its owner.
+// Compares a token with the state of its contract: its holders by the sums of the primary, and its owner as the indexer serves it.
 
+import type { Address } from '../../core/address.ts';
 import type { AuditedToken, ServedOwner } from '../queries/audited.ts';
-import type { Address, AssetId } from '../../core/address.ts';
 import type { ChainFacts } from './chain-facts.ts';
-import { NoAnswer } from './chain-facts.ts';
-import type { Finding } from './orders.ts';
+import { UnknownFact } from './chain-facts.ts';
+import type { Finding } from './compare.ts';
 
-/** A token on both sides of our house; `served` null where the indexer does not know it. */
+/** A token in both databases; `served` is null where the indexer does not know it. */
 export type HeldToken = AuditedToken & { served: ServedOwner | null };
 
-/** Accounts of one ERC-1155 token whose balances are compared; of more, some. */
+/** Accounts of one ERC-1155 token whose balances are compared. */
 export const ACCOUNTS_MAX = 200;
 
 const NOBODY = 'nobody';
 const SEVERAL = 'several';
 
 export async function compareToken(facts: ChainFacts, token: HeldToken): Promise<Finding[]> {
-  if (token.standard === null) throw new NoAnswer('the standard of the token is not known');
+  if (token.standard === null) throw new UnknownFact('the standard of the token');
   return token.standard === 'erc721' ? compareSingle(facts, token) : compareEdition(facts, token);
 }
 
 async function compareSingle(facts: ChainFacts, token: HeldToken): Promise<Finding[]> {
-  const owner = await facts.ownerOf(token.contract, token.tokenId as AssetId);
+  const owner = await facts.ownerOf(token.contract, token.tokenId);
   const holders = new Map<Address, bigint>(owner === null ? [] : [[owner, 1n]]);
-  return [...finding('holders', wordHolders(token.holders), wordHolders(holders)), ...compareServed(token, holders)];
+  return [...findDifference('holders', toText(token.holders), toText(holders)), ...compareServed(token, holders)];
 }
 
 async function compareEdition(facts: ChainFacts, token: HeldToken): Promise<Finding[]> {
   const { contract, tokenId, holders } = token;
   const known = [...new Set([...holders.keys(), ...token.accounts])];
-  const asked = known.slice(0, ACCOUNTS_MAX);
+  const compared = known.slice(0, ACCOUNTS_MAX);
   const balances = await Promise.all(
-    asked.map((account) => facts.balanceOf({ contract, tokenId: tokenId as AssetId, standard: 'erc1155' }, account)),
+    compared.map((account) => facts.balanceOf({ contract, tokenId, standard: 'erc1155' }, account)),
   );
-  const found = new Map(asked.map((account, index) => [account, balances[index] ?? 0n]));
-  const findings = asked.flatMap((account) =>
-    finding(`balance of ${account}`, String(holders.get(account) ?? 0n), String(found.get(account))),
+  const found = new Map(compared.map((account, index) => [account, balances[index] ?? 0n]));
+  const findings = compared.flatMap((account) =>
+    findDifference(`balance of ${account}`, String(holders.get(account) ?? 0n), String(found.get(account))),
   );
-  // Of accounts that were not asked it is not known whether they hold any.
-  if (known.length > asked.length || token.accounts.length === ACCOUNTS_MAX) return findings;
+  // The owner is known only when all accounts were compared.
+  if (known.length > compared.length || token.accounts.length === ACCOUNTS_MAX) return findings;
   return [...findings, ...compareServed(token, new Map([...found].filter(([, quantity]) => quantity > 0n)))];
 }
 
-/** The owner as it is served: the only holder, when there is one. */
+/** Compares the owner that is served: the holder, where there is exactly one. */
 function compareServed({ served }: HeldToken, holders: ReadonlyMap<Address, bigint>): Finding[] {
   const [first] = holders.keys();
   const owner = holders.size > 1 ? SEVERAL : (first ?? NOBODY);
-  const ownOwner = served?.owner ?? (holders.size > 1 ? SEVERAL : NOBODY);
+  const servedOwner = served?.owner ?? (holders.size > 1 ? SEVERAL : NOBODY);
   return [
-    ...finding('served owner', ownOwner, owner),
-    // A token that is nobody's may never have been minted, which a chain does not tell apart from burned.
-    ...(served?.burned && holders.size > 0 ? finding('burned', 'yes', 'no') : []),
+    ...findDifference('served owner', servedOwner, owner),
+    // A token without a holder may never have been minted, which a chain does not distinguish from burned.
+    ...(served?.burned && holders.size > 0 ? findDifference('burned', 'yes', 'no') : []),
   ];
 }
 
-function finding(field: string, ours: string, theirs: string): Finding[] {
+function findDifference(field: string, ours: string, theirs: string): Finding[] {
   return ours === theirs ? [] : [{ field, ours, theirs }];
 }
 
-function wordHolders(holders: ReadonlyMap<Address, bigint>): string {
-  const words = [...holders].map(([holder, quantity]) => (quantity === 1n ? holder : `${holder} × ${quantity}`));
-  return words.join(' and ') || NOBODY;
+function toText(holders: ReadonlyMap<Address, bigint>): string {
+  const texts = [...holders].map(([holder, quantity]) => (quantity === 1n ? holder : `${holder} × ${quantity}`));
+  return texts.join(' and ') || NOBODY;
 }

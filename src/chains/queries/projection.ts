@@ -1,16 +1,17 @@
-// Up to where the primary's log of each chain has been written into the indexer database.
+// The position up to which each chain's log has been written into the indexer. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
+import { rowDecoder, safeInteger } from '../../database/rows.ts';
 
-/** The last entry that was written, in the order of arrival; 0 before the first. `lock`: held until the transaction ends. */
-export async function findProjectedSeq(db: Queryable, chain: string, lock?: 'for update'): Promise<number> {
-  const [row] = await db.query<{ seq: string }>(`select seq from indexer.chain_cursor where chain = $1 ${lock ?? ''}`, [
-    chain,
-  ]);
-  return Number(row?.seq ?? 0);
+const decodeSeq = rowDecoder('indexer.chain_cursor', { seq: safeInteger });
+
+/** The sequence number of the last entry that was written; 0 before the first. */
+export async function findProjectedSeq(db: Queryable, chain: string): Promise<number> {
+  const [row] = await db.query(`select seq from indexer.chain_cursor where chain = $1`, [chain]);
+  return row ? decodeSeq(row).seq : 0;
 }
 
-/** Moves on from `from`; false when somebody else has moved on already. */
+/** Moves the position from `from` to `to`; false when another process has moved it meanwhile. */
 export async function updateProjectedSeq(
   tx: Queryable,
   chain: string,

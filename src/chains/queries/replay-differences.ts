@@ -1,10 +1,11 @@
-// Compares, byte for byte, what was told with what came out when its log was written anew (replay.ts): the schema `told` with
-// the schemas `main` and `indexer` beside it.
+// Compares, byte for byte, what is served with what a replay of its log came to (replay.ts): the schema `served` with the schemas
+// `main` and `indexer` beside it.
 
 import type { Queryable } from '../../database/port.ts';
+import { nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 
-/** A row that is not the same on both sides; null where a side does not have it. */
-export type ReplayDifference = { what: string; subject: string; told: string | null; again: string | null };
+/** A row that differs; null on the side that does not have it. */
+export type ReplayDifference = { what: string; subject: string; served: string | null; replayed: string | null };
 
 export type ReplayComparison = {
   orders: number;
@@ -15,15 +16,15 @@ export type ReplayComparison = {
 };
 
 type Schemas = { main: string; indexer: string };
-const TOLD: Schemas = { main: 'told', indexer: 'told' };
-const AGAIN: Schemas = { main: 'main', indexer: 'indexer' };
+const SERVED: Schemas = { main: 'served', indexer: 'served' };
+const REPLAYED: Schemas = { main: 'main', indexer: 'indexer' };
 
-/** `$1` is the chain. Whatever is compared by collection is compared where the log holds all of it. */
+/** `$1` is the chain. What belongs to a collection is compared where the log holds all of the collection's events. */
 const FOLLOWED = `collection_id in (select collection_id from main.follow where chain = $1)`;
 
 /** `subject` and `value` of each row of a kind. */
 const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
-  // Reads look at the clock: what it has ended is served as ended, whether or not the sweep ($2) has been there.
+  // An order whose time is over at $2 is served as expired, whether or not the expiry task has written that.
   order: ({ main }) =>
     `select id as subject, json_build_object('status', case when is_over then 'expired' else status end,
        'dormant', case when not is_over and ${FOLLOWED} then dormant end, 'filledQuantity', filled_quantity::text,
@@ -47,7 +48,7 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
   sale: ({ indexer }) =>
     `select key::text as subject, (to_jsonb(sale) - 'key')::text as value
      from ${indexer}.sale as sale where ${FOLLOWED} and block_number is not null`,
-  // What others told of sales is not in the log: it is added to what the log came to.
+  // Sales from other sources are not in the log: their sums are added to the replayed ones.
   'hour of sales': ({ indexer }) =>
     summed(
       indexer,
@@ -63,40 +64,51 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
 };
 
 function summed(schema: string, subject: string, sums: string): string {
-  const others = `select collection_id, date_trunc('hour', sold_at, 'UTC'), price_raw, 1 from told.sale
+  const fromOthers = `select collection_id, date_trunc('hour', sold_at, 'UTC'), price_raw, 1 from served.sale
     where block_number is null and price_raw > 0`;
   return `select ${subject} as subject, json_build_object('volume', sum(volume_raw)::text, 'sales', sum(sales))::text as value
-    from (${sums} ${schema === 'told' ? '' : `union all ${others}`}) as told (collection_id, hour, volume_raw, sales)
+    from (${sums} ${schema === SERVED.indexer ? '' : `union all ${fromOthers}`}) as part (collection_id, hour, volume_raw, sales)
     where ${FOLLOWED} group by 1 having sum(sales) <> 0`;
 }
 
-/** Compares all that is served of a chain. `now` in milliseconds. */
+const decodeDifference = rowDecoder('replay difference', {
+  subject: text,
+  served: nullable(text),
+  replayed: nullable(text),
+  drift: safeInteger,
+});
+const decodeCount = rowDecoder('replay count', { count: safeInteger });
+
+/** Compares all that is served of a chain. `now` in milliseconds; `limit` differences of each kind. */
 export async function compareReplay(
   db: Queryable,
   chain: string,
   { now, limit }: { now: number; limit: number },
 ): Promise<ReplayComparison> {
   const params = [chain, new Date(now), limit];
-  const count = async (what: string): Promise<number> => {
-    const [row] = await db.query<{ rows: string }>(
-      `select count(*) as rows from (${VIEWS[what]?.(TOLD)}) as told where $2::timestamptz is not null`,
-      params.slice(0, 2),
-    );
-    return Number(row?.rows);
-  };
   const differences: ReplayDifference[] = [];
   let drift = 0;
   for (const [what, view] of Object.entries(VIEWS)) {
-    const rows = await db.query<{ subject: string; told: string | null; again: string | null; drift: string }>(
-      `select coalesce(told.subject, again.subject) as subject, told.value as told, again.value as again,
+    const rows = await db.query(
+      `select coalesce(served.subject, replayed.subject) as subject, served.value as served, replayed.value as replayed,
          count(*) over () as drift
-       from (${view(TOLD)}) as told full join (${view(AGAIN)}) as again on told.subject = again.subject
-       where told.value is distinct from again.value and $2::timestamptz is not null
+       from (${view(SERVED)}) as served full join (${view(REPLAYED)}) as replayed on served.subject = replayed.subject
+       where served.value is distinct from replayed.value and $2::timestamptz is not null
        order by 1 limit $3`,
       params,
     );
-    drift += Number(rows[0]?.drift ?? 0);
-    differences.push(...rows.map(({ subject, told, again }) => ({ what, subject, told, again })));
+    const found = rows.map(decodeDifference);
+    drift += found[0]?.drift ?? 0;
+    differences.push(...found.map(({ subject, served, replayed }) => ({ what, subject, served, replayed })));
   }
-  return { orders: await count('order'), tokens: await count('token'), drift, differences };
+  const [orders, tokens] = [await countServed(db, 'order', params), await countServed(db, 'token', params)];
+  return { orders, tokens, drift, differences };
+}
+
+async function countServed(db: Queryable, what: string, params: readonly unknown[]): Promise<number> {
+  const [row] = await db.query(
+    `select count(*) as count from (${VIEWS[what]?.(SERVED)}) as served where $2::timestamptz is not null`,
+    params.slice(0, 2),
+  );
+  return row ? decodeCount(row).count : 0;
 }

@@ -1,13 +1,13 @@
-// The log of the chains, and what is served because of it, copied into a database of its own: there under the schema `told`,
-// so that the schemas `main` and `indexer` beside it are free to be written anew from the log. It never writes what it reads.
+// Copies the log of the chains, and what is served because of it, into a database of its own: there under the schema `served`,
+// so that the schemas `main` and `indexer` beside it can be written anew from the log. The databases copied from are only read.
 
-import type { ChainEvent } from '../../chain-log/chain-event.ts';
-import { toChainEvent } from '../../chain-log/queries/chain-events.ts';
+import type { ChainEvent, EventPosition } from '../../chain-log/chain-event.ts';
+import { decodeEvent } from '../../chain-log/queries/event-rows.ts';
 import type { Database, Queryable } from '../../database/port.ts';
 import type { Sides } from '../../database/snapshot.ts';
 
-/** Of each table the part that concerns the chains, or the followed collections, `$1`. */
-const TOLD = [
+/** Of each table the rows of the chains, or of the followed collections, `$1`. */
+const COPIED = [
   { side: 'main', table: 'follow', by: 'collectionIds', where: `collection_id = any($1)` },
   { side: 'main', table: 'book_order', by: 'chains', where: `chain = any($1) and order_hash is not null` },
   {
@@ -30,62 +30,61 @@ const TOLD = [
 /** Rows copied at a time. */
 const COPY_SIZE = 2_000;
 
-/** Copies all that concerns the chains and the collections into `into`, which has both schemas, empty. */
-export async function copyTold(
+/** Copies all rows of the chains and collections into `into`, which has both schemas, empty. */
+export async function copyServed(
   sides: Sides,
   into: Database,
-  wanted: { chains: readonly string[]; collectionIds: readonly string[] },
+  selected: { chains: readonly string[]; collectionIds: readonly string[] },
 ): Promise<void> {
-  await into.query(`create schema told`);
-  for (const { side, table, by, where } of TOLD) {
+  await into.query(`create schema served`);
+  for (const { side, table, by, where } of COPIED) {
     const from = sides[side];
-    await into.query(`create table told.${table} (like ${side}.${table} including indexes)`);
-    // As text, so that no number is rounded. Signed orders are big, and what was signed does not change.
+    await into.query(`create table served.${table} (like ${side}.${table} including indexes)`);
+    // As text, so that no number is rounded. Signed orders are left out: they are large and never change.
     await from.query(
-      `declare told_rows no scroll cursor for
+      `declare served_rows no scroll cursor for
        select (to_jsonb(stored) - 'seaport')::text as row from ${side}.${table} as stored where ${where}`,
-      [wanted[by]],
+      [selected[by]],
     );
     for (;;) {
-      const rows = await from.query<{ row: string }>(`fetch ${COPY_SIZE} from told_rows`);
+      const rows = await from.query<{ row: string }>(`fetch ${COPY_SIZE} from served_rows`);
       if (rows.length === 0) break;
-      await into.query(`insert into told.${table} select * from jsonb_populate_recordset(null::told.${table}, $1)`, [
-        `[${rows.map(({ row }) => row).join(',')}]`,
-      ]);
+      await into.query(
+        `insert into served.${table} select * from jsonb_populate_recordset(null::served.${table}, $1)`,
+        [`[${rows.map(({ row }) => row).join(',')}]`],
+      );
     }
-    await from.query(`close told_rows`);
+    await from.query(`close served_rows`);
   }
 }
 
-/** Sets the stage for the log: what is followed, the cancels by word, and the orders as they were signed. */
+/** Writes what the log is applied to: what is followed, off-chain cancels, and the orders in the state in which they were signed. */
 export async function insertAsSigned(tx: Queryable): Promise<void> {
-  await tx.query(`insert into main.follow select * from told.follow`);
-  await tx.query(`insert into main.order_cancel select * from told.order_cancel`);
-  await tx.query(`insert into main.book_order select * from told.book_order`);
+  await tx.query(`insert into main.follow select * from served.follow`);
+  await tx.query(`insert into main.order_cancel select * from served.order_cancel`);
+  await tx.query(`insert into main.book_order select * from served.book_order`);
   await tx.query(
     `update main.book_order set status = 'active', dormant = null, filled_quantity = 0, ended_at = null, tx = null`,
   );
 }
 
-type Place = Pick<ChainEvent, 'blockNumber' | 'logIndex' | 'part'>;
-
-/** The copied log of a chain in the order of the chain, after a place in it. */
-export async function listToldEvents(
+/** The copied log of a chain in the order of the chain, after a position. */
+export async function listCopiedEvents(
   db: Queryable,
   chain: string,
-  { after, limit }: { after: Place | null; limit: number },
+  { after, limit }: { after: Pick<EventPosition, 'blockNumber' | 'logIndex' | 'part'> | null; limit: number },
 ): Promise<ChainEvent[]> {
   const rows = await db.query(
-    `select block_number, log_index, part, block_time, tx, kind, contract, token_id, order_hash, account, details
-     from told.chain_event where chain = $1 and (block_number, log_index, part) > ($2::bigint, $3::integer, $4::integer)
+    `select block_number, log_index, part, block_time, tx, kind, details
+     from served.chain_event where chain = $1 and (block_number, log_index, part) > ($2::bigint, $3::integer, $4::integer)
      order by block_number, log_index, part limit $5`,
     [chain, after?.blockNumber ?? -1, after?.logIndex ?? -1, after?.part ?? -1, limit],
   );
-  return rows.map(toChainEvent);
+  return rows.map(decodeEvent);
 }
 
-/** The signed orders of a chain after an id, by their ids. */
-export async function listOrdersToJudge(
+/** The ids of a chain's signed orders after an id, in their order. */
+export async function listSignedOrderIds(
   db: Queryable,
   chain: string,
   { after, limit }: { after: string; limit: number },

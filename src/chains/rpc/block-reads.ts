@@ -1,206 +1,164 @@
-// Reads of blocks and transactions: the newest block and whether it is plausible, headers, finality, ends of calldata.
+// Reads blocks: the newest one, if it is plausible, headers by number, and the number of the finalized block.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
-import { readBytes, readHash, readHeader, readObject, toQuantity } from './results.ts';
+import { AHEAD_MAX, BestHead, isNear } from './best-head.ts';
+import type { EndpointPool } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Pool } from './pool.ts';
-import { ChainUnavailable, lie, RpcFailure } from './rpc-failure.ts';
-import type { Hex } from '../../core/evm.ts';
+import type { RpcFailureKind } from './rpc-failure.ts';
+import { ChainUnavailable, invalidResponse, RpcFailure } from './rpc-failure.ts';
+import type { BloomedHeader } from './rpc-values.ts';
+import { readHeader, toQuantity } from './rpc-values.ts';
 
-export type BlockReads = {
-  head(): Promise<BlockHeader>;
-  header(number: number): Promise<BlockHeader | null>;
-  finalizedNumber(): Promise<number | null>;
-  callDataTails(txs: readonly Hex[]): Promise<Map<Hex, Hex>>;
-  /** The highest plausible head that any endpoint showed; null before the first. */
-  bestHead(): number | null;
-};
-
-/** Blocks by which a newest block may be behind one that was seen: nodes behind a balancer differ by some. */
-export const BACK_MAX = 64;
-/** The fastest chains make ten blocks a second. */
-const BLOCKS_A_SECOND_MAX = 20;
-const AHEAD_MAX = 5_000;
-/** What every endpoint says again and again for this long is so, however odd: a chain may be set back. */
-const DOUBT_MS = 60_000;
+/** An implausible head that every endpoint repeats for this long is accepted: a chain may be set back. */
+const IMPLAUSIBLE_MS_MAX = 60_000;
 /** How often the heads of all endpoints are compared, so that one that stands still is noticed. */
 const SURVEY_MS = 15_000;
-const TAIL_DIGITS = 8;
 
-export function createBlockReads({ pool, clock }: { pool: Pool; clock: Clock }): BlockReads {
-  let best: { number: number; seenAt: number } | null = null;
-  let doubtsSince: number | null = null;
-  let surveyedAt = Number.NEGATIVE_INFINITY;
+export class BlockReads {
+  readonly #pool: EndpointPool;
+  readonly #clock: Clock;
+  readonly #best: BestHead;
+  #surveyedAt = Number.NEGATIVE_INFINITY;
 
-  const latest = async (endpoint: Endpoint): Promise<BlockHeader> => {
-    const [answer] = await endpoint.callAll([{ method: 'eth_getBlockByNumber', params: ['latest', false] }]);
-    const read = readHeader(answer);
-    if (!read) throw lie('no newest block');
-    return read.header;
-  };
+  constructor(pool: EndpointPool, clock: Clock) {
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#best = new BestHead(clock);
+  }
 
-  const isPlausible = (number: number) => {
-    if (!best) return true;
-    const ahead = AHEAD_MAX + (BLOCKS_A_SECOND_MAX * (clock() - best.seenAt)) / 1000;
-    return number >= best.number - BACK_MAX && number <= best.number + ahead;
-  };
+  /** The number of the newest plausible block that any endpoint served; null before the first. */
+  get bestHead(): number | null {
+    return this.#best.number;
+  }
 
-  const accept = (endpoint: Endpoint, number: number) => {
-    endpoint.head = number;
-    doubtsSince = null;
-    if (!best || number > best.number) best = { number, seenAt: clock() };
-  };
+  /** The newest block of the endpoint that is called, which may be some blocks lower than the one before. */
+  async head(): Promise<BlockHeader> {
+    if (this.#clock() - this.#surveyedAt >= SURVEY_MS) await this.#survey();
+    return this.#pool.read((endpoint) => this.#plausibleHead(endpoint));
+  }
 
-  const believableHead = async (endpoint: Endpoint): Promise<BlockHeader> => {
-    const header = await latest(endpoint);
-    if (isPlausible(header.number)) {
-      accept(endpoint, header.number);
-      return header;
+  /** Null: the chain has no such block (yet). */
+  async header(number: number): Promise<BlockHeader | null> {
+    return nullIfUnknown(
+      this.#pool.read(async (endpoint) => {
+        const block = await fetchBlock(endpoint, toQuantity(number));
+        if (block && block.header.number !== number) throw invalidResponse('another block than requested');
+        if (!block && this.#best.number !== null && number <= this.#best.number) throw new RpcFailure('not-found');
+        return block?.header ?? null;
+      }),
+    );
+  }
+
+  /** The number of the finalized block. Null: no endpoint serves it. */
+  async finalizedNumber(): Promise<number | null> {
+    return nullIfUnknown(
+      this.#pool.read(async (endpoint) => {
+        const block = await fetchFinalizedBlock(endpoint);
+        const best = this.#best.number;
+        if (block && best !== null && block.header.number > best + AHEAD_MAX) {
+          throw invalidResponse('the finalized block is above the newest block');
+        }
+        return block?.header.number ?? null;
+      }),
+    );
+  }
+
+  async #plausibleHead(endpoint: Endpoint): Promise<BlockHeader> {
+    const head = await fetchHead(endpoint);
+    if (this.#best.isPlausible(head.number)) {
+      this.#accept(endpoint, head.number);
+      return head;
     }
-    // Too far back it lags, and is asked after the others; too far ahead nothing of it counts.
-    if (best && header.number < best.number) endpoint.head = header.number;
-    const again = await latest(endpoint);
-    const steady = isNear(again.number, header.number);
-    if (steady && (await confirmed(endpoint, again.number))) {
-      best = null;
-      accept(endpoint, again.number);
+    // An endpoint that is too far behind is called after the others; a head too far ahead has no effect.
+    if (this.#best.isBehind(head.number)) endpoint.head = head.number;
+    const again = await fetchHead(endpoint);
+    if (isNear(again.number, head.number) && (await this.#isConfirmed(endpoint, again.number))) {
+      endpoint.head = again.number;
+      this.#best.replace(again.number);
       return again;
     }
-    throw new RpcFailure('doubtful-head', `${header.number} after ${best?.number ?? 'none'}`);
-  };
+    throw new RpcFailure('implausible-head', `${head.number} after ${this.#best.number ?? 'none'}`);
+  }
 
-  /** An implausible head counts when another endpoint shows it too, and where there is none to ask, when it stays. */
-  const confirmed = async (endpoint: Endpoint, number: number) => {
-    doubtsSince ??= clock();
-    const other = pool.second(endpoint);
+  #accept(endpoint: Endpoint, number: number): void {
+    endpoint.head = number;
+    this.#best.accept(number);
+  }
+
+  /** Whether another endpoint serves about the same head. Where no other can be called, whether the head persists. */
+  async #isConfirmed(endpoint: Endpoint, number: number): Promise<boolean> {
+    const implausibleForMs = this.#best.implausibleForMs();
+    const other = this.#pool.enterAlternative(endpoint);
     if (other === endpoint) {
-      const isAhead = best !== null && number > best.number;
-      return (isAhead && pool.endpoints.length === 1) || clock() - doubtsSince >= DOUBT_MS;
+      const isOnlyOne = this.#pool.endpoints.length === 1;
+      return (isOnlyOne && this.#best.isAhead(number)) || implausibleForMs >= IMPLAUSIBLE_MS_MAX;
     }
-    const header = await tryLatest(other);
-    return header !== null && isNear(header.number, number);
-  };
+    const head = await this.#tryHead(other);
+    return head !== null && isNear(head.number, number);
+  }
 
-  const tryLatest = async (endpoint: Endpoint) => {
+  async #tryHead(endpoint: Endpoint): Promise<BlockHeader | null> {
     try {
-      return await pool.attempt(endpoint, latest);
+      return await this.#pool.attempt(endpoint, fetchHead);
     } catch (error) {
       if (error instanceof RpcFailure) return null;
       throw error;
     }
-  };
+  }
 
-  /** Never throws: an endpoint that cannot say counts its failure and keeps its last head. */
-  const survey = async () => {
-    surveyedAt = clock();
-    const awake = pool.endpoints.filter((endpoint) => endpoint.restsUntil() <= clock());
-    if (awake.length < 2) return;
+  /** Compares the heads of all endpoints. An endpoint that fails keeps its last head. */
+  async #survey(): Promise<void> {
+    this.#surveyedAt = this.#clock();
+    if (this.#pool.endpoints.length < 2) return;
     const heads = await Promise.all(
-      awake.map(async (endpoint) => {
-        const header = await tryLatest(endpoint);
-        return header && { endpoint, header };
-      }),
+      this.#pool.enterAll().map(async (endpoint) => ({ endpoint, head: await this.#tryHead(endpoint) })),
     );
-    // At the start nothing is known but the time: the newest block of a live chain is the one nearest to it.
-    const seen = heads.filter((head) => head !== null).sort((a, b) => age(a.header) - age(b.header));
-    for (const { endpoint, header } of seen) {
-      if (isPlausible(header.number)) accept(endpoint, header.number);
-      else if (best && header.number < best.number) endpoint.head = header.number;
+    // At the start only the time is known: the newest block of a live chain is the one nearest to it.
+    const ageOf = (head: BlockHeader) => Math.abs(this.#clock() - head.time);
+    const known = heads.flatMap(({ endpoint, head }) => (head ? [{ endpoint, head }] : []));
+    for (const { endpoint, head } of known.sort((a, b) => ageOf(a.head) - ageOf(b.head))) {
+      if (this.#best.isPlausible(head.number)) this.#accept(endpoint, head.number);
+      else if (this.#best.isBehind(head.number)) endpoint.head = head.number;
     }
-  };
-  const age = (header: BlockHeader) => Math.abs(clock() - header.time);
-
-  const blockByNumber = async (number: number) =>
-    pool.ask(async (endpoint) => {
-      const call = { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] };
-      const [answer] = await endpoint.callAll([call]);
-      const read = readHeader(answer);
-      if (read && read.header.number !== number) throw lie('another block than the one asked for');
-      if (!read && best && number <= best.number) throw new RpcFailure('absent');
-      return read?.header ?? null;
-    });
-
-  return {
-    bestHead: () => best?.number ?? null,
-    head: async () => {
-      if (clock() - surveyedAt >= SURVEY_MS) await survey();
-      return pool.ask(believableHead);
-    },
-    header: async (number) => orNull(blockByNumber(number)),
-    finalizedNumber: async () => {
-      const asked = pool.ask(async (endpoint) => {
-        const read = readHeader(await finalizedBlock(endpoint));
-        if (read && best && read.header.number > best.number + AHEAD_MAX) throw lie('finality beyond the newest block');
-        return read?.header.number ?? null;
-      });
-      return orNull(asked);
-    },
-    callDataTails: async (txs) => {
-      const tails = new Map<Hex, Hex>();
-      const wanted = [...new Set(txs)];
-      for (let from = 0; from < wanted.length; from += TXS_AT_ONCE) {
-        const some = wanted.slice(from, from + TXS_AT_ONCE);
-        for (const [tx, tail] of await tailsOf(pool, some)) tails.set(tx, tail);
-      }
-      return tails;
-    },
-  };
+  }
 }
 
-async function finalizedBlock(endpoint: Endpoint): Promise<unknown> {
+async function fetchHead(endpoint: Endpoint): Promise<BlockHeader> {
+  const block = await fetchBlock(endpoint, 'latest');
+  if (!block) throw invalidResponse('there is no newest block');
+  return block.header;
+}
+
+async function fetchFinalizedBlock(endpoint: Endpoint): Promise<BloomedHeader | null> {
   try {
-    const [answer] = await endpoint.callAll([{ method: 'eth_getBlockByNumber', params: ['finalized', false] }]);
-    return answer;
+    return await fetchBlock(endpoint, 'finalized');
   } catch (error) {
-    // Where the tag is unknown each says so in its own way.
-    if (error instanceof RpcFailure && error.kind === 'error') throw new RpcFailure('unsupported');
+    // Endpoints that do not know the tag word their error in different ways.
+    if (error instanceof RpcFailure && error.kind === 'rpc-error') throw new RpcFailure('unsupported');
     throw error;
   }
 }
 
-const isNear = (a: number, b: number) => Math.abs(a - b) <= BACK_MAX;
+async function fetchBlock(endpoint: Endpoint, tag: string): Promise<BloomedHeader | null> {
+  const [result] = await endpoint.send([{ method: 'eth_getBlockByNumber', params: [tag, false] }]);
+  return readHeader(result);
+}
 
-/** What no endpoint has or knows is unknown. */
-async function orNull<T>(asked: Promise<T | null>): Promise<T | null> {
+const UNKNOWN: ReadonlySet<RpcFailureKind> = new Set(['not-found', 'unsupported']);
+
+/** Null where no endpoint has or supports what was requested. */
+async function nullIfUnknown<T>(read: Promise<T | null>): Promise<T | null> {
   try {
-    return await asked;
+    return await read;
   } catch (error) {
     if (error instanceof RpcFailure && UNKNOWN.has(error.kind)) return null;
-    if (error instanceof ChainUnavailable && [...error.failures.values()].every(({ kind }) => UNKNOWN.has(kind)))
-      return null;
+    const isUnknown = error instanceof ChainUnavailable && [...error.failures.values()].every(isUnknownFailure);
+    if (isUnknown) return null;
     throw error;
   }
 }
-const UNKNOWN: ReadonlySet<string> = new Set(['absent', 'unsupported']);
 
-const TXS_AT_ONCE = 200;
-
-/** Transactions that an endpoint does not have are asked of the next; those that none has are left out. */
-async function tailsOf(pool: Pool, txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
-  const tails = new Map<Hex, Hex>();
-  const fetchMissing = async (endpoint: Endpoint) => {
-    const missing = txs.filter((tx) => !tails.has(tx));
-    const calls = missing.map((tx) => ({ method: 'eth_getTransactionByHash', params: [tx] }));
-    const answers = await endpoint.callAll(calls);
-    for (const [index, tx] of missing.entries()) {
-      const tail = readTail(answers[index], tx);
-      if (tail) tails.set(tx, tail);
-    }
-    if (tails.size < txs.length) throw new RpcFailure('absent', 'a transaction');
-  };
-  try {
-    await pool.ask(fetchMissing);
-  } catch (error) {
-    if (!(error instanceof RpcFailure && error.kind === 'absent')) throw error;
-  }
-  return tails;
-}
-
-function readTail(answer: unknown, tx: Hex): Hex | null {
-  if (answer === null || answer === undefined) return null;
-  const transaction = readObject(answer, 'a transaction');
-  if (readHash(transaction['hash'], 'the hash of a transaction') !== tx) throw lie('another transaction');
-  const input = readBytes(transaction['input'] ?? transaction['data'], 'calldata');
-  return `0x${input.slice(2).slice(-TAIL_DIGITS)}`;
+function isUnknownFailure({ kind }: RpcFailure): boolean {
+  return UNKNOWN.has(kind);
 }

@@ -1,62 +1,76 @@
-// Reading one EVM chain through endpoints that may lie, stall, limit and fail. It holds nothing that lasts longer than the process
-// and knows no database.
+// Reads one EVM chain through endpoints that may be wrong, slow, rate-limited or down. It keeps nothing beyond the process and
+// uses no database.
 
 import type { Chain } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
-import { systemClock } from '../../core/clock.ts';
+import type { Hex } from '../../core/evm.ts';
 import type { Log } from '../../core/log.ts';
-import { createBlockReads } from './block-reads.ts';
-import type { ChainReader } from './chain-reads.ts';
-import { createContractReads } from './contract-reads.ts';
-import { createEndpoint } from './endpoint.ts';
-import { createLogReads } from './log-reads.ts';
-import { createPool } from './pool.ts';
-
-export type { ChainReader, EventFilter, SeaportOrderStatus } from './chain-reads.ts';
-export type { EndpointStatus } from './endpoint.ts';
-export { ChainUnavailable, RpcFailure } from './rpc-failure.ts';
+import type { Random } from '../../core/random.ts';
+import { BlockReads } from './block-reads.ts';
+import { readCalldataTails } from './calldata-tails.ts';
+import { ContractReads } from './contract-reads.ts';
+import { EndpointPool } from './endpoint-pool.ts';
+import type { EndpointStatus } from './endpoint.ts';
+import { Endpoint } from './endpoint.ts';
+import { EventReads } from './event-reads.ts';
 
 export type ChainReaderOptions = {
   chain: Chain;
   /** In order of preference. */
   urls: readonly string[];
   log: Log;
-  clock?: Clock;
+  clock: Clock;
+  random: Random;
   /** For one request. */
   timeoutMs?: number;
-  /** For one read with all its retries: no request begins after that. */
+  /** For one read with all its retries: no request starts after that. */
   patienceMs?: number;
-  /** The first rest of a failing endpoint; doubles with each further one. */
-  restMs?: number;
+  /** How long a failing endpoint is not called at first; twice as long after each trial that failed. */
+  openMs?: number;
 };
 
 const TIMEOUT_MS = 10_000;
 const PATIENCE_MS = 45_000;
-const REST_MS = 1_000;
+const OPEN_MS = 1_000;
 
-export function createChainReader(options: ChainReaderOptions): ChainReader {
-  const { chain, urls, log, clock = systemClock } = options;
-  const { timeoutMs = TIMEOUT_MS, patienceMs = PATIENCE_MS, restMs = REST_MS } = options;
-  if (chain.family !== 'evm') throw new Error(`${chain.id} is not an EVM chain`);
-  const ending = new AbortController();
-  const endpoints = urls.map((url, position) =>
-    createEndpoint({ url, position, chain, log, clock, timeoutMs, restMs, signal: ending.signal }),
-  );
-  const pool = createPool({ chain, endpoints, log, clock, patienceMs, signal: ending.signal });
-  const blocks = createBlockReads({ pool, clock });
-  const logs = createLogReads({ pool, log, bestHead: blocks.bestHead });
-  const contracts = createContractReads({ pool, headNumber: async () => (await blocks.head()).number });
-  return {
-    chain,
-    head: blocks.head,
-    header: blocks.header,
-    finalizedNumber: blocks.finalizedNumber,
-    callDataTails: blocks.callDataTails,
-    eventsOfBlock: logs.eventsOfBlock,
-    eventsOfRange: logs.eventsOfRange,
-    skippedLogs: logs.skipped,
-    ...contracts,
-    endpoints: () => endpoints.map((endpoint) => endpoint.status(blocks.bestHead())),
-    close: () => ending.abort(),
-  };
+/**
+ * Every read throws ChainUnavailable when no endpoint returns a usable response within the reader's patience, and RpcFailure of
+ * kind `not-found` or `no-state` when all endpoints say that they do not have the block or its state.
+ */
+export class ChainReader {
+  readonly chain: Chain;
+  readonly blocks: BlockReads;
+  readonly events: EventReads;
+  readonly contracts: ContractReads;
+  readonly #pool: EndpointPool;
+  readonly #closing = new AbortController();
+
+  constructor(options: ChainReaderOptions) {
+    const { chain, urls, log, clock, random } = options;
+    const { timeoutMs = TIMEOUT_MS, patienceMs = PATIENCE_MS, openMs = OPEN_MS } = options;
+    if (chain.family !== 'evm') throw new Error(`${chain.id} is not an EVM chain`);
+    const { signal } = this.#closing;
+    const endpoints = urls.map(
+      (url, position) => new Endpoint({ url, position, chain, log, clock, random, timeoutMs, openMs, signal }),
+    );
+    this.chain = chain;
+    this.#pool = new EndpointPool({ chain, endpoints, log, random, patienceMs, signal });
+    this.blocks = new BlockReads(this.#pool, clock);
+    this.events = new EventReads(this.#pool, log);
+    this.contracts = new ContractReads(this.#pool, async () => (await this.blocks.head()).number);
+  }
+
+  /** The last four bytes of the calldata of each transaction, by its hash. Unknown transactions are left out. */
+  calldataTails(txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
+    return readCalldataTails(this.#pool, txs);
+  }
+
+  endpoints(): EndpointStatus[] {
+    return this.#pool.endpoints.map((endpoint) => endpoint.status(this.blocks.bestHead));
+  }
+
+  /** Aborts requests under way. Reads after that throw RpcFailure of kind `closed`. */
+  close(): void {
+    this.#closing.abort();
+  }
 }

@@ -1,161 +1,181 @@
-// Reads of what contracts say of themselves, at a block. A contract may answer anything, so that an answer of another form
-// than asked for is null, not a lie of the endpoint.
+// Reads contracts at a block. A contract may return anything: a result of another form than the function's is null, and does
+// not make the endpoint's response invalid.
 
 import type { Address, AssetId } from '../../core/address.ts';
+import type { Hex, TokenStandard } from '../../core/evm.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
 import { addressAt, bigintAt, booleanAt, textAt, textOfBytes, UndecodableData } from '../protocols/abi-words.ts';
 import { addressWord, bytesWord, encodeCall, encodeCallWithBytes, uintWord } from './call-data.ts';
-import { readBytes, toQuantity } from './results.ts';
-import type { At, ChainReader } from './chain-reads.ts';
-import type { Pool } from './pool.ts';
+import type { EndpointPool } from './endpoint-pool.ts';
 import { RpcFailure } from './rpc-failure.ts';
-import type { Hex } from '../../core/evm.ts';
-import { ZERO_ADDRESS } from '../../core/evm.ts';
+import { readBytes, toQuantity } from './rpc-values.ts';
 
-export type ContractReads = Pick<
-  ChainReader,
-  | 'ownerOf'
-  | 'balanceOf'
-  | 'isApprovedForAll'
-  | 'getApproved'
-  | 'getCounter'
-  | 'getOrderStatus'
-  | 'isValidSignature'
-  | 'code'
-  | 'tokenStandard'
-  | 'name'
-  | 'collectionCreatedAt'
->;
+/** The block whose state is read. */
+export type AtBlock = number | 'latest';
 
+export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; totalFilled: bigint; totalSize: bigint };
+
+// Interface ids of ERC-165.
 const ERC721 = '0x80ac58cd';
 const ERC1155 = '0xd9b67a26';
-/** ERC-165 demands that this one is denied: contracts that say yes to all know nothing. */
+/** ERC-165 demands `false` for this one: a contract that returns true for every id does not implement it. */
 const NO_INTERFACE = '0xffffffff';
-const VALID_SIGNATURE = '0x1626ba7e';
+const WORD_LENGTH = '0x'.length + 64;
+/** The result for a valid signature by ERC-1271: four bytes, filled up to a word. */
+const VALID_SIGNATURE = '0x1626ba7e'.padEnd(WORD_LENGTH, '0');
 const NAME_LENGTH_MAX = 200;
-/** Words of 32 bytes: the length of a name, where it is and some of it. */
+/** Bytes of an ABI-encoded name: offset, length and text. */
 const NAME_BYTES_MAX = 4_096;
 
-type Context = { pool: Pool; headNumber: () => Promise<number> };
+/**
+ * Every read throws ChainUnavailable when no endpoint returns a usable response, and RpcFailure of kind `no-state` when no
+ * endpoint keeps the state of the block. A read is null where the call reverts or the account has no such function.
+ */
+export class ContractReads {
+  readonly #pool: EndpointPool;
+  readonly #headNumber: () => Promise<number>;
 
-export function createContractReads({ pool, headNumber }: Context): ContractReads {
-  /** Null where the call reverts, or there is no contract. */
-  const call = async (to: Address, data: Hex, at: At): Promise<Hex | null> => {
+  constructor(pool: EndpointPool, headNumber: () => Promise<number>) {
+    this.#pool = pool;
+    this.#headNumber = headNumber;
+  }
+
+  /** The owner of an ERC-721 token; null also for the zero address. */
+  ownerOf(contract: Address, tokenId: AssetId, at: AtBlock): Promise<Address | null> {
+    const data = encodeCall('ownerOf(uint256)', [uintWord(BigInt(tokenId))]);
+    return this.#read({ to: contract, data, at }, nonZeroAddress);
+  }
+
+  /** Units of an ERC-1155 token. */
+  balanceOf(contract: Address, owner: Address, tokenId: AssetId, at: AtBlock): Promise<bigint | null> {
+    const data = encodeCall('balanceOf(address,uint256)', [addressWord(owner), uintWord(BigInt(tokenId))]);
+    return this.#read({ to: contract, data, at }, (result) => bigintAt(result, 0));
+  }
+
+  isApprovedForAll(contract: Address, owner: Address, operator: Address, at: AtBlock): Promise<boolean | null> {
+    const data = encodeCall('isApprovedForAll(address,address)', [addressWord(owner), addressWord(operator)]);
+    return this.#read({ to: contract, data, at }, (result) => booleanAt(result, 0));
+  }
+
+  /** The operator approved for an ERC-721 token; null also for none. */
+  getApproved(contract: Address, tokenId: AssetId, at: AtBlock): Promise<Address | null> {
+    const data = encodeCall('getApproved(uint256)', [uintWord(BigInt(tokenId))]);
+    return this.#read({ to: contract, data, at }, nonZeroAddress);
+  }
+
+  getCounter(protocol: Address, offerer: Address, at: AtBlock): Promise<bigint | null> {
+    const data = encodeCall('getCounter(address)', [addressWord(offerer)]);
+    return this.#read({ to: protocol, data, at }, (result) => bigintAt(result, 0));
+  }
+
+  getOrderStatus(protocol: Address, orderHash: Hex, at: AtBlock): Promise<SeaportOrderStatus | null> {
+    const data = encodeCall('getOrderStatus(bytes32)', [bytesWord(orderHash)]);
+    return this.#read({ to: protocol, data, at }, (result) => ({
+      validated: booleanAt(result, 0),
+      cancelled: booleanAt(result, 1),
+      totalFilled: bigintAt(result, 2),
+      totalSize: bigintAt(result, 3),
+    }));
+  }
+
+  /** By ERC-1271. False where the account is not a contract or reverts. */
+  async isValidSignature(account: Address, digest: Hex, signature: Hex, at: AtBlock): Promise<boolean> {
+    const data = encodeCallWithBytes('isValidSignature(bytes32,bytes)', [bytesWord(digest)], signature);
+    const result = await this.#call(account, data, at);
+    return result !== null && result.slice(0, WORD_LENGTH) === VALID_SIGNATURE;
+  }
+
+  /** `0x` for an account without code. */
+  code(account: Address, at: AtBlock): Promise<Hex> {
+    return this.#pool.read(async (endpoint) => {
+      const [result] = await endpoint.send([{ method: 'eth_getCode', params: [account, toTag(at)] }]);
+      return readBytes(result, 'code');
+    });
+  }
+
+  /** By ERC-165; null for a contract that supports neither interface, both, or every one. */
+  async tokenStandard(contract: Address): Promise<TokenStandard | null> {
+    const supportsAll = await this.#supports(contract, NO_INTERFACE);
+    const isErc721 = await this.#supports(contract, ERC721);
+    const isErc1155 = await this.#supports(contract, ERC1155);
+    if (supportsAll !== false || isErc721 === isErc1155) return null;
+    if (isErc721) return 'erc721';
+    return isErc1155 ? 'erc1155' : null;
+  }
+
+  name(contract: Address): Promise<string | null> {
+    return this.#read({ to: contract, data: encodeCall('name()', []), at: 'latest' }, readName);
+  }
+
+  /** The block in which the contract was created; null for none, or where no endpoint keeps old states. */
+  async createdAt(contract: Address): Promise<number | null> {
+    const head = await this.#headNumber();
     try {
-      const result = await pool.ask(async (endpoint) => {
-        const [answer] = await endpoint.callAll([{ method: 'eth_call', params: [{ to, data }, toTag(at)] }]);
-        return readBytes(answer, 'the result of a call');
+      return await firstBlockWhere(head, async (block) => (await this.code(contract, block)) !== '0x');
+    } catch (error) {
+      if (error instanceof RpcFailure && error.kind === 'no-state') return null;
+      throw error;
+    }
+  }
+
+  #supports(contract: Address, interfaceId: Hex): Promise<boolean | null> {
+    const data = encodeCall('supportsInterface(bytes4)', [bytesWord(interfaceId)]);
+    return this.#read({ to: contract, data, at: 'latest' }, (result) => booleanAt(result, 0));
+  }
+
+  async #read<T>(
+    { to, data, at }: { to: Address; data: Hex; at: AtBlock },
+    decode: (result: Hex) => T | null,
+  ): Promise<T | null> {
+    const result = await this.#call(to, data, at);
+    if (result === null) return null;
+    try {
+      return decode(result);
+    } catch (error) {
+      if (error instanceof UndecodableData) return null;
+      throw error;
+    }
+  }
+
+  /** Null where the call reverts, or there is no contract. */
+  async #call(to: Address, data: Hex, at: AtBlock): Promise<Hex | null> {
+    try {
+      const result = await this.#pool.read(async (endpoint) => {
+        const [one] = await endpoint.send([{ method: 'eth_call', params: [{ to, data }, toTag(at)] }]);
+        return readBytes(one, 'the result of a call');
       });
       return result === '0x' ? null : result;
     } catch (error) {
       if (error instanceof RpcFailure && error.kind === 'reverted') return null;
       throw error;
     }
-  };
-
-  const code = async (account: Address, at: At): Promise<Hex> =>
-    pool.ask(async (endpoint) => {
-      const [answer] = await endpoint.callAll([{ method: 'eth_getCode', params: [account, toTag(at)] }]);
-      return readBytes(answer, 'code');
-    });
-
-  const supports = async (contract: Address, id: Hex) => {
-    const data = encodeCall('supportsInterface(bytes4)', [bytesWord(id)]);
-    return orNull(await call(contract, data, 'latest'), (result) => booleanAt(result, 0));
-  };
-
-  return {
-    code,
-    ownerOf: async (contract, tokenId, at) => {
-      const data = encodeCall('ownerOf(uint256)', [uintWord(BigInt(tokenId))]);
-      return orNull(await call(contract, data, at), someAddress);
-    },
-    getApproved: async (contract, tokenId, at) => {
-      const data = encodeCall('getApproved(uint256)', [uintWord(BigInt(tokenId))]);
-      return orNull(await call(contract, data, at), someAddress);
-    },
-    balanceOf: async (contract, owner, tokenId: AssetId, at) => {
-      const data = encodeCall('balanceOf(address,uint256)', [addressWord(owner), uintWord(BigInt(tokenId))]);
-      return orNull(await call(contract, data, at), (result) => bigintAt(result, 0));
-    },
-    isApprovedForAll: async (contract, owner, operator, at) => {
-      const data = encodeCall('isApprovedForAll(address,address)', [addressWord(owner), addressWord(operator)]);
-      return orNull(await call(contract, data, at), (result) => booleanAt(result, 0));
-    },
-    getCounter: async (protocol, offerer, at) => {
-      const data = encodeCall('getCounter(address)', [addressWord(offerer)]);
-      return orNull(await call(protocol, data, at), (result) => bigintAt(result, 0));
-    },
-    getOrderStatus: async (protocol, orderHash, at) => {
-      const data = encodeCall('getOrderStatus(bytes32)', [bytesWord(orderHash)]);
-      return orNull(await call(protocol, data, at), (result) => ({
-        validated: booleanAt(result, 0),
-        cancelled: booleanAt(result, 1),
-        totalFilled: bigintAt(result, 2),
-        totalSize: bigintAt(result, 3),
-      }));
-    },
-    isValidSignature: async (account, digest, signature, at) => {
-      const data = encodeCallWithBytes('isValidSignature(bytes32,bytes)', [bytesWord(digest)], signature);
-      const result = await call(account, data, at);
-      // The standard's four bytes at the front, and nothing but zeros after them in their word.
-      return result !== null && result.slice(0, 66) === VALID_SIGNATURE.padEnd(66, '0');
-    },
-    tokenStandard: async (contract) => {
-      const [all, erc721, erc1155] = [
-        await supports(contract, NO_INTERFACE),
-        await supports(contract, ERC721),
-        await supports(contract, ERC1155),
-      ];
-      if (all !== false || erc721 === erc1155) return null;
-      return erc721 ? 'erc721' : erc1155 ? 'erc1155' : null;
-    },
-    name: async (contract) => {
-      return orNull(await call(contract, encodeCall('name()', []), 'latest'), readName);
-    },
-    collectionCreatedAt: async (contract) => {
-      const head = await headNumber();
-      try {
-        return await firstBlockWith(head, async (block) => (await code(contract, block)) !== '0x');
-      } catch (error) {
-        if (error instanceof RpcFailure && error.kind === 'no-state') return null;
-        throw error;
-      }
-    },
-  };
+  }
 }
 
-const toTag = (at: At) => (at === 'latest' ? at : toQuantity(at));
+function toTag(at: AtBlock): string {
+  return at === 'latest' ? at : toQuantity(at);
+}
 
-/** The lowest block in which `has` is true, given that it stays true from then on; null when it is not at `head`. */
-async function firstBlockWith(head: number, has: (block: number) => Promise<boolean>): Promise<number | null> {
-  if (!(await has(head))) return null;
+/** The lowest block where `isTrue`, given that it stays true from there on; null when it is false at `head`. */
+async function firstBlockWhere(head: number, isTrue: (block: number) => Promise<boolean>): Promise<number | null> {
+  if (!(await isTrue(head))) return null;
   let [low, high] = [0, head];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (await has(middle)) high = middle;
+    if (await isTrue(middle)) high = middle;
     else low = middle + 1;
   }
   return low;
 }
 
-function orNull<T>(result: Hex | null, read: (result: Hex) => T | null): T | null {
-  if (result === null) return null;
-  try {
-    return read(result);
-  } catch (error) {
-    if (error instanceof UndecodableData) return null;
-    throw error;
-  }
-}
-
-function someAddress(result: Hex): Address | null {
+function nonZeroAddress(result: Hex): Address | null {
   const address = addressAt(result, 0);
   return address === ZERO_ADDRESS ? null : address;
 }
 
-/** A string, or as the oldest contracts have it, 32 bytes. */
+/** A string, or 32 bytes of text as the oldest contracts return it. */
 function readName(result: Hex): string | null {
-  if (result.length > 2 + 2 * NAME_BYTES_MAX) return null;
-  const text = result.length === 66 ? textOfBytes(result) : textAt(result, 0);
+  if (result.length > '0x'.length + 2 * NAME_BYTES_MAX) return null;
+  const text = result.length === WORD_LENGTH ? textOfBytes(result) : textAt(result, 0);
   return text.replaceAll('\0', '').trim().slice(0, NAME_LENGTH_MAX) || null;
 }

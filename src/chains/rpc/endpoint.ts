@@ -1,18 +1,23 @@
-// One JSON-RPC endpoint of a chain: asks it, in batches where it takes them, checks that the answers belong to the questions
-// and that it serves the chain, and remembers how it does. It never retries, and never lets its URL out: that may be a key.
+// One JSON-RPC endpoint of a chain: sends requests, in batches where the endpoint accepts them, verifies that it serves the
+// chain, and records how it does. It never retries a request that failed, and never shows its URL, which may be a secret.
 
 import type { Chain } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { exchange, ExchangeFailure } from '../../resilience/exchange.ts';
+import type { Random } from '../../core/random.ts';
 import type { Exchange } from '../../resilience/exchange.ts';
-import { readQuantity } from './results.ts';
-import { createRangeSize } from './range-size.ts';
-import type { RangeSize } from './range-size.ts';
-import { lie, RpcFailure } from './rpc-failure.ts';
-import { readAnswers } from './rpc-wire.ts';
-import type { Call } from './rpc-wire.ts';
+import { exchange, ExchangeFailure } from '../../resilience/exchange.ts';
+import { EndpointHealth } from './endpoint-health.ts';
+import type { EndpointUrl } from './endpoint-url.ts';
+import { parseEndpointUrl } from './endpoint-url.ts';
+import { RangeSize } from './range-size.ts';
+import type { RpcFailureKind } from './rpc-failure.ts';
+import { invalidResponse, RpcFailure } from './rpc-failure.ts';
+import type { RpcRequest } from './rpc-response.ts';
+import { readResults } from './rpc-response.ts';
+import { readQuantity } from './rpc-values.ts';
 
+/** `resting`: not called for a time, after failures. */
 export type EndpointState = 'unknown' | 'ready' | 'resting' | 'wrong-chain';
 
 export type EndpointStatus = {
@@ -23,31 +28,15 @@ export type EndpointStatus = {
   state: EndpointState;
   /** Its newest block, as last seen. */
   head: number | null;
-  /** Blocks behind the newest that any endpoint of the chain showed. */
+  /** Blocks behind the newest that any endpoint of the chain served. */
   lag: number | null;
   /** Since the start. */
   failures: number;
   lastFailure: string | null;
-  /** Blocks that it is asked for at once. */
+  /** Blocks in one request for logs. */
   rangeBlocks: number;
-  /** Questions in one request; 1 where it takes no batches. */
+  /** Requests in one batch; 1 where the endpoint accepts no batches. */
   batchSize: number;
-};
-
-export type Endpoint = {
-  readonly position: number;
-  readonly range: RangeSize;
-  /** Verifies the chain id, once after each rest. Throws RpcFailure. */
-  ready(): Promise<void>;
-  /** Answers in the order of the questions. Throws RpcFailure when one of them fails. */
-  callAll(calls: readonly Call[]): Promise<unknown[]>;
-  /** Counts how an attempt went; repeated failures, and every lie, send it to rest. */
-  settle(failure: RpcFailure | null): void;
-  /** Milliseconds since the epoch; in the past when it may be asked. */
-  restsUntil(): number;
-  /** Its newest block, as last seen. */
-  head: number | null;
-  status(bestHead: number | null): EndpointStatus;
 };
 
 export type EndpointOptions = {
@@ -56,199 +45,179 @@ export type EndpointOptions = {
   chain: Chain;
   log: Log;
   clock: Clock;
+  random: Random;
+  /** For one request. */
   timeoutMs: number;
-  restMs: number;
+  /** How long the endpoint is not called at first after failures. */
+  openMs: number;
   signal: AbortSignal;
 };
 
 const RESPONSE_BYTES_MAX = 64 * 2 ** 20;
 const BATCH_SIZE_START = 50;
-/** Requests after which a larger batch is tried again: the refusal may have had another reason. */
-const TAKEN_TO_DOUBLE = 200;
-/** Requests at a time where single questions are asked in place of a batch. */
+/** Accepted batches after which a larger one is tried again: the rejection may have had another reason. */
+const ACCEPTED_TO_DOUBLE = 200;
+/** Requests sent at a time to an endpoint that accepts no batches. */
 const SINGLES_AT_ONCE = 4;
-/** Consecutive failures before a rest. */
-const FAILURES_MAX = 3;
-/** With its jitter, a request that hangs and the follower's own pause, less than a minute: so soon a return is seen. */
-const REST_MS_MAX = 20_000;
-const REST_JITTER = 0.3;
-/** An operator may put a wrong endpoint right. */
-const WRONG_CHAIN_REST_MS = 60_000;
-const RETRY_AFTER_MS_MAX = 60_000;
 
-export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { position, chain, log, clock, restMs } = options;
-  const target = toTarget(options.url);
-  const range = createRangeSize();
-  let batchSize = BATCH_SIZE_START;
-  let verified: Promise<void> | null = null;
-  let state: EndpointState = 'unknown';
-  let batchesTaken = 0;
-  let nextId = 1;
-  let failures = 0;
-  let failuresInRow = 0;
-  let rests = 0;
-  let restsUntil = 0;
-  let lastFailure: string | null = null;
+/** Endpoints reject batches in different ways; a smaller batch shows whether its size was the reason. */
+const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set([
+  'batch-rejected',
+  'rejected',
+  'too-large',
+  'unsupported',
+]);
 
-  const send = async (calls: readonly Call[]): Promise<unknown[]> => {
-    const firstId = nextId;
-    nextId += calls.length;
-    const questions = calls.map((call, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }));
-    const body = JSON.stringify(questions.length === 1 ? questions[0] : questions);
-    return readAnswers(await post(target, body, options), firstId, calls.length, target.redact);
-  };
+export class Endpoint {
+  readonly position: number;
+  /** Blocks in one request for logs. */
+  readonly range = new RangeSize();
+  readonly health: EndpointHealth;
+  /** Its newest block, as last seen. */
+  head: number | null = null;
+  readonly #options: EndpointOptions;
+  readonly #url: EndpointUrl;
+  /** What is known of the chain that it serves: `ready` once it was verified. */
+  #chainState: Exclude<EndpointState, 'resting'> = 'unknown';
+  #verification: Promise<void> | null = null;
+  #batchSize = BATCH_SIZE_START;
+  #batchesAccepted = 0;
+  #nextId = 1;
 
-  /** Halves batches that are not taken, down to single questions; remembers the size unless those fail as well. */
-  const callAll = async (calls: readonly Call[]): Promise<unknown[]> => {
-    const sizeBefore = batchSize;
-    const answers: unknown[] = [];
-    while (answers.length < calls.length) {
-      const size = batchSize;
+  constructor(options: EndpointOptions) {
+    this.position = options.position;
+    this.health = new EndpointHealth(options);
+    this.#options = options;
+    this.#url = parseEndpointUrl(options.url);
+  }
+
+  /** Whether the endpoint may be called now. The outcome of the call has to be recorded. */
+  enter(): boolean {
+    const entry = this.health.enter();
+    // What failed may serve another chain when it is back.
+    if (entry === 'trial') this.#verification = null;
+    return entry !== 'no';
+  }
+
+  /** Verifies the chain id, once after the start and after the breaker was open. Throws RpcFailure. */
+  async verify(): Promise<void> {
+    this.#verification ??= this.#verifyChainId();
+    try {
+      await this.#verification;
+    } catch (error) {
+      this.#verification = null;
+      throw error;
+    }
+  }
+
+  /** The results in the order of the requests. Throws RpcFailure when one of them fails. */
+  async send(requests: readonly RpcRequest[]): Promise<unknown[]> {
+    const sizeBefore = this.#batchSize;
+    const results: unknown[] = [];
+    while (results.length < requests.length) {
+      const size = Math.min(this.#batchSize, requests.length - results.length);
       try {
-        const left = calls.slice(answers.length);
-        if (size === 1) {
-          const singles = left.slice(0, SINGLES_AT_ONCE).map(async (call) => send([call]));
-          answers.push(...(await Promise.all(singles)).flat());
-        } else answers.push(...(await send(left.slice(0, size))));
-        batchesTaken += 1;
-        if (batchesTaken % TAKEN_TO_DOUBLE === 0) batchSize = Math.min(BATCH_SIZE_START, batchSize * 2);
+        results.push(...(await this.#sendNext(requests.slice(results.length))));
       } catch (error) {
-        const asked = Math.min(size, calls.length - answers.length);
-        const smaller = asked > 1 && error instanceof RpcFailure && mayBeTheBatch(error);
-        if (!smaller) {
-          batchSize = Math.max(batchSize, sizeBefore);
+        const isBatch = size > 1 && error instanceof RpcFailure && MAY_BE_THE_BATCH.has(error.kind);
+        if (!isBatch) {
+          // Requests that fail alone as well say nothing about the size of batches.
+          this.#batchSize = Math.max(this.#batchSize, sizeBefore);
           throw error;
         }
-        batchSize = Math.min(batchSize, asked >> 1);
-        batchesTaken = 0;
-        log.debug('an endpoint did not take a batch', { chain: chain.id, endpoint: position, asked });
+        this.#batchSize = Math.min(this.#batchSize, size >> 1);
+        this.#batchesAccepted = 0;
+        this.#log('debug', 'an endpoint rejected a batch', { requests: size });
       }
     }
-    return answers;
-  };
+    return results;
+  }
 
-  const verify = async () => {
-    const [answer] = await callAll([{ method: 'eth_chainId', params: [] }]);
-    const chainId = readQuantity(answer, 'the chain id');
-    // Without a chain id in the configuration there is nothing to hold it against.
-    if (chain.chainId === null || chainId === chain.chainId) {
-      if (state === 'wrong-chain')
-        log.info('an endpoint serves its chain now', { chain: chain.id, endpoint: position });
-      state = 'ready';
+  /** Records that a call succeeded. */
+  succeeded(): void {
+    if (this.health.succeeded()) this.#log('info', 'an endpoint works again');
+  }
+
+  /** Records that a call failed: of an error that is not the endpoint's nothing is kept. */
+  failed(error: unknown): void {
+    if (!(error instanceof RpcFailure) || error.kind === 'closed') {
+      this.health.abandoned();
       return;
     }
-    if (state !== 'wrong-chain')
-      log.error('an endpoint serves another chain and is not used', { chain: chain.id, endpoint: position, chainId });
-    state = 'wrong-chain';
+    this.#log('debug', 'an endpoint failed', { error });
+    if (this.health.failed(error)) this.#log('warn', 'an endpoint is not called for a time, after failures', { error });
+  }
+
+  /** `bestHead` is the newest block that any endpoint of the chain served. */
+  status(bestHead: number | null): EndpointStatus {
+    const { position, head, health, range } = this;
+    const isResting = this.#chainState !== 'wrong-chain' && health.openForMs() > 0;
+    return {
+      position,
+      host: this.#url.host,
+      state: isResting ? 'resting' : this.#chainState,
+      head,
+      lag: head === null || bestHead === null ? null : Math.max(0, bestHead - head),
+      failures: health.failures,
+      lastFailure: health.lastFailure,
+      rangeBlocks: range.current(),
+      batchSize: this.#batchSize,
+    };
+  }
+
+  /** The results of the first of the requests: one batch, or some single requests where the endpoint accepts no batches. */
+  async #sendNext(requests: readonly RpcRequest[]): Promise<unknown[]> {
+    const results =
+      this.#batchSize === 1
+        ? (await Promise.all(requests.slice(0, SINGLES_AT_ONCE).map((one) => this.#sendBatch([one])))).flat()
+        : await this.#sendBatch(requests.slice(0, this.#batchSize));
+    this.#batchesAccepted += 1;
+    if (this.#batchesAccepted % ACCEPTED_TO_DOUBLE === 0) {
+      this.#batchSize = Math.min(BATCH_SIZE_START, this.#batchSize * 2);
+    }
+    return results;
+  }
+
+  async #sendBatch(requests: readonly RpcRequest[]): Promise<unknown[]> {
+    const firstId = this.#nextId;
+    this.#nextId += requests.length;
+    const calls = requests.map((request, index) => ({ jsonrpc: '2.0', id: firstId + index, ...request }));
+    const response = await this.#post(JSON.stringify(calls.length === 1 ? calls[0] : calls));
+    return readResults(response, firstId, requests.length, this.#url.redact);
+  }
+
+  async #post(body: string): Promise<Exchange> {
+    const { timeoutMs, signal } = this.#options;
+    const { url, headers } = this.#url;
+    try {
+      return await exchange(url, { method: 'POST', headers, body, timeoutMs, bytesMax: RESPONSE_BYTES_MAX, signal });
+    } catch (error) {
+      if (!(error instanceof ExchangeFailure)) throw error;
+      if (error.reason === 'aborted') throw new RpcFailure('closed');
+      if (error.reason === 'redirected') throw invalidResponse('a redirect');
+      throw new RpcFailure(error.reason);
+    }
+  }
+
+  async #verifyChainId(): Promise<void> {
+    const { chain } = this.#options;
+    const [result] = await this.send([{ method: 'eth_chainId', params: [] }]);
+    const chainId = readQuantity(result, 'the chain id');
+    // A chain of the configuration may have no chain id to compare with.
+    if (chain.chainId === null || chainId === chain.chainId) {
+      if (this.#chainState === 'wrong-chain') this.#log('info', 'an endpoint serves its chain now');
+      this.#chainState = 'ready';
+      return;
+    }
+    if (this.#chainState !== 'wrong-chain') {
+      this.#log('error', 'an endpoint serves another chain and is not used', { chainId });
+    }
+    this.#chainState = 'wrong-chain';
     throw new RpcFailure('wrong-chain', `${chainId} in place of ${chain.chainId}`);
-  };
+  }
 
-  const rest = (failure: RpcFailure) => {
-    // Several questions may have been under way when it began to fail.
-    if (restsUntil > clock()) return;
-    const doubledMs = Math.min(REST_MS_MAX, restMs * 2 ** Math.min(rests, 16));
-    const ownMs = failure.kind === 'wrong-chain' ? WRONG_CHAIN_REST_MS : doubledMs * (1 + REST_JITTER * Math.random());
-    const wishMs = Math.min(RETRY_AFTER_MS_MAX, failure.retryAfterMs ?? 0);
-    restsUntil = clock() + Math.max(ownMs, wishMs);
-    rests += 1;
-    failuresInRow = 0;
-    verified = null;
-    if (rests === 1) log.warn('an endpoint is given a rest', { chain: chain.id, endpoint: position, error: failure });
-  };
-
-  return {
-    position,
-    range,
-    callAll,
-    head: null,
-    restsUntil: () => restsUntil,
-    ready: async () => {
-      verified ??= verify();
-      try {
-        await verified;
-      } catch (error) {
-        verified = null;
-        throw error;
-      }
-    },
-    settle: (failure) => {
-      if (!failure) {
-        if (rests > 0) log.info('an endpoint answers again', { chain: chain.id, endpoint: position });
-        failuresInRow = 0;
-        rests = 0;
-        return;
-      }
-      if (failure.kind === 'closed') return;
-      lastFailure = failure.message;
-      log.debug('an endpoint failed', { chain: chain.id, endpoint: position, error: failure });
-      if (!failure.fault) return;
-      failures += 1;
-      failuresInRow += 1;
-      if (RESTS_AT_ONCE.has(failure.kind) || failuresInRow >= FAILURES_MAX) rest(failure);
-    },
-    status(bestHead) {
-      const resting = state !== 'wrong-chain' && restsUntil > clock();
-      return {
-        position,
-        host: target.host,
-        state: resting ? 'resting' : state,
-        head: this.head,
-        lag: this.head === null || bestHead === null ? null : Math.max(0, bestHead - this.head),
-        failures,
-        lastFailure,
-        rangeBlocks: range.now(),
-        batchSize,
-      };
-    },
-  };
-}
-
-/** Failures after which asking again at once is useless or unkind. */
-const RESTS_AT_ONCE: ReadonlySet<string> = new Set(['limited', 'wrong-chain', 'lie', 'undecodable', 'refused']);
-
-/** What endpoints answer to a batch that they do not take varies; a smaller one finds out. */
-const MAY_BE_THE_BATCH: ReadonlySet<string> = new Set(['batch', 'refused', 'too-large', 'unsupported']);
-const mayBeTheBatch = (failure: RpcFailure) => MAY_BE_THE_BATCH.has(failure.kind);
-
-type Target = { url: string; host: string; headers: Record<string, string>; redact: (text: string) => string };
-
-/** Splits user and password off, which `fetch` does not take within a URL. */
-function toTarget(text: string): Target {
-  const url = new URL(text);
-  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
-  url.username = '';
-  url.password = '';
-  const basic = Buffer.from(`${user}:${password}`).toString('base64');
-  const secrets = [user, password, ...url.pathname.split('/'), ...url.searchParams.values()].filter(
-    (part) => part.length >= SECRET_LENGTH_MIN,
-  );
-  return {
-    url: url.href,
-    host: url.host,
-    headers: { 'content-type': 'application/json', ...(user || password ? { authorization: `Basic ${basic}` } : {}) },
-    redact: (said) => secrets.reduce((left, secret) => left.replaceAll(secret, '…'), said),
-  };
-}
-
-/** Shorter parts of a path are `v2`, `rpc`, `mainnet`. */
-const SECRET_LENGTH_MIN = 8;
-
-async function post(target: Target, body: string, options: EndpointOptions): Promise<Exchange> {
-  const { timeoutMs, signal } = options;
-  try {
-    return await exchange(target.url, {
-      method: 'POST',
-      headers: target.headers,
-      body,
-      timeoutMs,
-      bytesMax: RESPONSE_BYTES_MAX,
-      signal,
-    });
-  } catch (error) {
-    if (!(error instanceof ExchangeFailure)) throw error;
-    if (error.reason === 'aborted') throw new RpcFailure('closed');
-    if (error.reason === 'redirected') throw lie('a redirect');
-    throw new RpcFailure(error.reason);
+  #log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown> = {}): void {
+    const { log, chain } = this.#options;
+    log[level](message, { chain: chain.id, endpoint: this.position, ...fields });
   }
 }

@@ -1,42 +1,43 @@
-// The bloom of a block's logs, as evidence that an answer left logs out. It is never a reason to believe that there are none:
-// chains exist whose blooms are all zero.
+// The bloom of a block's logs, as evidence that a response omits logs. A bloom is never evidence that there are none: some
+// chains fill theirs with zeros.
 
 import type { Hex } from '../../core/evm.ts';
 import { keccak256 } from '../../core/keccak.ts';
 
 const BITS = 2048;
 const DIGITS = BITS / 4;
-const POSITIONS_KEPT_MAX = 20_000;
-/** A bloom that would show as much by coincidence with at least this chance is no evidence. */
+const CACHED_ENTRIES_MAX = 20_000;
+/** A bloom that contains as much by coincidence, with at least this probability, is no evidence. */
 const COINCIDENCE_MAX = 0.5;
 
-/** Three bits an entry. Contracts and topics come again with every block, and hashing is the dear part. */
-const positions = new Map<Hex, readonly number[]>();
+/** The three bits of an entry. Contracts and topics recur in every block, and hashing is the costly part. */
+const cachedBits = new Map<Hex, readonly number[]>();
 
-/** True when all bits of the address or topic are set: then it may be there, and otherwise it is not. */
-export function bloomShows(bloom: Hex, entry: Hex): boolean {
-  return positionsOf(entry).every((bit) => {
+/** False when the address or topic is certainly in no log of the block; true when it may be. */
+export function bloomContains(bloom: Hex, entry: Hex): boolean {
+  return bitsOf(entry).every((bit) => {
     const digit = Number.parseInt(bloom.charAt(2 + DIGITS - 1 - (bit >> 2)), 16);
     return (digit & (1 << (bit & 3))) !== 0;
   });
 }
 
-/** Whether `entries` that are not in a block could well seem to be in it, so full is its bloom. */
+/** Whether a bloom is so full that it may well contain one of `entries` entries that are in none of the block's logs. */
 export function isBloomTooFull(bloom: Hex, entries: number): boolean {
   let set = 0;
-  for (let index = 2; index < bloom.length; index += 1) set += ONES[Number.parseInt(bloom.charAt(index), 16)] ?? 0;
-  const one = (set / BITS) ** 3;
-  return 1 - (1 - one) ** entries >= COINCIDENCE_MAX;
+  for (let index = 2; index < bloom.length; index += 1) set += BITS_SET[Number.parseInt(bloom.charAt(index), 16)] ?? 0;
+  const falsePositive = (set / BITS) ** 3;
+  return 1 - (1 - falsePositive) ** entries >= COINCIDENCE_MAX;
 }
 
-const ONES = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
+/** By hexadecimal digit. */
+const BITS_SET = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
-function positionsOf(entry: Hex): readonly number[] {
-  const known = positions.get(entry);
-  if (known) return known;
+function bitsOf(entry: Hex): readonly number[] {
+  const cached = cachedBits.get(entry);
+  if (cached) return cached;
   const hash = keccak256(entry);
   const bits = [2, 6, 10].map((from) => Number.parseInt(hash.slice(from, from + 4), 16) & (BITS - 1));
-  if (positions.size >= POSITIONS_KEPT_MAX) positions.clear();
-  positions.set(entry, bits);
+  if (cachedBits.size >= CACHED_ENTRIES_MAX) cachedBits.clear();
+  cachedBits.set(entry, bits);
   return bits;
 }

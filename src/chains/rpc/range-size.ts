@@ -1,45 +1,47 @@
-// How many blocks an endpoint is asked for at once: halved when it refuses or fails, grown slowly when it answers, and kept
-// under the size that it refused last until it has answered many times.
+// The number of blocks in one request for logs: halved when the endpoint rejects it or fails, increased slowly when it succeeds,
+// and kept below the size that was rejected last until many requests have succeeded.
 
 const SIZE_START = 1_000;
 const SIZE_MAX = 10_000;
 const GROWTH = 1.25;
-/** Answers in a row at the ceiling after which it is lifted: limits on results depend on how much happened in the blocks. */
-const ANSWERS_TO_LIFT = 50;
+/** Successes in a row after which the ceiling is removed: limits on results depend on how much happened in the blocks. */
+const SUCCESSES_TO_LIFT = 50;
 
-export type RangeSize = {
-  now(): number;
-  grow(asked: number): void;
-  /** `asked` blocks were refused: that many are not asked for again soon. */
-  refuse(asked: number): void;
-  /** `asked` blocks failed, which may or may not be for their number. */
-  shrink(asked: number): void;
-};
+export class RangeSize {
+  #size: number;
+  #ceiling = SIZE_MAX;
+  #successes = 0;
 
-export function createRangeSize(start = SIZE_START): RangeSize {
-  let size = start;
-  let ceiling = SIZE_MAX;
-  let answers = 0;
-  const halve = (asked: number) => {
-    size = Math.max(1, Math.min(size, asked >> 1));
-    answers = 0;
-  };
-  return {
-    now: () => size,
-    grow: (asked) => {
-      // A short range at the end of what is wanted says nothing about longer ones.
-      if (asked < size) return;
-      answers += 1;
-      if (answers >= ANSWERS_TO_LIFT) {
-        ceiling = SIZE_MAX;
-        answers = 0;
-      }
-      size = Math.min(ceiling, Math.max(size + 1, Math.floor(size * GROWTH)));
-    },
-    refuse: (asked) => {
-      ceiling = Math.max(1, asked - 1);
-      halve(asked);
-    },
-    shrink: halve,
-  };
+  constructor(start = SIZE_START) {
+    this.#size = start;
+  }
+
+  /** Blocks to request next. */
+  current(): number {
+    return this.#size;
+  }
+
+  /** A request for `blocks` succeeded. */
+  succeeded(blocks: number): void {
+    // A shorter range, as at the end of what is read, is no evidence about longer ones.
+    if (blocks < this.#size) return;
+    this.#successes += 1;
+    if (this.#successes >= SUCCESSES_TO_LIFT) {
+      this.#ceiling = SIZE_MAX;
+      this.#successes = 0;
+    }
+    this.#size = Math.min(this.#ceiling, Math.max(this.#size + 1, Math.floor(this.#size * GROWTH)));
+  }
+
+  /** A request for `blocks` was rejected as too large: as many are not requested again soon. */
+  rejected(blocks: number): void {
+    this.#ceiling = Math.max(1, blocks - 1);
+    this.failed(blocks);
+  }
+
+  /** A request for `blocks` failed, whether or not because of its size. */
+  failed(blocks: number): void {
+    this.#size = Math.max(1, Math.min(this.#size, blocks >> 1));
+    this.#successes = 0;
+  }
 }

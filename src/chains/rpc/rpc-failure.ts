@@ -1,37 +1,37 @@
-// What may go wrong between a question to an endpoint and an answer that can be used, as a closed table; and how the errors
-// that endpoints word each in their own way are sorted into it. No message of a failure may hold an endpoint's URL.
+// The ways in which a request to an endpoint fails, as a closed table, and the classification of JSON-RPC errors, which every
+// endpoint words differently. No message holds an endpoint's URL, which may be a secret.
 
-/** `fault`: the endpoint is to blame and gets nearer to a rest. Otherwise it said honestly what it cannot do. */
+/** `counts`: the failure counts towards opening the endpoint's breaker. Otherwise the endpoint said what it cannot do. */
 const KINDS = {
-  timeout: { fault: true, message: 'no whole answer in time' },
-  unreachable: { fault: true, message: 'the connection failed' },
-  'too-large': { fault: true, message: 'the answer is larger than allowed' },
-  limited: { fault: true, message: 'too many requests' },
-  refused: { fault: true, message: 'the request was refused' },
-  server: { fault: true, message: 'the server failed' },
-  error: { fault: true, message: 'an error was answered' },
-  lie: { fault: true, message: 'the answer cannot be true' },
-  undecodable: { fault: true, message: 'an event of the protocol cannot be read' },
-  'doubtful-head': { fault: false, message: 'its newest block is not plausible' },
-  'wrong-chain': { fault: true, message: 'it serves another chain' },
-  range: { fault: false, message: 'the range asked for is too large' },
-  batch: { fault: false, message: 'the batch was not taken' },
-  absent: { fault: false, message: 'it does not have the block' },
-  'no-state': { fault: false, message: 'it does not keep the state of that block' },
-  unsupported: { fault: false, message: 'it does not know the method' },
-  reverted: { fault: false, message: 'the call reverted' },
-  closed: { fault: false, message: 'given up' },
+  timeout: { counts: true, message: 'no complete response in time' },
+  unreachable: { counts: true, message: 'the connection failed' },
+  'too-large': { counts: true, message: 'the response is larger than allowed' },
+  'rate-limited': { counts: true, message: 'too many requests' },
+  rejected: { counts: true, message: 'the request was rejected' },
+  'server-error': { counts: true, message: 'the server failed' },
+  'rpc-error': { counts: true, message: 'the response is an error' },
+  'invalid-response': { counts: true, message: 'the response is not valid' },
+  undecodable: { counts: true, message: 'an event of a settlement protocol cannot be decoded' },
+  'wrong-chain': { counts: true, message: 'it serves another chain' },
+  'implausible-head': { counts: false, message: 'its newest block is not plausible' },
+  'range-too-large': { counts: false, message: 'the range of blocks is too large' },
+  'batch-rejected': { counts: false, message: 'the batch was rejected' },
+  'not-found': { counts: false, message: 'it does not have the block' },
+  'no-state': { counts: false, message: 'it does not keep the state of that block' },
+  unsupported: { counts: false, message: 'it does not support the method' },
+  reverted: { counts: false, message: 'the call reverted' },
+  closed: { counts: false, message: 'the reader was closed' },
 } as const;
 
 export type RpcFailureKind = keyof typeof KINDS;
 
 type Details = { retryAfterMs?: number | null; cause?: unknown };
 
-/** A question that one endpoint did not answer usefully. */
+/** One endpoint returned no usable response. */
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
   readonly kind: RpcFailureKind;
-  /** How long the endpoint wants to be left alone, where it says so. */
+  /** How long the endpoint asks not to be called (`Retry-After`), where it says so. */
   readonly retryAfterMs: number | null;
 
   constructor(kind: RpcFailureKind, detail: string | null = null, { retryAfterMs = null, cause }: Details = {}) {
@@ -40,46 +40,49 @@ export class RpcFailure extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  get fault(): boolean {
-    return KINDS[this.kind].fault;
+  /** Whether the failure counts towards opening the endpoint's breaker. */
+  get counts(): boolean {
+    return KINDS[this.kind].counts;
   }
 }
 
-/** No endpoint of the chain gave an answer that can be used. Every one's last failure is in `failures`, by position. */
+/** No endpoint of the chain returned a usable response. `failures` holds the last failure of each, by position. */
 export class ChainUnavailable extends Error {
   override readonly name = 'ChainUnavailable';
   readonly failures: ReadonlyMap<number, RpcFailure>;
 
   constructor(chainId: string, failures: ReadonlyMap<number, RpcFailure>) {
     const each = [...failures].map(([position, failure]) => `endpoint ${position}: ${failure.message}`);
-    super(`no endpoint of ${chainId} answers usefully (${each.join('; ') || 'all of them rest'})`);
+    super(
+      `no endpoint of ${chainId} returned a usable response (${each.join('; ') || 'the breakers of all are open'})`,
+    );
     this.failures = failures;
   }
 }
 
-/** An answer that contradicts itself, the question or what is known. */
-export function lie(detail: string): RpcFailure {
-  return new RpcFailure('lie', detail);
+/** A response that contradicts itself, its request, or what is known. */
+export function invalidResponse(detail: string): RpcFailure {
+  return new RpcFailure('invalid-response', detail);
 }
 
-// In the order of the test: a rate limit «is exceeded» too, a block «beyond the head» is about a range of blocks too.
-const WORDINGS: readonly (readonly [RpcFailureKind, RegExp])[] = [
+// The order matters: a rate limit is "exceeded" like a range, and a block "beyond the head" mentions a range too.
+const ERROR_PATTERNS: readonly (readonly [RpcFailureKind, RegExp])[] = [
   [
-    'limited',
+    'rate-limited',
     /rate.?limit|request rate|too many requests|request count|requests? per|per.second|compute unit|quota|credit|throttl|capacity exceeded|usage limit/i,
   ],
-  ['batch', /\bbatch/i],
+  ['batch-rejected', /\bbatch/i],
   ['reverted', /revert|invalid opcode|invalid jump|out of gas|stack (under|over)flow|vm execution error/i],
   [
     'no-state',
     /missing trie node|state .{0,80}(not available|unavailable|is not)|\bpruned|archive|historical state|proof window|old data not/i,
   ],
   [
-    'absent',
+    'not-found',
     /unknown block|(header|block).{0,80}(not|cannot) (be |been )?found|could not find block|beyond (the )?(current )?head|after last accepted|invalid block range|block out of range|blockoutofrange|future block|not yet (available|indexed|mined)/i,
   ],
   [
-    'range',
+    'range-too-large',
     /range|too (large|wide|many|big)|exceed|bigger than|larger than|greater than|more than \d|results|response size|block(s)? distance|(query|request|execution).{0,20}time(d)? ?out|reduce|limited to|max is/i,
   ],
   ['unsupported', /method .{0,60}(not|n't)|not (supported|implemented|whitelisted|allowed)|unsupported/i],
@@ -87,26 +90,26 @@ const WORDINGS: readonly (readonly [RpcFailureKind, RegExp])[] = [
 
 const CODE_REVERTED = 3;
 const CODE_METHOD_UNKNOWN = -32_601;
-const CODE_LIMITED = 429;
-/** Of an endpoint's own words, as much as helps whoever reads the log. */
-const SAID_LENGTH_MAX = 200;
+const CODE_RATE_LIMITED = 429;
+/** Characters of an endpoint's error that are kept for the log. */
+const ERROR_LENGTH_MAX = 200;
 
-/** Sorts a JSON-RPC error object. `redact` takes the endpoint's secrets out of what it said. */
+/** Classifies a JSON-RPC error object. `redact` removes the endpoint's secrets from its text. */
 export function toRpcFailure(error: unknown, redact: (text: string) => string): RpcFailure {
   const { code, message, data } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>;
   const text = `${typeof message === 'string' ? message : ''} ${dataText(data)}`.trim();
-  const said = redact(`${typeof code === 'number' ? code : 'no code'} ${text}`.slice(0, SAID_LENGTH_MAX));
-  return new RpcFailure(kindOf(code, text), said);
+  const detail = redact(`${typeof code === 'number' ? code : 'no code'} ${text}`.slice(0, ERROR_LENGTH_MAX));
+  return new RpcFailure(kindOf(code, text), detail);
 }
 
 function kindOf(code: unknown, text: string): RpcFailureKind {
-  if (code === CODE_LIMITED) return 'limited';
+  if (code === CODE_RATE_LIMITED) return 'rate-limited';
   if (code === CODE_REVERTED) return 'reverted';
   if (code === CODE_METHOD_UNKNOWN) return 'unsupported';
-  return WORDINGS.find(([, wording]) => wording.test(text))?.[0] ?? 'error';
+  return ERROR_PATTERNS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'rpc-error';
 }
 
-/** Some put the reason there. Revert data is long hex without any. */
+/** Some endpoints put the reason into `data`. Revert data, which is long hexadecimal text, holds none. */
 function dataText(data: unknown): string {
   if (data === undefined || data === null) return '';
   const text = typeof data === 'string' ? data : JSON.stringify(data);

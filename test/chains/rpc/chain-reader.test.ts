@@ -6,18 +6,18 @@ import type { Abi, Hex as ViemHex } from 'viem';
 import { hashTypedData, parseEventLogs } from 'viem';
 import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import type { Address, AssetId } from '../../../src/core/address.ts';
-import { createLog } from '../../../src/core/log.ts';
-import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
-import type { ChainReader, EventFilter } from '../../../src/chains/rpc/chain-reader.ts';
+import type { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';
+import type { EventFilter } from '../../../src/chains/rpc/log-query.ts';
+import { ChainUnavailable } from '../../../src/chains/rpc/rpc-failure.ts';
 import { SEAPORT_TOPICS } from '../../../src/chains/protocols/seaport.ts';
 import { TOKEN_TOPICS } from '../../../src/chains/protocols/token-standards.ts';
 import { readBlock, rollBack, mine, callOf, transact } from '../../../devnet/chain.ts';
 import { startSeaportHistory } from '../../support/chain/seaport-history.ts';
 import type { SeaportHistory } from '../../support/chain/seaport-history.ts';
+import { createTestReader } from '../../support/chain/reader.ts';
 import { startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 
-const log = createLog('silent');
 const asset = (id: bigint) => id.toString() as AssetId;
 
 suite('a chain is read through an endpoint', () => {
@@ -28,7 +28,7 @@ suite('a chain is read through an endpoint', () => {
     scene = await startSeaportHistory();
     const { seaport, collection, editions } = scene.addresses;
     filter = { protocols: [seaport], contracts: [collection, editions] };
-    reader = createChainReader({ chain: scene.chain, urls: [scene.local.url], log });
+    reader = createTestReader({ chain: scene.chain, urls: [scene.local.url] });
   });
   after(async () => {
     reader.close();
@@ -36,7 +36,7 @@ suite('a chain is read through an endpoint', () => {
   });
 
   test('every event of a range is what viem decodes from the same logs', async () => {
-    const { events, to } = await reader.eventsOfRange(0, scene.to, filter);
+    const { events, to } = await reader.events.ofRange(0, scene.to, filter);
     assert.equal(to, scene.to);
     assert.deepEqual(events, await decodedByViem(scene, filter));
     const kinds = new Set(events.map(({ kind }) => kind));
@@ -44,12 +44,12 @@ suite('a chain is read through an endpoint', () => {
   });
 
   test('every block by its hash tells the same as the range, with the time of the block', async () => {
-    const { events } = await reader.eventsOfRange(scene.from, scene.to, filter);
+    const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const each: ChainEvent[] = [];
     for (let number = scene.from; number <= scene.to; number += 1) {
-      const header = await reader.header(number);
+      const header = await reader.blocks.header(number);
       assert.ok(header);
-      const ofBlock = await reader.eventsOfBlock(header, filter);
+      const ofBlock = await reader.events.ofBlock(header, filter);
       assert.ok(ofBlock.every(({ blockTime }) => blockTime === header.time));
       each.push(...ofBlock);
     }
@@ -58,7 +58,7 @@ suite('a chain is read through an endpoint', () => {
   });
 
   test('a fill tells who sold what to whom for what', async () => {
-    const { events } = await reader.eventsOfRange(scene.from, scene.to, filter);
+    const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find((event) => event.kind === 'order-fulfilled');
     const { seller, buyer, collection } = scene.addresses;
     assert.equal(fill?.kind === 'order-fulfilled' && fill.orderHash, scene.sold.hash);
@@ -74,14 +74,17 @@ suite('a chain is read through an endpoint', () => {
 
   test('transfers and approvals of ERC-20, which share their topics, are not taken for tokens', async () => {
     const wrapped = { protocols: [], contracts: [scene.addresses.wrapped] };
-    const { events } = await reader.eventsOfRange(scene.from, scene.to, wrapped);
+    const { events } = await reader.events.ofRange(scene.from, scene.to, wrapped);
     assert.deepEqual(events, []);
-    assert.equal(reader.skippedLogs().size, 0);
+    assert.equal(reader.events.undecodable().size, 0);
   });
 
   test('without anything wanted nothing is told, and a single kind of contract is enough', async () => {
-    assert.deepEqual((await reader.eventsOfRange(0, scene.to, { protocols: [], contracts: [] })).events, []);
-    const { events } = await reader.eventsOfRange(0, scene.to, { protocols: [scene.addresses.seaport], contracts: [] });
+    assert.deepEqual((await reader.events.ofRange(0, scene.to, { protocols: [], contracts: [] })).events, []);
+    const { events } = await reader.events.ofRange(0, scene.to, {
+      protocols: [scene.addresses.seaport],
+      contracts: [],
+    });
     assert.ok(events.length > 0 && events.every((event) => 'protocol' in event));
   });
 
@@ -92,15 +95,15 @@ suite('a chain is read through an endpoint', () => {
     );
     const [first, ...rest] = filter.contracts;
     const many = { ...filter, contracts: [...(first ? [first] : []), ...strangers, ...rest] };
-    const { events } = await reader.eventsOfRange(0, scene.to, many);
-    assert.deepEqual(events, (await reader.eventsOfRange(0, scene.to, filter)).events);
-    const header = await reader.header(scene.to);
+    const { events } = await reader.events.ofRange(0, scene.to, many);
+    assert.deepEqual(events, (await reader.events.ofRange(0, scene.to, filter)).events);
+    const header = await reader.blocks.header(scene.to);
     assert.ok(header);
-    assert.equal((await reader.eventsOfBlock(header, many)).length, 1);
+    assert.equal((await reader.events.ofBlock(header, many)).length, 1);
   });
 
   test('head, header and finality are those of the chain; a block that is not there yet is null', async () => {
-    const head = await reader.head();
+    const head = await reader.blocks.head();
     const block = await readBlock(scene.local, 'latest');
     assert.deepEqual(head, {
       number: Number(block.number),
@@ -108,61 +111,64 @@ suite('a chain is read through an endpoint', () => {
       parentHash: block.parentHash,
       time: Number(block.timestamp) * 1000,
     });
-    assert.deepEqual(await reader.header(head.number), head);
-    assert.equal(await reader.header(head.number + 1), null);
-    const finalized = await reader.finalizedNumber();
+    assert.deepEqual(await reader.blocks.header(head.number), head);
+    assert.equal(await reader.blocks.header(head.number + 1), null);
+    const finalized = await reader.blocks.finalizedNumber();
     assert.ok(finalized !== null && finalized < head.number);
   });
 
   test('the last four bytes of calldata are told; a transaction that nobody knows is left out', async () => {
-    const { events } = await reader.eventsOfRange(scene.from, scene.to, filter);
+    const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find(({ kind }) => kind === 'order-fulfilled');
     assert.ok(fill);
     const unknown: Hex = `0x${'12'.repeat(32)}`;
-    const tails = await reader.callDataTails([fill.tx, fill.tx, unknown]);
+    const tails = await reader.calldataTails([fill.tx, fill.tx, unknown]);
     const { input } = await scene.local.rpc.call<{ input: string }>('eth_getTransactionByHash', fill.tx);
     assert.deepEqual([...tails], [[fill.tx, `0x${input.slice(-8)}`]]);
   });
 
   test('contracts are read at the block asked for', async () => {
     const { collection, editions, seaport, seller, buyer } = scene.addresses;
-    const { events } = await reader.eventsOfRange(scene.from, scene.to, filter);
+    const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const soldAt = events.find(({ kind }) => kind === 'order-fulfilled')?.blockNumber ?? 0;
-    assert.equal(await reader.ownerOf(collection, asset(1n), soldAt - 1), seller);
-    assert.equal(await reader.ownerOf(collection, asset(1n), soldAt), buyer);
-    assert.equal(await reader.ownerOf(collection, asset(1n), 'latest'), null, 'burnt');
-    assert.equal(await reader.balanceOf(editions, seller, asset(7n), 'latest'), 10n);
-    assert.equal(await reader.isApprovedForAll(collection, seller, seaport, 'latest'), true);
-    assert.equal(await reader.isApprovedForAll(collection, buyer, seaport, 'latest'), false);
-    assert.equal(await reader.getApproved(collection, asset(5n), 'latest'), null);
-    assert.equal(await reader.getCounter(seaport, seller, soldAt), 0n);
-    assert.ok(((await reader.getCounter(seaport, seller, 'latest')) ?? 0n) > 2n ** 64n, 'counters jump');
-    assert.deepEqual(await reader.getOrderStatus(seaport, scene.cancelled.hash, 'latest'), {
+    assert.equal(await reader.contracts.ownerOf(collection, asset(1n), soldAt - 1), seller);
+    assert.equal(await reader.contracts.ownerOf(collection, asset(1n), soldAt), buyer);
+    assert.equal(await reader.contracts.ownerOf(collection, asset(1n), 'latest'), null, 'burnt');
+    assert.equal(await reader.contracts.balanceOf(editions, seller, asset(7n), 'latest'), 10n);
+    assert.equal(await reader.contracts.isApprovedForAll(collection, seller, seaport, 'latest'), true);
+    assert.equal(await reader.contracts.isApprovedForAll(collection, buyer, seaport, 'latest'), false);
+    assert.equal(await reader.contracts.getApproved(collection, asset(5n), 'latest'), null);
+    assert.equal(await reader.contracts.getCounter(seaport, seller, soldAt), 0n);
+    assert.ok(((await reader.contracts.getCounter(seaport, seller, 'latest')) ?? 0n) > 2n ** 64n, 'counters jump');
+    assert.deepEqual(await reader.contracts.getOrderStatus(seaport, scene.cancelled.hash, 'latest'), {
       validated: false,
       cancelled: true,
       totalFilled: 0n,
       totalSize: 0n,
     });
-    assert.equal(await reader.ownerOf(seller, asset(1n), 'latest'), null, 'not a contract');
-    assert.equal(await reader.isValidSignature(seller, `0x${'11'.repeat(32)}`, '0x1234', 'latest'), false);
-    assert.equal(await reader.isValidSignature(collection, `0x${'11'.repeat(32)}`, '0x1234', 'latest'), false);
-    assert.equal(await reader.code(seller, 'latest'), '0x');
-    assert.ok((await reader.code(collection, 'latest')).length > 100);
+    assert.equal(await reader.contracts.ownerOf(seller, asset(1n), 'latest'), null, 'not a contract');
+    assert.equal(await reader.contracts.isValidSignature(seller, `0x${'11'.repeat(32)}`, '0x1234', 'latest'), false);
+    assert.equal(
+      await reader.contracts.isValidSignature(collection, `0x${'11'.repeat(32)}`, '0x1234', 'latest'),
+      false,
+    );
+    assert.equal(await reader.contracts.code(seller, 'latest'), '0x');
+    assert.ok((await reader.contracts.code(collection, 'latest')).length > 100);
   });
 
   test('a contract says its standard and its name, and the chain when it came about', async () => {
     const { collection, editions, seaport, seller } = scene.addresses;
-    assert.equal(await reader.tokenStandard(collection), 'erc721');
-    assert.equal(await reader.tokenStandard(editions), 'erc1155');
-    assert.equal(await reader.tokenStandard(seaport), null);
-    assert.equal(await reader.tokenStandard(seller), null);
-    assert.equal(await reader.name(collection), 'Moons');
-    assert.equal(await reader.name(seller), null);
-    const created = await reader.collectionCreatedAt(collection);
+    assert.equal(await reader.contracts.tokenStandard(collection), 'erc721');
+    assert.equal(await reader.contracts.tokenStandard(editions), 'erc1155');
+    assert.equal(await reader.contracts.tokenStandard(seaport), null);
+    assert.equal(await reader.contracts.tokenStandard(seller), null);
+    assert.equal(await reader.contracts.name(collection), 'Moons');
+    assert.equal(await reader.contracts.name(seller), null);
+    const created = await reader.contracts.createdAt(collection);
     assert.ok(created !== null && created > 0);
-    assert.equal(await reader.code(collection, created - 1), '0x');
-    assert.notEqual(await reader.code(collection, created), '0x');
-    assert.equal(await reader.collectionCreatedAt(seller), null);
+    assert.equal(await reader.contracts.code(collection, created - 1), '0x');
+    assert.notEqual(await reader.contracts.code(collection, created), '0x');
+    assert.equal(await reader.contracts.createdAt(seller), null);
   });
 
   test('a contract wallet judges a signature by ERC-1271', async () => {
@@ -171,16 +177,16 @@ suite('a chain is read through an endpoint', () => {
     // Code that answers ERC-1271's four bytes to whatever it is asked: PUSH4 magic, PUSH1 224, SHL, MSTORE, RETURN.
     const wallet = '0x00000000000000000000000000000000000a11e7' as Address;
     await scene.local.rpc.call('anvil_setCode', wallet, '0x631626ba7e60e01b60005260206000f3');
-    assert.equal(await reader.isValidSignature(wallet, digest, '0x12', 'latest'), true);
-    assert.equal(await reader.isValidSignature(seller, digest, '0x12', 'latest'), false);
+    assert.equal(await reader.contracts.isValidSignature(wallet, digest, '0x12', 'latest'), true);
+    assert.equal(await reader.contracts.isValidSignature(seller, digest, '0x12', 'latest'), false);
   });
 
   test('without old states the birth of a contract is unknown, without the tag finality is', async () => {
     const endpoint = await startFaultyEndpoint(scene.local.url, { withoutHistory: true, withoutFinality: true });
-    const poor = createChainReader({ chain: scene.chain, urls: [endpoint.url], log });
+    const poor = createTestReader({ chain: scene.chain, urls: [endpoint.url] });
     try {
-      assert.equal(await poor.collectionCreatedAt(scene.addresses.collection), null);
-      assert.equal(await poor.finalizedNumber(), null);
+      assert.equal(await poor.contracts.createdAt(scene.addresses.collection), null);
+      assert.equal(await poor.blocks.finalizedNumber(), null);
       assert.equal(poor.endpoints()[0]?.failures, 0, 'what an endpoint does not keep is no failure');
     } finally {
       poor.close();
@@ -197,20 +203,22 @@ suite('a chain is read through an endpoint', () => {
       const { seller } = scene.addresses;
       const mint = callOf(seller as ViemHex, collection, 'mint', [seller, BigInt(topic)]);
       await transact(local, [{ from: seller as ViemHex, to: odd as ViemHex, data: '0x' }, mint]);
-      return reader.head();
+      return reader.blocks.head();
     };
     const strange = await emit(TOKEN_TOPICS.transferSingle);
     const contracts = [odd, scene.addresses.collection];
-    const events = await reader.eventsOfBlock(strange, { protocols: [], contracts });
+    const events = await reader.events.ofBlock(strange, { protocols: [], contracts });
     assert.deepEqual(
       events.map((event) => event.kind === 'transfer' && event.contract),
       [scene.addresses.collection],
     );
-    assert.deepEqual([...reader.skippedLogs()], [[odd, 1]]);
+    assert.deepEqual([...reader.events.undecodable()], [[odd, 1]]);
     const foreignKind = await emit(SEAPORT_TOPICS.orderCancelled);
-    assert.equal((await reader.eventsOfBlock(foreignKind, { protocols: [], contracts })).length, 1, 'not its to say');
-    const picky = createChainReader({ chain: scene.chain, urls: [local.url], log, restMs: 10 });
-    const error = await picky.eventsOfBlock(foreignKind, { protocols: [odd], contracts: [] }).catch((thrown) => thrown);
+    assert.equal((await reader.events.ofBlock(foreignKind, { protocols: [], contracts })).length, 1, 'not its to say');
+    const picky = createTestReader({ chain: scene.chain, urls: [local.url], openMs: 10 });
+    const error = await picky.events
+      .ofBlock(foreignKind, { protocols: [odd], contracts: [] })
+      .catch((thrown) => thrown);
     picky.close();
     assert.ok(error instanceof ChainUnavailable);
     assert.equal(error.failures.get(0)?.kind, 'undecodable');
@@ -220,15 +228,15 @@ suite('a chain is read through an endpoint', () => {
     const { local, collection, addresses } = scene;
     const burn = callOf(addresses.buyer as ViemHex, collection, 'burn', [3n]);
     await transact(local, [burn]);
-    const orphan = await reader.head();
-    assert.equal((await reader.eventsOfBlock(orphan, filter)).length, 1);
+    const orphan = await reader.blocks.head();
+    assert.equal((await reader.events.ofBlock(orphan, filter)).length, 1);
     await rollBack(local, 1);
     await mine(local);
-    const head = await reader.head();
+    const head = await reader.blocks.head();
     assert.equal(head.number, orphan.number);
     assert.notEqual(head.hash, orphan.hash);
-    await assert.rejects(reader.eventsOfBlock(orphan, filter), { name: 'RpcFailure', kind: 'absent' });
-    assert.deepEqual(await reader.eventsOfBlock(head, filter), []);
+    await assert.rejects(reader.events.ofBlock(orphan, filter), { name: 'RpcFailure', kind: 'not-found' });
+    assert.deepEqual(await reader.events.ofBlock(head, filter), []);
   });
 });
 

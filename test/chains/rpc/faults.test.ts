@@ -5,15 +5,16 @@ import { after, before, suite, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import { createLog } from '../../../src/core/log.ts';
-import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
-import type { ChainReaderOptions, EventFilter } from '../../../src/chains/rpc/chain-reader.ts';
+import type { ChainReaderOptions } from '../../../src/chains/rpc/chain-reader.ts';
+import type { EventFilter } from '../../../src/chains/rpc/log-query.ts';
+import { ChainUnavailable } from '../../../src/chains/rpc/rpc-failure.ts';
 import { startSeaportHistory } from '../../support/chain/seaport-history.ts';
 import type { SeaportHistory } from '../../support/chain/seaport-history.ts';
 import { RANGE_ERROR_MESSAGES } from '../../support/chain/faulty-responses.ts';
+import { createTestReader } from '../../support/chain/reader.ts';
 import { RPC_FAULTS, startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { FaultyEndpoint, FaultyOptions } from '../../support/chain/faulty-endpoint.ts';
 
-const log = createLog('silent');
 const CONNECTION_FAULTS: ReadonlySet<string> = new Set(RPC_FAULTS.slice(0, RPC_FAULTS.indexOf('lagging')));
 
 suite('a chain is read through endpoints that cannot be trusted', () => {
@@ -24,8 +25,8 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     scene = await startSeaportHistory();
     const { seaport, collection, editions } = scene.addresses;
     filter = { protocols: [seaport], contracts: [collection, editions] };
-    const reader = createChainReader({ chain: scene.chain, urls: [scene.local.url], log });
-    truth = (await reader.eventsOfRange(scene.from, scene.to, filter)).events;
+    const reader = createTestReader({ chain: scene.chain, urls: [scene.local.url] });
+    truth = (await reader.events.ofRange(scene.from, scene.to, filter)).events;
     reader.close();
   });
   after(() => scene.close());
@@ -36,14 +37,14 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     return endpoint;
   };
   const readerOf = (t: TestContext, urls: string[], options: Partial<ChainReaderOptions> = {}) => {
-    const reader = createChainReader({ chain: scene.chain, urls, log, timeoutMs: 400, restMs: 20, ...options });
+    const reader = createTestReader({ chain: scene.chain, urls, timeoutMs: 400, openMs: 20, ...options });
     t.after(() => reader.close());
     return reader;
   };
   const readAll = async (reader: ReturnType<typeof readerOf>, from = scene.from) => {
     const events: ChainEvent[] = [];
     for (let next = from; next <= scene.to;) {
-      const answer = await reader.eventsOfRange(next, scene.to, filter);
+      const answer = await reader.events.ofRange(next, scene.to, filter);
       assert.ok(answer.to >= next && answer.to <= scene.to);
       events.push(...answer.events);
       next = answer.to + 1;
@@ -53,9 +54,9 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
   const readBlocks = async (reader: ReturnType<typeof readerOf>) => {
     const events: ChainEvent[] = [];
     for (let number = scene.from; number <= scene.to; number += 1) {
-      const header = await reader.header(number);
+      const header = await reader.blocks.header(number);
       assert.ok(header, `block ${number}`);
-      events.push(...(await reader.eventsOfBlock(header, filter)));
+      events.push(...(await reader.events.ofBlock(header, filter)));
     }
     return events;
   };
@@ -64,7 +65,7 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     test(`an endpoint that always does «${fault}» hands over to the next, and no lie gets through`, async (t) => {
       const liar = await faulty(t, { faults: [fault], faultShare: 1 });
       const reader = readerOf(t, [liar.url, scene.local.url]);
-      assert.ok((await reader.head()).number >= (fault === 'lagging' ? scene.to - 3 : scene.to));
+      assert.ok((await reader.blocks.head()).number >= (fault === 'lagging' ? scene.to - 3 : scene.to));
       assert.deepEqual(await readBlocks(reader), truth);
       assert.deepEqual(await readAll(reader), truth);
       assert.ok((liar.counts[fault] ?? 0) > 0, 'the fault was done');
@@ -88,17 +89,17 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
 
   test('what the only endpoint that answers does not have is absent, though another one is down', async (t) => {
     const down = await faulty(t, { faults: ['reset'], faultShare: 1 });
-    const reader = readerOf(t, [down.url, scene.local.url], { restMs: 60_000 });
-    const orphan = await reader.head();
+    const reader = readerOf(t, [down.url, scene.local.url], { openMs: 60_000 });
+    const orphan = await reader.blocks.head();
     const unknown = { ...orphan, hash: `0x${'12'.repeat(32)}` } as const;
-    await assert.rejects(reader.eventsOfBlock(unknown, filter), { name: 'RpcFailure', kind: 'absent' });
-    assert.equal((await reader.callDataTails([unknown.hash])).size, 0);
+    await assert.rejects(reader.events.ofBlock(unknown, filter), { name: 'RpcFailure', kind: 'not-found' });
+    assert.equal((await reader.calldataTails([unknown.hash])).size, 0);
   });
 
   test('an endpoint of another chain is not used, and said so', async (t) => {
     const stranger = await faulty(t, { chainId: 1337 });
     const alone = readerOf(t, [stranger.url]);
-    await assert.rejects(alone.head(), ChainUnavailable);
+    await assert.rejects(alone.blocks.head(), ChainUnavailable);
     assert.equal(alone.endpoints()[0]?.state, 'wrong-chain');
     assert.deepEqual(Object.keys(stranger.asked), ['eth_chainId']);
     const reader = readerOf(t, [stranger.url, scene.local.url]);
@@ -158,18 +159,18 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
   test('an endpoint that lags does not answer for blocks that it does not have', async (t) => {
     const late = await faulty(t, { lag: 4 });
     const alone = readerOf(t, [late.url]);
-    await assert.rejects(alone.eventsOfRange(scene.from, scene.to, filter), { name: 'RpcFailure', kind: 'absent' });
-    assert.equal((await alone.head()).number, scene.to - 4);
+    await assert.rejects(alone.events.ofRange(scene.from, scene.to, filter), { name: 'RpcFailure', kind: 'not-found' });
+    assert.equal((await alone.blocks.head()).number, scene.to - 4);
     const reader = readerOf(t, [late.url, scene.local.url]);
     assert.deepEqual(await readAll(reader), truth);
-    assert.equal((await reader.head()).number >= scene.to - 4, true);
+    assert.equal((await reader.blocks.head()).number >= scene.to - 4, true);
     assert.equal(reader.endpoints()[0]?.lag, 4);
   });
 
   test('an endpoint that stands still is asked after those that move on', async (t) => {
     const stuck = await faulty(t, { lag: scene.to - 1 });
     const reader = readerOf(t, [stuck.url, scene.local.url]);
-    assert.equal((await reader.head()).number, scene.to);
+    assert.equal((await reader.blocks.head()).number, scene.to);
     const before = stuck.requests;
     assert.deepEqual(await readAll(reader), truth);
     assert.equal(stuck.requests, before);
@@ -179,20 +180,20 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     const stuck = await faulty(t, { lag: scene.to - 1 });
     const other = await faulty(t, {});
     const reader = readerOf(t, [stuck.url, other.url]);
-    await reader.head();
+    await reader.blocks.head();
     other.set({ faults: ['reset'], faultShare: 1 });
-    assert.equal((await reader.header(1))?.number, 1);
+    assert.equal((await reader.blocks.header(1))?.number, 1);
   });
 
   test('a head that jumps absurdly is not believed where another endpoint knows better', async (t) => {
     const liar = await faulty(t, {});
     const reader = readerOf(t, [liar.url, scene.local.url]);
-    assert.equal((await reader.head()).number, scene.to);
+    assert.equal((await reader.blocks.head()).number, scene.to);
     liar.set({ ahead: 1_000_000 });
-    assert.equal((await reader.head()).number, scene.to);
+    assert.equal((await reader.blocks.head()).number, scene.to);
     assert.match(reader.endpoints()[0]?.lastFailure ?? '', /not plausible/);
     const alone = readerOf(t, [liar.url]);
-    assert.equal((await alone.head()).number, scene.to + 1_000_000, 'nobody knows better');
+    assert.equal((await alone.blocks.head()).number, scene.to + 1_000_000, 'nobody knows better');
   });
 
   test('a lone endpoint that is set back is believed after a minute, not before', async (t) => {
@@ -200,11 +201,11 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     let now = Date.now();
     const reader = readerOf(t, [endpoint.url], { clock: () => now, patienceMs: 1 });
     await scene.local.rpc.call('anvil_mine', '0x64');
-    const ahead = (await reader.head()).number;
+    const ahead = (await reader.blocks.head()).number;
     endpoint.set({ lag: 99 });
-    await assert.rejects(reader.head(), ChainUnavailable);
+    await assert.rejects(reader.blocks.head(), ChainUnavailable);
     now += 61_000;
-    assert.equal((await reader.head()).number, ahead - 99);
+    assert.equal((await reader.blocks.head()).number, ahead - 99);
     await scene.local.rpc.call('anvil_rollback', 100);
   });
 
@@ -212,15 +213,15 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     const endpoint = await faulty(t, { faults: ['limited'], faultShare: 1, retryAfterS: 3 });
     let now = Date.now();
     const reader = readerOf(t, [endpoint.url, scene.local.url], { clock: () => now });
-    await reader.header(scene.to);
+    await reader.blocks.header(scene.to);
     assert.equal(reader.endpoints()[0]?.state, 'resting');
     const { requests } = endpoint;
     now += 2_900;
-    await reader.header(scene.to);
+    await reader.blocks.header(scene.to);
     assert.equal(endpoint.requests, requests, 'left alone for as long as it asked');
     endpoint.set({ faultShare: 0 });
     now += 200;
-    await reader.header(scene.to);
+    await reader.blocks.header(scene.to);
     assert.ok(endpoint.requests > requests);
     assert.equal(reader.endpoints()[0]?.state, 'ready');
   });
@@ -229,13 +230,13 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     const endpoint = await faulty(t, { faults: ['stall'], faultShare: 1 });
     const impatient = readerOf(t, [endpoint.url], { timeoutMs: 150, patienceMs: 300 });
     const start = performance.now();
-    await assert.rejects(impatient.head(), ChainUnavailable);
+    await assert.rejects(impatient.blocks.head(), ChainUnavailable);
     assert.ok(performance.now() - start < 2_000);
     const closing = readerOf(t, [endpoint.url], { timeoutMs: 60_000 });
-    const pending = assert.rejects(closing.head(), { name: 'RpcFailure', kind: 'closed' });
+    const pending = assert.rejects(closing.blocks.head(), { name: 'RpcFailure', kind: 'closed' });
     closing.close();
     await pending;
-    await assert.rejects(closing.head(), { name: 'RpcFailure', kind: 'closed' });
+    await assert.rejects(closing.blocks.head(), { name: 'RpcFailure', kind: 'closed' });
   });
 
   test('neither status nor errors nor logs show the URL beyond its host', async (t) => {
@@ -244,17 +245,21 @@ suite('a chain is read through endpoints that cannot be trusted', () => {
     const lines: string[] = [];
     const spied = createLog('debug', (line) => lines.push(line));
     const reader = readerOf(t, [secret], { log: spied, patienceMs: 1 });
-    const error = await reader.head().catch((failure: unknown) => failure);
+    const error = await reader.blocks.head().catch((failure: unknown) => failure);
     assert.ok(error instanceof ChainUnavailable);
     const shown = JSON.stringify([reader.endpoints(), error.message, lines]);
     assert.equal(reader.endpoints()[0]?.host, new URL(endpoint.url).host);
     assert.ok(lines.length > 0);
     assert.doesNotMatch(shown, /hush/);
     endpoint.set({ faultShare: 0, rangeMax: 0, rangeWording: 'range too large for /v2/hush-hush-2 of hush-hush-1' });
-    const told = await untilFailed(() => reader.eventsOfRange(scene.to, scene.to, filter));
+    const told = await untilFailed(() => reader.events.ofRange(scene.to, scene.to, filter));
     assert.match(told.message, /range too large for \/v2\/…/);
     assert.doesNotMatch(JSON.stringify([reader.endpoints(), told.message, lines]), /hush/, 'even when it is told');
-    assert.equal((await untilRead(() => reader.head())).number, scene.to, 'and the credentials are sent all the same');
+    assert.equal(
+      (await untilRead(() => reader.blocks.head())).number,
+      scene.to,
+      'and the credentials are sent all the same',
+    );
   });
 });
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keccak256 } from 'viem';
 import { TOKEN_TOPICS } from '../../../src/chains/protocols/token-standards.ts';
-import { readLogs } from '../../../src/chains/rpc/log-result.ts';
-import { bloomShows, isBloomTooFull } from '../../../src/chains/rpc/log-bloom.ts';
+import { readLogs } from '../../../src/chains/rpc/log-response.ts';
+import { bloomContains, isBloomTooFull } from '../../../src/chains/rpc/log-bloom.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 
 const hashOf = (digit: string): Hex => `0x${digit.repeat(64)}`;
@@ -66,7 +66,7 @@ const LIES: Record<string, unknown> = {
 
 for (const [name, answer] of Object.entries(LIES))
   test(`an answer with ${name} is refused whole`, () => {
-    assert.throws(() => readLogs(answer, QUESTION), { name: 'RpcFailure', kind: 'lie' });
+    assert.throws(() => readLogs(answer, QUESTION), { name: 'RpcFailure', kind: 'invalid-response' });
   });
 
 test('a log of the system without a transaction, which zkSync-style chains have, is passed over', () => {
@@ -80,12 +80,12 @@ test('a bloom shows what was put in, and is no evidence when it is too full', ()
   let bloom = 0n;
   for (const from of [2, 6, 10]) bloom |= 1n << BigInt(Number.parseInt(hash.slice(from, from + 4), 16) % 2048);
   const toHex = (bits: bigint): Hex => `0x${bits.toString(16).padStart(512, '0')}`;
-  assert.equal(bloomShows(toHex(bloom), entry), true);
+  assert.equal(bloomContains(toHex(bloom), entry), true);
   for (const from of [2, 6, 10]) {
     const missing = 1n << BigInt(Number.parseInt(hash.slice(from, from + 4), 16) % 2048);
-    assert.equal(bloomShows(toHex(bloom & ~missing), entry), false);
+    assert.equal(bloomContains(toHex(bloom & ~missing), entry), false);
   }
-  assert.equal(bloomShows(toHex(0n), entry), false);
+  assert.equal(bloomContains(toHex(0n), entry), false);
   const half = BigInt(`0b${'10'.repeat(1024)}`);
   assert.equal(isBloomTooFull(toHex(half), 1), false, 'an eighth');
   assert.equal(isBloomTooFull(toHex(half), 6), true, 'more than half');

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createChains } from '../../../src/core/chains.ts';
-import { createLog } from '../../../src/core/log.ts';
-import { ChainUnavailable, createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
+import { createTestReader } from '../../support/chain/reader.ts';
+import { ChainUnavailable } from '../../../src/chains/rpc/rpc-failure.ts';
 import { rpcRoutes } from '../../support/replay/rpc.ts';
 import { startReplayServer } from '../../support/replay/replay.ts';
 
@@ -20,10 +20,10 @@ test('an endpoint that fails for long is asked little, and its return is seen wi
   const replay = await startReplayServer(t, rpcRoutes({ chainId: 1 }));
   let now = Date.now();
   const chain = createChains().get('ethereum') ?? assert.fail();
-  const reader = createChainReader({ chain, urls: [replay.url], log: createLog('silent'), clock: () => now });
+  const reader = createTestReader({ chain, urls: [replay.url], clock: () => now });
   t.after(() => reader.close());
   const isRead = () =>
-    reader.head().then(
+    reader.blocks.head().then(
       () => true,
       (error: unknown) => (error instanceof ChainUnavailable ? false : assert.fail(String(error))),
     );

@@ -5,23 +5,23 @@ import type { RpcFailureKind } from '../../../src/chains/rpc/rpc-failure.ts';
 
 /** As endpoints word them, from their documentation and from issues about them. */
 const SAID: [RpcFailureKind, number, string, unknown?][] = [
-  ['range', -32_005, 'query returned more than 10000 results'],
-  ['range', -32_602, 'range 1000000 exceeds limit of 10000'],
-  ['range', -32_602, 'invalid params', { payload: 'range 9009594 is bigger than range limit 2000' }],
-  ['range', -32_600, 'Block range limit exceeded. Exceeds the maximum'],
-  ['range', -32_047, "Invalid eth_getLogs request. 'fromBlock'-'toBlock' range too large. Max range: 800."],
-  ['range', -32_000, 'maximum [from, to] blocks distance: 1000'],
-  ['range', 35, 'ranges over 10000 blocks are not supported on freetier'],
-  ['limited', -32_005, 'daily request count exceeded, request rate limited'],
-  ['limited', -32_005, 'project ID request rate exceeded'],
-  ['limited', 429, 'Your app has exceeded its compute units per second capacity'],
-  ['limited', -32_007, '50/second request limit reached - reduce calls per second or upgrade'],
-  ['limited', -32_097, 'Rate limit reached'],
-  ['absent', -32_000, 'unknown block'],
-  ['absent', -32_000, 'header not found'],
-  ['absent', -32_001, 'block not found: 0x123'],
-  ['absent', -32_000, 'block range extends beyond current head block'],
-  ['absent', -32_000, 'One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found.'],
+  ['range-too-large', -32_005, 'query returned more than 10000 results'],
+  ['range-too-large', -32_602, 'range 1000000 exceeds limit of 10000'],
+  ['range-too-large', -32_602, 'invalid params', { payload: 'range 9009594 is bigger than range limit 2000' }],
+  ['range-too-large', -32_600, 'Block range limit exceeded. Exceeds the maximum'],
+  ['range-too-large', -32_047, "Invalid eth_getLogs request. 'fromBlock'-'toBlock' range too large. Max range: 800."],
+  ['range-too-large', -32_000, 'maximum [from, to] blocks distance: 1000'],
+  ['range-too-large', 35, 'ranges over 10000 blocks are not supported on freetier'],
+  ['rate-limited', -32_005, 'daily request count exceeded, request rate limited'],
+  ['rate-limited', -32_005, 'project ID request rate exceeded'],
+  ['rate-limited', 429, 'Your app has exceeded its compute units per second capacity'],
+  ['rate-limited', -32_007, '50/second request limit reached - reduce calls per second or upgrade'],
+  ['rate-limited', -32_097, 'Rate limit reached'],
+  ['not-found', -32_000, 'unknown block'],
+  ['not-found', -32_000, 'header not found'],
+  ['not-found', -32_001, 'block not found: 0x123'],
+  ['not-found', -32_000, 'block range extends beyond current head block'],
+  ['not-found', -32_000, 'One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found.'],
   ['no-state', -32_000, 'missing trie node 00ff (path ) state 0x00ff is not available, not found'],
   ['no-state', -32_000, 'distance to target block exceeds maximum proof window'],
   ['no-state', -32_000, 'project not able to execute request: this request requires an archive node'],
@@ -32,9 +32,9 @@ const SAID: [RpcFailureKind, number, string, unknown?][] = [
   ['reverted', -32_000, 'invalid opcode: INVALID'],
   ['unsupported', -32_601, 'the method eth_foo does not exist/is not available'],
   ['unsupported', -32_000, 'method not supported'],
-  ['batch', 31, 'Batch of more than 3 requests are not allowed on free tier'],
-  ['error', -32_603, 'internal error'],
-  ['error', -32_000, ''],
+  ['batch-rejected', 31, 'Batch of more than 3 requests are not allowed on free tier'],
+  ['rpc-error', -32_603, 'internal error'],
+  ['rpc-error', -32_000, ''],
 ];
 
 for (const [kind, code, message, data] of SAID)
@@ -44,5 +44,5 @@ for (const [kind, code, message, data] of SAID)
 
 test('whatever stands in the place of an error is one', () => {
   for (const error of [true, 'no', 7, [], {}, { code: 'x', message: 5 }])
-    assert.equal(toRpcFailure(error, (text) => text).kind, 'error');
+    assert.equal(toRpcFailure(error, (text) => text).kind, 'rpc-error');
 });

@@ -7,7 +7,6 @@ import { upsertFollow } from '../../../src/follows/queries/follows.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { createLog } from '../../../src/core/log.ts';
 import type { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';
-import { createChainReader } from '../../../src/chains/rpc/chain-reader.ts';
 import { backfillOnce } from '../../../src/chains/backfill.ts';
 import type { FollowContext } from '../../../src/chains/follower.ts';
 import { followOnce } from '../../../src/chains/follower.ts';
@@ -22,6 +21,8 @@ import type { Contract, Protocol } from '../../../devnet/protocol.ts';
 import { installProtocol } from '../../../devnet/protocol.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 import { ZERO_HASH } from '../../../src/core/evm.ts';
+
+import { createTestReader } from './reader.ts';
 
 const STEPS_MAX = 2_000;
 
@@ -113,16 +114,14 @@ export function followWorld(
   if (!known) throw new Error(`${chain.id} is not a chain`);
   const log = createLog('silent');
   const clock = options.clock ?? (() => Date.now());
-  const reader = createChainReader({ chain: known, urls: options.urls ?? [chain.url], log });
+  const reader = createTestReader({ chain: known, urls: options.urls ?? [chain.url] });
   const context: FollowContext = { main, reader, protocols: [protocol.seaport.address as Address], clock, log };
   const projection: ProjectionContext = {
     main,
     indexer,
-    chain: chain.id,
+    chain: known,
     serviceName: 'mercat',
     clock,
-    wrappedNative: protocol.wrapped.address as Address,
-    attribute: () => 'unknown',
   };
   return {
     reader,

@@ -1,8 +1,8 @@
-// Reading single values of JSON-RPC answers strictly: what is not exactly of its form is a lie of the endpoint, and refused.
+// Strict readers of single values in JSON-RPC results. A value that is not exactly of its form makes the response invalid.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
-import { lie } from './rpc-failure.ts';
 import type { Hex } from '../../core/evm.ts';
+import { invalidResponse } from './rpc-failure.ts';
 
 /** A header with the bloom of its logs; null where the chain does not keep one (absent or all zero). */
 export type BloomedHeader = { header: BlockHeader; bloom: Hex | null };
@@ -12,39 +12,39 @@ const HASH = /^0x[0-9a-f]{64}$/;
 const NOT_HEX = /[^0-9a-f]/;
 const BLOOM_LENGTH = 2 + 512;
 const ZERO_BLOOM = /^0x0*$/;
-/** The year 9999: keeps a time within what a date can say. */
+/** The end of the year 9999, so that every time fits a timestamp. */
 const SECONDS_MAX = 253_402_300_799;
 
 export function readQuantity(value: unknown, what: string): number {
-  if (typeof value !== 'string' || !QUANTITY.test(value)) throw lie(`${what} is not a quantity`);
+  if (typeof value !== 'string' || !QUANTITY.test(value)) throw invalidResponse(`${what} is not a quantity`);
   const number = Number(value);
-  if (!Number.isSafeInteger(number)) throw lie(`${what} is too large`);
+  if (!Number.isSafeInteger(number)) throw invalidResponse(`${what} is too large`);
   return number;
 }
 
-/** Milliseconds, from seconds. */
+/** A time in seconds, as milliseconds. */
 export function readTime(value: unknown, what: string): number {
   const seconds = readQuantity(value, what);
-  if (seconds > SECONDS_MAX) throw lie(`${what} is too large`);
+  if (seconds > SECONDS_MAX) throw invalidResponse(`${what} is too large`);
   return seconds * 1000;
 }
 
 export function readHash(value: unknown, what: string): Hex {
   const text = typeof value === 'string' ? value.toLowerCase() : '';
-  if (!HASH.test(text)) throw lie(`${what} is not a hash`);
+  if (!HASH.test(text)) throw invalidResponse(`${what} is not a hash`);
   return text as Hex;
 }
 
 export function readBytes(value: unknown, what: string): Hex {
-  if (typeof value !== 'string') throw lie(`${what} is not hexadecimal`);
+  if (typeof value !== 'string') throw invalidResponse(`${what} is not hexadecimal`);
   const text = value.toLowerCase();
-  // Calldata may have a hundred thousand digits: a search for a wrong one goes over them once.
-  const wrong = !text.startsWith('0x') || text.length % 2 !== 0 || NOT_HEX.test(text.slice(2));
-  if (wrong) throw lie(`${what} is not hexadecimal`);
+  // Calldata may have a hundred thousand digits: searching for a wrong one is a single pass.
+  const isWrong = !text.startsWith('0x') || text.length % 2 !== 0 || NOT_HEX.test(text.slice(2));
+  if (isWrong) throw invalidResponse(`${what} is not hexadecimal`);
   return text as Hex;
 }
 
-/** Null for the answer null: there is no such block. */
+/** The header of a block; null when the result is null, which means that the endpoint has no such block. */
 export function readHeader(value: unknown): BloomedHeader | null {
   if (value === null || value === undefined) return null;
   const block = readObject(value, 'a block');
@@ -61,12 +61,14 @@ function readBloom(value: unknown): Hex | null {
   if (value === null || value === undefined) return null;
   const bloom = readBytes(value, 'the bloom of a block');
   if (ZERO_BLOOM.test(bloom)) return null;
-  if (bloom.length !== BLOOM_LENGTH) throw lie('the bloom of a block has another length');
+  if (bloom.length !== BLOOM_LENGTH) throw invalidResponse('the bloom of a block has the wrong length');
   return bloom;
 }
 
 export function readObject(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw lie(`${what} is not an object`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidResponse(`${what} is not an object`);
+  }
   return value as Record<string, unknown>;
 }
 

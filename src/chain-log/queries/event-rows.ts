@@ -1,0 +1,107 @@
+// Decodes rows of the log: one decoder for each kind of event, checked when the row is read.
+
+import type { Row } from '../../database/port.ts';
+import type { Decoder } from '../../database/rows.ts';
+import {
+  address,
+  amount,
+  anyJson,
+  assetId,
+  boolean,
+  column,
+  hex,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  rowDecoder,
+  RowError,
+  safeInteger,
+  timestamp,
+} from '../../database/rows.ts';
+import type { ChainEvent, EventPosition, OrderFulfilled } from '../chain-event.ts';
+
+type Kind = ChainEvent['kind'];
+
+const decodeRow = rowDecoder('chain_event', {
+  blockNumber: column('block_number', safeInteger),
+  logIndex: column('log_index', integer),
+  part: integer,
+  blockTime: column('block_time', timestamp),
+  tx: hex,
+  kind: oneOf([
+    'order-fulfilled',
+    'order-cancelled',
+    'order-validated',
+    'orders-matched',
+    'counter-incremented',
+    'transfer',
+    'approval-for-all',
+    'token-approval',
+  ] satisfies Kind[]),
+  details: anyJson,
+});
+
+/** The event of a row of `main.chain_event`. Throws RowError. */
+export function decodeEvent(row: Row): ChainEvent {
+  const { kind, details, ...position } = decodeRow(row);
+  return DECODERS[kind](position, details);
+}
+
+const spentItem = { itemType: integer, token: address, identifier: amount, amount };
+const fill = object({
+  protocol: address,
+  orderHash: hex,
+  offerer: address,
+  zone: address,
+  recipient: address,
+  offer: list(object(spentItem)),
+  consideration: list(object({ ...spentItem, recipient: address })),
+});
+const fillDomain = object({ domain: hex });
+
+const DECODERS: { [K in Kind]: (position: EventPosition, details: unknown) => Extract<ChainEvent, { kind: K }> } = {
+  'order-fulfilled': decodeFill,
+  'order-cancelled': decoderOf('order-cancelled', object({ protocol: address, orderHash: hex, offerer: address })),
+  'order-validated': decoderOf('order-validated', object({ protocol: address, orderHash: hex })),
+  'orders-matched': decoderOf('orders-matched', object({ protocol: address, orderHashes: list(hex) })),
+  'counter-incremented': decoderOf(
+    'counter-incremented',
+    object({ protocol: address, offerer: address, counter: amount }),
+  ),
+  transfer: decoderOf(
+    'transfer',
+    object({ contract: address, tokenId: assetId, from: address, to: address, quantity: amount }),
+  ),
+  'approval-for-all': decoderOf(
+    'approval-for-all',
+    object({ contract: address, owner: address, operator: address, approved: boolean }),
+  ),
+  'token-approval': decoderOf(
+    'token-approval',
+    object({ contract: address, tokenId: assetId, owner: address, operator: nullable(address) }),
+  ),
+};
+
+function decoderOf<K extends Kind, T>(kind: K, decoder: Decoder<T>) {
+  return (position: EventPosition, details: unknown) => ({
+    ...position,
+    kind,
+    ...decodeDetails(kind, decoder, details),
+  });
+}
+
+/** The domain is absent from fills whose calldata was not read. */
+function decodeFill(position: EventPosition, details: unknown): OrderFulfilled {
+  const kind = 'order-fulfilled';
+  const event = { ...position, kind, ...decodeDetails(kind, fill, details) } as const;
+  const tagged = fillDomain.decode(details);
+  return tagged ? { ...event, ...tagged } : event;
+}
+
+function decodeDetails<T>(kind: Kind, decoder: Decoder<T>, details: unknown): T {
+  const decoded = decoder.decode(details);
+  if (decoded === undefined) throw new RowError(`chain_event: details of ${kind} are not an ${decoder.expected}`);
+  return decoded;
+}

@@ -1,0 +1,61 @@
+// What a batch of log entries amounts to for the indexer, computed from the entries alone.
+
+import type { OrderFulfilled } from '../chain-log/chain-event.ts';
+import type { LogEntry } from '../chain-log/queries/chain-events.ts';
+import type { Address } from '../core/address.ts';
+
+/** Tokens that moved, by collection id and token id, with the block of their last transfer. */
+export type MovedTokens = Map<string, Map<string, number>>;
+
+export type LogEffects = {
+  /** The lowest common ancestor of the reorganisations in the batch: what was written of later blocks is void. */
+  rewindTo: number | null;
+  /** The fills that no later reorganisation of the batch orphaned. */
+  fills: OrderFulfilled[];
+  /** Orders that were matched with others, as `tx orderHash`. */
+  matched: ReadonlySet<string>;
+  moved: MovedTokens;
+};
+
+/** The effects of entries in their order of arrival. `collectionIds` are those of the followed contracts. */
+export function toLogEffects(entries: readonly LogEntry[], collectionIds: ReadonlyMap<Address, string>): LogEffects {
+  let rewindTo: number | null = null;
+  let fills: OrderFulfilled[] = [];
+  const matched = new Set<string>();
+  const moved: MovedTokens = new Map();
+  for (const entry of entries) {
+    if ('ancestor' in entry) {
+      const { ancestor } = entry;
+      rewindTo = Math.min(rewindTo ?? ancestor, ancestor);
+      fills = fills.filter((fill) => fill.blockNumber <= ancestor);
+      continue;
+    }
+    const { event } = entry;
+    if (event.kind === 'order-fulfilled') fills.push(event);
+    else if (event.kind === 'orders-matched') {
+      for (const orderHash of event.orderHashes) matched.add(`${event.tx} ${orderHash}`);
+    } else if (event.kind === 'transfer') {
+      const collectionId = collectionIds.get(event.contract);
+      if (collectionId !== undefined) addMoved(moved, collectionId, event.tokenId, event.blockNumber);
+    }
+  }
+  return { rewindTo, fills, matched, moved };
+}
+
+export function addMoved(moved: MovedTokens, collectionId: string, tokenId: string, blockNumber: number): void {
+  const tokens = moved.get(collectionId) ?? new Map<string, number>();
+  tokens.set(tokenId, blockNumber);
+  moved.set(collectionId, tokens);
+}
+
+/**
+ * The entries of complete transactions: a full batch may end within a transaction, whose fills belong together. A batch that
+ * holds one transaction alone is returned as it is, so that every batch makes progress.
+ */
+export function cutAtTransaction(entries: readonly LogEntry[], batchSize: number): readonly LogEntry[] {
+  const last = entries.at(-1);
+  if (entries.length < batchSize || !last || !('event' in last)) return entries;
+  const { tx } = last.event;
+  const end = entries.findLastIndex((entry) => !('event' in entry) || entry.event.tx !== tx);
+  return end < 0 ? entries : entries.slice(0, end + 1);
+}

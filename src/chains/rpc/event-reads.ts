@@ -1,0 +1,170 @@
+// Reads the events of one block, or of as long a range of blocks as an endpoint accepts. A response is used when the same
+// endpoint serves the last block, when every log in it can be true, and when the bloom of the last block shows no omitted logs.
+
+import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
+import type { Address } from '../../core/address.ts';
+import { ZERO_HASH } from '../../core/evm.ts';
+import type { Log } from '../../core/log.ts';
+import { UndecodableData } from '../protocols/abi-words.ts';
+import type { VerifiedLog } from '../protocols/event-decoder.ts';
+import { decodeLog } from '../protocols/event-decoder.ts';
+import { PROTOCOL_DECODERS } from '../protocols/registry.ts';
+import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
+import type { EndpointPool } from './endpoint-pool.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { FetchedLogs } from './fetch-logs.ts';
+import { fetchBlockLogs, fetchMissingTimes, fetchRangeLogs } from './fetch-logs.ts';
+import type { EventFilter } from './log-query.ts';
+import { LogQuery } from './log-query.ts';
+import type { RpcFailureKind } from './rpc-failure.ts';
+import { invalidResponse, RpcFailure } from './rpc-failure.ts';
+
+/** Halvings of a range within one read for an error that does not mention the range. */
+const UNEXPLAINED_HALVINGS_MAX = 3;
+/** Contracts whose undecodable logs are counted separately. */
+const UNDECODABLE_CONTRACTS_MAX = 1_000;
+
+/** Failures that the size of the range may have caused. */
+const MAY_BE_THE_RANGE: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'server-error', 'rpc-error', 'unreachable']);
+
+export class EventReads {
+  readonly #pool: EndpointPool;
+  readonly #log: Log;
+  readonly #undecodable = new Map<Address, number>();
+
+  constructor(pool: EndpointPool, log: Log) {
+    this.#pool = pool;
+    this.#log = log;
+  }
+
+  /**
+   * All events of one block, in the order of the chain. They are requested by block hash, so that an endpoint without the block
+   * says so. Throws RpcFailure of kind `not-found` when no endpoint has the block.
+   */
+  async ofBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[]> {
+    const query = new LogQuery(filter);
+    return this.#pool.read(async (endpoint) => {
+      const fetchFrom = (from: Endpoint) => fetchBlockLogs(from, header, query);
+      const { logs } = await this.#confirmByBloom(await fetchFrom(endpoint), query, fetchFrom);
+      return this.#decode(logs, query, () => header.time);
+    });
+  }
+
+  /**
+   * The events from block `from` up to block `to` of the result, which is at most the `to` requested: as many blocks as the
+   * endpoint accepts. In the order of the chain.
+   */
+  async ofRange(from: number, to: number, filter: EventFilter): Promise<{ to: number; events: ChainEvent[] }> {
+    if (!(from >= 0 && to >= from)) throw new Error(`not a range of blocks: ${from} to ${to}`);
+    const query = new LogQuery(filter);
+    return this.#pool.read(async (endpoint) => {
+      const first = await this.#fetchAcceptedRange(endpoint, { from, to }, query);
+      const fetchAgain = (other: Endpoint) => fetchRangeLogs(other, { from, to: first.to }, query);
+      const fetched = await this.#confirmByBloom(first, query, fetchAgain);
+      const times = await fetchMissingTimes(fetched);
+      const timeOf = (log: VerifiedLog) => log.time ?? times.get(log.blockNumber) ?? fetched.last.header.time;
+      return { to: fetched.to, events: this.#decode(fetched.logs, query, timeOf) };
+    });
+  }
+
+  /** Logs of followed contracts that could not be decoded and were left out, by contract, since the start. */
+  undecodable(): ReadonlyMap<Address, number> {
+    return this.#undecodable;
+  }
+
+  /** As many blocks as the endpoint accepts, from `from`. */
+  async #fetchAcceptedRange(
+    endpoint: Endpoint,
+    { from, to }: { from: number; to: number },
+    query: LogQuery,
+  ): Promise<FetchedLogs> {
+    const { range } = endpoint;
+    for (let unexplained = 0; ;) {
+      const blocks = Math.min(range.current(), to - from + 1);
+      try {
+        const fetched = await fetchRangeLogs(endpoint, { from, to: from + blocks - 1 }, query);
+        range.succeeded(blocks);
+        return fetched;
+      } catch (error) {
+        if (!(error instanceof RpcFailure)) throw error;
+        const { kind } = error;
+        const isTooLarge = kind === 'range-too-large' || kind === 'too-large';
+        if (isTooLarge) range.rejected(blocks);
+        else if (MAY_BE_THE_RANGE.has(kind)) range.failed(blocks);
+        if (kind === 'rpc-error') unexplained += 1;
+        // After other failures that the range may have caused, the same endpoint is not called again at once.
+        const isRetried = isTooLarge || (kind === 'rpc-error' && unexplained <= UNEXPLAINED_HALVINGS_MAX);
+        if (!isRetried || blocks === 1) throw error;
+        this.#log.debug('an endpoint accepts fewer blocks', {
+          chain: this.#pool.chain.id,
+          endpoint: endpoint.position,
+          blocks,
+        });
+      }
+    }
+  }
+
+  /**
+   * Fetches a second time, from another endpoint where possible, when the bloom shows a contract of which there is no log. The
+   * response that omits less is used. Two that omit the same are used too: a bloom may contain what is not there.
+   */
+  async #confirmByBloom(
+    first: FetchedLogs,
+    query: LogQuery,
+    fetchAgain: (endpoint: Endpoint) => Promise<FetchedLogs>,
+  ): Promise<FetchedLogs> {
+    const { last, logs, endpoint } = first;
+    const omitted = query.countOmitted(last, logs);
+    if (omitted === 0) return first;
+    const other = this.#pool.enterAlternative(endpoint);
+    const second = await this.#tryAttempt(other, fetchAgain);
+    if (!second || second.last.header.hash !== last.header.hash) return first;
+    const omittedAgain = query.countOmitted(second.last, second.logs);
+    if (omittedAgain === omitted) return first;
+    const [better, faulty] = omittedAgain < omitted ? [second, endpoint] : [first, other];
+    const block = last.header.number;
+    this.#log.warn('an endpoint omitted logs', { chain: this.#pool.chain.id, endpoint: faulty.position, block });
+    if (faulty !== better.endpoint) faulty.failed(invalidResponse(`logs of block ${block} are omitted`));
+    return better;
+  }
+
+  async #tryAttempt<T>(endpoint: Endpoint, work: (endpoint: Endpoint) => Promise<T>): Promise<T | null> {
+    try {
+      return await this.#pool.attempt(endpoint, work);
+    } catch (error) {
+      if (error instanceof RpcFailure && error.kind !== 'closed') return null;
+      throw error;
+    }
+  }
+
+  /** An undecodable log of a settlement protocol fails the response; one of a token contract is left out and counted. */
+  #decode(logs: readonly VerifiedLog[], query: LogQuery, timeOf: (log: VerifiedLog) => number): ChainEvent[] {
+    const events: ChainEvent[] = [];
+    for (const log of logs) {
+      const isProtocol = query.protocols.has(log.address);
+      try {
+        // A log without a transaction has no identity under which it could be stored.
+        if (log.tx === ZERO_HASH) throw new UndecodableData('no transaction');
+        decodeLog(log, isProtocol ? PROTOCOL_DECODERS : TOKEN_DECODERS, timeOf(log), events);
+      } catch (error) {
+        if (!(error instanceof UndecodableData)) throw error;
+        if (isProtocol) throw new RpcFailure('undecodable', `${error.message}, log ${log.logIndex} of ${log.tx}`);
+        this.#countUndecodable(log, error.message);
+      }
+    }
+    return events;
+  }
+
+  #countUndecodable({ address, tx, logIndex }: VerifiedLog, reason: string): void {
+    const count = this.#undecodable.get(address) ?? 0;
+    if (count === 0 && this.#undecodable.size >= UNDECODABLE_CONTRACTS_MAX) return;
+    this.#undecodable.set(address, count + 1);
+    this.#log[count === 0 ? 'warn' : 'debug']('a log of a followed contract cannot be decoded and is left out', {
+      chain: this.#pool.chain.id,
+      contract: address,
+      tx,
+      logIndex,
+      reason,
+    });
+  }
+}

@@ -1,0 +1,87 @@
+// The logs to read, as the eth_getLogs requests that endpoints accept, and the comparison of what came with a block's bloom.
+
+import type { Address } from '../../core/address.ts';
+import type { Hex } from '../../core/evm.ts';
+import type { VerifiedLog } from '../protocols/event-decoder.ts';
+import { PROTOCOL_DECODERS } from '../protocols/registry.ts';
+import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
+import { bloomContains, isBloomTooFull } from './log-bloom.ts';
+import type { LogRequest } from './log-response.ts';
+import { invalidResponse } from './rpc-failure.ts';
+import type { RpcRequest } from './rpc-response.ts';
+import type { BloomedHeader } from './rpc-values.ts';
+
+/** Contracts whose events are read: settlement protocols, and token contracts. */
+export type EventFilter = { protocols: readonly Address[]; contracts: readonly Address[] };
+
+/** Contracts in one request: endpoints limit them, the strictest one seen to some hundreds. */
+const ADDRESSES_MAX = 200;
+const PROTOCOL_TOPICS: readonly Hex[] = [...PROTOCOL_DECODERS.keys()];
+const TOKEN_TOPICS: readonly Hex[] = [...TOKEN_DECODERS.keys()];
+
+type Selection = Pick<LogRequest, 'addresses' | 'topics'>;
+
+export class LogQuery {
+  readonly protocols: ReadonlySet<Address>;
+  /** Token contracts that are not protocols. */
+  readonly contracts: ReadonlySet<Address>;
+  readonly #selections: readonly Selection[];
+
+  constructor(filter: EventFilter) {
+    this.protocols = new Set(filter.protocols);
+    this.contracts = new Set(filter.contracts).difference(this.protocols);
+    this.#selections = toSelections(this.protocols, this.contracts);
+  }
+
+  /** One request for each part of the contracts. `where` selects a block or a range of blocks. */
+  requests(where: Readonly<Record<string, Hex>>): RpcRequest[] {
+    return this.#selections.map(({ addresses, topics }) => ({
+      method: 'eth_getLogs',
+      params: [{ ...where, address: [...addresses], topics: [[...topics]] }],
+    }));
+  }
+
+  /** Reads the result of each request and joins them in the order of the chain. Throws RpcFailure. */
+  join(results: readonly unknown[], read: (result: unknown, selection: Selection) => VerifiedLog[]): VerifiedLog[] {
+    const parts = this.#selections.map((selection, index) => read(results[index], selection));
+    const [first = []] = parts;
+    return parts.length <= 1 ? first : inChainOrder(parts.flat());
+  }
+
+  /**
+   * The number of contracts of which the bloom of a block contains relevant logs while `logs` has none. Zero where the block
+   * has no bloom, or one so full that it would contain as much by coincidence.
+   */
+  countOmitted({ header, bloom }: BloomedHeader, logs: readonly VerifiedLog[]): number {
+    if (!bloom || isBloomTooFull(bloom, this.protocols.size + this.contracts.size)) return 0;
+    const inBlock = logs.filter((log) => log.blockNumber === header.number);
+    const present = new Set(inBlock.map((log) => log.address));
+    const count = (addresses: ReadonlySet<Address>, topics: readonly Hex[]) => {
+      if (addresses.size === 0 || !topics.some((topic) => bloomContains(bloom, topic))) return 0;
+      return [...addresses].filter((address) => !present.has(address) && bloomContains(bloom, address as Hex)).length;
+    };
+    return count(this.protocols, PROTOCOL_TOPICS) + count(this.contracts, TOKEN_TOPICS);
+  }
+}
+
+function toSelections(protocols: ReadonlySet<Address>, contracts: ReadonlySet<Address>): Selection[] {
+  const all = [...protocols, ...contracts];
+  const topics = new Set([...(protocols.size > 0 ? PROTOCOL_TOPICS : []), ...(contracts.size > 0 ? TOKEN_TOPICS : [])]);
+  const selections: Selection[] = [];
+  for (let from = 0; from < all.length; from += ADDRESSES_MAX) {
+    selections.push({ addresses: new Set(all.slice(from, from + ADDRESSES_MAX)), topics });
+  }
+  return selections;
+}
+
+function inChainOrder(logs: VerifiedLog[]): VerifiedLog[] {
+  logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
+  for (const [index, log] of logs.entries()) {
+    const next = logs[index + 1];
+    if (!next || next.blockNumber !== log.blockNumber) continue;
+    if (next.logIndex === log.logIndex || next.blockHash !== log.blockHash) {
+      throw invalidResponse('two responses contradict each other');
+    }
+  }
+  return logs;
+}
