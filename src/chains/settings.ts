@@ -1,4 +1,4 @@
-// The settings of the chains: where they are read, which are left alone, and where Seaport stands on them.
+// The settings of the chains: their endpoints, the frozen ones, and further deployments of Seaport.
 
 import { parseAddress } from '../core/address.ts';
 import type { SeaportDeployment } from '../core/chains.ts';

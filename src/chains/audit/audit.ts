@@ -15,7 +15,7 @@ import {
 } from '../queries/audited.ts';
 import type { ChainReader } from '../rpc/chain-reader.ts';
 import type { CompareContext, Comparison, ComparisonResult } from './compare.ts';
-import { compareAll, FAILURES_MAX } from './compare.ts';
+import { compareAll, CHAIN_FAILURES_MAX } from './compare.ts';
 import { compareOrder } from './orders.ts';
 import { replayLog } from './replay.ts';
 import type { AuditReport, ChainAudit, Difference } from './report.ts';
@@ -62,7 +62,7 @@ async function auditChain(
 ): Promise<{ audited: ChainAudit; differences: Difference[] }> {
   const { main, indexer, clock } = context;
   const chain = reader.chain.id;
-  const comparing: CompareContext = { main, indexer, reader, clock, failures: { left: FAILURES_MAX } };
+  const comparing: CompareContext = { main, indexer, reader, clock, failures: { left: CHAIN_FAILURES_MAX } };
   const orders = await compareAll(comparing, ORDERS, await listOrderSample(main, chain, sample));
   const followed = (await listFollows(main, chain)).filter((follow) => follow.joined);
   const ids = followed.map((follow) => follow.collectionId);

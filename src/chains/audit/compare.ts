@@ -45,7 +45,7 @@ export type ComparisonResult = {
 type Outcome = { block: number | null; findings: Finding[] | null };
 
 /** Failures in a row after which a chain is not read any more. */
-export const FAILURES_MAX = 3;
+export const CHAIN_FAILURES_MAX = 3;
 /** Rows compared at one block: endpoints discard the state of old blocks. */
 const BATCH_SIZE = 100;
 const READS_AT_ONCE = 8;
@@ -154,7 +154,7 @@ async function tryRead<T>({ failures }: CompareContext, read: () => Promise<T>):
   if (failures.left <= 0) return null;
   try {
     const value = await read();
-    failures.left = FAILURES_MAX;
+    failures.left = CHAIN_FAILURES_MAX;
     return value;
   } catch (error) {
     if (error instanceof ChainUnavailable) failures.left -= 1;

@@ -18,7 +18,7 @@ import { projectNext } from '../projection.ts';
 import { findProjectedSeq } from '../queries/projection.ts';
 import type { ReplayDifference } from '../queries/replay-differences.ts';
 import { compareReplay } from '../queries/replay-differences.ts';
-import { copyServed, insertAsSigned, listCopiedEvents, listSignedOrderIds } from '../queries/replay.ts';
+import { copyServed, insertAsSigned, listCopiedEvents, listOrderIdsAfter } from '../queries/replay.ts';
 import type { AuditReport, Difference } from './report.ts';
 import { addToReport, createReport, DIFFERENCES_MAX } from './report.ts';
 
@@ -117,7 +117,7 @@ async function replayChain({ clock, serviceName, chains }: ChainContext, scratch
 async function evaluateAllOrders(scratch: Database, chain: string, now: number): Promise<void> {
   let after = '';
   for (;;) {
-    const orderIds = await listSignedOrderIds(scratch, chain, { after, limit: BATCH_SIZE });
+    const orderIds = await listOrderIdsAfter(scratch, chain, { after, limit: BATCH_SIZE });
     const last = orderIds.at(-1);
     if (last === undefined) return;
     await scratch.transaction((tx) => evaluateOrders(tx, orderIds, now));

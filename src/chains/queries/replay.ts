@@ -84,7 +84,7 @@ export async function listCopiedEvents(
 }
 
 /** The ids of a chain's signed orders after an id, in their order. */
-export async function listSignedOrderIds(
+export async function listOrderIdsAfter(
   db: Queryable,
   chain: string,
   { after, limit }: { after: string; limit: number },
