@@ -1,14 +1,14 @@
-// What the sample marketplace consists of: its collections and how much of everything each one shows. Names and words are made
-// up; it must never name a real project, or describe a collection that the generator then contradicts.
+// The collections of the sample marketplace, and how many tokens, listings and sales each has. All names and descriptions are
+// invented: no real project is named. A description must agree with what the generator makes of its entry.
 
-import type { LookName } from './pictures.ts';
+import type { ArtName } from './pictures.ts';
 
 export type SampleCollection = {
   chain: string;
   slug: string;
   name: string;
   description: string;
-  look: LookName;
+  art: ArtName;
   tokenStandard: string;
   royaltyBps: number;
   /** One of the service's own launches. */
@@ -18,19 +18,19 @@ export type SampleCollection = {
   /** The cheapest active ask, in native units. */
   floor: string;
   tokens: number;
-  /** How many assets have an active listing. Zero: no listing was ever seen. */
+  /** Tokens with an active listing. Zero: the collection never had a listing. */
   listed: number;
   sales: number;
-  /** Outside marketplaces that list and sell it. */
+  /** Other marketplaces that list and sell its tokens. */
   markets: readonly string[];
-  /** Tokens are numbered by 78-digit hashes and named like domains. */
+  /** Token ids are hashes of 78 digits, and names look like domain names. */
   registry?: true;
-  /** Own listings are held in the custody wallet until they sell. */
+  /** Tokens listed through the service itself are held in the custody wallet until they sell. */
   escrow?: true;
-  /** Some sales have prices that cannot be interpreted, and one is a gift. */
+  /** Some sales have prices that are not integers, and one has a price of 0. */
   oddPrices?: true;
-  /** What is told about it besides the rows themselves, so that each step of the fallbacks can be seen. */
-  told: readonly ('analytics' | 'analytics-without-floor' | 'stats' | 'snapshot')[];
+  /** Records with figures of the collection, beside its rows: other figures are computed from the rows. */
+  reports: readonly ('analytics' | 'analytics-without-floor' | 'stats' | 'snapshot')[];
 };
 
 const EVM_MARKETS = ['opensea', 'blur', 'magic-eden'] as const;
@@ -43,7 +43,7 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     name: 'Harbour Lights',
     description:
       'Four hundred and twenty evenings in a harbour that is on no chart. Each lighthouse keeps its own hour, and no two waters repeat the same lamps.',
-    look: 'harbour',
+    art: 'harbour',
     tokenStandard: 'ERC-721',
     royaltyBps: 500,
     launched: true,
@@ -54,7 +54,7 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     sales: 130,
     markets: EVM_MARKETS,
     oddPrices: true,
-    told: ['analytics', 'stats', 'snapshot'],
+    reports: ['analytics', 'stats', 'snapshot'],
   },
   {
     chain: 'ethereum',
@@ -62,7 +62,7 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     name: 'Cartographers of Nowhere',
     description:
       'Survey sheets of islands that were looked for and not found, each with the route that nearly got there.',
-    look: 'maps',
+    art: 'maps',
     tokenStandard: 'ERC-721',
     royaltyBps: 750,
     ageDays: 1_410,
@@ -71,14 +71,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 20,
     sales: 48,
     markets: ['opensea', 'blur'],
-    told: ['analytics', 'snapshot'],
+    reports: ['analytics', 'snapshot'],
   },
   {
     chain: 'ethereum',
     slug: 'lantern-names',
     name: 'Lantern Names',
     description: 'Two words on a paper lantern. The token id is a hash of seventy-eight digits.',
-    look: 'lanterns',
+    art: 'lanterns',
     tokenStandard: 'ERC-721',
     royaltyBps: 0,
     ageDays: 610,
@@ -89,14 +89,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     markets: ['opensea'],
     registry: true,
     oddPrices: true,
-    told: ['stats'],
+    reports: ['stats'],
   },
   {
     chain: 'solana',
     slug: 'rockpool-wanderers',
     name: 'Rockpool Wanderers',
     description: 'Ninety hermit crabs between two tides. They trade shells more often than they trade places.',
-    look: 'rockpool',
+    art: 'rockpool',
     tokenStandard: 'ProgrammableNonFungible',
     royaltyBps: 500,
     launched: true,
@@ -108,14 +108,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     markets: SOLANA_MARKETS,
     escrow: true,
     oddPrices: true,
-    told: ['analytics', 'stats', 'snapshot'],
+    reports: ['analytics', 'stats', 'snapshot'],
   },
   {
     chain: 'solana',
     slug: 'origami-parliament',
     name: 'Origami Parliament',
     description: 'A sitting of owls, each folded from a single sheet. Motions are passed in silence and after dark.',
-    look: 'owls',
+    art: 'owls',
     tokenStandard: 'Core',
     royaltyBps: 300,
     ageDays: 300,
@@ -125,14 +125,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     sales: 44,
     markets: SOLANA_MARKETS,
     escrow: true,
-    told: ['stats'],
+    reports: ['stats'],
   },
   {
     chain: 'solana',
     slug: 'signal-kites',
     name: 'Signal Kites',
     description: 'Kites flown from a hill to say things across a valley: come over, stay away, the bread is ready.',
-    look: 'kites',
+    art: 'kites',
     tokenStandard: 'Core',
     royaltyBps: 600,
     ageDays: 700,
@@ -141,14 +141,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 14,
     sales: 36,
     markets: ['magic-eden'],
-    told: [],
+    reports: [],
   },
   {
     chain: 'base',
     slug: 'two-sun-mornings',
     name: 'Two-Sun Mornings',
     description: 'An open edition of sunrises seen from a planet with one sun too many.',
-    look: 'suns',
+    art: 'suns',
     tokenStandard: 'ERC-1155',
     royaltyBps: 250,
     launched: true,
@@ -158,14 +158,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 32,
     sales: 64,
     markets: ['opensea', 'magic-eden'],
-    told: ['analytics', 'stats'],
+    reports: ['analytics', 'stats'],
   },
   {
     chain: 'base',
     slug: 'clockwork-meadow',
     name: 'Clockwork Meadow',
     description: 'Brass flowers that open on the hour. Wind them in spring and they will see the summer out.',
-    look: 'meadow',
+    art: 'meadow',
     tokenStandard: 'ERC-721',
     royaltyBps: 500,
     ageDays: 400,
@@ -174,14 +174,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 24,
     sales: 40,
     markets: ['opensea'],
-    told: ['stats'],
+    reports: ['stats'],
   },
   {
     chain: 'base',
     slug: 'gentle-automata',
     name: 'Gentle Automata',
     description: 'Retired machines with one good habit each: one waters plants, one hums, one remembers birthdays.',
-    look: 'automata',
+    art: 'automata',
     tokenStandard: 'ERC-721',
     royaltyBps: 690,
     ageDays: 520,
@@ -190,7 +190,7 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 26,
     sales: 46,
     markets: ['opensea', 'magic-eden'],
-    told: ['analytics-without-floor', 'stats'],
+    reports: ['analytics-without-floor', 'stats'],
   },
   {
     chain: 'polygon',
@@ -198,7 +198,7 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     name: 'Monsoon Tiles',
     description:
       'Glazed tiles from the floor of a rain house. Laid side by side in any order, the channels always meet.',
-    look: 'tiles',
+    art: 'tiles',
     tokenStandard: 'ERC-721',
     royaltyBps: 400,
     ageDays: 980,
@@ -208,7 +208,7 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     sales: 50,
     markets: ['opensea', 'magic-eden'],
     oddPrices: true,
-    told: ['analytics'],
+    reports: ['analytics'],
   },
   {
     chain: 'polygon',
@@ -216,7 +216,7 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     name: 'Orchard Almanac',
     description:
       'Slices of fruit from forty-eight weeks, each cut under the moon of its week. Issued in small editions.',
-    look: 'fruit',
+    art: 'fruit',
     tokenStandard: 'ERC-1155',
     royaltyBps: 300,
     ageDays: 760,
@@ -225,14 +225,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 20,
     sales: 44,
     markets: ['opensea'],
-    told: ['snapshot'],
+    reports: ['snapshot'],
   },
   {
     chain: 'ink',
     slug: 'inkblot-menagerie',
     name: 'Inkblot Menagerie',
     description: 'Animals found in folded paper. What you see first is not held against you.',
-    look: 'inkblots',
+    art: 'inkblots',
     tokenStandard: 'ERC-721',
     royaltyBps: 500,
     ageDays: 330,
@@ -241,14 +241,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 22,
     sales: 38,
     markets: ['opensea'],
-    told: ['analytics'],
+    reports: ['analytics'],
   },
   {
     chain: 'ink',
     slug: 'deep-sea-postage',
     name: 'Deep Sea Postage',
     description: 'Stamps for letters to the bottom of the sea. Collectors keep them, and none is for sale at present.',
-    look: 'stamps',
+    art: 'stamps',
     tokenStandard: 'ERC-1155',
     royaltyBps: 1_000,
     ageDays: 290,
@@ -257,14 +257,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 0,
     sales: 30,
     markets: ['opensea'],
-    told: ['snapshot', 'stats'],
+    reports: ['snapshot', 'stats'],
   },
   {
     chain: 'apechain',
     slug: 'pierhead-arcade',
     name: 'Pierhead Arcade',
     description: 'Sprites from the last cabinet at the end of a pier, rescued before the lights went out.',
-    look: 'arcade',
+    art: 'arcade',
     tokenStandard: 'ERC-721',
     royaltyBps: 500,
     ageDays: 560,
@@ -274,14 +274,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     sales: 52,
     markets: ['magic-eden', 'opensea'],
     oddPrices: true,
-    told: ['analytics', 'snapshot'],
+    reports: ['analytics', 'snapshot'],
   },
   {
     chain: 'apechain',
     slug: 'canopy-drummers',
     name: 'Canopy Drummers',
     description: 'Sixty drums that hang in the same tall tree. When it rains they need no drummer.',
-    look: 'drummers',
+    art: 'drummers',
     tokenStandard: 'ERC-721',
     royaltyBps: 420,
     ageDays: 240,
@@ -290,14 +290,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 22,
     sales: 36,
     markets: ['magic-eden'],
-    told: [],
+    reports: [],
   },
   {
     chain: 'abstract',
     slug: 'woven-weather',
     name: 'Woven Weather',
     description: 'A weaver kept the weather in a loom, one cloth a day, with the sun where it stood at noon.',
-    look: 'weave',
+    art: 'weave',
     tokenStandard: 'ERC-721',
     royaltyBps: 500,
     ageDays: 270,
@@ -306,14 +306,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 22,
     sales: 40,
     markets: ['opensea', 'magic-eden'],
-    told: ['analytics'],
+    reports: ['analytics'],
   },
   {
     chain: 'abstract',
     slug: 'playground-glass',
     name: 'Playground Glass',
     description: 'Marbles won, lost and won back on one afternoon behind a school.',
-    look: 'marbles',
+    art: 'marbles',
     tokenStandard: 'ERC-1155',
     royaltyBps: 200,
     ageDays: 150,
@@ -322,14 +322,14 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 20,
     sales: 34,
     markets: ['opensea'],
-    told: ['stats'],
+    reports: ['stats'],
   },
   {
     chain: 'abstract',
     slug: 'comet-logbook',
     name: 'Comet Logbook',
     description: 'Forty-eight pages from a night watch. Just published: every page is still with its first reader.',
-    look: 'comets',
+    art: 'comets',
     tokenStandard: 'ERC-721',
     royaltyBps: 500,
     ageDays: 6,
@@ -338,6 +338,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     listed: 18,
     sales: 0,
     markets: ['opensea'],
-    told: [],
+    reports: [],
   },
 ];

@@ -1,65 +1,65 @@
-// The few shapes that the looks of the sample collections are made of, as SVG text. Whole numbers only and no trigonometry,
-// because engines may round it differently; nothing here may write script or a reference out of the picture.
+// The shapes that the pictures of sample collections are drawn with, as SVG text. Coordinates are integers without trigonometry,
+// which engines may round differently. No shape may contain a script or a reference to another file.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';
 
 /**
- * Says what is inside a picture 100 high and `width` wide: 100 for a token, 300 for a banner. Coordinates are joined by
- * commas, because a space costs three bytes in a data URI.
+ * Draws a picture that is 100 high and `width` wide: 100 for a token, 300 for a banner. Coordinates are separated by commas,
+ * because a space takes three bytes in a data URI.
  */
-export type Look = (chance: Random, width: number, label: string) => string;
+export type ArtStyle = (rng: Random, width: number, label: string) => string;
 
-/** The whole canvas in one fill. */
-export function panel(width: number, fill: string): string {
+/** A fill of the complete picture. */
+export function background(width: number, fill: string): string {
   return `<path d='M0,0h${width}v100H0z' fill='${fill}'/>`;
 }
 
-/** A gradient from top to bottom, to be used as `url(#id)`. */
-export function fall(id: string, top: string, bottom: string): string {
+/** A gradient from top to bottom, used as `url(#id)`. */
+export function verticalGradient(id: string, top: string, bottom: string): string {
   return `<linearGradient id='${id}' x2='0' y2='1'><stop stop-color='${top}'/><stop offset='1' stop-color='${bottom}'/></linearGradient>`;
 }
 
-/** Path data of one dot: a line too short to see under its round cap. */
+/** Path data of one dot: a very short line with round caps. */
 export function dot(x: number, y: number): string {
   return `M${x},${y}h.1`;
 }
 
-/** Dots and straight lines with round ends, in one colour. They enclose nothing, so they need no word about their fill. */
+/** Dots and straight lines with round ends, in one colour. They have no area, so `fill` is not set. */
 export function dots(path: string, size: number, colour: string): string {
   return `<path d='${path}' stroke='${colour}' stroke-width='${size}' stroke-linecap='round'/>`;
 }
 
-/** Bent lines with round ends, in one colour. */
+/** Curved lines with round ends, in one colour. */
 export function curves(path: string, size: number, colour: string): string {
   return `<path d='${path}' fill='none' stroke='${colour}' stroke-width='${size}' stroke-linecap='round'/>`;
 }
 
-/** Small dots over the upper part of the canvas. */
-export function stars(chance: Random, width: number, height: number, colour = '#fff'): string {
+/** Small dots in the upper part of the picture. */
+export function stars(rng: Random, width: number, height: number, colour = '#fff'): string {
   let path = '';
-  for (let star = 0; star < width / 12; star += 1) path += dot(chance.between(2, width - 2), chance.between(3, height));
+  for (let star = 0; star < width / 12; star += 1) path += dot(rng.integer(2, width - 2), rng.integer(3, height));
   return `<g opacity='.7'>${dots(path, 0.9, colour)}</g>`;
 }
 
-/** A wheel of `count` wedges: a circle whose stroke is cut by dashes. Without a colour it takes that of its surroundings. */
+/** A wheel of `count` wedges: a circle with a dashed stroke. Without `colour` it has the colour of its parent element. */
 export function wheel(radius: number, thick: number, count: number, share: number, colour?: string): string {
   const stroke = colour === undefined ? '' : `stroke='${colour}' `;
   return `<circle r='${radius}' fill='none' ${stroke}stroke-width='${thick}' pathLength='${count}' stroke-dasharray='${share},${Math.round((1 - share) * 100) / 100}'/>`;
 }
 
-/** One figure drawn for a token is repeated to fill a banner, the middle one mirrored. */
-export function spread(figure: string, width: number): string {
+/** The figure of a token once, or for a banner three times, the one in the middle mirrored. */
+export function repeatToWidth(figure: string, width: number): string {
   if (width === 100) return figure;
   return `<g id='f'>${figure}</g><use href='#f' transform='matrix(-1,0,0,1,200,0)'/><use href='#f' x='200'/>`;
 }
 
-/** Half a figure (left of x = 50) made whole by its mirror image. */
+/** A figure whose left half (x < 50) is given, and whose right half is its mirror image. */
 export function mirror(half: string): string {
   return `<g id='h'>${half}</g><use href='#h' transform='matrix(-1,0,0,1,100,0)'/>`;
 }
 
-/** Eight directions at a length of 20, so that a blob needs no sines. */
+/** Eight directions with a length of 20, instead of sines. */
 const COMPASS = [
   [20, 0],
   [14, 14],
@@ -71,10 +71,10 @@ const COMPASS = [
   [14, -14],
 ] as const;
 
-/** Path data of a soft closed shape around the origin, its radius between the bounds. */
-export function blob(chance: Random, min: number, max: number): string {
+/** Path data of a closed, rounded shape around the origin, with a radius between `min` and `max`. */
+export function blob(rng: Random, min: number, max: number): string {
   const corners = COMPASS.map(([x, y]) => {
-    const radius = chance.between(min, max);
+    const radius = rng.integer(min, max);
     return [Math.round((x * radius) / 20), Math.round((y * radius) / 20)] as const;
   });
   const [firstX, firstY] = middle(at(corners, 7), at(corners, 0));

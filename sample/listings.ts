@@ -1,19 +1,18 @@
-// The listings of one sample collection: the own order book, the mirrored marketplaces, and what came of earlier listings.
-// The cheapest active ask is the catalogue's floor to the unit; it must never list a token for someone who does not hold it.
+// The listings of one sample collection: orders of the service, mirrored listings of other marketplaces, and ended listings. The
+// lowest active ask is exactly the floor of the catalogue. A token is listed only by its holder.
 
 import type { Address } from '../src/core/address.ts';
 import { shareOf } from '../src/core/amount.ts';
 import type { ListingStatus } from '../src/orders/order-id.ts';
 import { toOrderId } from '../src/orders/order-id.ts';
-import type { Random } from './random.ts';
-import { createRandom, toEvmHash, toSolanaAddress } from './random.ts';
-import type { SampleAsset, SampleSale, SampleSubject } from './history.ts';
+import { Random, toEvmHash, toSolanaAddress } from './random.ts';
+import type { SampleAsset, SampleSale, CollectionContext } from './history.ts';
 import { DAY_MS, roundPrice, SAMPLE_ANCHOR } from './history.ts';
 
 export type SampleListing = {
   asset: SampleAsset;
   source: string;
-  /** The mirror's id, or the own order's; null for a mirrored listing that came without one. */
+  /** The id at its source; null for a mirrored listing without an id. */
   id: string | null;
   raw: bigint;
   buyerTotal: bigint | null;
@@ -25,103 +24,114 @@ export type SampleListing = {
   tx: string | null;
 };
 
-/** Active listings, and beside some of them earlier ones that expired or were cancelled. */
-export function drawBook(subject: SampleSubject, assets: readonly SampleAsset[]): SampleListing[] {
-  const { spec, serviceName, markets } = subject;
-  const chance = createRandom('book', spec.slug);
-  const listed = drawListed(assets, spec.listed, chance);
+/** Active listings, and for some of their tokens an earlier listing that expired or was cancelled. */
+export function generateListings(context: CollectionContext, assets: readonly SampleAsset[]): SampleListing[] {
+  const { spec, serviceName, markets } = context;
+  const rng = new Random('book', spec.slug);
+  const listed = pickListed(assets, spec.listed, rng);
   return listed.flatMap((asset, index) => {
-    const raw = drawAsk(subject, asset, index, chance);
-    const draft = drawDraft(asset, raw, chance);
-    const own = chance.happens(0.42);
-    const rows = [toListing(subject, draft, own ? serviceName : chance.pick(markets), chance)];
-    // The same asset outside as well: cheaper there for some, where the own row must win all the same.
-    if (own && index > 0 && subject.chain.family === 'evm' && chance.happens(0.3)) {
-      const shift = chance.happens(0.5) ? 9_600n : 10_500n;
-      const outside = atLeastAbove(subject, (raw * shift) / 10_000n);
-      rows.push(toListing(subject, { ...draft, raw: outside }, chance.pick(markets), chance));
+    const raw = pickAsk(context, asset, index, rng);
+    const draft = generateDraft(asset, raw, rng);
+    const own = rng.boolean(0.42);
+    const rows = [toListing(context, draft, own ? serviceName : rng.pick(markets), rng)];
+    // Some tokens are listed at another marketplace too, sometimes at a lower price: the service's own listing takes precedence.
+    if (own && index > 0 && context.chain.family === 'evm' && rng.boolean(0.3)) {
+      const shift = rng.boolean(0.5) ? 9_600n : 10_500n;
+      const outside = atLeastAbove(context, (raw * shift) / 10_000n);
+      rows.push(toListing(context, { ...draft, raw: outside }, rng.pick(markets), rng));
     }
-    const earlier = chance.happens(0.22) ? drawEarlier(subject, draft, chance) : null;
+    const earlier = rng.boolean(0.22) ? generateEarlier(context, draft, rng) : null;
     return earlier ? [...rows, earlier] : rows;
   });
 }
 
-/** The listing that a sale came from, for about half of the sales. */
-export function drawFilled(subject: SampleSubject, sales: readonly SampleSale[]): Map<SampleSale, SampleListing> {
-  const chance = createRandom('filled', subject.spec.slug);
+/** The filled listings of about half of the sales. */
+export function generateFilledListings(
+  context: CollectionContext,
+  sales: readonly SampleSale[],
+): Map<SampleSale, SampleListing> {
+  const rng = new Random('filled', context.spec.slug);
   const filled = new Map<SampleSale, SampleListing>();
   for (const sale of sales) {
     const { asset, raw, seller, source, tx } = sale;
-    if (!chance.happens(0.4) || raw === 0n || sale.price !== raw.toString() || subject.spec.listed === 0) continue;
+    if (!rng.boolean(0.4) || raw === 0n || sale.price !== raw.toString() || context.spec.listed === 0) continue;
     const heldMs = Math.min(sale.at - sale.heldSince, 20 * DAY_MS);
-    const listedAt = sale.at - chance.between(Math.ceil(heldMs / 20), heldMs - 60_000);
-    const draft: Draft = { asset, raw, seller, listedAt, expiresAt: drawExpiry(chance), status: 'filled', tx };
-    filled.set(sale, toListing(subject, draft, source, chance, 'kept'));
+    const listedAt = sale.at - rng.integer(Math.ceil(heldMs / 20), heldMs - 60_000);
+    const draft: Draft = { asset, raw, seller, listedAt, expiresAt: pickExpiry(rng), status: 'filled', tx };
+    filled.set(sale, toListing(context, draft, source, rng, 'kept'));
   }
   return filled;
 }
 
 type Draft = Pick<SampleListing, 'asset' | 'raw' | 'seller' | 'listedAt' | 'expiresAt' | 'status' | 'tx'>;
 
-/** Which assets are listed, the first of them an ordinary one, because it is to be the floor. */
-function drawListed(assets: readonly SampleAsset[], count: number, chance: Random): SampleAsset[] {
-  const drawn = chance.shuffle(assets.filter(hasKnownOwner)).slice(0, count);
-  return drawn.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
+/** The tokens that are listed. The first is a common one, because it sets the floor. */
+function pickListed(assets: readonly SampleAsset[], count: number, rng: Random): SampleAsset[] {
+  const picked = rng.shuffle(assets.filter(hasKnownOwner)).slice(0, count);
+  return picked.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
 }
 
-/** A few tokens have no owner on record. */
+/** A few tokens have no recorded owner. */
 export function hasKnownOwner(asset: SampleAsset): boolean {
   return asset.number % 37 !== 5;
 }
 
-/** The floor itself for the first, then asks above it: many close by, fewer far up, rare tokens dearer. */
-function drawAsk(subject: SampleSubject, asset: SampleAsset, index: number, chance: Random): bigint {
-  if (index === 0) return subject.floor;
-  const share = (index + chance.next()) / (subject.spec.listed + 1);
+/** The floor for the first listing, then higher asks: most are near the floor, and rare tokens cost more. */
+function pickAsk(context: CollectionContext, asset: SampleAsset, index: number, rng: Random): bigint {
+  if (index === 0) return context.floor;
+  const share = (index + rng.float()) / (context.spec.listed + 1);
   const bps = BigInt(Math.floor(10_000 + 7_000 * share + 14_000 * share * share * share));
-  const ask = atLeastAbove(subject, (subject.floor * bps * BigInt(asset.premiumBps)) / 10_000n ** 2n);
-  // Some sellers type odd amounts: exact to the last unit, and beyond what a double holds.
-  return chance.happens(0.05) ? ask + BigInt(chance.between(1, 999_999)) : ask;
+  const ask = atLeastAbove(context, (context.floor * bps * BigInt(asset.premiumBps)) / 10_000n ** 2n);
+  // Some amounts use every digit, more than a double can represent.
+  return rng.boolean(0.05) ? ask + BigInt(rng.integer(1, 999_999)) : ask;
 }
 
-function atLeastAbove(subject: SampleSubject, raw: bigint): bigint {
-  const rounded = roundPrice(subject, raw);
-  return rounded > subject.floor ? rounded : subject.floor + subject.step;
+function atLeastAbove(context: CollectionContext, raw: bigint): bigint {
+  const rounded = roundPrice(context, raw);
+  return rounded > context.floor ? rounded : context.floor + context.step;
 }
 
-function drawDraft(asset: SampleAsset, raw: bigint, chance: Random): Draft {
+function generateDraft(asset: SampleAsset, raw: bigint, rng: Random): Draft {
   const heldMs = Math.min(SAMPLE_ANCHOR - asset.heldSince, 75 * DAY_MS);
-  const listedAt = SAMPLE_ANCHOR - chance.between(Math.ceil(heldMs / 100), heldMs - 1_000);
-  return { asset, raw, seller: asset.holder, listedAt, expiresAt: drawExpiry(chance), status: 'active', tx: null };
+  const listedAt = SAMPLE_ANCHOR - rng.integer(Math.ceil(heldMs / 100), heldMs - 1_000);
+  return { asset, raw, seller: asset.holder, listedAt, expiresAt: pickExpiry(rng), status: 'active', tx: null };
 }
 
-/** Never, or ten years after the anchor: the floor stays what it is for as long as anyone looks at the sample. */
-function drawExpiry(chance: Random): number | null {
-  return chance.happens(0.35) ? null : Date.UTC(2036, 0, 1) + chance.between(0, 360) * DAY_MS;
+/** Never, or about ten years after the anchor, so that the floor of the sample does not change. */
+function pickExpiry(rng: Random): number | null {
+  return rng.boolean(0.35) ? null : Date.UTC(2036, 0, 1) + rng.integer(0, 360) * DAY_MS;
 }
 
-/** An earlier listing of the same holder. Some that ran out still say `active`, as an unswept book does. */
-function drawEarlier(subject: SampleSubject, draft: Draft, chance: Random): SampleListing | null {
+/**
+ * An earlier listing by the same holder. Some that have expired still have the status `active`, as before the expiry task runs.
+ */
+function generateEarlier(context: CollectionContext, draft: Draft, rng: Random): SampleListing | null {
   const { asset } = draft;
   const roomMs = draft.listedAt - asset.heldSince;
   if (roomMs < 12 * DAY_MS) return null;
-  const listedAt = draft.listedAt - chance.between(8 * DAY_MS, Math.min(roomMs, 120 * DAY_MS) - DAY_MS);
-  const status = chance.pick(['active', 'active', 'expired', 'cancelled', 'cancelled'] as const);
-  const expiresAt = status === 'cancelled' ? drawExpiry(chance) : listedAt + chance.between(1, 7) * DAY_MS;
-  const raw = roundPrice(subject, (draft.raw * BigInt(chance.between(8_500, 12_500))) / 10_000n);
-  const onChain = status === 'cancelled' && subject.chain.family === 'evm' && chance.happens(0.6);
-  const tx = onChain ? toEvmHash('cancel', subject.spec.slug, asset.id, String(listedAt)) : null;
-  const source = chance.happens(0.6) ? subject.serviceName : chance.pick(subject.markets);
-  return toListing(subject, { ...draft, raw, listedAt, expiresAt, status, tx }, source, chance, 'kept');
+  const listedAt = draft.listedAt - rng.integer(8 * DAY_MS, Math.min(roomMs, 120 * DAY_MS) - DAY_MS);
+  const status = rng.pick(['active', 'active', 'expired', 'cancelled', 'cancelled'] as const);
+  const expiresAt = status === 'cancelled' ? pickExpiry(rng) : listedAt + rng.integer(1, 7) * DAY_MS;
+  const raw = roundPrice(context, (draft.raw * BigInt(rng.integer(8_500, 12_500))) / 10_000n);
+  const onChain = status === 'cancelled' && context.chain.family === 'evm' && rng.boolean(0.6);
+  const tx = onChain ? toEvmHash('cancel', context.spec.slug, asset.id, String(listedAt)) : null;
+  const source = rng.boolean(0.6) ? context.serviceName : rng.pick(context.markets);
+  return toListing(context, { ...draft, raw, listedAt, expiresAt, status, tx }, source, rng, 'kept');
 }
 
-/** What a buyer pays on top at each marketplace. */
+/** The fee that a buyer pays at each marketplace. */
 const MARKET_FEE_BPS: Readonly<Record<string, number>> = { opensea: 100, blur: 50, 'magic-eden': 200, tensor: 150 };
-const ORDINARY_FEE_BPS = 200;
+const DEFAULT_FEE_BPS = 200;
 
-/** A listing as its source gives it. `kept` ids are referred to by something else, so they are always there. */
-function toListing(subject: SampleSubject, draft: Draft, source: string, chance: Random, kept?: 'kept'): SampleListing {
-  const { spec, chain, address, serviceName } = subject;
+/** A listing as its source reports it. With `kept` it always has an id, because another record refers to it. */
+function toListing(
+  context: CollectionContext,
+  draft: Draft,
+  source: string,
+  rng: Random,
+  kept?: 'kept',
+): SampleListing {
+  const { spec, chain, address, serviceName } = context;
   const own = source === serviceName;
   const seed = [spec.slug, draft.asset.id, own ? 'own' : source, String(draft.listedAt)];
   const evm = chain.family === 'evm';
@@ -129,16 +139,16 @@ function toListing(subject: SampleSubject, draft: Draft, source: string, chance:
     const id = toOrderId(chain.id, address, draft.asset.id, draft.listedAt);
     return { ...draft, source, id, buyerTotal: null, orderHash: null };
   }
-  const feeBps = (MARKET_FEE_BPS[source] ?? ORDINARY_FEE_BPS) + spec.royaltyBps;
-  const given = evm ? toEvmHash('listing', ...seed).slice(2, 26) : toSolanaAddress('listing', ...seed);
-  const nameless = !kept && !own && chance.happens(0.06);
+  const feeBps = (MARKET_FEE_BPS[source] ?? DEFAULT_FEE_BPS) + spec.royaltyBps;
+  const sourceId = evm ? toEvmHash('listing', ...seed).slice(2, 26) : toSolanaAddress('listing', ...seed);
+  const nameless = !kept && !own && rng.boolean(0.06);
   return {
     ...draft,
-    // Mirrors stamp whole seconds; only the own book keeps milliseconds.
+    // Other marketplaces report full seconds; only orders of the service have milliseconds.
     listedAt: draft.listedAt - (draft.listedAt % 1000),
     source,
-    id: nameless ? null : own ? `${serviceName}_${given}` : given,
-    buyerTotal: own || chance.happens(0.25) ? null : draft.raw + shareOf(draft.raw, feeBps),
+    id: nameless ? null : own ? `${serviceName}_${sourceId}` : sourceId,
+    buyerTotal: own || rng.boolean(0.25) ? null : draft.raw + shareOf(draft.raw, feeBps),
     orderHash: evm ? toEvmHash('order', ...seed) : null,
   };
 }

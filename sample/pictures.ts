@@ -1,8 +1,8 @@
-// The pictures of the sample marketplace: SVG drawn from a seed, as data URIs, so that a new service shows something without
-// asking anyone. It must never write script, a link out of the picture, or anything that two loads could do differently.
+// The pictures of the sample marketplace: SVG drawn from a seed, as data URIs, so that they are shown without network access. A
+// picture contains no script and no link, and is the same in every load.
 
-import { createRandom } from './random.ts';
-import type { Look } from './drawing.ts';
+import { Random } from './random.ts';
+import type { ArtStyle } from './drawing.ts';
 import {
   arcade,
   automata,
@@ -18,7 +18,7 @@ import {
 } from './figures.ts';
 import { comets, harbour, kites, meadow, suns, tiles, weave } from './scenes.ts';
 
-const LOOKS = {
+const ART = {
   arcade,
   automata,
   comets,
@@ -37,27 +37,27 @@ const LOOKS = {
   suns,
   tiles,
   weave,
-} satisfies Record<string, Look>;
+} satisfies Record<string, ArtStyle>;
 
-export type LookName = keyof typeof LOOKS;
+export type ArtName = keyof typeof ART;
 
-/** A square picture in the look: `subject` seeds it, and some looks write the `label`. */
-export function drawPicture(look: LookName, subject: string, label: string): string {
-  return draw(look, subject, label, 100);
+/** A square picture in the given style. Some styles show the `label`. */
+export function drawPicture(art: ArtName, seed: string, label: string): string {
+  return draw(art, seed, label, 100);
 }
 
-/** A picture three times as wide as high. */
-export function drawBanner(look: LookName, subject: string): string {
-  return draw(look, subject, '', 300);
+/** A picture that is three times as wide as high. */
+export function drawBanner(art: ArtName, seed: string): string {
+  return draw(art, seed, '', 300);
 }
 
-function draw(look: LookName, subject: string, label: string, width: number): string {
-  const inside = LOOKS[look](createRandom('picture', look, subject), width, label);
+function draw(art: ArtName, seed: string, label: string, width: number): string {
+  const inside = ART[art](new Random('picture', art, seed), width, label);
   const open = `<svg xmlns='http://www.w3.org/2000/svg' width='${width * 4}' height='400' viewBox='0 0 ${width} 100'>`;
   return toDataUri(`${open}${inside}</svg>`);
 }
 
-/** Escapes what a URI may not hold; quotes are single ones, so that the whole fits between double quotes anywhere. */
+/** Escapes the characters that a URI cannot contain. Quotes in the SVG are single, so that the URI fits between double quotes. */
 function toDataUri(svg: string): string {
   const escaped = svg.replaceAll('\n', '').replace(/[%#<>" {}|\\^`]|[^ -~]/gu, encodeURIComponent);
   return `data:image/svg+xml,${escaped}`;

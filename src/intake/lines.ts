@@ -123,7 +123,9 @@ class LineSplitter {
 
 const PLAIN_LINE_ENDS: LineEnds = { find: (piece, from) => piece.indexOf(LF, from) };
 
-/** Line ends outside quoted cells; a cell may continue in the next piece. Only a quote at the start of a cell opens a quoted cell. */
+/**
+ * Line ends outside quoted cells; a cell may continue in the next piece. Only a quote at the start of a cell opens a quoted cell.
+ */
 class QuotedLineEnds implements LineEnds {
   #state: 'cell start' | 'bare' | 'quoted' | 'quote in quoted' = 'cell start';
 

@@ -95,7 +95,9 @@ class SocketImport {
     }
   }
 
-  /** Sends the source until it ends or the request is closed. Never rejects: an error of the source is kept, and ends the request. */
+  /**
+   * Sends the source until it ends or the request is closed. Never rejects: an error of the source is kept, and ends the request.
+   */
   async #send(source: AsyncIterable<Uint8Array>): Promise<void> {
     try {
       for await (const chunk of source) {

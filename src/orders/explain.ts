@@ -1,5 +1,5 @@
-// Explains the state of an order: what was signed, what happened, and what follows now, check by check. The state is derived again
-// from the evidence, and compared with the stored one.
+// Explains the state of an order: what was signed, what happened, and what follows now, check by check. The state is derived
+// again from the evidence, and compared with the stored one.
 
 import type { ChainEvent } from '../chain-log/chain-event.ts';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';

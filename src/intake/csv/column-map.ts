@@ -1,5 +1,5 @@
-// Column maps of CSV files: each field of a record comes from a column or is the same in every row, and a cell is converted to the
-// type of its field. Whether a value is valid is checked later, when the record is parsed.
+// Column maps of CSV files: each field of a record comes from a column or is the same in every row, and a cell is converted to
+// the type of its field. Whether a value is valid is checked later, when the record is parsed.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
 import type { Chains } from '../../core/chains.ts';

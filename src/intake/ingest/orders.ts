@@ -98,7 +98,10 @@ export async function ingestOrders(
 
 type OrderLine = { line: number; row: OrderRow };
 
-/** Until the commit no block is applied to the chains of signed orders, so that none is missed by both sides. In one order, against deadlocks. */
+/**
+ * Until the commit no block is applied to the chains of signed orders, so that none is missed by both sides. In one order,
+ * against deadlocks.
+ */
 async function lockChains(tx: Queryable, orders: readonly OrderLine[]): Promise<void> {
   const chains = new Set(orders.flatMap(({ row }) => (row.signed ? [row.chain] : [])));
   for (const chain of [...chains].sort()) await findChainCursor(tx, chain, 'for share');

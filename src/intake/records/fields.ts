@@ -128,7 +128,9 @@ export function readFields(fields: Fields, name: string): Fields | null {
     : rejectField(fields, name, `must be an object, not ${quoteValue(value)}`);
 }
 
-/** An object that is stored as it was received. Rejected: text that no database stores, and numbers that may have been rounded. */
+/**
+ * An object that is stored as it was received. Rejected: text that no database stores, and numbers that may have been rounded.
+ */
 export function readJson(fields: Fields, name: string): Record<string, unknown> | null {
   const nested = readFields(fields, name);
   if (nested === null) return null;

@@ -1,5 +1,5 @@
-// Parses records of products: the shop, and the product's slug in that shop. The other fields are checked by the rules of the store
-// interface.
+// Parses records of products: the shop, and the product's slug in that shop. The other fields are checked by the rules of the
+// store interface.
 
 import type { ErrorDetail } from '../../core/errors.ts';
 import { JsonNumber } from '../../core/json-text.ts';

@@ -1,5 +1,5 @@
-// The message that an offerer signs to cancel an order off-chain. The cancel binds this service only: until the order is cancelled
-// on its chain too, anyone who has the signed order can fill it.
+// The message that an offerer signs to cancel an order off-chain. The cancel binds this service only: until the order is
+// cancelled on its chain too, anyone who has the signed order can fill it.
 
 import type { Hex } from '../../core/evm.ts';
 import { keccak256, keccak256OfText } from '../../core/keccak.ts';

@@ -1,5 +1,5 @@
-// Seaport's deployments and conduits, and how a marketplace is recognised by its orders and fills. The addresses of deployments are
-// listed in the chain's row, not derived: a chain may have several deployments of one version, or none.
+// Seaport's deployments and conduits, and how a marketplace is recognised by its orders and fills. The addresses of deployments
+// are listed in the chain's row, not derived: a chain may have several deployments of one version, or none.
 
 import type { Address } from '../../core/address.ts';
 import type { Chain, SeaportDeployment } from '../../core/chains.ts';

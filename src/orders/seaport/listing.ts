@@ -1,5 +1,5 @@
-// The listing that a Seaport order makes: one token at one price in one currency, which anyone can fill. Any other order is rejected
-// with a code. Only the order itself is read: its signature, its offerer's balance and its status are checked elsewhere.
+// The listing that a Seaport order makes: one token at one price in one currency, which anyone can fill. Any other order is
+// rejected with a code. Only the order itself is read: its signature, its offerer's balance and its status are checked elsewhere.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import { toTokenId } from '../../core/address.ts';
@@ -147,7 +147,10 @@ function readQuantity({ itemType, startAmount, endAmount }: OfferItem): bigint {
   return startAmount;
 }
 
-/** Every payment is in the native currency, or every payment is in its wrapped token. Seaport requires an identifier of 0 for both. */
+/**
+ * Every payment is in the native currency, or every payment is in its wrapped token. Seaport requires an identifier of 0 for
+ * both.
+ */
 function requireOneCurrency(payments: readonly ConsiderationItem[], wrappedNative: Address | null): void {
   const isNative = ({ itemType, token }: OfferItem) => itemType === ITEM_TYPE.native && token === ZERO_ADDRESS;
   const isWrapped = ({ itemType, token }: OfferItem) => itemType === ITEM_TYPE.erc20 && token === wrappedNative;
