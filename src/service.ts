@@ -22,6 +22,7 @@ import { closeHttpServer, createHttpServer } from './server/server.ts';
 import { importRecords } from './intake/import.ts';
 import type { Log } from './core/log.ts';
 import { generateSampleMarket } from '../sample/market.ts';
+import { isDoneWithin } from './resilience/deadline.ts';
 import { SharedWindows } from './server/shared-windows.ts';
 import { KEY_USES_PERIOD_MS, KeyVerifier } from './shop/keys/key-verifier.ts';
 import type { Operations } from './shop/operations.ts';
@@ -91,20 +92,10 @@ export async function closeInOrder(closers: Closer[]): Promise<void> {
   const [closeDatabases, ...others] = closers.splice(0);
   const until = performance.now() + CLOSE_PATIENCE_MS;
   try {
-    for (const closeNext of others.toReversed()) await waitAtMost(closeNext(), Math.max(0, until - performance.now()));
+    for (const closeNext of others.toReversed())
+      await isDoneWithin(closeNext(), Math.max(0, until - performance.now()));
   } finally {
     await closeDatabases?.();
-  }
-}
-
-/** True when the work is done in time. */
-async function waitAtMost(work: Promise<unknown>, limitMs: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(() => resolve(false), limitMs);
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -255,7 +246,7 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
   let underWay: Promise<void> | null = null;
   try {
     const first = attempt();
-    if (await waitAtMost(first, INDEXER_PATIENCE_MS)) return () => Promise.resolve();
+    if (await isDoneWithin(first, INDEXER_PATIENCE_MS)) return () => Promise.resolve();
     underWay = first;
     log.warn('the indexer database does not answer, going on without it');
   } catch (error) {

@@ -38,6 +38,6 @@ const HTTP_DATE = /^[A-Z][a-z]{2,8},? /;
 export function parseRetryAfter(text: string | null, now: number): number | null {
   if (text === null) return null;
   if (SECONDS.test(text)) return Number(text) * 1_000;
-  const at = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? null : Math.max(0, at - now);
+  const ms = HTTP_DATE.test(text) ? Date.parse(text) - now : Number.NaN;
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
 }

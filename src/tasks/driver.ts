@@ -6,6 +6,8 @@ import type { Database } from '../database/port.ts';
 import type { TaskSchedule } from './queries/tasks.ts';
 import { listTaskSchedules } from './queries/tasks.ts';
 import type { Log } from '../core/log.ts';
+import type { Random } from '../core/random.ts';
+import { spreadMs } from '../resilience/backoff.ts';
 import { Pause } from './pause.ts';
 import { runTask, TASK_STATEMENT_TIMEOUT_MS } from './run.ts';
 import type { Task } from './task.ts';
@@ -13,14 +15,15 @@ import type { Task } from './task.ts';
 export type DriverOptions = {
   main: Database;
   log: Log;
-  /** At least 0 and less than 1: spreads runs and retries. */
-  random: () => number;
+  random: Random;
   leaseMs?: number;
   /** Bounds how late a nudge of another process is noticed, and the end of a run of another process. */
   pollMs?: number;
 };
 
 const POLL_MS = 5_000;
+/** Processes that lost the database together do not read the schedule together. */
+const RETRY_JITTER = 0.5;
 /** The least time between two readings of the schedule. */
 const GAP_MS = 50;
 
@@ -90,7 +93,7 @@ export class TaskDriver {
     } catch (error) {
       if (!this.#hasFailed) log.warn('the schedule of tasks cannot be read now', { error });
       this.#hasFailed = true;
-      return this.#pollMs * (0.5 + random());
+      return spreadMs(this.#pollMs, RETRY_JITTER, random);
     }
   }
 

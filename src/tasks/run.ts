@@ -7,6 +7,9 @@ import type { TaskChange, TaskOutcome } from './queries/tasks.ts';
 import { claimTask, updateTaskEnded } from './queries/tasks.ts';
 import { describeError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { Random } from '../core/random.ts';
+import { spreadMs } from '../resilience/backoff.ts';
+import { DeadlineSignal } from '../resilience/deadline.ts';
 import { LeaseKeeper } from './lease.ts';
 import type { Task, TaskProgress, TaskResult } from './task.ts';
 import { PermanentFailure } from './task.ts';
@@ -20,8 +23,7 @@ export type RunOptions = {
   force?: boolean;
   /** Ask the task for all its work. Default: as `force`. */
   isFull?: boolean;
-  /** At least 0 and less than 1: spreads the runs. */
-  random: () => number;
+  random: Random;
   leaseMs?: number;
   onProgress?: (progress: TaskProgress) => void;
 };
@@ -68,30 +70,26 @@ export async function runTask(task: Task, options: RunOptions): Promise<RunEnd> 
 }
 
 async function runUntilDeadline(task: Task, keeper: LeaseKeeper, options: RunOptions): Promise<RunEnd> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new Error('the deadline has passed')), task.deadlineMs);
-  const signal = AbortSignal.any([options.stop, late.signal, keeper.lost]);
+  using deadline = new DeadlineSignal(task.deadlineMs, options.stop, keeper.lost);
   const report = (progress: TaskProgress) => {
     keeper.note(progress);
     options.onProgress?.(progress);
   };
   const request = { isFull: options.isFull ?? options.force ?? false };
   try {
-    return { kind: 'done', result: await Promise.try(() => task.run(signal, report, request)) };
+    return { kind: 'done', result: await Promise.try(() => task.run(deadline.signal, report, request)) };
   } catch (error) {
     if (options.stop.aborted) return { kind: 'stopped' };
-    if (late.signal.aborted) {
+    if (deadline.hasPassed) {
       return { kind: 'failed', error: `not done within ${task.deadlineMs / 1_000} s`, isPermanent: false };
     }
     const text = describeError(error).slice(0, ERROR_LENGTH_MAX);
     return { kind: 'failed', error: text, isPermanent: error instanceof PermanentFailure };
-  } finally {
-    clearTimeout(timer);
   }
 }
 
-function toOutcome(end: RunEnd, task: Task, random: () => number): TaskOutcome {
-  const spread = (ms: number) => ms * (1 + (task.jitter ?? JITTER) * (2 * random() - 1));
+function toOutcome(end: RunEnd, task: Task, random: Random): TaskOutcome {
+  const spread = (ms: number) => spreadMs(ms, task.jitter ?? JITTER, random);
   const retryMs = Math.min(task.periodMs, RETRY_MS);
   if (end.kind === 'done') {
     return { kind: 'done', result: end.result, nextInMs: spread(end.result.soon ? retryMs : task.periodMs) };

@@ -7,7 +7,7 @@ export type Task = {
   /** Lower case with hyphens: `opensea-listings`. The part before the first hyphen is the task's source. */
   name: string;
   periodMs: number;
-  /** Periods are longer or shorter by up to this share of themselves. Default 0.1. */
+  /** Periods are lengthened by up to this share. Default 0.1. */
   jitter?: number;
   /** How long one run may take. Then its signal aborts. */
   deadlineMs: number;

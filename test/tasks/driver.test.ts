@@ -36,7 +36,7 @@ forEachEngine('the driver of tasks', (engine) => {
     drivers = [];
   });
 
-  const random = () => 0.5;
+  const random = () => 0;
   const log = createLog('info', (line) => logged.push(line));
   const warnings = () => logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn');
   const start = (task: Partial<Task> & Pick<Task, 'run'>, main: Database = db) => {

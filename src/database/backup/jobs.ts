@@ -2,8 +2,8 @@
 // One at a time. It must never go on with one that nobody waits for.
 
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { OperatorError, describeError } from '../../core/errors.ts';
+import { isDoneWithin } from '../../resilience/deadline.ts';
 import type { BackupProgress, BackupResult } from './write.ts';
 import { writeBackup } from './write.ts';
 import type { Database } from '../port.ts';
@@ -47,7 +47,7 @@ export function createBackupJobs(
     const job = latest;
     if (!job) throw new OperatorError('the backup is gone: the server was started again meanwhile');
     job.readAt = performance.now();
-    await Promise.race([job.ended, delay(READ_WAIT_MS, undefined, { ref: false })]);
+    await isDoneWithin(job.ended, READ_WAIT_MS);
     return job.state;
   };
 

@@ -5,6 +5,7 @@ import { writeSync } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';
 import type pg from 'pg';
 import { OperatorError, describeError } from '../../core/errors.ts';
+import { isDoneWithin } from '../../resilience/deadline.ts';
 import { ensureCluster, prepareParent } from './directory.ts';
 import { EngineStopped, isDiskFull, startEngine } from './engine.ts';
 import { takeLock } from './lock.ts';
@@ -61,17 +62,14 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
 }
 
 async function closeAll(pool: pg.Pool, engine: PGlite, onWarning: (line: string) => void): Promise<void> {
-  const { promise: waited, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, CLOSE_WAIT_MS);
   try {
     // Whoever owns the pool may have ended it already; ending it twice is an error to `pg`.
-    if (!pool.ending) await Promise.race([pool.end(), waited]);
+    if (!pool.ending) await isDoneWithin(pool.end(), CLOSE_WAIT_MS);
     await engine.exec('checkpoint');
   } catch (error) {
     // Without a checkpoint the next start reads the log instead: nothing is lost.
     if (!(error instanceof EngineStopped)) onWarning(`the last checkpoint failed: ${describeError(error)}`);
   } finally {
-    clearTimeout(timer);
     await engine.close();
   }
 }

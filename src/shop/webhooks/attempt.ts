@@ -1,7 +1,9 @@
 // One attempt to send a delivery: what came of it, and what follows for the delivery.
 
 import type { DeliveryState } from './delivery.ts';
-import { parseRetryAfter, retryDelayMs } from './retry-schedule.ts';
+import type { Random } from '../../core/random.ts';
+import { parseRetryAfter } from '../../resilience/backoff.ts';
+import { retryDelayMs } from './retry-schedule.ts';
 
 /** `status` is null without a response; `error` then says why, in words for the shop. `retryAfter` is the response's header. */
 export type AttemptResult = {
@@ -19,10 +21,10 @@ export type AttemptVerdict = {
   error: string | null;
 };
 
-/** Judges the attempt on a delivery that had `attempts` attempts before. `random` is at least 0 and less than 1. */
+/** Judges the attempt on a delivery that had `attempts` attempts before. */
 export function judgeAttempt(
   result: AttemptResult,
-  { attempts, now, random }: { attempts: number; now: number; random: number },
+  { attempts, now, random }: { attempts: number; now: number; random: Random },
 ): AttemptVerdict {
   if (isSuccess(result)) return { state: 'delivered', dueAt: null, error: null };
   const retryAfterMs = parseRetryAfter(result.retryAfter, now);

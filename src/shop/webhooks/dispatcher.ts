@@ -8,6 +8,7 @@ import { claimDeliveries, deleteOldEvents, insertDeliveries, updateReleased } fr
 import { toWebhookBody } from '../events.ts';
 import { signWebhook } from './signature.ts';
 import type { Log } from '../../core/log.ts';
+import type { Random } from '../../core/random.ts';
 import { AttemptRecorder, WEBHOOK_STATEMENT_TIMEOUT_MS } from './recorder.ts';
 import type { WebhookRequest, WebhookSender } from './sender.ts';
 
@@ -17,7 +18,7 @@ export type DispatcherOptions = {
   log: Log;
   sender: WebhookSender;
   /** At least 0 and less than 1: spreads retries. */
-  random: () => number;
+  random: Random;
   limits?: DispatchLimits;
   /** Called when an attempt is recorded and another delivery can be sent. */
   onFree?: () => void;

@@ -11,13 +11,14 @@ import { judgeAttempt } from './attempt.ts';
 import type { HealthSign } from './health.ts';
 import { combineSigns, judgeHealth, toHealthSign } from './health.ts';
 import type { Log } from '../../core/log.ts';
+import type { Random } from '../../core/random.ts';
 
 export type RecorderOptions = {
   main: Database;
   clock: Clock;
   log: Log;
   /** At least 0 and less than 1. */
-  random: () => number;
+  random: Random;
 };
 
 type Entry = { attempt: Attempt; webhookId: string; wasFailing: boolean; sign: HealthSign };
@@ -40,7 +41,7 @@ export class AttemptRecorder {
   record(delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
     const now = this.#options.clock();
     const { id, claims, attempts, webhookId, isFailing } = delivery;
-    const verdict = judgeAttempt(result, { attempts, now, random: this.#options.random() });
+    const verdict = judgeAttempt(result, { attempts, now, random: this.#options.random });
     const attempt = { id, claims, at: now, status: result.status, durationMs: result.durationMs, ...verdict };
     const entry = { attempt, webhookId, wasFailing: isFailing, sign: toHealthSign(result) };
     const { promise, resolve, reject } = Promise.withResolvers<void>();

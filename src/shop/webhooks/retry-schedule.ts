@@ -1,5 +1,8 @@
 // When a failed delivery is attempted again, and after how many attempts it is dead.
 
+import type { Random } from '../../core/random.ts';
+import { spreadMs } from '../../resilience/backoff.ts';
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -24,20 +27,10 @@ const RETRY_JITTER = 0.1;
 const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 
 /**
- * Milliseconds until the next attempt after `failures` failures (1 or more); null when there is none. `random` is at least 0 and
- * less than 1. `retryAfterMs` is the shortest delay that the receiver asked for.
+ * Milliseconds until the next attempt after `failures` failures (1 or more); null when there is none. `retryAfterMs` is the shortest delay that the receiver asked for.
  */
-export function retryDelayMs(failures: number, random: number, retryAfterMs: number | null): number | null {
+export function retryDelayMs(failures: number, random: Random, retryAfterMs: number | null): number | null {
   const delayMs = RETRY_DELAYS_MS[failures - 1];
   if (delayMs === undefined) return null;
-  return Math.max(Math.round(delayMs * (1 + RETRY_JITTER * random)), Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
-}
-
-/** The delay in a `Retry-After` header (RFC 9110: seconds or a date), in milliseconds; null when it is neither, or in the past. */
-export function parseRetryAfter(text: string | null, now: number): number | null {
-  if (text === null) return null;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND_MS;
-  // An HTTP date begins with the name of a day. Date.parse alone accepts many other forms.
-  const at = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
-  return at > now ? at - now : null;
+  return Math.max(Math.round(spreadMs(delayMs, RETRY_JITTER, random)), Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
 }

@@ -5,6 +5,7 @@ import dns from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { DeadlineSignal } from '../../resilience/deadline.ts';
 import { isPublicAddress, parseTarget } from './target.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Resolve } from './resolve.ts';
@@ -51,19 +52,15 @@ export class WebhookSender {
     };
     const target = parseTarget(url, this.#allowPrivate);
     if ('error' in target) return finish({ error: `the URL ${target.error}` });
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), this.#timeoutMs);
+    using deadline = new DeadlineSignal(this.#timeoutMs, signal);
     const agent = target.url.protocol === 'https:' ? this.#agents['https:'] : this.#agents['http:'];
-    const ended = AbortSignal.any([signal, timeout.signal]);
     try {
-      return finish(await post(target.url, { headers, body, lookup: this.#lookup, agent, signal: ended }));
+      return finish(await post(target.url, { headers, body, lookup: this.#lookup, agent, signal: deadline.signal }));
     } catch (error) {
-      const isLate = timeout.signal.aborted && !signal.aborted;
+      const isLate = deadline.hasPassed && !signal.aborted;
       return finish({
         error: isLate ? `no complete response within ${this.#timeoutMs / 1_000} s` : describeFailure(error),
       });
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -3,6 +3,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
 import type { Log } from '../../core/log.ts';
+import type { Random } from '../../core/random.ts';
 import { Pause } from '../../tasks/pause.ts';
 import { DeliveryDispatcher } from './dispatcher.ts';
 import { WebhookSender } from './sender.ts';
@@ -12,7 +13,7 @@ export type WebhookWorkerOptions = {
   clock: Clock;
   log: Log;
   /** At least 0 and less than 1. */
-  random: () => number;
+  random: Random;
   /** Whether http, and addresses that are not public, are allowed. */
   allowPrivate: boolean;
   periodMs?: number;

@@ -16,7 +16,7 @@ const resultOf = (more: Partial<AttemptResult>): AttemptResult => ({
   ...more,
 });
 const judge = (result: Partial<AttemptResult>, attempts = 0, random = 0) =>
-  judgeAttempt(resultOf(result), { attempts, now: NOW, random });
+  judgeAttempt(resultOf(result), { attempts, now: NOW, random: () => random });
 
 describe('an attempt', () => {
   test('with a 2xx status delivers, and no other status does', () => {
