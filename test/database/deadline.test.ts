@@ -18,11 +18,7 @@ forEachEngine('a deadline', (engine) => {
   });
   const symbols = async () =>
     (await db.query<{ symbol: string }>('select symbol from main.rate order by 1')).map(({ symbol }) => symbol);
-  const outOfReach = async (work: Promise<unknown>) => {
-    const startedAt = performance.now();
-    await assert.rejects(work, isOutOfReach);
-    return performance.now() - startedAt;
-  };
+  const outOfReach = (work: Promise<unknown>) => assert.rejects(work, isOutOfReach);
   /** Resolves when the time is over, whatever the machine is busy with. */
   const passing = async (deadline: number) => until(() => performance.now() > deadline, 10_000, 'time stands still');
 
@@ -85,9 +81,8 @@ forEachEngine('a deadline', (engine) => {
       };
       for (let held = 0; held < 10; held += 1) holders.push(db.transaction(hold));
       const work = db.within(TIMEOUT_MS).transaction((tx) => tx.query(RATE, ['never']));
-      setTimeout(finish, 20 * TIMEOUT_MS).unref();
-      const ms = await outOfReach(work);
-      assert.ok(ms < 10 * TIMEOUT_MS, `it took ${ms} ms`);
+      // Were the work to wait for a connection it would not end before the holders, which end after it.
+      await outOfReach(work);
       finish();
       await Promise.all(holders);
       assert.ok(!(await symbols()).includes('never'));
@@ -97,13 +92,14 @@ forEachEngine('a deadline', (engine) => {
   if (engine.name === 'embedded') return;
 
   test('a statement that goes on on the server is given up, and its transaction ends there too', async () => {
-    const ms = await outOfReach(
+    const startedAt = performance.now();
+    await outOfReach(
       db.within(TIMEOUT_MS).transaction(async (tx) => {
         await tx.query(RATE, ['sleeping']);
-        await tx.query('select pg_sleep(2)');
+        await tx.query('select pg_sleep(5)');
       }),
     );
-    assert.ok(ms < 1_500, `it took ${ms} ms`);
+    assert.ok(performance.now() - startedAt < 5_000, 'it was waited for');
     // While it lives it holds the key: this one waits for its end, and finds nothing.
     await db.query(RATE, ['sleeping']);
     assert.ok((await symbols()).includes('sleeping'));

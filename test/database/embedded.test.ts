@@ -33,7 +33,7 @@ import {
 } from '../support/engines/embedded.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 
 describe('the embedded database', { timeout: 300_000 }, () => {
   const root = temporaryDirectory();

@@ -9,7 +9,8 @@ import { startTestService } from '../support/service/service.ts';
 
 const ROWS = 12_000;
 /** On a slow machine with others at work on it. An answer needs the connection several times. */
-const ANSWER_MAX_MS = 4_000;
+/** Ends a test that hangs; no expectation of speed. */
+const ANSWER_MAX_MS = 30_000;
 
 test('reads keep answering 200, whole, while many rows are imported into the embedded database', async (t) => {
   const dir = temporaryDirectory();

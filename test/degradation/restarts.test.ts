@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import type { TwoDatabaseService } from './two-databases.ts';
-import { SOURCE_TIMEOUT_MS, startOnTwoDatabases, withTwoServers } from './two-databases.ts';
+import { HANG_MS, startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 import { RECOVERY_MAX_MS, assertComplete, base, ethereum, solana, token, untilComplete } from './small-market.ts';
 import { newCollection, range } from '../support/service/market.ts';
 import { countConnections, countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 /** Connections that a service may have to one database. */
 const CONNECTIONS_MAX = 10;
 const CALLERS = 4;
-const DEADLINE_MS = 1_500;
+const DEADLINE_MS = 5_000;
 /** A statement that was given up ends on the server after its next look at the connection. */
 const CONNECTION_CHECK_MAX_MS = 3_000;
 
@@ -71,7 +71,7 @@ withTwoServers('databases come and go under load', (servers) => {
       [],
     );
     t.diagnostic(`${result.statuses.get(200)} answers, the slowest after ${Math.round(result.slowestMs)} ms`);
-    assert.ok(result.slowestMs < 10 * SOURCE_TIMEOUT_MS, `an answer took ${result.slowestMs} ms`);
+    assert.ok(result.slowestMs < HANG_MS, `an answer took ${result.slowestMs} ms`);
     await assertNoLeak(t, servers.indexer.url);
     await assertNoLeak(t, servers.primary.url);
   });

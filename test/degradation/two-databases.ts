@@ -37,8 +37,10 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
   });
 }
 
-/** Small, so that the tests are fast, and long enough for a slow machine to answer within it. */
-export const SOURCE_TIMEOUT_MS = 300;
+/** Short, because tests wait for it, and long enough for a busy machine to read within it. */
+export const SOURCE_TIMEOUT_MS = 1_000;
+/** Ends a test that hangs; no expectation of speed. */
+export const HANG_MS = 30_000;
 /** Longer than any answer is kept. */
 const FORGET_MS = 2_000;
 

@@ -25,7 +25,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { emptyTables, toChunks, toContext, token, toNdjson } from '../support/service/intake.ts';
 
-const WAIT_MS = 10_000;
+const WAIT_MS = 60_000;
 const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i), name: `#${i}` }));
 
 forEachEngine('the socket', (engine) => {

@@ -19,7 +19,7 @@ import { RECORDED_SOURCES } from '../support/recordings/subjects.ts';
 import { RECORDED, needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { startVendorServers } from '../support/replay/all-vendors.ts';
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 /** Past every rest and pause of what has no pace of its own here. */
 const PAUSE_MS = 60_000;
 const PACE = { timeoutMs: 800, retryMs: 1, restMs: 0, restMaxMs: 0 };

@@ -18,7 +18,7 @@ import { sendToRedis, withRedis } from '../support/engines/redis-server.ts';
 const PASSWORD = 'a-password-that-must-not-be-seen';
 const WINDOW_MS = 400;
 const LONG_MS = 600_000;
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 60_000;
 /** Longer than any machine is too busy for. */
 const PATIENT = { connectTimeoutMs: LIMIT_MS, timeoutMs: LIMIT_MS };
 

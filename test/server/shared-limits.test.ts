@@ -20,7 +20,7 @@ const SINGLE_MAX = 300;
 const KEY_MAX = 8;
 const FAILURES_MAX = 60;
 const MINUTE_MS = 60_000;
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 60_000;
 const LISTS = '/v1/collections?limit=1';
 const SINGLE = '/v1';
 const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];

@@ -13,7 +13,7 @@ import type { Task, TaskResult } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
 
-const LIMIT_MS = 15_000;
+const LIMIT_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const POLL_MS = 50;
 const DONE: TaskResult = { read: 3, changed: 2, refused: 1 };

@@ -21,7 +21,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 const PRICES = { ETH: '2723.905', SOL: '84.95', POL: '0.2174', APE: '0.61' };
 const SECRET = 'a-key-that-must-not-be-seen';
 

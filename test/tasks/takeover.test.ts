@@ -15,7 +15,7 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
 
 const KILLED_PROCESS = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 const LEASE_MS = 1_000;
 
 forEachEngine('processes that share the tasks', (engine) => {

@@ -17,7 +17,7 @@ import { REPLAY_FAULTS } from '../support/replay/replay.ts';
 import { SERVERS, startVendorServers } from '../support/replay/all-vendors.ts';
 import { watchLiveMemory } from '../support/measure/live-memory.ts';
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 const PACE = { timeoutMs: 800, retryMs: 1, restMs: 0, restMaxMs: 0 };
 /** Past every rest and pause of what has no pace of its own here. */
 const PAUSE_MS = 60_000;

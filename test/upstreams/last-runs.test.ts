@@ -18,7 +18,7 @@ import { startReplayServer } from '../support/replay/replay.ts';
 
 const ID = `apechain_${APES.contract}`;
 const TASK = 'opensea-tokens';
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 60_000;
 
 forEachEngine('turns', (engine) => {
   let db: Database;

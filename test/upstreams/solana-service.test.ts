@@ -19,7 +19,7 @@ import { startReplayServer } from '../support/replay/replay.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 /** The wallet that holds two assets of the fixture: one is listed, the other is not. */
 const ESCROW = 'GbEaKK8vSvSRU9m6ZMSaQjuSgbHjcfNKXTpJPk6Hb8Cp';
 const SELLER = addressOf('se', 9);

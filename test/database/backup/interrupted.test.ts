@@ -29,7 +29,7 @@ import { until } from '../../support/until.ts';
 
 /** Enough that a restore can be caught in the middle. */
 const SALES = 6_000;
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 
 forEachEngine('interrupted backups', (engine) => {
   const dir = temporaryDirectory();

@@ -26,7 +26,7 @@ const SCOPES = [
   'webhooks:read',
   'webhooks:write',
 ];
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 /** Changes before the backup begins. */
 const CHANGES_FIRST = 5;
 const PATHS = [

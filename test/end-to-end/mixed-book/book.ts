@@ -23,7 +23,7 @@ import { startMixedWorld } from './chain.ts';
 import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 /** For answers that were kept, and for what a block brings about. */
 const SETTLE_MS = 5_000;
 const SLUG = 'paper-moths';

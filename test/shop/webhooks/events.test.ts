@@ -10,7 +10,7 @@ import { forEachStore } from '../../support/service/shop.ts';
 import type { Receiver } from './fixtures.ts';
 import { answerWith, isSignedWith, startReceiver } from './fixtures.ts';
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 forEachStore('events of a shop', suite, { WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '1000000' });
 

@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
 import { NOW, answerWith, makeShop, makeDispatcher, quiet, record, startReceiver, subscribe } from './fixtures.ts';
 
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 60_000;
 const LIMITS: DispatchLimits = { sendsMax: 8, failingSendsMax: 4, perWebhookMax: 2, closeWaitMs: 100 };
 
 forEachEngine('webhook isolation', (engine) => {

@@ -53,7 +53,7 @@ test('a receiver that never answers, or never ends its answer, is given up in ti
   receiver.answer = () => undefined;
   const { durationMs, ...silent } = await post();
   assert.deepEqual(silent, late);
-  assert.ok(durationMs >= TIMEOUT_MS - 10 && durationMs < TIMEOUT_MS * 5, `${durationMs} ms`);
+  assert.ok(durationMs >= TIMEOUT_MS - 10 && durationMs < 30_000, `${durationMs} ms`);
 
   receiver.answer = (_request, response) => {
     response.writeHead(200);

@@ -81,7 +81,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   };
 }
 
-const START_LIMIT_MS = 20_000;
+const START_LIMIT_MS = 60_000;
 
 export async function startOwnPostgres({ durable = false }: PostgresOptions = {}): Promise<PostgresServer> {
   const programs = findPostgresPrograms();

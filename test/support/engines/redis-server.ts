@@ -24,7 +24,7 @@ export type RedisServer = {
   discard(): Promise<void>;
 };
 
-const START_LIMIT_MS = 10_000;
+const START_LIMIT_MS = 60_000;
 
 /** Declares `suite` around one server, where there can be one. The server may be used from the first hook on. */
 export function withRedis(name: string, suite: (redis: RedisServer) => void): void {

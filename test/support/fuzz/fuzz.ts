@@ -229,7 +229,7 @@ function nextCursorOf(answer: FuzzResponse): string | null {
   return pagination?.nextCursor ?? null;
 }
 
-const ANSWER_LIMIT_MS = 20_000;
+const ANSWER_LIMIT_MS = 60_000;
 
 function get(url: string, target: string, agent: http.Agent): Promise<FuzzResponse> {
   const { hostname, port } = new URL(url);

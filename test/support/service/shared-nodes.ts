@@ -68,7 +68,7 @@ export async function openNodes(settings: Record<string, string> = {}): Promise<
   };
 }
 
-const BACK_LIMIT_MS = 20_000;
+const BACK_LIMIT_MS = 60_000;
 const TRIES_MAX = 5;
 
 export async function untilShared(nodes: readonly TestNode[]): Promise<void> {

@@ -236,7 +236,7 @@ test('a feed that falls silent is given up soon; one that is long, or slowly lan
     replay.fail(fault);
     const begun = performance.now();
     assert.equal((await read(feed)).failure, 'timeout', fault);
-    assert.ok(performance.now() - begun < 10_000, fault);
+    assert.ok(performance.now() - begun < 60_000, fault);
   }
   replay.heal();
   let landed = 0;

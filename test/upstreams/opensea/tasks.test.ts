@@ -19,7 +19,7 @@ import type { ServedCollection } from '../../support/replay/opensea.ts';
 import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';
 
 const ID = `apechain_${APES.contract}`;
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 const PACE = { timeoutMs: 400, retryMs: 1, restMs: 0 };
 /** Listings of the made market were listed before this. */
 const NOW = Date.UTC(2026, 8, 1);

@@ -19,7 +19,7 @@ import type { PriceTable } from '../../support/replay/prices.ts';
 
 const PRICES: PriceTable = { ETH: '2723.905', SOL: '84.95', POL: '0.2174', APE: '0.61' };
 const MINUTE_MS = 60_000;
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 forEachEngine('prices', (engine) => {
   let db: Database;
