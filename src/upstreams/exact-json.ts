@@ -1,18 +1,18 @@
-// Answers of upstreams as JSON, distrusted: bounded in depth, strictly UTF-8, every number by its literal text, because a
-// double would round what it cannot hold. It never judges what a field means.
+// Strict parsing of upstream responses: bounded depth, valid UTF-8, and every number by its literal text, because a double rounds
+// what it cannot hold. It does not interpret fields.
 
 import { parseJsonText } from '../core/json-text.ts';
 
 const DEPTH_MAX = 32;
 
-/** Throws for what is not UTF-8, not JSON, or nested deeper than any answer is. */
+/** Throws for what is not UTF-8, not JSON, or nested deeper than DEPTH_MAX. */
 export function parseExactJson(body: Uint8Array): unknown {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
   if (measureDepth(text) > DEPTH_MAX) throw new SyntaxError('nested too deep');
   return parseJsonText(text);
 }
 
-/** Before it is parsed, because the parser itself would run out of stack. */
+/** Measured before parsing, because the parser would run out of stack. */
 function measureDepth(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -4,8 +4,8 @@
 
 import type { LastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
-import type { UpstreamReason } from './upstream.ts';
-import { UpstreamFailure } from './upstream.ts';
+import type { UpstreamReason } from './upstream-client.ts';
+import { UpstreamFailure } from './upstream-client.ts';
 import type { Report } from '../tasks/task.ts';
 import { PermanentFailure } from '../tasks/task.ts';
 
@@ -33,7 +33,7 @@ export type TurnEnd = { problems: string[]; soon: boolean };
 export const RECENT_VIEW_MS = 15 * 60_000;
 
 const HOPELESS: ReadonlySet<UpstreamReason> = new Set([
-  'resting',
+  'breaker-open',
   'over-budget',
   'rate-limited',
   'unauthorized',
@@ -47,7 +47,7 @@ export function isHopeless(reason: UpstreamReason): boolean {
 }
 
 /** Those of them that the upstream itself ends, at any moment. */
-const AWAY: ReadonlySet<UpstreamReason> = new Set(['resting', 'rate-limited', 'unreachable', 'timeout']);
+const AWAY: ReadonlySet<UpstreamReason> = new Set(['breaker-open', 'rate-limited', 'unreachable', 'timeout']);
 /** What was answered says something of the collection that was asked for, and nothing of the upstream. */
 const OF_ITSELF: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected', 'malformed', 'too-large']);
 /** Those of them that an outage hardly says. */

@@ -5,18 +5,18 @@ import { listLastRuns, upsertLastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
 import { listViewedCollections } from '../market/queries/recent-views.ts';
-import type { Upstream, UpstreamOptions } from './upstream.ts';
-import { createUpstream } from './upstream.ts';
+import type { UpstreamOptions } from './upstream-client.ts';
+import { UpstreamClient } from './upstream-client.ts';
 import { eachFollowed, RECENT_VIEW_MS } from './followed-collections.ts';
 import type { Ingester } from './ingester.ts';
 import { createIngester } from './ingester.ts';
-import { createSharedBudget } from './shared-budget.ts';
+import { SharedBudget } from './shared-budget.ts';
 import type { RunRequest, Task } from '../tasks/task.ts';
 import type { UpstreamContext } from './context.ts';
 
 /** One collection's turn in a run. What cannot be done of it, and is no failure of the upstream, is told in `problems`. */
 export type Step = RunRequest & {
-  upstream: Upstream;
+  upstream: UpstreamClient;
   follow: Follow;
   ingester: Ingester;
   problems: string[];
@@ -27,7 +27,7 @@ export type FollowedTaskOptions = {
   name: string;
   periodMs: number;
   deadlineMs: number;
-  upstream: Upstream;
+  upstream: UpstreamClient;
   /** Whether a followed collection is one of this task's. */
   isWanted: (follow: Follow) => boolean;
   work: (context: UpstreamContext, step: Step) => Promise<void>;
@@ -66,9 +66,9 @@ export function createFollowedTask(context: UpstreamContext, options: FollowedTa
 export function createTaskUpstream(
   { main, log, clock, random }: UpstreamContext,
   { hourlyBudget, ...options }: TaskUpstreamOptions,
-): Upstream {
-  const budget = createSharedBudget(main, { upstream: options.name, perHour: hourlyBudget, clock });
-  return createUpstream({ ...options, budget, log, clock, random });
+): UpstreamClient {
+  const budget = new SharedBudget(main, { upstream: options.name, perHour: hourlyBudget, clock });
+  return new UpstreamClient({ ...options, budget, log, clock, random });
 }
 
 type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };

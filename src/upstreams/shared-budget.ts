@@ -1,32 +1,49 @@
-// An upstream's hourly budget as all processes share it, by the rule of upstreams/budget.ts. It is the key's, not the process's:
-// what one takes the others do not have, and a restart fills nothing.
+// The hourly budget of an upstream, shared by all processes through the primary database, by the rule of upstreams/budget.ts. It
+// belongs to the key: what one process takes is not there for the others, and a restart does not refill it.
 
 import type { Clock } from '../core/clock.ts';
 import type { Queryable } from '../database/port.ts';
 import { claimRequest, updateRequestGivenBack } from './queries/request-budgets.ts';
-import type { Bucket, Budget } from './budget.ts';
+import type { Bucket, Budget, BudgetClaim, BudgetRule } from './budget.ts';
 import { refill, toBudgetRule, toLeft, toNeeded } from './budget.ts';
 
-/** Rejects with the database's error where that cannot be asked: then nothing was taken, or nobody knows it. */
-export function createSharedBudget(
-  main: Queryable,
-  { upstream, perHour, clock }: { upstream: string; perHour: number; clock: Clock },
-): Budget {
-  const rule = toBudgetRule(perHour);
-  // What is shown, not what is taken from: the others take too. Full until the first answer says otherwise.
-  let known: Bucket = { tokens: rule.burst, at: clock() };
-  return {
-    perHour,
-    take: async (wish) => {
-      const claim = { upstream, ...rule, needed: toNeeded(rule, wish), patienceMs: wish.patienceMs };
-      const { tokens, waitMs } = await claimRequest(main, claim);
-      known = { tokens, at: clock() };
-      return waitMs;
-    },
-    giveBack: async () => {
-      await updateRequestGivenBack(main, { upstream, burst: rule.burst });
-      known.tokens = Math.min(rule.burst, known.tokens + 1);
-    },
-    left: () => toLeft(refill(known, rule, clock())),
-  };
+/** Methods reject with the database's error when it does not answer; then no request may be sent. */
+export class SharedBudget implements Budget {
+  readonly perHour: number;
+  readonly #main: Queryable;
+  readonly #upstream: string;
+  readonly #rule: BudgetRule;
+  readonly #clock: Clock;
+  /** The bucket as this process last saw it, for `left` alone: other processes take from it too. */
+  #lastSeen: Bucket;
+
+  constructor(main: Queryable, { upstream, perHour, clock }: { upstream: string; perHour: number; clock: Clock }) {
+    this.perHour = perHour;
+    this.#main = main;
+    this.#upstream = upstream;
+    this.#rule = toBudgetRule(perHour);
+    this.#clock = clock;
+    this.#lastSeen = { tokens: this.#rule.burst, at: clock() };
+  }
+
+  async take(claim: BudgetClaim): Promise<number> {
+    const { tokens, waitMs } = await claimRequest(this.#main, {
+      upstream: this.#upstream,
+      ...this.#rule,
+      needed: toNeeded(this.#rule, claim),
+      patienceMs: claim.patienceMs,
+    });
+    this.#lastSeen = { tokens, at: this.#clock() };
+    return waitMs;
+  }
+
+  async giveBack(): Promise<void> {
+    const { burst } = this.#rule;
+    await updateRequestGivenBack(this.#main, { upstream: this.#upstream, burst });
+    this.#lastSeen.tokens = Math.min(burst, this.#lastSeen.tokens + 1);
+  }
+
+  left(): number {
+    return toLeft(refill(this.#lastSeen, this.#rule, this.#clock()));
+  }
 }

@@ -6,7 +6,7 @@ import { readSettings } from '../core/setting.ts';
 import type { Task } from '../tasks/task.ts';
 import type { UpstreamContext } from './context.ts';
 import type { RecordedFormat } from './recorded-format.ts';
-import type { UpstreamPace } from './upstream.ts';
+import type { UpstreamPace } from './upstream-client.ts';
 
 /** `S`: the values of its settings. `E`: those values once they suffice to read the vendor, such as with a key that is not null. */
 export type VendorDefinition<S extends object, E extends object = S> = {

@@ -5,8 +5,8 @@ import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
 import { listViewedTokens, updateViewedTokensRefreshed } from '../market/queries/recent-views.ts';
 import type { AssetId } from '../core/address.ts';
-import type { Upstream } from './upstream.ts';
-import { UpstreamFailure } from './upstream.ts';
+import type { UpstreamClient } from './upstream-client.ts';
+import { UpstreamFailure } from './upstream-client.ts';
 import { isHopeless, RECENT_VIEW_MS } from './followed-collections.ts';
 import type { Step } from './followed-task.ts';
 import { createIngester } from './ingester.ts';
@@ -15,7 +15,7 @@ import type { UpstreamContext } from './context.ts';
 
 export type ViewedTokensOptions = {
   name: string;
-  upstream: Upstream;
+  upstream: UpstreamClient;
   /** How long after a look at a token it is looked at again, while readers go on asking for it. */
   againMs: number;
   /** Tokens that one run looks at, and how often it may: what it takes of the upstream's budget. */

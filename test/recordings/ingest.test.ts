@@ -22,7 +22,7 @@ import { startVendorServers } from '../support/replay/all-vendors.ts';
 const LIMIT_MS = 60_000;
 /** Past every rest and pause of what has no pace of its own here. */
 const PAUSE_MS = 60_000;
-const PACE = { timeoutMs: 800, retryMs: 1, restMs: 0, restMaxMs: 0 };
+const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0 };
 const ROWS = 30;
 const LISTINGS = 'magiceden-solana/v2_tokens_token_mint_listings.json';
 const ACTIVITIES = 'magiceden-solana/v2_wallets_owner_activities.json';

@@ -18,7 +18,7 @@ import { SERVERS, startVendorServers } from '../support/replay/all-vendors.ts';
 import { watchLiveMemory } from '../support/measure/live-memory.ts';
 
 const LIMIT_MS = 60_000;
-const PACE = { timeoutMs: 800, retryMs: 1, restMs: 0, restMaxMs: 0 };
+const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0 };
 /** Past every rest and pause of what has no pace of its own here. */
 const PAUSE_MS = 60_000;
 const ROWS = 210;

@@ -7,11 +7,11 @@ import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createBudget } from '../../src/upstreams/budget.ts';
-import type { CallOptions, Upstream } from '../../src/upstreams/upstream.ts';
-import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
+import { ProcessBudget } from '../../src/upstreams/budget.ts';
+import type { CallOptions, UpstreamClient } from '../../src/upstreams/upstream-client.ts';
+import { UpstreamFailure } from '../../src/upstreams/upstream-client.ts';
 import { createTaskUpstream } from '../../src/upstreams/followed-task.ts';
-import { createSharedBudget } from '../../src/upstreams/shared-budget.ts';
+import { SharedBudget } from '../../src/upstreams/shared-budget.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
@@ -56,21 +56,21 @@ forEachEngine('a budget of requests', (engine) => {
     const replay = await startReplayServer(t, [route]);
     const log = createLog('warn', (line) => logged.push(line));
     /** The upstream as another process makes it, whose clock may be wrong. */
-    const join = (wrongMs = 0): Upstream => {
+    const join = (wrongMs = 0): UpstreamClient => {
       const own = toContext(db, { clock: () => clock() + wrongMs });
       const context: ServiceContext = { ...own, config: readConfig({}), log, random: () => 0.5 };
       return createTaskUpstream(context, { name: NAME, baseUrl: replay.url, timeoutMs: LIMIT_MS, hourlyBudget });
     };
     return { join, sent, logged };
   };
-  const budgetOf = (perHour: number) => createSharedBudget(db, { upstream: NAME, perHour, clock });
+  const budgetOf = (perHour: number) => new SharedBudget(db, { upstream: NAME, perHour, clock });
 
   /**
    * For so long, everyone asks as often as may be, and one after the other is replaced by a new process; returns how many
    * requests one process with a budget of its own would have sent.
    */
-  const live = async (join: (index: number) => Upstream, ms: number, { count, perHour }: Crowd) => {
-    const alone = createBudget({ perHour, clock });
+  const live = async (join: (index: number) => UpstreamClient, ms: number, { count, perHour }: Crowd) => {
+    const alone = new ProcessBudget({ perHour, clock });
     const processes = Array.from({ length: count }, (_, index) => join(index));
     let sentAlone = 0;
     const end = clock() + ms;
@@ -234,7 +234,7 @@ forEachEngine('a budget of requests', (engine) => {
 });
 
 /** What became of a call. */
-async function ask(upstream: Upstream, options: CallOptions = {}): Promise<string> {
+async function ask(upstream: UpstreamClient, options: CallOptions = {}): Promise<string> {
   try {
     await upstream.getJson('', {}, options);
     return 'sent';

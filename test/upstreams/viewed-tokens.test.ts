@@ -38,7 +38,7 @@ const NOW = Date.UTC(2026, 8, 1);
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-const PACE = { timeoutMs: 1_000, retryMs: 1, restMs: 0 };
+const PACE = { timeoutMs: 1_000, retryMs: 1, breakerOpenMs: 0 };
 
 forEachEngine('what is looked at', (engine) => {
   let db: Database;

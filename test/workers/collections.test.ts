@@ -7,8 +7,8 @@ import type { LastRun } from '../../src/follows/queries/last-runs.ts';
 import type { Follow } from '../../src/follows/queries/follows.ts';
 import type { Address } from '../../src/core/address.ts';
 import { createLog } from '../../src/core/log.ts';
-import type { UpstreamReason } from '../../src/upstreams/upstream.ts';
-import { UpstreamFailure } from '../../src/upstreams/upstream.ts';
+import type { UpstreamReason } from '../../src/upstreams/upstream-client.ts';
+import { UpstreamFailure } from '../../src/upstreams/upstream-client.ts';
 import { eachFollowed } from '../../src/upstreams/followed-collections.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import { NOTHING } from '../../src/tasks/task.ts';
@@ -84,7 +84,7 @@ function startTurnsThatFail(reasons: readonly UpstreamReason[]) {
 test('a turn that is cut off goes on soon, with what is left of it and nothing else', async () => {
   const turn = startTurns();
   assert.deepEqual(await turn({ b: 'unreachable' }), { asked: 'ab', end: true });
-  assert.deepEqual(await turn({ b: 'resting' }), { asked: 'cb', end: true });
+  assert.deepEqual(await turn({ b: 'breaker-open' }), { asked: 'cb', end: true });
   assert.deepEqual(await turn(), { asked: 'b', end: false });
   assert.deepEqual(await turn(), { asked: '', end: false });
   assert.deepEqual((await turn({}, { afterMs: 60_000 })).asked, 'acb', 'then all have their period again');
@@ -101,7 +101,7 @@ test('what was done just now has its turn only when the operator wants all of it
 test('an outage of an hour ends with a turn for all', async () => {
   const turn = startTurns();
   assert.deepEqual(await turn({ b: 'timeout' }), { asked: 'ab', end: true });
-  assert.match(String((await turn({ b: 'resting', c: 'resting' })).end), /^c: test: resting; 1 more/);
+  assert.match(String((await turn({ b: 'breaker-open', c: 'breaker-open' })).end), /^c: test: breaker-open; 1 more/);
   assert.deepEqual((await turn({}, { afterMs: 3_600_000 })).asked, 'abc');
 });
 

@@ -18,8 +18,8 @@ import {
   RowRejection,
   toRow,
 } from '../rows.ts';
-import type { Upstream } from '../upstream.ts';
-import { UpstreamFailure } from '../upstream.ts';
+import type { UpstreamClient } from '../upstream-client.ts';
+import { toMalformed, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
 
@@ -37,7 +37,7 @@ const ERROR_LENGTH_MAX = 200;
 
 /** The tokens of a collection, a page at a time, the oldest first, so that new ones come at the end. */
 export function walkDasCollection(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: string,
   { signal, pageSize = PAGE }: { signal?: AbortSignal; pageSize?: number } = {},
 ): AsyncGenerator<ParsedPage, WalkEnd> {
@@ -52,7 +52,7 @@ export function walkDasCollection(
         sortBy: { sortBy: 'created', sortDirection: 'asc' },
       });
       const { items, limit } = readList(upstream, answer);
-      if (items.length > pageSize) throw malformed(upstream, 'more assets than asked for');
+      if (items.length > pageSize) throw toMalformed(upstream, 'more assets than asked for');
       // An endpoint may give fewer a page than it was asked for, and says so.
       return { rows: items, next: items.length < Math.min(pageSize, limit) ? null : String(page + 1) };
     },
@@ -63,14 +63,14 @@ export function walkDasCollection(
 
 /** Tokens by their mints. What the endpoint does not know is left out. */
 export async function readDasTokens(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   mints: readonly string[],
   { collection, signal }: { collection: string; signal?: AbortSignal },
 ): Promise<ParsedPage> {
   if (mints.length > BATCH_MAX) throw new RangeError(`at most ${BATCH_MAX} mints`);
   if (mints.length === 0) return { records: [], refused: [], skipped: 0 };
   const answer = await call(upstream, 'getAssetBatch', signal, { ids: mints });
-  if (!Array.isArray(answer) || answer.length > mints.length) throw malformed(upstream, 'no batch of assets');
+  if (!Array.isArray(answer) || answer.length > mints.length) throw toMalformed(upstream, 'no batch of assets');
   const wanted = new Set(mints);
   const known = answer.filter((asset) => asset !== null);
   return parseRows(known, (row) => {
@@ -81,7 +81,7 @@ export async function readDasTokens(
 
 /** The record of a collection, from the asset that stands for it. */
 export async function readDasCollection(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: string,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<ParsedPage> {
@@ -181,7 +181,7 @@ function readFirstPicture(content: Row): string | null {
 }
 
 async function call(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   method: string,
   signal: AbortSignal | undefined,
   params: Record<string, unknown>,
@@ -194,13 +194,13 @@ async function call(
     const message = String(error['message']).slice(0, ERROR_LENGTH_MAX);
     throw new UpstreamFailure(upstream.name, 'rejected', { cause: new Error(message) });
   }
-  if (envelope['id'] !== REQUEST_ID) throw malformed(upstream, 'the answer to another question');
+  if (envelope['id'] !== REQUEST_ID) throw toMalformed(upstream, 'the answer to another question');
   return envelope['result'];
 }
 
 const REQUEST_ID = 'mercat';
 
-function readList(upstream: Upstream, value: unknown): { items: readonly unknown[]; limit: number } {
+function readList(upstream: UpstreamClient, value: unknown): { items: readonly unknown[]; limit: number } {
   return orMalformed(upstream, () => {
     const list = toRow(value, 'result');
     const limit = optionalInteger(list, 'limit');
@@ -210,15 +210,11 @@ function readList(upstream: Upstream, value: unknown): { items: readonly unknown
 }
 
 /** What holds the rows has to be sound: without it there are none to refuse. */
-function orMalformed<T>(upstream: Upstream, read: () => T): T {
+function orMalformed<T>(upstream: UpstreamClient, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof RowRejection)) throw error;
-    throw malformed(upstream, error.message);
+    throw toMalformed(upstream, error.message);
   }
-}
-
-function malformed(upstream: Upstream, why: string): UpstreamFailure {
-  return new UpstreamFailure(upstream.name, 'malformed', { cause: new Error(why) });
 }

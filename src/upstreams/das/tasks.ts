@@ -7,7 +7,7 @@ import type { Collection } from '../../core/collection.ts';
 import { DAS, readDasCollection, readDasTokens, walkDasCollection } from './assets.ts';
 import type { DasAccess } from './settings.ts';
 import type { SourceRecord } from '../rows.ts';
-import type { UpstreamPace } from '../upstream.ts';
+import type { UpstreamPace } from '../upstream-client.ts';
 import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { ingestPage, ingestPages } from '../ingest-pages.ts';

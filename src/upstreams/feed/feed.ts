@@ -7,8 +7,8 @@ import { JsonNumber, parseJsonText } from '../../core/json-text.ts';
 import { ExchangeFailure, openExchange } from '../../resilience/exchange.ts';
 import type { ParsedPage, SourceRecord } from '../rows.ts';
 import type { UpstreamStatus } from '../../tasks/upstream-status.ts';
-import type { UpstreamReason } from '../upstream.ts';
-import { toReason, UpstreamFailure } from '../upstream.ts';
+import type { UpstreamReason } from '../upstream-client.ts';
+import { toReason, UpstreamFailure } from '../upstream-client.ts';
 
 export type Feed = {
   /**

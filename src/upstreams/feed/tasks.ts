@@ -9,7 +9,7 @@ import { createIngester } from '../ingester.ts';
 import { ingestPage } from '../ingest-pages.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
-import type { UpstreamPace } from '../upstream.ts';
+import type { UpstreamPace } from '../upstream-client.ts';
 
 const PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 110_000;

@@ -6,7 +6,7 @@ import { hasMagicEdenAsks, walkMagicEdenAsks } from './evm.ts';
 import type { MagicEdenSettings } from './settings.ts';
 import { toKeyHeaders } from './settings.ts';
 import { MAGIC_EDEN } from './solana.ts';
-import type { UpstreamPace } from '../upstream.ts';
+import type { UpstreamPace } from '../upstream-client.ts';
 import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { ingestPages } from '../ingest-pages.ts';

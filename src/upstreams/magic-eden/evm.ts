@@ -18,8 +18,8 @@ import {
   toRow,
   toTime,
 } from '../rows.ts';
-import type { Upstream } from '../upstream.ts';
-import { UpstreamFailure } from '../upstream.ts';
+import type { UpstreamClient } from '../upstream-client.ts';
+import { toMalformed } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
 
@@ -47,7 +47,7 @@ export function hasMagicEdenAsks(chain: Chain): boolean {
 
 /** Magic Eden's own active asks of a collection, cheapest first, a page at a time. */
 export function walkMagicEdenAsks(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   subject: EvmAskSubject,
   { signal }: { signal?: AbortSignal } = {},
 ): AsyncGenerator<ParsedPage, WalkEnd> {
@@ -67,7 +67,7 @@ export function walkMagicEdenAsks(
       // `orders` is what the interface before this one called them.
       const { orders, asks = orders, continuation } = (answer ?? {}) as Record<string, unknown>;
       if (!Array.isArray(asks) || asks.length > PAGE) {
-        throw new UpstreamFailure(upstream.name, 'malformed', { cause: new Error('no page of asks') });
+        throw toMalformed(upstream, 'no page of asks');
       }
       return { rows: asks, next: typeof continuation === 'string' && continuation !== '' ? continuation : null };
     },

@@ -17,7 +17,7 @@ import type { MagicEdenSettings } from './settings.ts';
 import { toKeyHeaders } from './settings.ts';
 import { DAS } from '../das/assets.ts';
 import type { ParsedPage, SourceRecord } from '../rows.ts';
-import type { UpstreamPace } from '../upstream.ts';
+import type { UpstreamPace } from '../upstream-client.ts';
 import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { ingestPage, ingestPages } from '../ingest-pages.ts';

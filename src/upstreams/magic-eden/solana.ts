@@ -18,8 +18,8 @@ import {
   toRow,
   toTime,
 } from '../rows.ts';
-import type { Upstream } from '../upstream.ts';
-import { toPath, UpstreamFailure } from '../upstream.ts';
+import type { UpstreamClient } from '../upstream-client.ts';
+import { toMalformed, toPath, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
 
@@ -51,7 +51,7 @@ const FUTURE_MAX_MS = 24 * 60 * 60_000;
 
 /** Stats of a collection at `now`. A symbol that does not exist is told as one without listings. */
 export async function readMagicEdenStats(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: MagicEdenCollection,
   { now, signal }: { now: number; signal?: AbortSignal },
 ): Promise<ParsedPage> {
@@ -88,7 +88,7 @@ export async function readMagicEdenStats(
  * time: `timestamp` is `now`. Whole only when no page could have missed a row, and the rows are as many as `counted`.
  */
 export async function* walkMagicEdenListings(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: MagicEdenCollection,
   { now, counted = null, signal }: { now: number; counted?: number | null; signal?: AbortSignal },
 ): AsyncGenerator<ParsedPage, WalkEnd> {
@@ -120,7 +120,7 @@ export async function* walkMagicEdenListings(
 
 /** The sales of a collection since a time, newest first, a page at a time. Whole when it got back to that time. */
 export function walkMagicEdenSales(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: MagicEdenCollection,
   { now, since, signal }: { now: number; since: number; signal?: AbortSignal },
 ): AsyncGenerator<ParsedPage, WalkEnd> {
@@ -142,7 +142,7 @@ export function walkMagicEdenSales(
 
 /** One token; nothing of one that Magic Eden does not know. */
 export async function readMagicEdenToken(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: MagicEdenCollection,
   { mint, signal }: { mint: string; signal?: AbortSignal },
 ): Promise<ParsedPage> {
@@ -290,16 +290,15 @@ function checkSymbol(row: Row, field: string, collection: MagicEdenCollection): 
 }
 
 async function readArray(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   path: string,
   signal: AbortSignal | undefined,
   query: Record<string, string | number>,
 ): Promise<readonly unknown[]> {
   const answer = await upstream.getJson(path, query, withSignal(signal));
-  if (!Array.isArray(answer))
-    throw new UpstreamFailure(upstream.name, 'malformed', { cause: new Error('not an array') });
+  if (!Array.isArray(answer)) throw toMalformed(upstream, 'not an array');
   if (answer.length > Number(query['limit'])) {
-    throw new UpstreamFailure(upstream.name, 'malformed', { cause: new Error('more rows than asked for') });
+    throw toMalformed(upstream, 'more rows than asked for');
   }
   return answer;
 }

@@ -17,9 +17,9 @@ import {
   requiredText,
   toRow,
 } from '../rows.ts';
-import type { Upstream } from '../upstream.ts';
-import { toPath, UpstreamFailure } from '../upstream.ts';
-import { readAnswer, toMalformed } from './pages.ts';
+import type { UpstreamClient } from '../upstream-client.ts';
+import { toMalformed, toPath, UpstreamFailure } from '../upstream-client.ts';
+import { readAnswer } from './pages.ts';
 import type { OpenSeaCollection } from './names.ts';
 import { isNativeSymbol, isOpenSeaChain, toOpenSeaChain } from './names.ts';
 
@@ -27,7 +27,7 @@ type Options = { signal?: AbortSignal | undefined };
 
 /** What a contract is called there; null where OpenSea does not know it. */
 export async function findOpenSeaContract(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   { chain, contractAddress }: { chain: Chain; contractAddress: Address },
   { signal }: Options = {},
 ): Promise<{ slug: string; tokenStandard: string | null } | null> {
@@ -56,7 +56,7 @@ const STANDARDS: ReadonlyMap<unknown, string> = new Map([
 
 /** The collection's record. Refused where the slug is not that of the contract. */
 export async function readOpenSeaCollection(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { signal }: Options = {},
 ): Promise<ParsedPage> {
@@ -130,7 +130,7 @@ function readDate(row: Row): string | null {
 
 /** Its statistics as records of both stats sources, as of `at` in ms since the epoch. */
 export async function readOpenSeaStats(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { at, signal }: { at: number } & Options,
 ): Promise<ParsedPage> {

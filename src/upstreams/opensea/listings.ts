@@ -20,8 +20,8 @@ import {
   toRow,
   toTime,
 } from '../rows.ts';
-import type { Upstream } from '../upstream.ts';
-import { toPath } from '../upstream.ts';
+import type { UpstreamClient } from '../upstream-client.ts';
+import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { pageReader } from './pages.ts';
 import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
@@ -41,7 +41,7 @@ type Watch = { onOffer?: (offer: Offer) => void };
 
 /** The listings of a collection, a page at a time. The end says whether the book was seen whole. */
 export function walkOpenSeaListings(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { pagesMax = PAGES_MAX, signal, ...begun }: ListingWalkOptions = {},
 ): AsyncGenerator<ParsedPage, WalkEnd> {
@@ -64,7 +64,7 @@ export type CheapestEnd = WalkEnd & { below: bigint | null };
  * of one or of all: then nothing has to be among them.
  */
 export async function* walkOpenSeaCheapest(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { pages, signal, ...begun }: Begun & { pages: number; signal?: AbortSignal | undefined },
 ): AsyncGenerator<ParsedPage, CheapestEnd> {

@@ -1,8 +1,8 @@
 // Pages of OpenSea's lists: one question a page, the answer's frame checked, its cursor followed. It knows no row.
 
 import type { Row } from '../rows.ts';
-import type { Query, Upstream } from '../upstream.ts';
-import { UpstreamFailure } from '../upstream.ts';
+import type { Query, UpstreamClient } from '../upstream-client.ts';
+import { toMalformed } from '../upstream-client.ts';
 import type { Page } from '../walk.ts';
 
 /** The most that its API gives at once. */
@@ -15,7 +15,7 @@ type AnswerOptions = { query?: Query; signal?: AbortSignal | undefined; isBulk?:
 
 /** An answer that is an object. */
 export async function readAnswer(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   path: string,
   { query = {}, signal, isBulk = false }: AnswerOptions = {},
 ): Promise<Row> {
@@ -29,7 +29,7 @@ export async function readAnswer(
 
 /** Reads pages of the list that an answer has under `name`, as walkPages wants them. */
 export function pageReader(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   path: string,
   { name, query = {}, ...options }: AnswerOptions & { name: string },
 ): (cursor: string | null) => Promise<Page> {
@@ -43,8 +43,4 @@ export function pageReader(
     if (typeof next !== 'string' || next.length > CURSOR_LENGTH_MAX) throw toMalformed(upstream, 'no cursor');
     return { rows, next };
   };
-}
-
-export function toMalformed(upstream: Upstream, what: string): UpstreamFailure {
-  return new UpstreamFailure(upstream.name, 'malformed', { cause: new Error(what) });
 }

@@ -15,8 +15,8 @@ import {
   toRow,
   toTime,
 } from '../rows.ts';
-import type { Upstream } from '../upstream.ts';
-import { toPath } from '../upstream.ts';
+import type { UpstreamClient } from '../upstream-client.ts';
+import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { pageReader } from './pages.ts';
 import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
@@ -35,7 +35,7 @@ export type SaleWalkOptions = {
 
 /** The sales of a collection, newest first, a page at a time. */
 export function walkOpenSeaSales(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { since, pagesMax = PAGES_MAX, signal }: SaleWalkOptions,
 ): AsyncGenerator<ParsedPage, WalkEnd> {

@@ -19,7 +19,7 @@ import { OPENSEA, toOpenSeaChain } from './names.ts';
 import type { OpenSeaAccess } from './settings.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from './tokens.ts';
 import type { ParsedPage, SourceRecord } from '../rows.ts';
-import type { UpstreamPace } from '../upstream.ts';
+import type { UpstreamPace } from '../upstream-client.ts';
 import type { Step } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { ingestPage, ingestPages } from '../ingest-pages.ts';

@@ -15,8 +15,8 @@ import {
   requiredAsset,
   toRow,
 } from '../rows.ts';
-import type { Upstream } from '../upstream.ts';
-import { toPath } from '../upstream.ts';
+import type { UpstreamClient } from '../upstream-client.ts';
+import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { pageReader, readAnswer } from './pages.ts';
 import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
@@ -31,7 +31,7 @@ type Options = { pagesMax?: number; signal?: AbortSignal | undefined };
 
 /** One token with its owner and its rank. */
 export async function readOpenSeaToken(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: OpenSeaCollection,
   tokenId: AssetId,
   { signal }: Options = {},
@@ -45,7 +45,7 @@ export async function readOpenSeaToken(
 
 /** The tokens of a contract, a page at a time: names and pictures, which can wait for what changes faster. */
 export function walkOpenSeaTokens(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { pagesMax = PAGES_MAX, signal }: Options = {},
 ): AsyncGenerator<ParsedPage, WalkEnd> {

@@ -4,8 +4,8 @@
 import { JsonNumber } from '../../core/json-text.ts';
 import type { Quote } from './quotes.ts';
 import { optionalInteger, rejectRow, RowRejection, toRow, toTime } from '../rows.ts';
-import type { Upstream } from '../upstream.ts';
-import { toPath, UpstreamFailure } from '../upstream.ts';
+import type { UpstreamClient } from '../upstream-client.ts';
+import { toPath, UpstreamFailure } from '../upstream-client.ts';
 
 /** The quotes of one source by symbol, and what it said that makes no sense. Symbols that it does not know are in neither. */
 export type Quotes = { quotes: ReadonlyMap<string, Quote>; refused: string[] };
@@ -23,7 +23,7 @@ const DECIMAL = /^\d{1,20}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
 /** One request a currency: `GET /v2/prices/ETH-USD/spot`. Throws UpstreamFailure when the source cannot be asked. */
 export async function readCoinbasePrices(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   symbols: readonly string[],
   signal: AbortSignal,
 ): Promise<Quotes> {
@@ -49,7 +49,7 @@ export async function readCoinbasePrices(
  * the request fails.
  */
 export async function readCoingeckoPrices(
-  upstream: Upstream,
+  upstream: UpstreamClient,
   ids: ReadonlyMap<string, string>,
   { now, signal }: { now: number; signal: AbortSignal },
 ): Promise<Quotes> {

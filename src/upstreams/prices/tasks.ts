@@ -11,8 +11,8 @@ import { readCoinbasePrices, readCoingeckoPrices } from './prices.ts';
 import type { Quotes } from './prices.ts';
 import type { PriceSettings, PriceSource } from './settings.ts';
 import { toCoingeckoHeaders } from './settings.ts';
-import type { Upstream, UpstreamPace } from '../upstream.ts';
-import { createUpstream } from '../upstream.ts';
+import type { UpstreamPace } from '../upstream-client.ts';
+import { UpstreamClient } from '../upstream-client.ts';
 import { createIngester } from '../ingester.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
@@ -22,7 +22,7 @@ const PERIOD_MS = 45_000;
 const DEADLINE_MS = 45_000;
 const TIMEOUT_MS = 8_000;
 
-type PriceReader = { upstream: Upstream | null; read(signal: AbortSignal): Promise<Quotes> };
+type PriceReader = { upstream: UpstreamClient | null; read(signal: AbortSignal): Promise<Quotes> };
 
 export function createPriceTasks(
   context: UpstreamContext,
@@ -93,7 +93,7 @@ function createReader(
   const { chains, clock, log, random } = context;
   const common = { name: source, timeoutMs, clock, random, log: quiet(log) };
   if (source === 'coinbase') {
-    const upstream = createUpstream({ ...common, baseUrl: settings.coinbaseUrl });
+    const upstream = new UpstreamClient({ ...common, baseUrl: settings.coinbaseUrl });
     return { upstream, read: (signal) => readCoinbasePrices(upstream, symbols, signal) };
   }
   if (source === 'coingecko') {
@@ -103,7 +103,7 @@ function createReader(
       if (id !== null) ids.set(chain.symbol, id);
     }
     const baseUrl = settings.coingeckoUrl;
-    const upstream = createUpstream({ ...common, baseUrl, headers: toCoingeckoHeaders(settings) });
+    const upstream = new UpstreamClient({ ...common, baseUrl, headers: toCoingeckoHeaders(settings) });
     return { upstream, read: (signal) => readCoingeckoPrices(upstream, ids, { now: clock(), signal }) };
   }
   const quotes = new Map([...settings.fixedPrices].map(([symbol, usd]) => [symbol, { source, usd }]));

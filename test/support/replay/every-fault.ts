@@ -6,8 +6,7 @@ import { createLog } from '../../../src/core/log.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import { parseRecord } from '../../../src/intake/records/parse.ts';
 import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
-import type { Upstream } from '../../../src/upstreams/upstream.ts';
-import { createUpstream, UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import { UpstreamClient, UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import type { WalkEnd } from '../../../src/upstreams/walk.ts';
 import { watchLiveMemory } from '../measure/live-memory.ts';
 import type { ReplayFault, ReplayServer } from './replay.ts';
@@ -19,16 +18,17 @@ const GROWTH_MAX = 160 * 2 ** 20;
 const recordContext = { chains: createChains(), serviceName: 'mercat', seaport: new Map(), now: () => Date.now() };
 
 /** An upstream that gives up soon, unless told otherwise, and rests for a moment only. */
-export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Upstream {
-  return createUpstream({
+export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): UpstreamClient {
+  return new UpstreamClient({
     name: 'test',
     baseUrl,
     timeoutMs,
     retryMs: 1,
-    restMs: 1,
-    restMaxMs: 1,
+    breakerOpenMs: 1,
+    breakerOpenMaxMs: 1,
     log: createLog('error', () => undefined),
     clock: Date.now,
+    random: () => 0.5,
   });
 }
 

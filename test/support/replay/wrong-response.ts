@@ -25,8 +25,8 @@ import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/open
 import type { Quotes } from '../../../src/upstreams/prices/prices.ts';
 import { readCoinbasePrices, readCoingeckoPrices } from '../../../src/upstreams/prices/prices.ts';
 import type { ParsedPage } from '../../../src/upstreams/rows.ts';
-import type { Upstream } from '../../../src/upstreams/upstream.ts';
-import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import type { UpstreamClient } from '../../../src/upstreams/upstream-client.ts';
+import { UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import type { WalkOutcome } from './every-fault.ts';
 import { collectPages } from './every-fault.ts';
 import type { Vendor } from '../recordings/payloads.ts';
@@ -54,7 +54,7 @@ export type SourceSubjects = {
 };
 
 /** Reads from one source. `symbol` is the name of the collection at Magic Eden. */
-type Reader = (upstream: Upstream, symbol: string) => Promise<WalkOutcome>;
+type Reader = (upstream: UpstreamClient, symbol: string) => Promise<WalkOutcome>;
 
 /** Each source of each vendor, by what it reads. */
 export function createSources(subjects: SourceSubjects): Readonly<Record<Vendor, Readonly<Record<string, Reader>>>> {

@@ -8,7 +8,7 @@ import {
   readDasTokens,
   walkDasCollection,
 } from '../../../src/upstreams/das/assets.ts';
-import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import { UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import { parseExactJson } from '../../../src/upstreams/exact-json.ts';
 import {
   assertValidRecords,

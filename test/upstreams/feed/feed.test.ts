@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createFeed } from '../../../src/upstreams/feed/feed.ts';
 import type { FeedEnd } from '../../../src/upstreams/feed/feed.ts';
 import type { SourceRecord } from '../../../src/upstreams/rows.ts';
-import { UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import { UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { assertValidRecords } from '../../support/replay/every-fault.ts';
 import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';

@@ -26,8 +26,8 @@ import { isOpenSeaChain, toOpenSeaChain } from '../../../src/upstreams/opensea/n
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
 import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
 import type { Budget } from '../../../src/upstreams/budget.ts';
-import { createBudget } from '../../../src/upstreams/budget.ts';
-import { createUpstream, UpstreamFailure } from '../../../src/upstreams/upstream.ts';
+import { ProcessBudget } from '../../../src/upstreams/budget.ts';
+import { UpstreamClient, UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import type { WalkEnd } from '../../../src/upstreams/walk.ts';
 import { parseFixture, readFixture } from '../../support/fixtures.ts';
 import { watchLiveMemory } from '../../support/measure/live-memory.ts';
@@ -77,7 +77,7 @@ async function start(t: TestContext, collections: readonly ServedCollection[] = 
 }
 
 function connectTo(baseUrl: string, timeoutMs = 5_000, budget: Budget | null = null) {
-  return createUpstream({
+  return new UpstreamClient({
     budget,
     name: 'opensea',
     baseUrl,
@@ -85,8 +85,9 @@ function connectTo(baseUrl: string, timeoutMs = 5_000, budget: Budget | null = n
     timeoutMs,
     log: createLog('silent'),
     clock: Date.now,
+    random: () => 0.5,
     retryMs: 1,
-    restMs: 0,
+    breakerOpenMs: 0,
   });
 }
 
@@ -296,7 +297,7 @@ test('a token comes with its rank and its owner, and the tokens of a contract wi
 
 test('the walk over all tokens leaves half of what may be asked at once to the others', async (t) => {
   const { connect, replay } = await start(t, [makeMarket()]);
-  const upstream = connect(5_000, createBudget({ perHour: 40, clock: () => 0 }));
+  const upstream = connect(5_000, new ProcessBudget({ perHour: 40, clock: () => 0 }));
   const tokens = walkOpenSeaTokens(upstream, apes, { signal: AbortSignal.timeout(300) });
   await assert.rejects(walk(tokens), { reason: 'aborted' });
   assert.equal(replay.count(), 2, 'of four at once');
@@ -589,7 +590,7 @@ test('a sale that makes no sense is refused with its reason, and what is no sale
 });
 
 /** All that a sync asks of OpenSea, in its order. What fails is left, as the tasks of a sync leave each other. */
-async function readAll(upstream: ReturnType<typeof createUpstream>) {
+async function readAll(upstream: UpstreamClient) {
   const records: SourceRecord[] = [];
   const ends: WalkEnd[] = [];
   const failures: string[] = [];
@@ -683,12 +684,13 @@ test('a page of more rows than were asked for, or a cursor that is none, is no p
   ];
   for (const answer of answers) {
     const broken = await startReplayServer(t, [{ path: /.*/, origin: 'schema', answer: () => answer }]);
-    const there = createUpstream({
+    const there = new UpstreamClient({
       name: 'opensea',
       baseUrl: broken.url,
       timeoutMs: 5_000,
       log: createLog('silent'),
       clock: Date.now,
+      random: () => 0.5,
     });
     await assert.rejects(walk(walkOpenSeaListings(there, apes)), { reason: 'malformed' });
   }

@@ -20,7 +20,7 @@ import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts
 
 const ID = `apechain_${APES.contract}`;
 const LIMIT_MS = 60_000;
-const PACE = { timeoutMs: 400, retryMs: 1, restMs: 0 };
+const PACE = { timeoutMs: 400, retryMs: 1, breakerOpenMs: 0 };
 /** Listings of the made market were listed before this. */
 const NOW = Date.UTC(2026, 8, 1);
 /** A run that comes by itself. */

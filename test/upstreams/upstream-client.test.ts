@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import { JsonNumber } from '../../src/core/json-text.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { Budget } from '../../src/upstreams/budget.ts';
-import { createBudget } from '../../src/upstreams/budget.ts';
+import { ProcessBudget } from '../../src/upstreams/budget.ts';
 import { parseExactJson } from '../../src/upstreams/exact-json.ts';
-import type { Upstream, UpstreamOptions } from '../../src/upstreams/upstream.ts';
-import { createUpstream, toPath, UpstreamFailure } from '../../src/upstreams/upstream.ts';
+import type { UpstreamOptions } from '../../src/upstreams/upstream-client.ts';
+import { UpstreamClient, toPath, UpstreamFailure } from '../../src/upstreams/upstream-client.ts';
 import type { ReplayFault } from '../support/replay/replay.ts';
 import { REPLAY_FAULTS, startReplayServer } from '../support/replay/replay.ts';
 
@@ -46,7 +46,7 @@ async function start(t: TestContext, { hourlyBudget, ...options }: StartOptions 
       answer: ({ body, query }) => ({ body: JSON.parse(body) as unknown, query: query.toString() }),
     },
   ]);
-  const upstream = createUpstream({
+  const upstream = new UpstreamClient({
     name: 'things',
     baseUrl: replay.url,
     headers: { 'x-api-key': SECRET },
@@ -55,7 +55,7 @@ async function start(t: TestContext, { hourlyBudget, ...options }: StartOptions 
     clock: () => now,
     random: () => 0.5,
     retryMs: 1,
-    ...(hourlyBudget !== undefined && { budget: createBudget({ perHour: hourlyBudget, clock: () => now }) }),
+    ...(hourlyBudget !== undefined && { budget: new ProcessBudget({ perHour: hourlyBudget, clock: () => now }) }),
     ...options,
   });
   return { replay, upstream, pass: (ms: number) => (now += ms), now: () => now };
@@ -70,7 +70,7 @@ async function failureOf(promise: Promise<unknown>): Promise<UpstreamFailure> {
   return error;
 }
 
-const things = (upstream: Upstream, options = {}) => upstream.getJson('/v1/things/one', {}, options);
+const things = (upstream: UpstreamClient, options = {}) => upstream.getJson('/v1/things/one', {}, options);
 
 test('numbers keep every digit that was sent', async (t) => {
   const { upstream } = await start(t);
@@ -88,12 +88,13 @@ test('queries and keys arrive, repeated values and those of the address itself i
     un: undefined,
   })) as object;
   assert.deepEqual({ ...answer }, { query: 'a%5B%5D=x+y&a%5B%5D=z&n=7', key: SECRET });
-  const withKey = createUpstream({
+  const withKey = new UpstreamClient({
     name: 'rpc',
     baseUrl: `${replay.url}/rpc?api-key=${SECRET}`,
     timeoutMs: TIMEOUT_MS,
     log: createLog('silent'),
     clock: Date.now,
+    random: () => 0.5,
   });
   const posted = (await withKey.postJson('', { method: 'getAsset' })) as Record<string, unknown>;
   assert.deepEqual({ ...posted }, { body: { method: 'getAsset' }, query: `api-key=${SECRET}` });
@@ -174,7 +175,7 @@ const REASONS: Partial<Record<ReplayFault, string>> = {
 };
 
 test('every fault ends in time with its reason, without the address or the key', async (t) => {
-  const { upstream, replay } = await start(t, { restMs: 0 });
+  const { upstream, replay } = await start(t, { breakerOpenMs: 0 });
   for (const fault of REPLAY_FAULTS) {
     replay.fail(fault, { ms: 100 });
     const begun = performance.now();
@@ -205,13 +206,13 @@ test('what unfolds to a quarter of a gigabyte is let go at the limit', async (t)
 });
 
 test('after three failed calls it rests: nothing is sent, and then one trial of many', async (t) => {
-  const { upstream, replay, pass, now } = await start(t, { restMs: 5_000, restMaxMs: 30_000 });
+  const { upstream, replay, pass, now } = await start(t, { breakerOpenMs: 5_000, breakerOpenMaxMs: 30_000 });
   replay.fail('not-json');
   for (let call = 0; call < 3; call += 1) await failureOf(things(upstream));
   assert.deepEqual([upstream.status().breaker, upstream.status().failures], ['open', 3]);
   const sent = replay.count();
   const resting = await failureOf(things(upstream));
-  assert.equal(resting.reason, 'resting');
+  assert.equal(resting.reason, 'breaker-open');
   assert.ok((resting.retryAfterMs ?? 0) > 0 && (resting.retryAfterMs ?? 0) <= 5_000);
   assert.equal(upstream.status().restsUntil, now() + (resting.retryAfterMs ?? 0));
   assert.equal(replay.count(), sent);
@@ -219,10 +220,10 @@ test('after three failed calls it rests: nothing is sent, and then one trial of 
   pass(5_000);
   replay.fail('server-error');
   const reasons = await Promise.all([1, 2, 3].map(async () => (await failureOf(things(upstream))).reason));
-  assert.deepEqual(reasons.toSorted(), ['resting', 'resting', 'server-error']);
+  assert.deepEqual(reasons.toSorted(), ['breaker-open', 'breaker-open', 'server-error']);
   assert.equal(replay.count(), sent + 1, 'a trial is not tried again');
   pass(5_000);
-  assert.equal((await failureOf(things(upstream))).reason, 'resting', 'the second rest is longer');
+  assert.equal((await failureOf(things(upstream))).reason, 'breaker-open', 'the second rest is longer');
 
   replay.heal();
   pass(25_000);
@@ -260,7 +261,7 @@ test('a call that is given up ends at once and says nothing of the upstream', as
 
 test('no hour sees more requests than its budget, however they are asked for', async () => {
   let now = 0;
-  const budget = createBudget({ perHour: 600, clock: () => now });
+  const budget = new ProcessBudget({ perHour: 600, clock: () => now });
   const sent: number[] = [];
   for (; now < 5 * HOUR_MS; now += 500)
     if (now % HOUR_MS < HOUR_MS / 2 && (await budget.take({ patienceMs: 0 })) === 0) sent.push(now);

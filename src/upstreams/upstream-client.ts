@@ -1,0 +1,337 @@
+// The HTTP client for vendors: a deadline for each exchange, an hourly budget of requests, a few retries with jitter, and a circuit
+// breaker. It does not interpret responses, and its errors and logs name no URL and no key.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Random } from '../core/random.ts';
+import { backoffMs, parseRetryAfter, remainingMs } from '../resilience/backoff.ts';
+import { CircuitBreaker } from '../resilience/breaker.ts';
+import type { UpstreamStatus } from '../tasks/upstream-status.ts';
+import type { Budget } from './budget.ts';
+import { parseExactJson } from './exact-json.ts';
+import { exchange, ExchangeFailure } from '../resilience/exchange.ts';
+import type { Exchange } from '../resilience/exchange.ts';
+
+export type UpstreamReason =
+  | ExchangeFailure['reason']
+  /** 429 after all retries, or a pause that an earlier 429 demanded. */
+  | 'rate-limited'
+  /** 401 and 403: the key is wrong, or lacks a permission. */
+  | 'unauthorized'
+  | 'not-found'
+  /** Another 4xx: the request is wrong, and so would be a retry. */
+  | 'rejected'
+  | 'server-error'
+  /** Not JSON, nested too deep, or not of the expected shape. */
+  | 'malformed'
+  /** Not sent: the circuit breaker is open. */
+  | 'breaker-open'
+  /** Not sent: the hourly budget is spent. */
+  | 'over-budget';
+
+/** A call that failed. The message is fit for logs and for the status page. */
+export class UpstreamFailure extends Error {
+  override readonly name = 'UpstreamFailure';
+  readonly reason: UpstreamReason;
+  /** The status of the response, if there was one. */
+  readonly status: number | null;
+  /** When a retry may succeed, in ms from now; null when that is not known. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    upstream: string,
+    reason: UpstreamReason,
+    options: { status?: number | null; retryAfterMs?: number | null; cause?: unknown } = {},
+  ) {
+    const { status = null, retryAfterMs = null, cause } = options;
+    super(`${upstream}: ${reason}${status === null ? '' : ` (${status})`}`, { cause });
+    this.reason = reason;
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** A response that is not of the expected shape. `why` stays in the cause, for the log. */
+export function toMalformed(upstream: UpstreamClient, why: string): UpstreamFailure {
+  return new UpstreamFailure(upstream.name, 'malformed', { cause: new Error(why) });
+}
+
+export type Query = Readonly<Record<string, string | number | readonly string[] | null | undefined>>;
+
+export type CallOptions = {
+  /** Ends the call and its waits. */
+  signal?: AbortSignal | undefined;
+  /** The most bytes of the decompressed response, where the default does not fit. */
+  bytesMax?: number;
+  /** The longest wait for the budget, for the end of a pause or for a retry. A call that would have to wait longer fails at once. */
+  patienceMs?: number;
+  /** For one of many requests that can wait: it leaves part of the budget to other requests. */
+  isBulk?: boolean;
+};
+
+export type UpstreamOptions = {
+  name: string;
+  /** May have a path and a query of its own, such as an RPC URL with a key. Both are kept. */
+  baseUrl: string;
+  headers?: Readonly<Record<string, string>>;
+  /** The deadline of one exchange. A call with retries may take longer. */
+  timeoutMs: number;
+  /** Requests in any hour, retries included; null for no limit. A call fails with the budget's error when that cannot be read. */
+  budget?: Budget | null;
+  log: Log;
+  clock: Clock;
+  random: Random;
+  /** The patience of calls that give none. */
+  patienceMs?: number;
+  /** The longest wait before the first retry; it doubles with each further one. */
+  retryMs?: number;
+  /** How long the breaker is open at first; it doubles with each failed trial, up to `breakerOpenMaxMs`. */
+  breakerOpenMs?: number;
+  breakerOpenMaxMs?: number;
+};
+
+/** The waits of an upstream, where they differ from the defaults. */
+export type UpstreamPace = Partial<
+  Pick<UpstreamOptions, 'timeoutMs' | 'retryMs' | 'breakerOpenMs' | 'breakerOpenMaxMs'>
+> & {
+  /** The longest wait for the next bytes of a response that is read as a stream. */
+  stallMs?: number;
+};
+
+const BYTES_MAX = 4 * 2 ** 20;
+const RETRIES_MAX = 2;
+const RETRY_MS = 750;
+const RETRY_JITTER = 0.5;
+const BREAKER_OPEN_MS = 5_000;
+/** Shorter than the retry delay of a task (tasks/run.ts), so that each retry of the task sends a trial. */
+const BREAKER_OPEN_MAX_MS = 18_000;
+const PATIENCE_MS = 30_000;
+/** The longest pause that a response can demand. */
+const PAUSE_MAX_MS = 15 * 60_000;
+/** The pause after a 429 that demands none. */
+const PAUSE_MS = 5_000;
+
+type Request = { method: 'GET' | 'POST'; url: string; body?: string };
+
+export class UpstreamClient {
+  readonly name: string;
+  readonly #options: UpstreamOptions;
+  readonly #budget: Budget | null;
+  readonly #breaker: CircuitBreaker;
+  readonly #counts = { requests: 0, retries: 0, refused: 0 };
+  #pausedUntil = 0;
+  #lastSuccessAt: number | null = null;
+  #lastFailureAt: number | null = null;
+  #lastFailure: UpstreamReason | null = null;
+
+  constructor(options: UpstreamOptions) {
+    const { clock, random, breakerOpenMs = BREAKER_OPEN_MS, breakerOpenMaxMs = BREAKER_OPEN_MAX_MS } = options;
+    this.name = options.name;
+    this.#options = options;
+    this.#budget = options.budget ?? null;
+    this.#breaker = new CircuitBreaker({ openMs: breakerOpenMs, openMaxMs: breakerOpenMaxMs, clock, random });
+  }
+
+  /** The parsed response, every number a JsonNumber (core/json-text.ts). Throws UpstreamFailure. */
+  getJson(path: string, query: Query = {}, options: CallOptions = {}): Promise<unknown> {
+    return this.#call({ method: 'GET', url: toUrl(this.#options.baseUrl, path, query) }, options, parseExactJson);
+  }
+
+  postJson(path: string, body: unknown, options: CallOptions = {}): Promise<unknown> {
+    const url = toUrl(this.#options.baseUrl, path, {});
+    return this.#call({ method: 'POST', url, body: JSON.stringify(body) }, options, parseExactJson);
+  }
+
+  /** The response as text. */
+  getText(path: string, query: Query = {}, options: CallOptions = {}): Promise<string> {
+    const url = toUrl(this.#options.baseUrl, path, query);
+    return this.#call({ method: 'GET', url }, options, (body) => body.toString('utf8'));
+  }
+
+  status(): UpstreamStatus {
+    const openMs = this.#breaker.remainingMs();
+    return {
+      name: this.name,
+      breaker: this.#breaker.state(),
+      restsUntil: openMs > 0 ? this.#options.clock() + openMs : null,
+      failures: this.#breaker.failures(),
+      lastSuccessAt: this.#lastSuccessAt,
+      lastFailureAt: this.#lastFailureAt,
+      lastFailure: this.#lastFailure,
+      budget: this.#budget && { perHour: this.#budget.perHour, left: this.#budget.left() },
+      ...this.#counts,
+    };
+  }
+
+  /** Sends a request, and retries it while that can help and the caller's patience lasts. */
+  async #call<T>(request: Request, options: CallOptions, parse: (body: Buffer) => T): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const isTrial = await this.#admit(options);
+      try {
+        const value = parse(await this.#send(request, options));
+        this.#recordSuccess();
+        return value;
+      } catch (error) {
+        const failure = toUpstreamFailure(this.name, error);
+        this.#recordFailure(failure);
+        const waitMs = isTrial ? null : this.#toRetryWait(failure, attempt);
+        if (waitMs === null || waitMs > this.#patienceOf(options)) {
+          this.#settleBreaker(failure);
+          throw failure;
+        }
+        await this.#sleep(waitMs, options);
+        this.#counts.retries += 1;
+      }
+    }
+  }
+
+  /** Waits until one request may be sent, and takes it from the budget. Returns whether the request is the breaker's trial. */
+  async #admit(options: CallOptions): Promise<boolean> {
+    const { signal, isBulk = false } = options;
+    const patienceMs = this.#patienceOf(options);
+    if (signal?.aborted) throw new UpstreamFailure(this.name, 'aborted');
+    if (this.#breaker.remainingMs() > 0) throw this.#refuse('breaker-open', this.#breaker.remainingMs());
+    const pauseMs = remainingMs(this.#pausedUntil, this.#options.clock(), PAUSE_MAX_MS);
+    if (pauseMs > patienceMs) throw this.#refuse('rate-limited', pauseMs);
+    const budgetMs = this.#budget ? await this.#budget.take({ patienceMs, isBulk }) : 0;
+    if (this.#budget && budgetMs > patienceMs) throw this.#refuse('over-budget', budgetMs);
+    try {
+      await this.#sleep(Math.max(pauseMs, budgetMs), options);
+      // The signal may have aborted while the budget was read.
+      if (signal?.aborted) throw new UpstreamFailure(this.name, 'aborted');
+      const admission = this.#breaker.enter();
+      if (admission === 'no') throw this.#refuse('breaker-open', this.#breaker.remainingMs());
+      return admission === 'trial';
+    } catch (error) {
+      this.#giveBack();
+      throw error;
+    }
+  }
+
+  async #send({ method, url, body }: Request, { signal, bytesMax = BYTES_MAX }: CallOptions): Promise<Buffer> {
+    this.#counts.requests += 1;
+    const response = await exchange(url, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...this.#options.headers,
+      },
+      timeoutMs: this.#options.timeoutMs,
+      bytesMax,
+      ...(body !== undefined && { body }),
+      ...(signal && { signal }),
+    });
+    const { status } = response;
+    if (status >= 200 && status < 300) return response.body;
+    throw new UpstreamFailure(this.name, toReason(status), {
+      status,
+      retryAfterMs: status === 429 || status === 503 ? readRetryAfter(response, this.#options.clock()) : null,
+    });
+  }
+
+  #recordSuccess(): void {
+    this.#lastSuccessAt = this.#options.clock();
+    if (this.#breaker.succeeded()) {
+      this.#options.log.info('an upstream responds again; its circuit breaker closed', { source: this.name });
+    }
+  }
+
+  #recordFailure({ reason, retryAfterMs }: UpstreamFailure): void {
+    // The caller gave up, which says nothing about the upstream.
+    if (reason === 'aborted') return;
+    const now = this.#options.clock();
+    this.#lastFailureAt = now;
+    this.#lastFailure = reason;
+    if (reason === 'rate-limited') this.#pausedUntil = Math.max(this.#pausedUntil, now + (retryAfterMs ?? PAUSE_MS));
+  }
+
+  /** Counts a call that failed after all its retries. */
+  #settleBreaker({ reason }: UpstreamFailure): void {
+    if (reason === 'aborted') this.#breaker.abandoned();
+    else if (RESPONDED.has(reason)) this.#breaker.succeeded();
+    else if (this.#breaker.failed()) {
+      this.#options.log.warn('an upstream failed repeatedly; its circuit breaker opened', {
+        source: this.name,
+        reason,
+      });
+    }
+  }
+
+  /** The wait before the next attempt; null when another attempt would not help. */
+  #toRetryWait({ reason, retryAfterMs }: UpstreamFailure, attempt: number): number | null {
+    if (attempt > RETRIES_MAX || !RETRIED.has(reason)) return null;
+    const backoff = { baseMs: this.#options.retryMs ?? RETRY_MS, maxMs: PAUSE_MAX_MS, jitter: RETRY_JITTER };
+    const waitMs = backoffMs(attempt, backoff, this.#options.random);
+    return waitMs + (retryAfterMs ?? (reason === 'rate-limited' ? PAUSE_MS : 0));
+  }
+
+  #refuse(reason: UpstreamReason, retryAfterMs: number): UpstreamFailure {
+    this.#counts.refused += 1;
+    return new UpstreamFailure(this.name, reason, { retryAfterMs });
+  }
+
+  /** Not awaited, and without effect on the call: when it fails, the hour has one request less. */
+  #giveBack(): void {
+    void this.#budget?.giveBack().catch((error: unknown) => {
+      const { log } = this.#options;
+      log.warn('a request that was not sent could not be given back to its budget', { source: this.name, error });
+    });
+  }
+
+  async #sleep(ms: number, { signal }: CallOptions): Promise<void> {
+    if (ms <= 0) return;
+    try {
+      await sleep(ms, undefined, signal && { signal });
+    } catch (error) {
+      throw new UpstreamFailure(this.name, 'aborted', { cause: error });
+    }
+  }
+
+  #patienceOf({ patienceMs = this.#options.patienceMs ?? PATIENCE_MS }: CallOptions): number {
+    return patienceMs;
+  }
+}
+
+/** Failures that may pass within seconds. */
+const RETRIED: ReadonlySet<UpstreamReason> = new Set(['rate-limited', 'server-error', 'unreachable']);
+/** Failures of the request: the upstream itself works, so they do not open the breaker. */
+const RESPONDED: ReadonlySet<UpstreamReason> = new Set(['rate-limited', 'not-found', 'rejected']);
+
+/** A path of segments, each encoded. Throws for empty and dot segments, which would lead to another path. */
+export function toPath(...segments: readonly string[]): string {
+  for (const segment of segments) if (/^\.{0,2}$/.test(segment)) throw new TypeError(`not a path segment: ${segment}`);
+  return `/${segments.map((segment) => encodeURIComponent(segment)).join('/')}`;
+}
+
+function toUrl(baseUrl: string, path: string, query: Query): string {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/+$/, '') + path;
+  for (const [key, value] of Object.entries(query)) {
+    if (value === null || value === undefined) continue;
+    for (const one of Array.isArray(value) ? (value as readonly string[]) : [String(value)])
+      url.searchParams.append(key, one);
+  }
+  return url.href;
+}
+
+/** The reason of a status that is not a success. */
+export function toReason(status: number): UpstreamReason {
+  if (status === 429) return 'rate-limited';
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (status === 404) return 'not-found';
+  return status >= 500 ? 'server-error' : 'rejected';
+}
+
+function toUpstreamFailure(name: string, error: unknown): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error;
+  if (error instanceof ExchangeFailure) return new UpstreamFailure(name, error.reason, { cause: error });
+  return new UpstreamFailure(name, 'malformed', { cause: error });
+}
+
+/** Bounded; null when the response demands no pause. */
+function readRetryAfter({ headers }: Exchange, now: number): number | null {
+  const ms = parseRetryAfter(headers.get('retry-after'), now);
+  return ms === null ? null : Math.min(ms, PAUSE_MAX_MS);
+}
