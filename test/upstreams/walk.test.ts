@@ -1,0 +1,60 @@
+// Walks over the pages of a vendor: where a walk ends, and whether it has seen the complete list.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { walkPages } from '../../src/upstreams/walk.ts';
+import type { WalkEnd } from '../../src/upstreams/walk.ts';
+
+type Page = { rows: readonly unknown[]; next: string | null };
+
+const LIMITS = { pagesMax: 10, rowsMax: 100 };
+
+/** Walks over pages by their cursor; '' is the first page. */
+async function walk(pages: Readonly<Record<string, Page>>, limits = LIMITS) {
+  const asked: string[] = [];
+  const rows: unknown[] = [];
+  const walking = walkPages(async (cursor) => {
+    asked.push(cursor ?? '');
+    return pages[cursor ?? ''] ?? assert.fail(`no page ${cursor}`);
+  }, limits);
+  for (;;) {
+    const page = await walking.next();
+    if (page.done) return { asked, rows, end: page.value satisfies WalkEnd };
+    rows.push(...page.value);
+  }
+}
+
+test('a walk to a page without a cursor is complete', async () => {
+  const { rows, end } = await walk({ '': { rows: [1, 2], next: 'b' }, b: { rows: [3], next: null } });
+  assert.deepEqual(rows, [1, 2, 3]);
+  assert.deepEqual(end, { whole: true, why: null, pages: 2, rows: 3 });
+});
+
+test('a cursor that was followed before ends the walk at once, also between pages that differ', async () => {
+  const { asked, end } = await walk({
+    '': { rows: [1], next: 'b' },
+    b: { rows: [2], next: 'c' },
+    c: { rows: [3], next: 'b' },
+  });
+  assert.deepEqual(asked, ['', 'b', 'c']);
+  assert.deepEqual(end, { whole: false, why: 'looping cursor', pages: 3, rows: 3 });
+});
+
+test('a cursor that loops over empty pages ends the walk', async () => {
+  const { asked, end } = await walk({ '': { rows: [], next: 'b' }, b: { rows: [], next: 'b' } });
+  assert.deepEqual(asked, ['', 'b']);
+  assert.deepEqual([end.whole, end.why], [false, 'looping cursor']);
+});
+
+test('a page whose rows came before ends the walk, whatever its cursor', async () => {
+  const { rows, end } = await walk({ '': { rows: [1], next: 'b' }, b: { rows: [1], next: 'c' } });
+  assert.deepEqual(rows, [1]);
+  assert.deepEqual([end.whole, end.why], [false, 'repeated page']);
+});
+
+test('a walk of more pages or rows than its limits is not complete', async () => {
+  const pages = { '': { rows: [1], next: 'b' }, b: { rows: [2, 3], next: 'c' }, c: { rows: [4], next: null } };
+  assert.deepEqual((await walk(pages, { pagesMax: 2, rowsMax: 100 })).end.why, 'page limit');
+  const { rows, end } = await walk(pages, { pagesMax: 10, rowsMax: 2 });
+  assert.deepEqual([rows, end.why], [[1], 'row limit']);
+});
