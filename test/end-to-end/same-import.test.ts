@@ -91,7 +91,11 @@ forEachEngine('the same file', (engine) => {
 
     const served = await newSettings();
     const server = await startTestService({ settings: served });
-    await runImportCommand(served, file).finally(server.close);
+    try {
+      await runImportCommand(served, file);
+    } finally {
+      await server.close();
+    }
     assert.deepEqual(await dump(served), withoutServer);
 
     const replay = await startReplayServer(t, feedRoutes(createFeedStore(records)));
@@ -102,7 +106,11 @@ forEachEngine('the same file', (engine) => {
       const { status, body } = await follower.get(`/v1/collections/ethereum_${EVM}/sales`);
       return status === 200 && body.data.length > 0;
     };
-    await until(hasRead, FEED_TIMEOUT_MS, 'the feed was not read').finally(follower.close);
+    try {
+      await until(hasRead, FEED_TIMEOUT_MS, 'the feed was not read');
+    } finally {
+      await follower.close();
+    }
     assert.deepEqual(await dump(fed), withoutServer);
   });
 });
