@@ -1,0 +1,78 @@
+// Reads of the order book: every read leaves out what nobody can fill at the moment, dormant orders among them.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import {
+  findCheapestOwnFills,
+  findFillableOrderOfAsset,
+  listCheapestAsks,
+  listCollectionsWithFillableAsset,
+  listFillableAssets,
+  listFillableAssetsAmong,
+  listFillableOrders,
+} from '../../src/orders/queries/fillable-orders.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { emptyTables, EVM, ingest, NOW, order } from '../support/service/intake.ts';
+
+const ID = `ethereum_${EVM}`;
+const CHEAP = '1';
+const DEAR = '2';
+
+/** Why the cheap order cannot be filled now, as SQL of its row. */
+const REASONS: Readonly<Record<string, string>> = {
+  'its offerer does not hold the token': `dormant = 'no-balance'`,
+  'its offerer has revoked the approval': `dormant = 'not-approved'`,
+  'it was cancelled': `status = 'cancelled'`,
+  'it has expired': `expires_at = to_timestamp(${NOW / 1_000})`,
+  'it has not begun': `starts_at = to_timestamp(${NOW / 1_000 + 1})`,
+};
+
+forEachEngine('fillable orders', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    await emptyTables(db);
+    await ingest(db, order({ tokenId: CHEAP, priceRaw: '100' }), order({ tokenId: DEAR, priceRaw: '200' }));
+  });
+
+  /** What every read of the book returns. */
+  const readBook = async () => ({
+    orders: (await listFillableOrders(db, ID, { now: NOW, limit: 10 })).map(({ asset }) => asset),
+    ofAsset: (await findFillableOrderOfAsset(db, ID, CHEAP, NOW))?.asset ?? null,
+    cheapest: (await findCheapestOwnFills(db, ID, NOW)).ask,
+    asks: [...(await listCheapestAsks(db, [ID], NOW)).values()],
+    among: (await listFillableAssetsAmong(db, ID, [CHEAP, DEAR], NOW)).toSorted(),
+    assets: (await listFillableAssets(db, [ID], { now: NOW, limit: 10 })).map(({ asset }) => asset).toSorted(),
+    collections: [...(await listCollectionsWithFillableAsset(db, [{ collectionId: ID, asset: CHEAP }], NOW))],
+  });
+
+  test('are in every read of the book', async () => {
+    assert.deepEqual(await readBook(), {
+      orders: [CHEAP, DEAR],
+      ofAsset: CHEAP,
+      cheapest: 100n,
+      asks: [100n],
+      among: [CHEAP, DEAR],
+      assets: [CHEAP, DEAR],
+      collections: [ID],
+    });
+  });
+
+  for (const [reason, change] of Object.entries(REASONS)) {
+    test(`an order is in no read of the book when ${reason}`, async () => {
+      await db.query(`update main.book_order set ${change} where token_id = $1`, [CHEAP]);
+      assert.deepEqual(await readBook(), {
+        orders: [DEAR],
+        ofAsset: null,
+        cheapest: 200n,
+        asks: [200n],
+        among: [DEAR],
+        assets: [DEAR],
+        collections: [],
+      });
+    });
+  }
+});
