@@ -12,6 +12,7 @@ import { SocketIntake } from '../../../src/intake/socket-client.ts';
 import type { ImportSummary } from '../../../src/intake/import-summary.ts';
 import type { ServiceOptions } from '../../../src/service.ts';
 import { startService } from '../../../src/service.ts';
+import type { Vendor } from '../../../src/upstreams/vendor.ts';
 import { createOpenApiContract } from './contract.ts';
 
 export type TestResponse = { status: number; headers: Headers; text: string; body: any };
@@ -44,11 +45,13 @@ export async function startTestService(options: {
   sample?: boolean;
   logLevel?: LogLevel;
   open?: ServiceOptions['open'];
+  /** Default: those of the registry. */
+  vendors?: readonly Vendor[];
 }): Promise<TestService> {
   const logged: string[] = [];
   const service = await startService({
     // No test goes to the real internet.
-    config: readConfig({ PORT: '0', PRICE_SOURCES: 'none', ...options.settings }),
+    config: readConfig({ PORT: '0', PRICE_SOURCES: 'none', ...options.settings }, {}, options.vendors),
     log: createLog(options.logLevel ?? 'info', (line) => logged.push(line)),
     sample: options.sample ?? false,
     limits: options.limits ?? UNLIMITED,

@@ -1,0 +1,26 @@
+// Pages of the example marketplace.
+
+import type { ParsedPage } from '../../../src/upstreams/rows.ts';
+import { isRow, optionalRows, optionalText } from '../../../src/upstreams/rows.ts';
+import type { UpstreamClient } from '../../../src/upstreams/upstream-client.ts';
+import { toMalformed, toPath } from '../../../src/upstreams/upstream-client.ts';
+import type { WalkEnd } from '../../../src/upstreams/walk.ts';
+import { parsePages, walkPages } from '../../../src/upstreams/walk.ts';
+import type { ExampleContract } from './mapper.ts';
+import { parseListings } from './mapper.ts';
+
+export function walkListings(
+  upstream: UpstreamClient,
+  handle: string,
+  { contract, signal }: { contract: ExampleContract; signal: AbortSignal },
+): AsyncGenerator<ParsedPage, WalkEnd> {
+  const pages = walkPages(
+    async (cursor) => {
+      const response = await upstream.getJson(toPath('collections', handle, 'listings'), { cursor }, { signal });
+      if (!isRow(response)) throw toMalformed(upstream, 'no object');
+      return { rows: optionalRows(response, 'listings'), next: optionalText(response, 'next') };
+    },
+    { pagesMax: 100, rowsMax: 10_000 },
+  );
+  return parsePages(pages, (rows) => parseListings(rows, contract));
+}

@@ -1,0 +1,38 @@
+// The task that mirrors the listings of the example marketplace.
+
+import { createFollowedTask, createTaskUpstream } from '../../../src/upstreams/followed-task.ts';
+import { ingestPages } from '../../../src/upstreams/ingest-pages.ts';
+import type { Task } from '../../../src/tasks/task.ts';
+import type { UpstreamContext } from '../../../src/upstreams/context.ts';
+import type { UpstreamPace } from '../../../src/upstreams/upstream-client.ts';
+import { walkListings } from './client.ts';
+import { NAME } from './mapper.ts';
+import type { ExampleAccess } from './settings.ts';
+
+export function createExampleTasks(context: UpstreamContext, { url, key }: ExampleAccess, pace: UpstreamPace): Task[] {
+  const upstream = createTaskUpstream(context, {
+    name: NAME,
+    baseUrl: url,
+    headers: { 'x-key': key },
+    timeoutMs: 15_000,
+    ...pace,
+    hourlyBudget: 600,
+  });
+  return [
+    createFollowedTask(context, {
+      name: `${NAME}-listings`,
+      periodMs: 5 * 60_000,
+      deadlineMs: 10 * 60_000,
+      upstream,
+      isWanted: ({ names }) => names.has(NAME),
+      work: async (_context, { follow, ingester, problems, signal }) => {
+        const handle = follow.names.get(NAME);
+        if (handle === undefined) return;
+        const contract = { chain: follow.chain, contractAddress: follow.contractAddress };
+        const end = await ingestPages(ingester, walkListings(upstream, handle, { contract, signal }), signal);
+        if (!end.whole) problems.push(`${follow.collectionId}: listings are incomplete: ${end.why}`);
+        else await ingester.retireUnseen({ source: NAME, collectionId: follow.collectionId });
+      },
+    }),
+  ];
+}
