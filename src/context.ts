@@ -3,8 +3,8 @@
 
 import type { Config } from './config.ts';
 import { FollowedChains } from './chains/followed-chains.ts';
-import type { Change, Changes, OnChanged } from './core/changes.ts';
-import { createChanges } from './core/changes.ts';
+import type { Change, OnChanged } from './core/changes.ts';
+import { Changes } from './core/changes.ts';
 import type { Chains } from './core/chains.ts';
 import { createChains } from './core/chains.ts';
 import type { Clock } from './core/clock.ts';
@@ -57,7 +57,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   const chains = createChains(config.extraChain);
   const market = new Market({ ...config, main, indexer, chains, clock, random, log });
   const followed = new FollowedChains({ config, chains, log, clock, random });
-  const changes = createChanges();
+  const changes = new Changes();
   return {
     config,
     log,

@@ -5,7 +5,7 @@ import type { Clock } from './core/clock.ts';
 import type { Config } from './config.ts';
 import type { ServiceContext } from './context.ts';
 import { createContext } from './context.ts';
-import { createBackupJobs } from './database/backup/jobs.ts';
+import { BackupJobs } from './database/backup/jobs.ts';
 import { isEmpty } from './database/content.ts';
 import type { Database } from './database/port.ts';
 import { migrate } from './database/migrate.ts';
@@ -171,8 +171,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   await listen(app, config);
 
   const socketPath = socketPathOf(config.dataDir);
-  const backups = createBackupJobs(databases, { service: readVersion() });
-  intakes.push(backups.close);
+  const backups = new BackupJobs({ databases, service: readVersion() });
+  intakes.push(() => backups.close());
   const operations = { ...createOperations(context, workers), ...backups.operations, status: readStatus };
   const local = await startLocalServer({ intake: { ...intake, market }, operations }, socketPath, log);
   intakes.push(async () => local?.close());

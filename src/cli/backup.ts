@@ -5,8 +5,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { readConfig } from '../config.ts';
-import type { BackupJobs, BackupState } from '../database/backup/jobs.ts';
-import { createBackupJobs } from '../database/backup/jobs.ts';
+import type { BackupState } from '../database/backup/jobs.ts';
+import { BackupJobs } from '../database/backup/jobs.ts';
 import { openDatabases } from '../database/open.ts';
 import { OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
@@ -96,7 +96,7 @@ async function reachBackups(): Promise<Reached> {
 }
 
 function inThisProcess({ databases }: Awaited<ReturnType<typeof openAsTheyAre>>): Reached {
-  const jobs: BackupJobs = createBackupJobs(databases, { service: readVersion() });
+  const jobs = new BackupJobs({ databases, service: readVersion() });
   return {
     call: async (operation, input) => jobs.operations[operation]?.({ ...input }),
     close: async () => {

@@ -1,5 +1,5 @@
-// Addresses and token ids in their canonical form. Text from outside becomes one of these branded types once, at the edge.
-// EVM addresses are lower case; Solana addresses keep their case, always.
+// Addresses and token ids in canonical form. Text from outside becomes one of these branded types once, where it is parsed.
+// EVM addresses are lower case; Solana addresses keep their case.
 
 import { base58 } from '@scure/base';
 import { UINT256_MAX } from './amount.ts';
@@ -15,7 +15,7 @@ export type Address = string & { readonly [brand]: 'Address' };
 /** An EVM token id as a decimal string, or a Solana mint, Core asset or compressed-asset id as written. */
 export type AssetId = string & { readonly [brand]: 'AssetId' };
 
-/** What a sale moved: one asset, or null for a bundle: several assets sold at one price, which is the price of none of them. */
+/** The asset of a sale. Null for a bundle: several assets sold at one price, which is the price of none of them. */
 export type SoldAsset = AssetId | null;
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
@@ -42,7 +42,7 @@ function isSolanaAddress(text: string): boolean {
   return base58.decode(text).length === SOLANA_ADDRESS_BYTES;
 }
 
-/** The canonical address of whichever family the text belongs to, or null. */
+/** The canonical address of the family that the text fits, or null. */
 export function parseAnyAddress(text: string): Address | null {
   return parseAddress('evm', text) ?? parseAddress('solana', text);
 }

@@ -1,11 +1,11 @@
-// Amounts: integers of base units as bigint inside and as decimal text outside. No amount ever passes a float.
+// Amounts in base units: bigint in the program, decimal text in SQL and on the wire. An amount is never a float.
 
 export const UINT256_MAX = 2n ** 256n - 1n;
 
 const DIGITS = /^\d{1,100}$/;
 const DECIMAL = /^(\d{1,100})(?:\.(\d{1,100}))?(?:e([+-]?\d{1,3}))?$/i;
 
-/** A decimal string of an integer from 0 to 2^256-1, or null: the specification's "interpretable" price. */
+/** The integer from 0 to 2^256-1 of a decimal string, or null: what the specification calls an interpretable price. */
 export function parseAmount(text: string): bigint | null {
   if (!DIGITS.test(text)) return null;
   const value = BigInt(text);

@@ -1,48 +1,47 @@
-// What has changed since something was read. Whoever keeps an answer notes the moment it began to read; an import raises
-// the version of what it touched, and what was read before counts no more, even if it is still being read.
+// Versions of collections, by which cached responses are found to be out of date. A reader notes the latest version before it
+// reads; a write raises the versions of the collections that it changed.
 
-/** The subject of everything that lists collections. */
+/** The tag of responses that list collections. */
 export const ALL_COLLECTIONS = '*';
 
-/** The subject of what no import changes. */
+/** The tag of responses that no write changes. */
 export const NO_COLLECTION = '';
 
-export type Changes = {
-  /** The version of the newest change of all: to be noted before reading. */
-  latest(): number;
-  /** The version at which a collection, or `ALL_COLLECTIONS`, last changed. */
-  versionOf(subject: string): number;
-  note(collectionIds: Iterable<string>): void;
-  /** Everything is old: dollar rates, for one, are part of every answer. */
-  noteEverything(): void;
-};
+/** Tags whose versions are kept. Beyond, all tags count as changed, and the versions are dropped. */
+const TAGS_MAX = 100_000;
 
-/** Subjects remembered one by one. Past it everything is held to have changed, and the memory starts anew. */
-const SUBJECTS_MAX = 100_000;
+export class Changes {
+  #latest = 0;
+  /** The version at which all tags changed last. */
+  #allChangedAt = 0;
+  readonly #changedAt = new Map<string, number>();
 
-export function createChanges(): Changes {
-  let latest = 0;
-  let everything = 0;
-  const bySubject = new Map<string, number>();
-  const noteEverything = () => {
-    latest += 1;
-    everything = latest;
-    bySubject.clear();
-  };
-  return {
-    latest: () => latest,
-    versionOf: (subject) => Math.max(everything, bySubject.get(subject) ?? 0),
-    note: (collectionIds) => {
-      latest += 1;
-      for (const id of collectionIds) bySubject.set(id, latest);
-      bySubject.set(ALL_COLLECTIONS, latest);
-      if (bySubject.size > SUBJECTS_MAX) noteEverything();
-    },
-    noteEverything,
-  };
+  /** The version of the newest change: to be noted before reading. */
+  latest(): number {
+    return this.#latest;
+  }
+
+  /** The version at which a collection, or `ALL_COLLECTIONS`, changed last. */
+  versionOf(tag: string): number {
+    return Math.max(this.#allChangedAt, this.#changedAt.get(tag) ?? 0);
+  }
+
+  note(collectionIds: Iterable<string>): void {
+    this.#latest += 1;
+    for (const id of collectionIds) this.#changedAt.set(id, this.#latest);
+    this.#changedAt.set(ALL_COLLECTIONS, this.#latest);
+    if (this.#changedAt.size > TAGS_MAX) this.noteEverything();
+  }
+
+  /** All responses are out of date: after new dollar rates, for example, which are part of each. */
+  noteEverything(): void {
+    this.#latest += 1;
+    this.#allChangedAt = this.#latest;
+    this.#changedAt.clear();
+  }
 }
 
-/** What one committed write changed: the kinds of records, and the collections that they are about. */
+/** What one committed write changed: the kinds of its records, and their collections. */
 export type Change = { collectionIds: ReadonlySet<string>; kinds: ReadonlySet<string> };
 
 /** Called after the commit, so that cached responses can be dropped. */

@@ -5,7 +5,7 @@ import type { Address } from './address.ts';
 import { parseAddress } from './address.ts';
 import type { Chain, Chains } from './chains.ts';
 
-/** What the primary database holds of a collection: identity, words and pictures, and the stored snapshot. */
+/** A collection as the primary database has it: identity, descriptions, images, and the stored snapshot. */
 export type Collection = {
   id: string;
   chain: string | null;
@@ -23,7 +23,7 @@ export type Collection = {
   snapshot: CollectionSnapshot;
 };
 
-/** Stats as they were last told, used when nothing fresher is known. `volumeAllTime` is in native units. */
+/** The last reported stats, used when none are newer. `volumeAllTime` is in native units. */
 export type CollectionSnapshot = {
   floorRaw: bigint | null;
   volumeAllTime: number | null;

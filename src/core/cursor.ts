@@ -1,5 +1,5 @@
-// Cursors: opaque, URL-safe and authenticated. A cursor is good for exactly one scope (endpoint, collection, chain and
-// sort), so that another endpoint's cursor, a changed byte or a hand-built value is refused, never misread.
+// Page cursors: opaque, URL-safe and authenticated. A cursor is valid in one scope (endpoint, collection, chain and sort), so that
+// a cursor of another endpoint, or one that was altered or made up, is rejected.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -16,7 +16,7 @@ export function sealCursor(secret: Buffer, scope: string, payload: string): stri
 export function openCursor(secret: Buffer, scope: string, cursor: string): string | null {
   if (cursor.length > CURSOR_LENGTH_MAX) return null;
   const bytes = Buffer.from(cursor, 'base64url');
-  // Decoding is lenient (padding, stray characters, unused bits): only the one spelling that was handed out is accepted.
+  // Decoding is lenient (padding, stray characters, unused bits), so only the one spelling that was issued is accepted.
   if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== cursor) return null;
   const body = bytes.subarray(TAG_BYTES);
   return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(secret, scope, body)) ? body.toString('utf8') : null;

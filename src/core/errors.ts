@@ -1,5 +1,5 @@
-// The closed table of what can go wrong in a way that a caller is told about. Everything else is a bug: it is logged with
-// its cause chain and answered without detail. Only `http` turns a code into a status, only `main` into an exit code.
+// Expected failures, as a closed table of codes. Any other error is a bug: it is logged with its causes, and its response has no
+// detail. Only `http` maps a code to a status, only `main` to an exit code.
 
 export type ErrorCode =
   | 'bad_request'
@@ -15,10 +15,10 @@ export type ErrorCode =
   | 'unavailable'
   | 'internal_error';
 
-/** Which part of what was sent is wrong, and why. `path` is a field or parameter, nested ones with a dot. */
+/** Which field or parameter of a request is wrong, and why. In `path` nested fields are separated by dots. */
 export type ErrorDetail = { path: string; message: string };
 
-/** An expected failure. `message` is public: it may name what the caller sent, never a host, a path, SQL or a stack. */
+/** An expected failure. `message` is public: it may repeat what the caller sent, but no host, file path, SQL or stack. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -31,7 +31,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** A mistake of the operator (a setting, an argument, a locked data directory): one clear line, no stack. */
+/** A failure that the operator can mend (a setting, an argument, a locked data directory): printed as one line without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
   /** 1 failed, 2 bad usage. */
@@ -43,7 +43,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** The message of anything thrown, with the messages of its causes: for logs and the command line, never for HTTP. */
+/** The message of a thrown value and those of its causes: for logs and the command line, never for HTTP. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.message || error.name || (error as { code?: string }).code || 'unknown error';

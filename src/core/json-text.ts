@@ -1,4 +1,4 @@
-// JSON as it was written: a number keeps its literal text, because a double would round what it cannot hold.
+// JSON whose numbers keep their literal text, because a double would round large ones.
 
 /** A JSON number by its literal, such as `19.90`, `1e400` or `9007199254740993`. */
 export class JsonNumber {
@@ -9,7 +9,7 @@ export class JsonNumber {
   }
 }
 
-/** Parses JSON with every number as a JsonNumber. Throws for what is not JSON, and for what is nested absurdly deep. */
+/** Parses JSON with every number as a JsonNumber. Throws when the text is not JSON, or is nested too deeply for the parser. */
 export function parseJsonText(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? new JsonNumber(context?.source ?? String(value)) : value,

@@ -1,4 +1,4 @@
-// Structured logs on standard error, one JSON object a line: standard output belongs to what a command was asked for.
+// Structured logs on standard error, one JSON object a line. Standard output is for the results of commands.
 
 import { describeError } from './errors.ts';
 
@@ -8,7 +8,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 type Fields = Record<string, unknown>;
 export type Log = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: Fields) => void>;
 
-/** A log that leaves out what is less severe than `level`. A field named `error` is written with its cause chain. */
+/** A log without the messages that are less severe than `level`. A field named `error` is written with its causes and stack. */
 export function createLog(level: LogLevel, write: (line: string) => void = writeToStderr): Log {
   const least = LOG_LEVELS.indexOf(level);
   const at =

@@ -1,4 +1,5 @@
-// The Price of the specification: an exact raw amount, its native number, its currency, and dollars where a rate is known.
+// The Price of the specification: an exact amount in base units, the same in native units, the currency, and dollars where a rate is
+// known.
 
 import { toNativeNumber } from './amount.ts';
 import type { Chain } from './chains.ts';

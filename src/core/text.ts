@@ -1,13 +1,13 @@
-// Text as it may be stored and counted. It judges no meaning.
+// Lengths of text, and whether a database accepts it.
 
-/** How many characters as JSON Schema and people count them: code points. */
+/** The length in code points, as JSON Schema counts. */
 export function countCharacters(text: string): number {
   let count = 0;
   for (const _character of text) count += 1;
   return count;
 }
 
-/** False for what no database takes as text: NUL, and halves of surrogate pairs. */
+/** Whether PostgreSQL accepts the text: it has no NUL and no half of a surrogate pair. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

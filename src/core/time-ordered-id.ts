@@ -1,5 +1,5 @@
-// Ids that sort by the time they were made: a prefix, 48 bits of milliseconds, a counter, and randomness. Made by one
-// process they never go back, so that a list paged by id is a list paged by age.
+// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. The ids of one process always
+// increase, also when its clock is set back, so that a list in the order of ids is in the order of age.
 
 import { randomBytes } from 'node:crypto';
 

@@ -1,14 +1,14 @@
-// Times as callers write them: ISO 8601 with a zone. `Date.parse` alone takes almost anything, some of it in local time.
+// Times in requests and records: ISO 8601 with a zone. `Date.parse` alone accepts almost anything, some of it as local time.
 
 const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:\d{2})$/;
 const DAY_MS = 86_400_000;
 
-/** Milliseconds since 1970, up to the year 9999; null when the text is no such time, or names one that no calendar has. */
+/** Milliseconds since the epoch, up to the year 9999. Null when the text has another form or names a day that does not exist. */
 export function parseTime(text: string): number | null {
   const [, date, minutes, seconds = '00', fraction = '', offset] = TIME.exec(text) ?? [];
   if (date === undefined) return null;
   const local = Date.parse(`${date}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-  // Date.parse takes 30 February for 2 March: what is read must be what was written.
+  // Date.parse reads 30 February as 2 March: the date must come out as it went in.
   if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 10) !== date) return null;
   const ms = offset === 'Z' ? local : local - toOffsetMs(offset ?? '');
   return ms >= 0 && ms < Date.UTC(10_000, 0, 1) ? ms : null;

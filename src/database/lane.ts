@@ -1,47 +1,45 @@
-// A share of a pool's connections: whoever hangs in one lane leaves the others room. It knows nothing of connections.
+// A share of a pool's connections, so that statements which hang in one lane leave connections to the others.
 
 import { raceDeadline } from '../resilience/deadline.ts';
 
-export type Lane = {
-  /** Waits for a place until `deadline` (`performance.now()`), and throws DeadlineExceeded when there was none. */
-  enter(deadline: number): Promise<void>;
-  leave(): void;
-};
-
-/** Connections that one lane may hold: two lanes that hang leave others to the rest. */
+/** Connections that one lane may hold: even with two lanes that hang, some of the pool's ten are left. */
 const LANE_CONNECTIONS_MAX = 4;
 
-/** A lane over any pool. First come, first served. */
-export function createLane(connectionsMax = LANE_CONNECTIONS_MAX): Lane {
-  let entered = 0;
-  const waiting = new Set<() => void>();
-  return {
-    enter: async (deadline) => {
-      if (entered < connectionsMax) {
-        entered += 1;
-        return;
-      }
-      const { promise: called, resolve: call } = Promise.withResolvers<void>();
-      waiting.add(call);
-      try {
-        await raceDeadline(called, deadline);
-      } catch (error) {
-        // A place that was handed over at the last moment goes to the next one.
-        if (!waiting.delete(call)) leave();
-        throw error;
-      }
-    },
-    leave,
-  };
+/** Places are given in the order of arrival. */
+export class Lane {
+  readonly #placesMax: number;
+  #placesTaken = 0;
+  readonly #waiting = new Set<() => void>();
 
-  /** Hands the place over to whoever has waited longest. */
-  function leave(): void {
-    const [next] = waiting;
-    if (!next) {
-      entered -= 1;
+  constructor(placesMax = LANE_CONNECTIONS_MAX) {
+    this.#placesMax = placesMax;
+  }
+
+  /** Takes a place, or waits for one until `deadline` (`performance.now()`). Throws DeadlineExceeded. */
+  async enter(deadline: number): Promise<void> {
+    if (this.#placesTaken < this.#placesMax) {
+      this.#placesTaken += 1;
       return;
     }
-    waiting.delete(next);
+    const { promise: placeFree, resolve: takePlace } = Promise.withResolvers<void>();
+    this.#waiting.add(takePlace);
+    try {
+      await raceDeadline(placeFree, deadline);
+    } catch (error) {
+      // A place that was given at the last moment goes to the next one.
+      if (!this.#waiting.delete(takePlace)) this.leave();
+      throw error;
+    }
+  }
+
+  /** Gives the place to the statement that has waited longest. */
+  leave(): void {
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#placesTaken -= 1;
+      return;
+    }
+    this.#waiting.delete(next);
     next();
   }
 }

@@ -1,5 +1,5 @@
-// The database port. Two engines stand behind it, PostgreSQL and the embedded one, both spoken to with the same SQL through
-// the same driver. It must never know what it stores.
+// The database port: PostgreSQL and the embedded engine, both with the same SQL through the same driver. It must not know what
+// is stored.
 
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
@@ -8,41 +8,41 @@ import type { Lane } from './lane.ts';
 
 export type Row = QueryResultRow;
 
-/** What the files of this folder need to run a statement: a database, or a transaction in one. */
+/** A database or a transaction: all that a statement needs. */
 export type Queryable = {
   query<R extends Row = Row>(sql: string, params?: readonly unknown[]): Promise<R[]>;
 };
 
 export type Engine = 'postgresql' | 'embedded';
 
-/** All that a database takes. */
 export type Statements = Queryable & {
   /**
-   * The same as `query`, for a hot statement whose plan costs as much as its work: planned once for each connection where
-   * that can be had. Its text never varies, and one plan fits all its values.
+   * As `query`, for a frequent statement whose planning costs as much as its work: where possible it is planned once a
+   * connection. Its text must be constant, and one plan must suit all values.
    */
   queryPrepared<R extends Row = Row>(sql: string, params: readonly unknown[]): Promise<R[]>;
   /**
-   * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Inside it only the given
-   * queryable may be used: the embedded engine has a single connection, so a second one would wait for ever.
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. `work` must use the given
+   * queryable only: the embedded engine has one connection, and a second would never be free.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
 };
 
+/** A database, over a `pg` pool that it owns. */
 export type Database = Statements & {
   readonly engine: Engine;
-  /** The schema-independent name for logs: `main` or `indexer`. Never a host or a path. */
+  /** The name in logs: `main` or `indexer`, never a host or a path. */
   readonly name: string;
   /**
-   * The same database for `timeoutMs` from now: a statement that is not answered by then is given up and its connection
-   * dropped. A transaction is then rolled back, but nobody knows that of one whose commit was not answered. Statements of one
-   * lane share its connections.
+   * The same database for `timeoutMs` from now. A statement that is not done by then rejects with DeadlineExceeded, and its
+   * connection is closed. Its transaction is rolled back; whether a transaction whose `commit` was under way has committed is not
+   * known. Statements of one lane share the lane's connections.
    */
   within(timeoutMs: number, lane?: Lane): Statements;
   close(): Promise<void>;
 };
 
-/** The same as `queryPrepared` where that can be had: in a transaction a statement is sent as it is. */
+/** As `queryPrepared` on a database. In a transaction nothing is prepared. */
 export function queryHot<R extends Row = Row>(
   db: Queryable | Statements,
   sql: string,
@@ -54,74 +54,76 @@ export function queryHot<R extends Row = Row>(
 type DatabaseOptions = {
   engine: Engine;
   name: string;
-  /** Ends the pool and gives back what the engine holds. Default: the pool's own end. */
+  /** Ends the pool and releases what the engine holds. Default: the pool's own end. */
   onClose?: () => Promise<void>;
 };
 
-/** Wraps a `pg` pool. The database owns the pool from here on. */
-export function createDatabase(pool: Pool, options: DatabaseOptions): Database {
-  // A connection that breaks fails its statement; while it is lent out the pool does not listen, and an error that nobody
-  // listens to would also end the process.
+/** Wraps a `pg` pool, which the database owns from then on. */
+export function createDatabase(pool: Pool, { engine, name, onClose }: DatabaseOptions): Database {
+  // A connection that breaks fails its statement. While it is lent the pool does not listen, and an `error` event without a
+  // listener ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const line: Line = { pool, heardAt: 0 };
-  const prepare = createPreparation(options.engine);
-  const within = (bounds: Bounds): Statements => {
-    const run: Run = (statement) => withClient(line, bounds, ({ send }) => send(statement));
-    return {
-      query: (sql, params) => run(toStatement(sql, params)),
-      queryPrepared: prepare(run),
-      transaction: (work) => transaction(line, bounds, work),
-    };
-  };
-  const run: Run = async (statement) => (await pool.query(statement)).rows;
+  const inUse: PoolInUse = { pool, respondedAt: 0 };
+  const prepared = new PreparedStatements(engine);
+  const toStatements = (send: Send, bounds: Bounds): Statements => ({
+    query: (sql, params) => send(toStatement(sql, params)),
+    queryPrepared: (sql, params) => prepared.run(send, sql, params),
+    transaction: (work) => runTransaction(inUse, bounds, work),
+  });
+  const sendUnbounded: Send = async <R extends Row>(statement: Statement) => (await pool.query<R>(statement)).rows;
   return {
-    engine: options.engine,
-    name: options.name,
-    query: (sql, params) => run(toStatement(sql, params)),
-    queryPrepared: prepare(run),
-    within: (timeoutMs, lane) => within({ deadline: performance.now() + timeoutMs, lane }),
-    transaction: (work) => transaction(line, { deadline: Number.POSITIVE_INFINITY, lane: undefined }, work),
-    close: options.onClose ?? (() => pool.end()),
+    engine,
+    name,
+    ...toStatements(sendUnbounded, { deadline: Number.POSITIVE_INFINITY, lane: undefined }),
+    within: (timeoutMs, lane) => {
+      const bounds = { deadline: performance.now() + timeoutMs, lane };
+      return toStatements((statement) => withClient(inUse, bounds, ({ send }) => send(statement)), bounds);
+    },
+    close: onClose ?? (() => pool.end()),
   };
 }
 
 type Statement = { name?: string; text: string; values: unknown[] };
-type Run = <R extends Row>(statement: Statement) => Promise<R[]>;
+type Send = <R extends Row>(statement: Statement) => Promise<R[]>;
 type Bounds = { deadline: number; lane: Lane | undefined };
 
 function toStatement(text: string, params: readonly unknown[] = []): Statement {
   return { text, values: [...params] };
 }
 
-/** Errors of poolers in front of PostgreSQL that share connections without sharing prepared statements. */
+/** SQLSTATEs of poolers in front of PostgreSQL that share connections but not prepared statements. */
 const UNPREPARED_CODES = new Set(['26000', '42P05']);
 
-/** The embedded engine keeps statements longer than its clients do: there nothing is prepared. */
-function createPreparation(engine: Engine): (run: Run) => Statements['queryPrepared'] {
-  let isPreparing = engine === 'postgresql';
-  const names = new Map<string, string>();
-  const nameOf = (sql: string) => {
-    let name = names.get(sql);
+/** Prepares on PostgreSQL only: the embedded engine has one session, which keeps the statements of clients that are gone. */
+class PreparedStatements {
+  #isPreparing: boolean;
+  readonly #names = new Map<string, string>();
+
+  constructor(engine: Engine) {
+    this.#isPreparing = engine === 'postgresql';
+  }
+
+  async run<R extends Row>(send: Send, sql: string, params: readonly unknown[]): Promise<R[]> {
+    const statement = toStatement(sql, params);
+    if (!this.#isPreparing) return send<R>(statement);
+    try {
+      return await send<R>({ ...statement, name: this.#nameOf(sql) });
+    } catch (error) {
+      if (!UNPREPARED_CODES.has((error as { code?: string }).code ?? '')) throw error;
+      // The statement has not run. It is sent again without a name, and so are all later ones.
+      this.#isPreparing = false;
+      return send<R>(statement);
+    }
+  }
+
+  #nameOf(sql: string): string {
+    let name = this.#names.get(sql);
     if (name === undefined) {
       name = `mercat_${createHash('sha256').update(sql).digest('hex').slice(0, 32)}`;
-      names.set(sql, name);
+      this.#names.set(sql, name);
     }
     return name;
-  };
-  return (run) =>
-    async <R extends Row>(sql: string, params: readonly unknown[]) => {
-      const statement = toStatement(sql, params);
-      if (isPreparing) {
-        try {
-          return await run<R>({ ...statement, name: nameOf(sql) });
-        } catch (error) {
-          // Such a statement has not run: it is sent again, and from now on like all others.
-          if (!UNPREPARED_CODES.has((error as { code?: string }).code ?? '')) throw error;
-          isPreparing = false;
-        }
-      }
-      return run<R>(statement);
-    };
+  }
 }
 
 /** Connection failures of the system and of the server: SQLSTATE class 08, shutdowns, and too many connections. */
@@ -130,7 +132,7 @@ const OUT_OF_REACH =
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** True when an error says that the database could not be asked, and nothing about what it was asked. */
+/** Whether an error means that the database could not be reached, as opposed to a failure of the statement. */
 export function isOutOfReach(error: unknown): boolean {
   if (error instanceof DeadlineExceeded) return true;
   if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
@@ -139,67 +141,72 @@ export function isOutOfReach(error: unknown): boolean {
   return (typeof code === 'string' && OUT_OF_REACH.test(code)) || CONNECTION_LOST.test(error.message);
 }
 
-/** A pool, and when a statement with a deadline was last answered through it. */
-type Line = { pool: Pool; heardAt: number };
+/** A pool, and when a statement with a deadline last succeeded on one of its connections (`performance.now()`). */
+type PoolInUse = { pool: Pool; respondedAt: number };
 
-/** A connection for as long as a piece of work has it. */
-type Lent = {
-  send: Run;
-  /** Has it closed afterwards: what it would answer next is not known. */
-  spoil(): void;
+/** A connection for as long as one piece of work has it. */
+type LentClient = {
+  send: Send;
+  /** Has the connection closed afterwards: its next response may belong to an earlier statement. */
+  discard(): void;
 };
 
-/** Runs `use` on one connection, and gives that up at the deadline. */
-async function withClient<T>(line: Line, { deadline, lane }: Bounds, use: (lent: Lent) => Promise<T>): Promise<T> {
-  if (performance.now() >= deadline) throw new DeadlineExceeded('the deadline has passed');
+/** Runs `use` on one connection. Throws DeadlineExceeded at the deadline. */
+async function withClient<T>(
+  inUse: PoolInUse,
+  { deadline, lane }: Bounds,
+  use: (lent: LentClient) => Promise<T>,
+): Promise<T> {
+  if (performance.now() >= deadline) throw new DeadlineExceeded();
   await lane?.enter(deadline);
   try {
-    const client = await acquire(line.pool, deadline);
-    let isSpoilt = false;
+    const client = await acquire(inUse.pool, deadline);
+    let isDiscarded = false;
     let sentAt = 0;
-    const send: Run = async <R extends Row>(statement: Statement) => {
+    const send: Send = async <R extends Row>(statement: Statement) => {
       sentAt = performance.now();
-      if (sentAt >= deadline) throw new DeadlineExceeded('the deadline has passed');
+      if (sentAt >= deadline) throw new DeadlineExceeded();
       const { rows } = await raceDeadline(client.query<R>(statement), deadline);
-      line.heardAt = performance.now();
+      inUse.respondedAt = performance.now();
       return rows;
     };
     try {
-      return await use({ send, spoil: () => (isSpoilt = true) });
+      return await use({ send, discard: () => (isDiscarded = true) });
     } catch (error) {
-      // A connection whose answer was given up would hand that answer to the next caller: it is closed instead.
-      isSpoilt ||= error instanceof DeadlineExceeded;
-      if (error instanceof DeadlineExceeded && line.heardAt < sentAt) dropIdle(line.pool);
+      if (error instanceof DeadlineExceeded) {
+        isDiscarded = true;
+        if (inUse.respondedAt < sentAt) closeIdle(inUse.pool);
+      }
       throw error;
     } finally {
-      client.release(isSpoilt);
+      client.release(isDiscarded);
     }
   } finally {
     lane?.leave();
   }
 }
 
-function transaction<T>(line: Line, bounds: Bounds, work: (tx: Queryable) => Promise<T>): Promise<T> {
-  return withClient(line, bounds, async ({ send, spoil }) => {
+function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  return withClient(inUse, bounds, async ({ send, discard }) => {
     try {
       await send(toStatement('begin'));
       const result = await work({ query: (sql, params) => send(toStatement(sql, params)) });
       await send(toStatement('commit'));
       return result;
     } catch (error) {
-      // A connection that is closed is rolled back by the server.
-      if (error instanceof DeadlineExceeded) spoil();
-      else await send(toStatement('rollback')).catch(spoil);
+      // The server rolls back the transaction of a connection that is closed.
+      if (error instanceof DeadlineExceeded) discard();
+      else await send(toStatement('rollback')).catch(discard);
       throw error;
     }
   });
 }
 
 /**
- * Closes the connections that lie idle. When nothing has been heard through any, the machine behind them may be gone without a
- * word, and each of them would cost a deadline to find that out.
+ * Closes the idle connections. When no connection has responded for as long as a deadline, the server may be gone without having
+ * closed them, and each would cost a deadline of its own.
  */
-function dropIdle(pool: Pool): void {
+function closeIdle(pool: Pool): void {
   for (let idle = pool.idleCount; idle > 0; idle -= 1) {
     pool.connect().then(
       (client) => client.release(true),
@@ -208,7 +215,7 @@ function dropIdle(pool: Pool): void {
   }
 }
 
-/** Waits for a connection until the deadline; one that arrives later goes straight back to the pool. */
+/** Waits for a connection until the deadline. A connection that comes later goes back to the pool. */
 async function acquire(pool: Pool, deadline: number): Promise<PoolClient> {
   const pending = pool.connect();
   try {

@@ -21,7 +21,7 @@ import { createDatabase } from '../../src/database/port.ts';
 import { DeadlineExceeded } from '../../src/resilience/deadline.ts';
 import type { Embedded } from '../../src/database/embedded/embedded.ts';
 import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { boundLog, tendTable } from '../../src/database/embedded/upkeep.ts';
+import { boundLog, vacuumNextTable } from '../../src/database/embedded/upkeep.ts';
 import { until } from '../support/until.ts';
 import {
   assertAcknowledged,
@@ -390,9 +390,9 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await pool.query('insert into "Odd name".t select generate_series(1, 500)');
       await pool.query('delete from "Odd name".t where i > 50');
       await pool.query('select pg_stat_force_next_flush()');
-      assert.equal(await tendTable(pool, limits), '"Odd name".t');
+      assert.equal(await vacuumNextTable(pool, limits), '"Odd name".t');
       await pool.query('select pg_stat_force_next_flush()');
-      assert.equal(await tendTable(pool, limits), null);
+      assert.equal(await vacuumNextTable(pool, limits), null);
       assert.equal(await one(pool, `select reltuples::int from pg_class where oid = '"Odd name".t'::regclass`), 50);
     });
   });

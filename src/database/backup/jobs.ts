@@ -1,5 +1,5 @@
-// Backups as the commands ask for them: begun, watched and stopped by name, in a running server or in the command's own process.
-// One at a time. It must never go on with one that nobody waits for.
+// Backups that commands start, watch and stop, in a running server or in the command's own process. One at a time. A backup
+// that no command watches any more is stopped.
 
 import path from 'node:path';
 import { OperatorError, describeError } from '../../core/errors.ts';
@@ -8,86 +8,107 @@ import type { BackupProgress, BackupResult } from './write.ts';
 import { writeBackup } from './write.ts';
 import type { Database } from '../port.ts';
 
-/** How a backup is doing. `failure` is what the operator has to mend. */
+/** `failure` is a line for the operator. While both are null the backup is being written. */
 export type BackupState = BackupProgress & { result: BackupResult | null; failure: string | null };
 
-export type BackupJobs = {
-  /** `backup.start` {file, force}, `backup.read`, which answers at the latest after a moment, and `backup.stop`. */
-  operations: Readonly<Record<string, (input: Readonly<Record<string, unknown>>) => Promise<unknown>>>;
-  /** Stops the one under way; nothing of it is left behind. */
-  close(): Promise<void>;
-};
+type Input = Readonly<Record<string, unknown>>;
 
-/** How long `backup.read` waits for the end. */
+/** The longest that `backup.read` waits for the end. */
 const READ_WAIT_MS = 200;
-/** A backup whose command was killed is stopped: on the embedded engine everybody waits for it. */
+/** A backup is stopped when it was not read for this long: its command was killed, and on the embedded engine all others wait. */
 const UNREAD_MS_MAX = 30_000;
 
-type Job = { state: BackupState; readAt: number; ended: Promise<void>; stop: () => void };
+export type BackupJobsOptions = {
+  databases: { main: Database; indexer: Database };
+  /** The version of the program. */
+  service: string;
+  unreadMsMax?: number;
+};
 
-export function createBackupJobs(
-  databases: { main: Database; indexer: Database },
-  { service, unreadMsMax = UNREAD_MS_MAX }: { service: string; unreadMsMax?: number },
-): BackupJobs {
-  let latest: Job | null = null;
+export class BackupJobs {
+  readonly #options: BackupJobsOptions;
+  #latest: BackupJob | null = null;
 
-  const start = async (input: Readonly<Record<string, unknown>>) => {
-    const { file, force } = input;
+  /** For the local socket: `backup.start` with `file` and `force`, `backup.read`, `backup.stop`. */
+  readonly operations: Readonly<Record<string, (input: Input) => Promise<unknown>>> = {
+    'backup.start': (input) => this.#start(input),
+    'backup.read': () => this.#read(),
+    'backup.stop': () => this.#stop(),
+  };
+
+  constructor(options: BackupJobsOptions) {
+    this.#options = options;
+  }
+
+  /** Stops the backup under way. Nothing of it is left behind. */
+  async close(): Promise<void> {
+    await this.#stop();
+  }
+
+  async #start({ file, force }: Input): Promise<BackupState> {
     if (typeof file !== 'string' || !path.isAbsolute(file) || file.includes('\0')) {
       throw new OperatorError('the file of a backup has to be an absolute path', { exitCode: 2 });
     }
-    if (latest && latest.state.result === null && latest.state.failure === null) {
-      throw new OperatorError('another backup is being written: wait for its end');
-    }
-    latest = startJob(databases, { file, force: force === true }, { service, unreadMsMax });
-    return latest.state;
-  };
+    if (this.#latest?.isRunning()) throw new OperatorError('another backup is being written: wait for its end');
+    this.#latest = new BackupJob(this.#options, { file, force: force === true });
+    return this.#latest.state;
+  }
 
-  const read = async () => {
-    const job = latest;
+  async #read(): Promise<BackupState> {
+    const job = this.#latest;
     if (!job) throw new OperatorError('the backup is gone: the server was started again meanwhile');
-    job.readAt = performance.now();
-    await isDoneWithin(job.ended, READ_WAIT_MS);
-    return job.state;
-  };
+    return job.read();
+  }
 
-  const stop = async () => {
-    latest?.stop();
-    await latest?.ended;
+  async #stop(): Promise<null> {
+    await this.#latest?.stop();
     return null;
-  };
-  return {
-    operations: { 'backup.start': start, 'backup.read': read, 'backup.stop': stop },
-    close: async () => void (await stop()),
-  };
+  }
 }
 
-function startJob(
-  databases: { main: Database; indexer: Database },
-  target: { file: string; force: boolean },
-  { service, unreadMsMax }: { service: string; unreadMsMax: number },
-): Job {
-  const stopping = new AbortController();
-  const state: BackupState = { table: '', rows: 0, bytes: 0, result: null, failure: null };
-  const onProgress = (progress: BackupProgress) => {
-    Object.assign(state, progress);
-    if (performance.now() - job.readAt > unreadMsMax) stopping.abort();
-  };
-  const run = async () => {
+class BackupJob {
+  readonly state: BackupState = { table: '', rows: 0, bytes: 0, result: null, failure: null };
+  readonly #unreadMsMax: number;
+  readonly #stopping = new AbortController();
+  #readAt = performance.now();
+  readonly #ended: Promise<void>;
+
+  constructor(
+    { unreadMsMax = UNREAD_MS_MAX, ...options }: BackupJobsOptions,
+    target: { file: string; force: boolean },
+  ) {
+    this.#unreadMsMax = unreadMsMax;
+    this.#ended = this.#run(options, target);
+  }
+
+  isRunning(): boolean {
+    return this.state.result === null && this.state.failure === null;
+  }
+
+  /** The state at the end, or after a moment when the end does not come by then. */
+  async read(): Promise<BackupState> {
+    this.#readAt = performance.now();
+    await isDoneWithin(this.#ended, READ_WAIT_MS);
+    return this.state;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
+  }
+
+  async #run({ databases, service }: BackupJobsOptions, target: { file: string; force: boolean }): Promise<void> {
+    const { signal } = this.#stopping;
+    const onProgress = (progress: BackupProgress) => {
+      Object.assign(this.state, progress);
+      if (performance.now() - this.#readAt > this.#unreadMsMax) this.#stopping.abort();
+    };
     try {
-      state.result = await writeBackup(databases, target, { service, signal: stopping.signal, onProgress });
+      this.state.result = await writeBackup(databases, target, { service, signal, onProgress });
     } catch (error) {
-      if (stopping.signal.aborted) state.failure = 'stopped: no backup was written';
-      else if (error instanceof OperatorError) state.failure = error.message;
-      else state.failure = `no backup was written: ${describeError(error)}`;
+      if (signal.aborted) this.state.failure = 'stopped: no backup was written';
+      else if (error instanceof OperatorError) this.state.failure = error.message;
+      else this.state.failure = `no backup was written: ${describeError(error)}`;
     }
-  };
-  const job: Job = {
-    state,
-    readAt: performance.now(),
-    ended: Promise.resolve(),
-    stop: () => stopping.abort(),
-  };
-  job.ended = run();
-  return job;
+  }
 }

@@ -10,7 +10,7 @@ import { ensureCluster, prepareParent } from './directory.ts';
 import { EngineStopped, isDiskFull, startEngine } from './engine.ts';
 import { takeLock } from './lock.ts';
 import { createEmbeddedPool } from './pool.ts';
-import { startUpkeep } from './upkeep.ts';
+import { Upkeep } from './upkeep.ts';
 
 /** The exit code of a process whose database stopped by itself. */
 export const EXIT_ENGINE_STOPPED = 70;
@@ -45,12 +45,13 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
       return startEngine(dir, onFatal);
     });
     const pool = createEmbeddedPool(engine, dir);
-    const stopUpkeep = startUpkeep(pool, onWarning);
+    const upkeep = new Upkeep(pool, onWarning);
+    upkeep.start();
     let closed: Promise<void> | undefined;
     return {
       pool,
       close: () => {
-        stopUpkeep();
+        upkeep.stop();
         closed ??= closeAll(pool, engine, onWarning).finally(() => lock.release());
         return closed;
       },

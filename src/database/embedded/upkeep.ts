@@ -1,48 +1,70 @@
-// What PostgreSQL's background processes do, and the embedded engine, which has none, does not: checkpoints that bound the log,
-// and vacuum and analyze where they are due. It must never run two statements at a time, nor keep a process alive.
+// The work of PostgreSQL's background processes, which the embedded engine does not have: checkpoints that bound the
+// write-ahead log, and vacuum and analyze where they are due. One statement at a time; it does not keep the process alive.
 
 import type { Pool } from 'pg';
 import { describeError } from '../../core/errors.ts';
 
-/** How often the log is measured; a bulk load can outrun it by what it writes in this time. */
+/** How often the log is measured. A bulk load can exceed the log's bound by what it writes in this time. */
 const PERIOD_MS = 5_000;
-/** Tables are looked at every so many periods. */
-const TABLES_EVERY = 12;
+/** Tables are checked every so many periods. */
+const PERIODS_PER_TABLE_CHECK = 12;
 
 type UpkeepLimits = {
-  /** A checkpoint is due past this much log since the last one. It bounds disk use and the time of a start after a crash. */
+  /** Bytes of log since the last checkpoint, past which one is due. Bounds disk use and the time of a start after a crash. */
   logBytesMax: number;
-  /** Rows changed before a table is looked after, on top of a share of its rows. */
+  /** Rows changed before a table is vacuumed, on top of a share of its rows. */
   changedRowsMin: number;
 };
 
 const DEFAULT_LIMITS: UpkeepLimits = { logBytesMax: 64 * 1024 * 1024, changedRowsMin: 1_000 };
 
-/** Looks after the database until the returned function is called. A failure is reported once as long as it stays the same. */
-export function startUpkeep(pool: Pool, onFailure: (line: string) => void): () => void {
-  let round = 0;
-  let busy = false;
-  let lastFailure = '';
-  const tick = async (): Promise<void> => {
-    if (busy || pool.ending) return;
-    busy = true;
+export class Upkeep {
+  readonly #pool: Pool;
+  readonly #onFailure: (line: string) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #periods = 0;
+  #isRunning = false;
+  #lastFailure = '';
+
+  /** `onFailure` gets a line for each failure that differs from the one before. */
+  constructor(pool: Pool, onFailure: (line: string) => void) {
+    this.#pool = pool;
+    this.#onFailure = onFailure;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#run(), PERIOD_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning || this.#pool.ending) return;
+    this.#isRunning = true;
     try {
-      await boundLog(pool, DEFAULT_LIMITS);
-      if (round++ % TABLES_EVERY === 0) await tendTable(pool, DEFAULT_LIMITS);
-      lastFailure = '';
+      await boundLog(this.#pool, DEFAULT_LIMITS);
+      const isTableCheck = this.#periods % PERIODS_PER_TABLE_CHECK === 0;
+      this.#periods += 1;
+      if (isTableCheck) await vacuumNextTable(this.#pool, DEFAULT_LIMITS);
+      this.#lastFailure = '';
     } catch (error) {
-      const failure = describeError(error);
-      if (failure !== lastFailure && !pool.ending) onFailure(`the upkeep of the embedded database failed: ${failure}`);
-      lastFailure = failure;
+      this.#report(describeError(error));
     } finally {
-      busy = false;
+      this.#isRunning = false;
     }
-  };
-  const timer = setInterval(() => void tick(), PERIOD_MS).unref();
-  return () => clearInterval(timer);
+  }
+
+  #report(failure: string): void {
+    if (failure !== this.#lastFailure && !this.#pool.ending) {
+      this.#onFailure(`the upkeep of the embedded database failed: ${failure}`);
+    }
+    this.#lastFailure = failure;
+  }
 }
 
-/** Writes a checkpoint when the log has grown past its bound; answers whether it did. */
+/** Writes a checkpoint when the log has grown past its bound. Returns whether it did. */
 export async function boundLog(pool: Pool, limits: UpkeepLimits): Promise<boolean> {
   const { rows } = await pool.query<{ due: boolean }>(
     'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > $1 as due from pg_control_checkpoint()',
@@ -53,8 +75,8 @@ export async function boundLog(pool: Pool, limits: UpkeepLimits): Promise<boolea
   return true;
 }
 
-/** Vacuums and analyzes the table that needs it most, if any; answers its name. The thresholds are those of autovacuum. */
-export async function tendTable(pool: Pool, limits: UpkeepLimits): Promise<string | null> {
+/** Vacuums and analyzes the table that needs it most, and returns its name; null when none does. The thresholds are autovacuum's. */
+export async function vacuumNextTable(pool: Pool, limits: UpkeepLimits): Promise<string | null> {
   const { rows } = await pool.query<{ name: string }>(
     `select format('%I.%I', s.schemaname, s.relname) as name
        from pg_stat_user_tables s join pg_class c on c.oid = s.relid

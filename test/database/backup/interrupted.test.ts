@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { createBackupJobs } from '../../../src/database/backup/jobs.ts';
+import { BackupJobs } from '../../../src/database/backup/jobs.ts';
 import { writeBackup } from '../../../src/database/backup/write.ts';
 import type { Databases } from '../../../src/database/open.ts';
 import type { Settings } from './backups.ts';
@@ -168,7 +168,7 @@ forEachEngine('interrupted backups', (engine) => {
         await assert.rejects(writeBackup(databases, target, { service: 'test', signal: stopping.signal, onProgress }));
         assert.match(seen[0]?.join() ?? '', /stopped\.part-/);
         assert.deepEqual(left(), ['backup']);
-        const jobs = createBackupJobs(databases, { service: 'test', unreadMsMax: -1 });
+        const jobs = new BackupJobs({ databases, service: 'test', unreadMsMax: -1 });
         await jobs.operations['backup.start']?.(target);
         let state: any;
         while (!state?.failure && !state?.result) state = await jobs.operations['backup.read']?.({});
