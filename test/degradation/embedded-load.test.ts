@@ -1,4 +1,4 @@
-// The embedded database has one connection for everybody: reads while an import is under way.
+// The embedded database has one connection: reads during an import.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -8,11 +8,10 @@ import { newCollection, range } from '../support/service/market.ts';
 import { startTestService } from '../support/service/service.ts';
 
 const ROWS = 12_000;
-/** On a slow machine with others at work on it. An answer needs the connection several times. */
-/** Ends a test that hangs; no expectation of speed. */
+/** Ends a test that hangs. It expects no speed. */
 const ANSWER_MAX_MS = 30_000;
 
-test('reads keep answering 200, whole, while many rows are imported into the embedded database', async (t) => {
+test('reads are complete 200 responses while many rows are imported into the embedded database', async (t) => {
   const dir = temporaryDirectory();
   const service = await startTestService({ settings: { DATA_DIR: dir } });
   t.after(async () => {

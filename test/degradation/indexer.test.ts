@@ -1,4 +1,4 @@
-// What callers see while the indexer database is broken, in each way that it can be.
+// Responses while the indexer database fails, in each way in which it can fail.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,23 +25,23 @@ import { until } from '../support/until.ts';
 import { lockTable } from '../support/engines/postgres-locks.ts';
 
 withTwoServers('the indexer is broken', (servers) => {
-  /** Polls until answers are whole again; no caller may wait for it. Returns how long it took. */
+  /** Polls until responses are complete again; no request may wait for it. Returns how long it took. */
   async function untilBack(service: TwoDatabaseService): Promise<number> {
     const startedAt = performance.now();
     let slowest = 0;
-    const isWhole = async () => {
+    const isComplete = async () => {
       const [detail, listings] = [await service.fresh(ethereum.path), await service.fresh(`${ethereum.path}/listings`)];
       slowest = Math.max(slowest, detail.ms, listings.ms);
       return !detail.body.data.stale && listings.body.meta === undefined;
     };
-    await until(isWhole, RECOVERY_MAX_MS, 'answers are not whole again');
+    await until(isComplete, RECOVERY_MAX_MS, 'responses are not complete again');
     assert.ok(slowest < SOURCE_TIMEOUT_MS, `a caller waited ${slowest} ms while the indexer came back`);
     const tookMs = performance.now() - startedAt;
     await untilComplete(service);
     return tookMs;
   }
 
-  test('stopped: the contract’s fields are null, own rows are served, and full answers return with the server', async (t) => {
+  test('stopped: the documented fields are null, own rows are served, and complete responses return with the server', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await assertComplete(service);
@@ -54,14 +54,14 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`whole again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('frozen, open connections and new ones: the same, and at once after a few failures', async (t) => {
+  test('frozen, with open and new connections: the same, and at once after a few failures', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     servers.indexer.freeze();
     try {
       const first = await service.fresh(ethereum.path);
       assert.equal(first.body.data.stale, true);
-      assert.ok(first.ms < HANG_MS, `the first answer took ${first.ms} ms`);
+      assert.ok(first.ms < HANG_MS, `the first response took ${first.ms} ms`);
       await assertWithoutIndexer(service);
       await assertWithoutIndexer(service);
       for (const path of [ethereum.path, `${base.path}/floor`, `${solana.path}/listings`, '/v1/collections']) {
@@ -90,7 +90,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('slow: within the deadline answers are whole, beyond it they are degraded', async (t) => {
+  test('slow: within the deadline responses are complete, beyond it they are degraded', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreStored(service);
     proxy.delay(SOURCE_TIMEOUT_MS / 15);
@@ -101,7 +101,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('refusing, cut off, or gone silent for good: the same, and new connections are made when it is back', async (t) => {
+  test('refusing connections, cut off, or silent: the same, and new connections are made when it is back', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreStored(service);
     await proxy.refuse();
@@ -116,7 +116,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`silent: whole again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('gone silent while only one source is asked: not every open connection costs a deadline', async (t) => {
+  test('silent while one source is read: not every open connection costs a deadline', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     for (let round = 0; round < 3; round += 1) await assertComplete(service);
     const open = proxy.connections();
@@ -129,14 +129,14 @@ withTwoServers('the indexer is broken', (servers) => {
     await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not come back');
   });
 
-  test('one stats source hangs: its fields are null, the others stay, and only both together are stale', async (t) => {
+  test('one stats source hangs: its fields are null, the others stay, and `stale` needs both', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const url = service.settings['INDEXER_DATABASE_URL'];
     const read = async () => {
-      const answer = await service.fresh(ethereum.path);
-      assertDegraded(answer);
-      assert.ok(answer.ms < 2 * SOURCE_TIMEOUT_MS, `two sources in a row: ${answer.ms} ms`);
-      const { stats, stale } = answer.body.data;
+      const response = await service.fresh(ethereum.path);
+      assertDegraded(response);
+      assert.ok(response.ms < 2 * SOURCE_TIMEOUT_MS, `two sources in a row: ${response.ms} ms`);
+      const { stats, stale } = response.body.data;
       return { ...stats, floor: stats.floor.raw, stale };
     };
     const whole = { volume: VOLUME, sales: SALES, supply: 90, owners: 42, listedCount: 7, floor: '700', stale: false };
@@ -152,7 +152,7 @@ withTwoServers('the indexer is broken', (servers) => {
     const onlyStats = { ...whole, volume: NO_WINDOWS, sales: NO_WINDOWS, floor: '750' };
     await until(async () => (await read()).owners === 42, RECOVERY_MAX_MS, 'the stats source did not come back');
     assert.deepEqual(await read(), onlyStats);
-    // The other sources never knew.
+    // The other sources are unaffected.
     const listings = await service.fresh(`${ethereum.path}/listings`);
     assert.equal(listings.body.meta, undefined);
     assert.equal((await service.fresh('/v1/collections')).status, 502);
@@ -176,10 +176,10 @@ withTwoServers('the indexer is broken', (servers) => {
       assert.equal(detail.body.data.stats.owners, 42);
       assert.equal(detail.body.data.stale, false);
     }
-    // No source may hide its hanging reads behind others that answer.
+    // No source may hide its hanging reads behind others that succeed.
     const best = Math.min((await service.fresh(ethereum.path)).ms, (await service.fresh(ethereum.path)).ms);
     assert.ok(best < SOURCE_TIMEOUT_MS / 2, `a detail still takes ${best} ms`);
-    // No window that misses the mirror is kept: the clock stands still here, and every page is another answer.
+    // A window without the mirror is not cached: the clock stands still here, and every page is another response.
     let limit = 1;
     assert.ok((await service.ok(`${ethereum.path}/listings?limit=${limit}`)).meta);
     await release();
@@ -191,7 +191,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('last-good buyer floors are told for 30 minutes, outlive a restart, and are those of Solana and Ethereum', async (t) => {
+  test('last buyer floors are served for 30 minutes, outlast a restart, and exist for Solana and Ethereum', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await servers.indexer.stop();

@@ -1,4 +1,4 @@
-// What callers see while the primary database is broken, or one of its tables is.
+// Responses while the primary database, or one of its tables, fails.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -22,24 +22,24 @@ const PATHS = [
   ethereum.path,
   ...['floor', 'listings', 'sales'].map((one) => `${ethereum.path}/${one}`),
 ];
-/** The same under names that no answer is held for. */
+/** The same requests under names for which no response is cached. */
 const UNASKED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
 
 withTwoServers('the primary is broken', (servers) => {
-  test('stopped: 503, or the last good answer where one is held, and answers return with the server', async (t) => {
+  test('stopped: 503, or the last response where one is cached, and responses return with the server', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     const held = await Promise.all(PATHS.map((path) => service.fresh(path)));
     await servers.primary.stop();
     try {
       for (const path of PATHS) {
-        const answer = await service.fresh(path);
-        assertDegraded(answer);
-        const before = held.find((one) => one.headers.get('etag') === answer.headers.get('etag'));
-        assert.ok(before, `${path} is not the answer that was held`);
+        const response = await service.fresh(path);
+        assertDegraded(response);
+        const before = held.find((one) => one.headers.get('etag') === response.headers.get('etag'));
+        assert.ok(before, `${path} is not the response that was held`);
       }
       for (const path of UNASKED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
-      // Each answer was made anew some seconds ago: half an hour later it is too old.
+      // Each response was computed some seconds ago: half an hour later it is too old.
       service.advance(30 * MINUTE_MS);
       for (const path of PATHS) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
     } finally {
@@ -48,23 +48,23 @@ withTwoServers('the primary is broken', (servers) => {
     await untilComplete(service);
   });
 
-  test('frozen: answers within the primary’s patience, then at once, and whole when it thaws', async (t) => {
+  test('frozen: responses within the deadline of the primary, then at once, and complete when it continues', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     servers.primary.freeze();
     try {
       const times = await Promise.all(
         PATHS.map(async (path) => {
-          const answer = await service.fresh(path);
-          assertDegraded(answer);
-          return answer.ms;
+          const response = await service.fresh(path);
+          assertDegraded(response);
+          return response.ms;
         }),
       );
       const slowest = Math.max(...times);
-      assert.ok(slowest < HANG_MS, `an answer took ${slowest} ms`);
+      assert.ok(slowest < HANG_MS, `a response took ${slowest} ms`);
       for (const path of UNASKED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
       const next = Math.min(...(await Promise.all(PATHS.map(async (path) => (await service.fresh(path)).ms))));
-      assert.ok(next < SOURCE_TIMEOUT_MS, `an answer still took ${next} ms`);
+      assert.ok(next < SOURCE_TIMEOUT_MS, `a response still took ${next} ms`);
     } finally {
       servers.primary.thaw();
     }
@@ -80,7 +80,7 @@ withTwoServers('the primary is broken', (servers) => {
         const listed = await service.fresh(token.listed);
         assertDegraded(listed);
         assert.ok(listed.ms < HANG_MS, `a token took ${listed.ms} ms`);
-        // The own order is out of reach; the mirrored row of the same asset is not.
+        // The own order cannot be read; the mirrored row of the same asset can.
         assert.deepEqual([listed.body.data.name, listed.body.data.listing.price.raw], ['First', '900']);
         const onSolana = await service.fresh(token.solana);
         assert.equal(onSolana.body.data.name, 'First');
@@ -118,13 +118,13 @@ withTwoServers('the primary is broken', (servers) => {
     }
     assert.ok(service.logged.some((line) => line.includes('a source failed') && line.includes('order-book')));
     assert.ok(!service.logged.some((line) => line.includes('indexer-mirror')), 'the mirror was taken for broken');
-    // Solana has no own book to miss.
+    // Solana has no own order book.
     assert.match((await service.fresh(`${solana.path}/listings`)).headers.get('cache-control') ?? '', /s-maxage=5\b/);
     await release();
     await untilComplete(service);
   });
 
-  test('tables that an answer can do without: rates and last-good floors that hang cost no answer', async (t) => {
+  test('rates and last buyer floors that hang cost no response', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     const url = service.settings['DATABASE_URL'];
@@ -132,16 +132,16 @@ withTwoServers('the primary is broken', (servers) => {
     service.advance(MINUTE_MS);
     for (let round = 0; round < 5; round += 1) {
       for (const path of [...PATHS, token.listed]) {
-        const answer = await service.fresh(path);
-        assert.equal(answer.status, 200, answer.text);
-        assert.ok(answer.ms < HANG_MS, `${path} took ${answer.ms} ms`);
+        const response = await service.fresh(path);
+        assert.equal(response.status, 200, response.text);
+        assert.ok(response.ms < HANG_MS, `${path} took ${response.ms} ms`);
       }
     }
     for (const release of releases) await release();
     await untilComplete(service);
   });
 
-  test('a listing that has expired since is not told, though its answer is the last good one', async (t) => {
+  test('a last response is not served after one of its listings has expired', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const path = `${ethereum.path}/listings`;
     await service.load([ethereum.order('7', 10, { expiresAt: new Date(START + 10 * MINUTE_MS).toISOString() })]);

@@ -1,4 +1,4 @@
-// The databases come and go while requests keep coming: no caller gets more than a degraded answer, and nothing is left over.
+// The databases stop and start under load: no response is worse than degraded, and no connection or statement is left behind.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const CONNECTIONS_MAX = 10;
 const CALLERS = 4;
 const DEADLINE_MS = 5_000;
-/** A statement that was given up ends on the server after its next look at the connection. */
+/** A statement that was given up ends on the server after its next check of the connection. */
 const CONNECTION_CHECK_MAX_MS = 3_000;
 
 const NEVER_FAIL = [ethereum, solana, base].flatMap(({ path }) => [path, `${path}/floor`, `${path}/listings`]);
@@ -23,16 +23,16 @@ const MAY_FAIL = ['/v1/collections', `${ethereum.path}/sales`];
 
 type Load = { stop(): Promise<{ statuses: Map<number, number>; slowestMs: number }> };
 
-/** Callers that each ask for one path after the other, never for a kept answer. */
+/** Callers that each request one path after the other, never a cached response. */
 function startLoad(service: TwoDatabaseService, paths: readonly string[]): Load {
   const statuses = new Map<number, number>();
   let slowestMs = 0;
   const stopping = new AbortController();
   const callers = range(CALLERS).map(async (caller) => {
     for (let turn = caller; !stopping.signal.aborted; turn += 1) {
-      const answer = await service.fresh(paths[turn % paths.length] ?? '');
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      slowestMs = Math.max(slowestMs, answer.ms);
+      const response = await service.fresh(paths[turn % paths.length] ?? '');
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      slowestMs = Math.max(slowestMs, response.ms);
     }
   });
   return {
@@ -45,12 +45,12 @@ function startLoad(service: TwoDatabaseService, paths: readonly string[]): Load 
 }
 
 withTwoServers('databases come and go under load', (servers) => {
-  /** Waits until something has been answered while the server was in the state it is in. */
-  const forAWhile = async (service: TwoDatabaseService, answers: number) => {
-    for (let count = 0; count < answers; count += 1) await service.get('/v1');
+  /** Waits for a response that was completed in the present state of the server. */
+  const forAWhile = async (service: TwoDatabaseService, responses: number) => {
+    for (let count = 0; count < responses; count += 1) await service.get('/v1');
   };
 
-  test('the indexer is stopped, killed and frozen in turn: four endpoints never fail, and no connection is left over', async (t) => {
+  test('the indexer is stopped, killed and frozen in turn: four endpoints never fail, and no connection is left behind', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const load = startLoad(service, NEVER_FAIL);
     const others = startLoad(service, MAY_FAIL);
@@ -70,13 +70,13 @@ withTwoServers('databases come and go under load', (servers) => {
       [...rest.statuses.keys()].filter((status) => status !== 200 && status !== 502),
       [],
     );
-    t.diagnostic(`${result.statuses.get(200)} answers, the slowest after ${Math.round(result.slowestMs)} ms`);
-    assert.ok(result.slowestMs < HANG_MS, `an answer took ${result.slowestMs} ms`);
+    t.diagnostic(`${result.statuses.get(200)} responses, the slowest after ${Math.round(result.slowestMs)} ms`);
+    assert.ok(result.slowestMs < HANG_MS, `a response took ${result.slowestMs} ms`);
     await assertNoLeak(t, servers.indexer.url);
     await assertNoLeak(t, servers.primary.url);
   });
 
-  test('the primary is restarted under load: a 503 or a 200, nothing else, and no connection is left over', async (t) => {
+  test('the primary is restarted under load: a 503 or a 200, nothing else, and no connection is left behind', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const load = startLoad(service, [...NEVER_FAIL, ...MAY_FAIL]);
     for (const way of ['stop', 'kill'] as const) {
@@ -107,7 +107,7 @@ withTwoServers('databases come and go under load', (servers) => {
     t.diagnostic(`${count} connections`);
   }
 
-  test('an import that loses its database fails with a reason, and the process goes on', async (t) => {
+  test('an import that loses its database fails with a reason, and the process continues', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const records = range(20_000).map((index) => ethereum.listing(String(index + 10), 5_000 + index));
     const importing = assert.rejects(service.load(records));
@@ -129,8 +129,8 @@ withTwoServers('databases come and go under load', (servers) => {
     assert.equal(data[0].price.raw, '700');
   }
 
-  test('a source that hangs does not starve the others, and what it has given up is gone from the server', async (t) => {
-    // Long enough for a slow machine to answer so many at once.
+  test('a source that hangs does not starve the others, and its abandoned statements end on the server', async (t) => {
+    // Long enough for a slow machine to respond to so many at once.
     const service = await startOnTwoDatabases(t, servers, { settings: { SOURCE_TIMEOUT_MS: String(DEADLINE_MS) } });
     const many = range(40).map(() => newCollection({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));
@@ -146,13 +146,13 @@ withTwoServers('databases come and go under load', (servers) => {
       assert.equal(body.data.stats.owners, null);
       assert.equal(body.data.stale, false, 'a healthy source was starved');
     }
-    // Nor is a connection that hangs handed to the next one.
+    // Nor is a connection that hangs lent again.
     for (const one of many) {
       const { body, ms } = await service.fresh(`${one.path}/listings`);
       assert.equal(body.meta, undefined, 'a healthy source was given a connection that hangs');
       assert.ok(ms < DEADLINE_MS, `a healthy source waited ${ms} ms`);
     }
-    // What waits for the lock now is at most the trial that is under way.
+    // At most the trial in progress waits for the lock now.
     await until(
       async () => (await countWaiting(servers.indexer.url)) <= 1,
       CONNECTION_CHECK_MAX_MS,

@@ -1,5 +1,4 @@
-// How the real program starts and ends: told to stop under load, on a database that hangs, on a port or a directory that is
-// taken.
+// How the real program starts and ends: stopped under load, with a database that hangs, on a port or a directory that is in use.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -23,7 +22,7 @@ import { SocketIntake } from '../../src/intake/socket-client.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 30_000;
-/** A client that does not leave is cut off after five seconds, a database after two more. */
+/** A client that stays connected is disconnected after five seconds, a database after two more. */
 const CUT_AFTER_MS = 5_000;
 const STOP_MAX_MS = 15_000;
 const CALLERS = 4;
@@ -33,7 +32,7 @@ type Program = {
   child: ChildProcess;
   url: string;
   stderr(): string;
-  /** The exit code, and how long the program took to end from now on. */
+  /** The exit code, and how long the program took to end, from the call on. */
   ended(): Promise<{ code: number | null; ms: number }>;
 };
 
@@ -63,8 +62,8 @@ async function runUntilUp(t: TestContext, settings: Record<string, string>): Pro
   await until(
     async () => {
       assert.equal(program.child.exitCode, null, program.stderr());
-      const answer = await fetch(`${program.url}/v1`).catch(() => null);
-      return answer?.ok === true;
+      const response = await fetch(`${program.url}/v1`).catch(() => null);
+      return response?.ok === true;
     },
     START_MAX_MS,
     'the program did not come up',
@@ -78,25 +77,25 @@ async function place(t: TestContext): Promise<Record<string, string>> {
   return { DATA_DIR: dir, PORT: String(await freePort()) };
 }
 
-/** Callers on connections that they keep; a failure to connect or a kept connection that was closed ends a caller. */
-function startLoad(url: string): { answers(): number; wrong: string[]; done: Promise<unknown> } {
+/** Callers on keep-alive connections; a failure to connect, or a connection that is closed, ends a caller. */
+function startLoad(url: string): { responses(): number; wrong: string[]; done: Promise<unknown> } {
   const agent = new http.Agent({ keepAlive: true, maxSockets: CALLERS });
   const wrong: string[] = [];
-  let answers = 0;
+  let responses = 0;
   const callers = range(CALLERS).map(async () => {
     for (;;) {
       const status = await request(`${url}/v1`, agent).catch((error: NodeJS.ErrnoException) => error.code ?? 'error');
-      if (status === 200) answers += 1;
+      if (status === 200) responses += 1;
       else {
         if (status !== 'ECONNREFUSED' && status !== 'ECONNRESET') wrong.push(String(status));
         return;
       }
     }
   });
-  return { answers: () => answers, wrong, done: Promise.all(callers).finally(() => agent.destroy()) };
+  return { responses: () => responses, wrong, done: Promise.all(callers).finally(() => agent.destroy()) };
 }
 
-/** An import that goes on until something ends it. */
+/** An import without an end. */
 function startImport(dataDir: string): { begun: Promise<void>; done: Promise<unknown> } {
   const { promise: begun, resolve } = Promise.withResolvers<void>();
   const subject = newCollection();
@@ -141,7 +140,7 @@ test('the program on the embedded database', async (t) => {
 
   await t.test('SIGTERM under load: exit 0 within seconds, though clients hold on to their connections', async (t) => {
     const load = startLoad(program.url);
-    await until(() => load.answers() > 100, START_MAX_MS, 'no load');
+    await until(() => load.responses() > 100, START_MAX_MS, 'no load');
     const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
     const kept = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
     kept.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -155,7 +154,9 @@ test('the program on the embedded database', async (t) => {
     assert.ok(ms < CUT_AFTER_MS, `it took ${ms} ms to end`);
     assert.deepEqual(load.wrong, []);
     assert.equal(existsSync(socket), false);
-    t.diagnostic(`ended after ${Math.round(ms)} ms with a silent connection open, ${load.answers()} answers before`);
+    t.diagnostic(
+      `ended after ${Math.round(ms)} ms with a silent connection open, ${load.responses()} responses before`,
+    );
   });
 
   await t.test('the lock and the port are free: a second start works at once', async (t) => {
@@ -167,7 +168,7 @@ test('the program on the embedded database', async (t) => {
   });
 
   await t.test('started by an npm script, it ends in good order when npm and its shell are gone', async (t) => {
-    // A shell that waits for the program, as npm's does; it keeps a signal to itself.
+    // A shell that waits for the program, as npm's does, and does not pass on a signal.
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${PROGRAM}" serve --no-sample; true`], {
       env: { PATH: process.env['PATH'], npm_lifecycle_event: 'start', ...settings },
       stdio: 'ignore',
@@ -202,23 +203,23 @@ withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
     };
   }
 
-  test('a request that is under way is answered before it ends', async (t) => {
+  test('a request in progress is answered before the program ends', async (t) => {
     const settings = await placeOnServers(t);
     const program = await runUntilUp(t, { ...settings, SOURCE_TIMEOUT_MS: String(DEADLINE_MS) });
     const release = await lockTable(t, settings['INDEXER_DATABASE_URL'], 'indexer.token');
     const { address } = newCollection();
-    const answer = request(`${program.url}/v1/tokens/ethereum/${address}/1`, new http.Agent({ keepAlive: true }));
+    const response = request(`${program.url}/v1/tokens/ethereum/${address}/1`, new http.Agent({ keepAlive: true }));
     await until(async () => (await countWaiting(servers.indexer.url)) > 0, START_MAX_MS, 'the request did not arrive');
     program.child.kill('SIGTERM');
-    assert.equal(await answer, 200);
+    assert.equal(await response, 200);
     const { code, ms } = await program.ended();
     assert.equal(code, 0, program.stderr());
     assert.ok(ms < CUT_AFTER_MS - DEADLINE_MS, `it waited for the connection: ${ms} ms`);
-    t.diagnostic(`ended ${Math.round(ms)} ms after the answer`);
+    t.diagnostic(`ended ${Math.round(ms)} ms after the response`);
     await release();
   });
 
-  test('a database that hangs does not keep it from ending, in the middle of requests and of an import', async (t) => {
+  test('a database that hangs does not keep it from ending, with requests and an import in progress', async (t) => {
     const settings = await placeOnServers(t);
     const program = await runUntilUp(t, settings);
     const importing = startImport(settings['DATA_DIR'] ?? '');
@@ -227,7 +228,7 @@ withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
     servers.primary.freeze();
     try {
       const callers = range(CALLERS).map((caller) => request(`${program.url}/v1/collections?limit=${caller + 1}`));
-      // Answered after the others have arrived.
+      // Its response comes after the others have arrived.
       await request(`${program.url}/v1`);
       program.child.kill('SIGTERM');
       const { code, ms } = await program.ended();

@@ -1,4 +1,4 @@
-// The small market that the degradation tests look at, and what is to be seen of it when all is well and when the indexer is not.
+// The small market of the degradation tests, and the expected responses with all databases and without the indexer.
 
 import assert from 'node:assert/strict';
 import type { TwoDatabaseService } from './two-databases.ts';
@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 import { withClient } from '../support/engines/postgres-locks.ts';
 import type { TestResponse } from '../support/service/service.ts';
 
-/** Ends a test whose service does not recover; no expectation of speed. */
+/** Ends a test whose service does not recover. It expects no speed. */
 export const RECOVERY_MAX_MS = 30_000;
 
 const SNAPSHOT = { floorRaw: '640', volumeAllTime: 5.5, supply: 100, owners: 50 };
@@ -20,7 +20,7 @@ export const base = newCollection({ slug: 'on-base', chain: 'base', snapshot: SN
 const SUBJECTS = [ethereum, solana, base];
 export const MINT = mintOf('breakable');
 
-/** Every source has something to say about every collection, and each says something else. */
+/** Every source has values for every collection, and no two have the same. */
 export const MARKET = [
   ...SUBJECTS.flatMap((subject) => {
     const [first, second] = subject === solana ? [MINT, mintOf('second')] : ['1', '2'];
@@ -41,7 +41,7 @@ export const MARKET = [
     ];
   }),
   ...[ethereum, base].flatMap((subject) => [
-    // The own row of asset 1 wins over the cheaper mirrored one.
+    // The own row of asset 1 hides the cheaper mirrored one.
     subject.order('1', 1_000),
     subject.listing('1', 900),
   ]),
@@ -61,9 +61,9 @@ export const NO_WINDOWS = { allTime: null, sevenDay: null, twentyFourHour: null 
 export const VOLUME = { allTime: 30, sevenDay: 20, twentyFourHour: 10 };
 export const SALES = { allTime: 3, sevenDay: 2, twentyFourHour: 1 };
 
-/** Fails unless every answer is what it is when nothing is broken. */
+/** Fails unless every response is complete. */
 export async function assertComplete(service: TwoDatabaseService): Promise<void> {
-  await Promise.all(SUBJECTS.map((subject) => assertWholeCollection(service, subject)));
+  await Promise.all(SUBJECTS.map((subject) => assertCompleteCollection(service, subject)));
   const tokens = await Promise.all(Object.values(token).map((one) => service.fresh(one)));
   assert.deepEqual(
     tokens.map(({ body }) => [body.data.name, body.data.listing?.price.raw ?? null]),
@@ -80,17 +80,17 @@ export async function assertComplete(service: TwoDatabaseService): Promise<void>
   );
 }
 
-/** Waits until every answer is whole again. */
+/** Waits until every response is complete again. */
 export function untilComplete(service: TwoDatabaseService): Promise<void> {
-  const isWhole = () =>
+  const isComplete = () =>
     assertComplete(service).then(
       () => true,
       () => false,
     );
-  return until(isWhole, RECOVERY_MAX_MS, 'answers are not whole again');
+  return until(isComplete, RECOVERY_MAX_MS, 'responses are not complete again');
 }
 
-async function assertWholeCollection(service: TwoDatabaseService, subject: TestCollection): Promise<void> {
+async function assertCompleteCollection(service: TwoDatabaseService, subject: TestCollection): Promise<void> {
   const [detail, floor, listings, sales] = await readCollection(service, subject);
   const { floor: ask, ...stats } = detail.body.data.stats;
   assert.deepEqual(stats, { volume: VOLUME, sales: SALES, supply: 90, owners: 42, listedCount: 7 });
@@ -114,7 +114,7 @@ async function readCollection(service: TwoDatabaseService, { path }: TestCollect
   ]);
 }
 
-/** Waits until the last buyer floors that there are to keep are kept. */
+/** Waits until the last buyer floors are stored. */
 export async function untilFloorsAreStored(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map(async (subject) => service.fresh(`${subject.path}/floor`)));
   await withClient(service.settings['DATABASE_URL'] ?? '', (client) =>
@@ -126,7 +126,7 @@ export async function untilFloorsAreStored(service: TwoDatabaseService): Promise
   );
 }
 
-/** Fails unless every answer is what the contract says when nothing of the indexer can be read. */
+/** Fails unless every response is as documented for an indexer that cannot be read. */
 export async function assertWithoutIndexer(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map((subject) => assertCollectionWithoutIndexer(service, subject)));
   const [listed, mirrored, onSolana] = await Promise.all(Object.values(token).map((one) => service.fresh(one)));
@@ -135,13 +135,13 @@ export async function assertWithoutIndexer(service: TwoDatabaseService): Promise
   const { listing, owner, name, lastSale, rarity } = listed.body.data;
   assert.deepEqual([listing.price.raw, listing.marketplace, owner], ['1000', 'MERCAT', WALLET]);
   assert.deepEqual([name, lastSale, rarity.rank], [null, null, null]);
-  for (const answer of [mirrored, onSolana]) {
-    assertDegraded(answer);
-    assert.equal(answer.body.data.listing, null);
-    assert.deepEqual(answer.body.data.owner, { address: null, kind: 'unknown', label: null });
+  for (const response of [mirrored, onSolana]) {
+    assertDegraded(response);
+    assert.equal(response.body.data.listing, null);
+    assert.deepEqual(response.body.data.owner, { address: null, kind: 'unknown', label: null });
   }
-  for (const answer of await Promise.all(COLLECTION_LISTS.map((one) => service.fresh(one)))) {
-    assertErrorResponse(answer, 502, 'upstream_error');
+  for (const response of await Promise.all(COLLECTION_LISTS.map((one) => service.fresh(one)))) {
+    assertErrorResponse(response, 502, 'upstream_error');
   }
 }
 
@@ -162,33 +162,33 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
   assertErrorResponse(sales, 502, 'upstream_error');
 }
 
-/** The floors of a collection whose book cannot be read: the ask of the snapshot, and the last buyer floor or none. */
-export function assertFloor(answer: TestResponse, lastGood: string | null): void {
-  assertDegraded(answer);
-  const { askFloor, buyerFloor, stale, aggregated } = answer.body.data;
+/** The floors of a collection whose books cannot be read: the ask of the snapshot, and the last buyer floor or none. */
+export function assertFloor(response: TestResponse, lastGood: string | null): void {
+  assertDegraded(response);
+  const { askFloor, buyerFloor, stale, aggregated } = response.body.data;
   assert.deepEqual(
     { ask: askFloor.raw, buyer: buyerFloor?.raw ?? null, stale, aggregated },
     { ask: SNAPSHOT.floorRaw, buyer: lastGood, stale: lastGood !== null, aggregated: true },
   );
 }
 
-/** A 200 that shared caches may keep for a moment only, and that says nothing of what is behind the service. */
-export function assertDegraded(answer: TestResponse): void {
-  assert.equal(answer.status, 200, answer.text);
-  assert.match(answer.headers.get('cache-control') ?? '', /s-maxage=1\b/);
-  assertNoInternals(answer);
+/** A 200 that shared caches may keep for a second only, without internal detail. */
+export function assertDegraded(response: TestResponse): void {
+  assert.equal(response.status, 200, response.text);
+  assert.match(response.headers.get('cache-control') ?? '', /s-maxage=1\b/);
+  assertNoInternals(response);
 }
 
-export function assertErrorResponse(answer: TestResponse, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.equal(answer.body.error.code, code);
-  assert.equal(answer.headers.get('cache-control'), 'no-store');
-  if (status === 503) assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/);
-  assertNoInternals(answer);
+export function assertErrorResponse(response: TestResponse, status: number, code: string): void {
+  assert.equal(response.status, status, response.text);
+  assert.equal(response.body.error.code, code);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  if (status === 503) assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);
+  assertNoInternals(response);
 }
 
 const INSIDE = /127\.0\.0\.1|localhost|postgres|ECONN|\bat .*\.ts|node_modules|select |indexer\.|main\.|pg_|relation/i;
-/** Ports that no answer may name. */
+/** Ports that no response may name. */
 export const databasePorts = new Set<string>();
 
 /** No stack, SQL, host or port. */

@@ -1,4 +1,4 @@
-// A service that starts while its indexer is broken.
+// A service that starts while its indexer fails.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ const START_MAX_MS = 15_000;
 
 withTwoServers('the indexer is broken when the service starts', (servers) => {
   for (const way of ['refuse', 'hang'] as const) {
-    test(`down when the service starts (${way}): it starts, and picks the indexer up later, migrations included`, async (t) => {
+    test(`down when the service starts (${way}): it starts, and uses the indexer later, migrations included`, async (t) => {
       const { service, proxy } = await startBehindProxy(t, servers, way);
       assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
       await proxy.heal();
@@ -53,7 +53,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
     await untilComplete(service);
   }
 
-  test('an embedded primary starts without its indexer too, and is not given a sample that has no place to go', async (t) => {
+  test('an embedded primary starts without its indexer too, and is not given the sample, which needs the indexer', async (t) => {
     const [dir, port] = [temporaryDirectory(), await freePort()];
     const settings = { DATA_DIR: dir, INDEXER_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/none` };
     const service = await startTestService({ settings, sample: true });

@@ -1,5 +1,5 @@
-// What shops see while the primary database hangs: every request is answered in time, nothing is half done, and what is to be
-// told to webhooks is told when the database is back.
+// The store while the primary database hangs: every request gets a response in time, no change is half done, and webhooks are
+// delivered when the database is back.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -19,7 +19,7 @@ const SLACK_MS = 20_000;
 const WAIT_MS = 60_000;
 
 withTwoServers('the store, while the primary hangs', (servers) => {
-  test('frozen: every request is 503 with Retry-After in time, and all works again when it thaws', async (t) => {
+  test('frozen: every request is 503 with Retry-After in time, and everything works again when it continues', async (t) => {
     const shop = await startShop(t, servers);
     const { id } = (await shop.send('POST', '/products', { name: 'Mug', price: '1', inventory: 20 })).body.data;
     const requests: [string, string, unknown?][] = [
@@ -36,8 +36,8 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     servers.primary.freeze();
     try {
       for (const round of ['with a key that is believed', 'with one that has to be looked up']) {
-        const answers = await Promise.all(requests.map((request) => shop.send(...request)));
-        for (const [index, { status, headers, body, ms }] of answers.entries()) {
+        const responses = await Promise.all(requests.map((request) => shop.send(...request)));
+        for (const [index, { status, headers, body, ms }] of responses.entries()) {
           const what = `${requests[index]?.join(' ')}, ${round}`;
           assert.deepEqual([status, body.error.code], [503, 'unavailable'], what);
           assert.ok(Number(headers.get('retry-after')) > 0, what);
@@ -48,7 +48,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     } finally {
       servers.primary.thaw();
     }
-    // What was given up is not known to have failed: it is read, never assumed.
+    // A request that was given up may have succeeded: its effect is read.
     await until(
       async () => (await shop.send('GET', '/products')).status === 200,
       WAIT_MS,
@@ -59,7 +59,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.equal((await shop.send('GET', `/products/${created.body.data.id}`)).status, 200);
   });
 
-  test('a transaction that hangs half-way is undone as a whole, and its retry has its effect once', async (t) => {
+  test('a transaction that hangs half-way is rolled back completely, and its retry takes effect once', async (t) => {
     const shop = await startShop(t, servers);
     const { id } = (await shop.send('POST', '/products', { name: 'Mug', price: '1', inventory: 20 })).body.data;
     // The product is changed before the event is written.
@@ -86,7 +86,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.equal((await shop.send('GET', '/inventory/adjustments')).body.data.length, 1);
   });
 
-  test('stopped: the local door says that the database is away, and blames nobody', async (t) => {
+  test('stopped: the local interface reports that the database is unavailable', async (t) => {
     const shop = await startShop(t, servers);
     await servers.primary.stop();
     try {
@@ -100,7 +100,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.ok(!shop.service.logged.some((line) => line.includes('a local request failed')));
   });
 
-  test('the webhook worker outlives it: what happened before and after is delivered when it thaws', async (t) => {
+  test('the webhook worker survives it: events from before and after are delivered when it continues', async (t) => {
     const receiver = await startReceiver();
     t.after(receiver.close);
     const shop = await startShop(t, servers, { WEBHOOK_ALLOW_PRIVATE: 'true' });

@@ -1,5 +1,5 @@
-// What the degradation tests share: a primary and an indexer that are servers of their own and may be broken, and a service on
-// both with a small market in it.
+// What the degradation tests share: a primary and an indexer on servers that can be made to fail, and a service on both with a
+// small market.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -17,7 +17,7 @@ import { startTestService } from '../support/service/service.ts';
 
 export type TwoServers = { primary: PostgresServer; indexer: PostgresServer };
 
-/** Declares `suite` around two servers, where PostgreSQL is on this machine. They may be used from the first hook on. */
+/** Declares `suite` around two servers, if PostgreSQL is installed. They may be used from the first hook on. */
 export function withTwoServers(name: string, suite: (servers: TwoServers) => void): void {
   if (!canStartPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') {
     test(name, { skip: 'PostgreSQL is not on this machine' });
@@ -39,28 +39,28 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
 
 /** Short, because tests wait for it, and long enough for a busy machine to read within it. */
 export const SOURCE_TIMEOUT_MS = 1_000;
-/** Ends a test that hangs; no expectation of speed. */
+/** Ends a test that hangs. It expects no speed. */
 export const HANG_MS = 30_000;
-/** Longer than any answer is kept. */
+/** Longer than any response is cached. */
 const FORGET_MS = 2_000;
 
 export type TimedResponse = TestResponse & { ms: number };
 
 export type TwoDatabaseService = TestService & {
   settings: Record<string, string>;
-  /** Moves the service's clock on, which stands still otherwise, so that an answer that is kept is kept until then. */
+  /** Advances the service's clock, which stands still otherwise: a cached response stays fresh until then. */
   advance(ms: number): void;
-  /** A request that no kept answer can serve. */
+  /** A request that no cached response can serve. */
   fresh(path: string): Promise<TimedResponse>;
   /** Another service on the same databases and directory, once this one is closed. */
   restart(): Promise<void>;
 };
 
 type BreakableOptions = {
-  /** How the service reaches the databases, when not directly. */
+  /** The URLs of the databases for the service, when it does not connect to them directly. */
   via?: { primary?: (url: string) => Promise<string>; indexer?: (url: string) => Promise<string> };
   settings?: Record<string, string>;
-  /** Do not put the market in. */
+  /** Leaves the databases empty. */
   empty?: boolean;
 };
 
@@ -93,8 +93,8 @@ export async function startOnTwoDatabases(
     fresh: async (path: string): Promise<TimedResponse> => {
       advance(FORGET_MS);
       const startedAt = performance.now();
-      const answer = await service.get(path);
-      return { ...answer, ms: performance.now() - startedAt };
+      const response = await service.get(path);
+      return { ...response, ms: performance.now() - startedAt };
     },
     restart: async () => {
       await service.close();
@@ -105,7 +105,7 @@ export async function startOnTwoDatabases(
   return service;
 }
 
-/** The same with a proxy before the indexer. `broken`: from the start, when nothing is in the databases yet. */
+/** The same with a proxy in front of the indexer. `broken`: it fails from the start, and the databases are empty. */
 export async function startBehindProxy(
   t: TestContext,
   servers: TwoServers,

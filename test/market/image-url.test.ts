@@ -1,10 +1,10 @@
-// Which picture addresses are served.
+// Which image URLs are served.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toServedImage } from '../../src/market/image-url.ts';
 
-test('http, https, ipfs, ar and data:image addresses are served as they were given', () => {
+test('http, https, ipfs, ar and data:image URLs are served unchanged', () => {
   const served = [
     'http://example.org/a.png',
     'https://example.org/a b.png?x=1#y',
@@ -17,8 +17,8 @@ test('http, https, ipfs, ar and data:image addresses are served as they were giv
   for (const url of served) assert.equal(toServedImage(url), url);
 });
 
-test('every other address is null', () => {
-  const refused = [
+test('every other URL is served as null', () => {
+  const rejected = [
     '',
     'javascript:alert(1)',
     'JaVaScRiPt:alert(1)',
@@ -41,6 +41,6 @@ test('every other address is null', () => {
     'xhttps://example.org',
     'about:blank',
   ];
-  for (const url of refused) assert.equal(toServedImage(url), null, url);
+  for (const url of rejected) assert.equal(toServedImage(url), null, url);
   assert.equal(toServedImage(null), null);
 });

@@ -1,4 +1,4 @@
-// The merge of two books into one window.
+// The merge of two order books into one listing window.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const entry = fc.record({
 const book = (min: number, max: number) =>
   fc.uniqueArray(entry, { minLength: min, maxLength: max, selector: (one) => one.orderId + one.asset });
 
-/** The rules, said as plainly as possible: for each asset its own cheapest row or else the cheapest other; then sort and cut. */
+/** The rules without optimisation: for each asset its cheapest own row, else its cheapest other row; then sort and cut. */
 function naiveWindow(own: MergedListing[], mirrored: MergedListing[], ownAssets: ReadonlySet<string>): MergedListing[] {
   const isBefore = (a: MergedListing, b: MergedListing) => a.raw < b.raw || (a.raw === b.raw && a.orderId < b.orderId);
   const assets = new Set([...own, ...mirrored].map((one) => one.asset));
@@ -35,7 +35,7 @@ test('a window holds 250 assets', () => {
   assert.equal(WINDOW_SIZE_MAX, 250);
 });
 
-test('the merge is what a naive reading of the rules gives', () => {
+test('the merge equals a naive implementation of the rules', () => {
   fc.assert(
     fc.property(book(0, 40), book(0, 60), fc.subarray(['1', '2', '3', '4', '5']), (own, mirrored, beyond) => {
       const ownAssets = new Set([...own.map((one) => one.asset), ...beyond]);
@@ -44,11 +44,11 @@ test('the merge is what a naive reading of the rules gives', () => {
   );
 });
 
-test('the merge does not depend on the order in which its rows come', () => {
+test('the merge does not depend on the order of its input', () => {
   fc.assert(
     fc.property(book(0, 30), book(0, 30), (own, mirrored) => {
       const ownAssets = new Set(own.map((one) => one.asset));
-      // Rows that are equal in price and id but not in asset have no order of their own.
+      // Rows of one price and id but different assets have no defined order.
       const ids = [...own, ...mirrored].map((one) => one.orderId);
       fc.pre(new Set(ids).size === ids.length);
       assert.deepEqual(
@@ -76,7 +76,7 @@ test('rows are compared as integers and then by id in code units', () => {
   assert.equal(compareListings(row(5n, 'a'), row(5n, 'a')), 0);
 });
 
-test('of rows in order the first of each asset is kept', () => {
+test('the first row of each asset is kept', () => {
   fc.assert(
     fc.property(book(0, 50), (rows) => {
       const kept = keepFirstPerAsset(rows);

@@ -1,4 +1,4 @@
-// An order that marketplaces told first, and that then comes into the own book: it is listed there alone, at once.
+// An order that marketplaces reported, and that then comes into the own book, is served from the own book alone, at once.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -20,7 +20,7 @@ const START = NOW / 1_000 - 60;
 const order = toAsk({ offerer: OFFERER, contract: EVM, tokenId: 1n, price: 100n, start: START, end: START + 3_600 });
 const orderHash = hashAsk(order);
 
-forEachEngine('orders that marketplaces told first', (engine) => {
+forEachEngine('mirrored listings of orders', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();
@@ -51,19 +51,19 @@ forEachEngine('orders that marketplaces told first', (engine) => {
     return submitOrder(context, { chain: ethereum, protocolAddress: null, order: signed });
   };
 
-  test('are retired there when they are posted', async () => {
+  test('are retired when the order is submitted', async () => {
     await submit(db);
     assert.deepEqual(await listActive(), ['elsewhere', 'none', 'other']);
   });
 
-  test('are retired there when they are imported', async () => {
+  test('are retired when the order is imported', async () => {
     const seaport = { parameters: toParameters(order), signature: await signOrder(1, order) };
     const record = orderRecord({ seller: order.offerer, priceRaw: '100', seaport });
     await ingest(db, record);
     assert.deepEqual(await listActive(), ['elsewhere', 'none', 'other']);
   });
 
-  test('are taken while the indexer is out of reach', async () => {
+  test('do not keep the order out while the indexer is unavailable', async () => {
     const away = { ...db, query: () => Promise.reject(new Error('out of reach')), queryPrepared: () => assert.fail() };
     const { orderId } = await submit({ within: () => away as never });
     assert.equal((await db.query('select id from main.book_order'))[0]?.['id'], orderId);

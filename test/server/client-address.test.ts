@@ -1,4 +1,4 @@
-// Whom a request is counted against.
+// The address that a request is counted against.
 
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
@@ -30,7 +30,7 @@ test('without a trusted proxy X-Forwarded-For changes nothing', () => {
   ]);
 });
 
-test('behind one trusted proxy the right-most entry counts, whatever a caller put before it', () => {
+test('behind one trusted proxy the right-most entry counts, whatever the caller sent before it', () => {
   cases(1, [
     ['127.0.0.1', '203.0.113.1', '203.0.113.1'],
     ['127.0.0.1', '10.9.9.9, 203.0.113.1', '203.0.113.1'],
@@ -67,7 +67,7 @@ test('an entry that is not an address counts against the proxy that sent it', ()
   ]);
 });
 
-test('IPv6 is counted by /64, whichever way it is written', () => {
+test('IPv6 is counted by /64, in every notation', () => {
   cases(0, [
     ['2001:db8:0:1::1', undefined, '2001:db8:0:1:ffff:ffff:ffff:ffff'],
     ['2001:DB8:0000:0001::1', undefined, '2001:db8:0:1::2'],
@@ -78,7 +78,7 @@ test('IPv6 is counted by /64, whichever way it is written', () => {
   assert.notEqual(addressOf(requestOf('2001:db8:0:1::1')), addressOf(requestOf('2001:db8:0:2::1')));
 });
 
-test('IPv4 is counted by the whole address, mapped into IPv6 or not', () => {
+test('IPv4 is counted by the full address, mapped into IPv6 or not', () => {
   cases(0, [
     ['::ffff:198.51.100.7', undefined, '198.51.100.7'],
     ['::ffff:c633:6407', undefined, '198.51.100.7'],

@@ -1,4 +1,4 @@
-// The edge while a limiter takes its time: answers keep the order of their requests, and whoever has hung up is not served.
+// The edge with a slow rate limiter: responses keep the order of their requests, and requests of closed connections are dropped.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const REFUSAL: RateLimitExceeded = { limit: 1, resetAt: 60_000, at: 0 };
 
 type Verdict = PromiseWithResolvers<RateLimitExceeded | null>;
 
-/** An edge whose verdicts the test gives, in front of a route that answers with the path. */
+/** An edge whose limiter resolves when the test decides, in front of a route that responds with the path. */
 async function startEdge(t: TestContext) {
   const verdicts: Verdict[] = [];
   const sockets: net.Socket[] = [];
@@ -51,7 +51,7 @@ async function startEdge(t: TestContext) {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-test('answers keep the order of their requests, in whatever order the verdicts come', async (t) => {
+test('responses keep the order of their requests, in whatever order the limiter resolves', async (t) => {
   const { url, verdicts } = await startEdge(t);
   const exchanged = exchange(url, get('/a') + get('/b') + get('/c') + get('/d'), { answers: 4 });
   await until(() => verdicts.length === 4, LIMIT_MS, 'they did not arrive');
@@ -66,7 +66,7 @@ test('answers keep the order of their requests, in whatever order the verdicts c
   );
 });
 
-test('whoever has hung up before the verdict is not served', async (t) => {
+test('a request whose connection was closed before it was counted is not routed', async (t) => {
   const { url, verdicts, sockets, routed } = await startEdge(t);
   const client = net.connect(Number(new URL(url).port), '127.0.0.1');
   client.write(get('/gone') + get('/gone'));

@@ -1,5 +1,5 @@
-// What one connection to a real Redis does: windows that end to the millisecond whatever became of their expiry, and failures in words
-// that tell no address and no secret. And what `mercat doctor` says of it.
+// A connection to a real Redis: windows that end to the millisecond, whatever happens to their expiry, and failures without an
+// address or a secret. Also what `mercat doctor` reports about Redis.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -19,7 +19,7 @@ const PASSWORD = 'a-password-that-must-not-be-seen';
 const WINDOW_MS = 400;
 const LONG_MS = 600_000;
 const LIMIT_MS = 60_000;
-/** Longer than any machine is too busy for. */
+/** Far above any delay of a busy machine. */
 const PATIENT = { connectTimeoutMs: LIMIT_MS, timeoutMs: LIMIT_MS };
 
 withRedis('a connection to Redis', (redis) => {
@@ -54,7 +54,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.ok(left > 0 && left <= LONG_MS, `${left} ms`);
   });
 
-  test('begins a new window at the moment at which the last one ended', async (t) => {
+  test('opens a new window when the last one has ended', async (t) => {
     const connection = await connect(t);
     const first = await connection.count('short', WINDOW_MS);
     let last = first;
@@ -75,11 +75,11 @@ withRedis('a connection to Redis', (redis) => {
       LIMIT_MS,
       'it did not end',
     );
-    // -2: it has ended already.
+    // -2: the key has expired already.
     assert.notEqual(Number(await redis.ask('PTTL', 'kept')), -1);
   });
 
-  test('ends a window that was made before the clock was set back', async (t) => {
+  test('replaces a window that was opened before the clock was set back', async (t) => {
     const connection = await connect(t);
     const { now } = await connection.count('ahead', LONG_MS);
     await redis.ask('HSET', 'ahead', 'reset', String(now + 3 * LONG_MS), 'count', '500');
@@ -88,7 +88,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.equal(next.resetAt, next.now + LONG_MS);
   });
 
-  test('goes on when Redis has forgotten what counts', async (t) => {
+  test('loads its script again when Redis has dropped it', async (t) => {
     const connection = await connect(t);
     await connection.count('script', LONG_MS);
     await redis.ask('SCRIPT', 'FLUSH');
@@ -118,7 +118,7 @@ withRedis('a connection to Redis', (redis) => {
   });
 
   describe('a failure', () => {
-    test('is told in words without an address or a secret', async (t) => {
+    test('has a message without an address or a secret', async (t) => {
       const withPassword = (url: string, user = '') => url.replace('redis://', `redis://${user}:${PASSWORD}@`);
       assert.match(
         await failureOf(RedisConnection.connect(`redis://localhost:${await freePort()}`, PATIENT)),
@@ -151,7 +151,7 @@ withRedis('a connection to Redis', (redis) => {
       }
     });
 
-    test('comes at the deadline when Redis hangs, while connecting too', async () => {
+    test('comes at the deadline when Redis hangs, during the connection too', async () => {
       const lost: string[] = [];
       const quick = {
         connectTimeoutMs: 300,
@@ -176,7 +176,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.deepEqual(lost, [], 'who destroys it knows');
     });
 
-    test('is told once when a connection is gone, and what was asked for fails at once', async (t) => {
+    test('is reported once when the connection is lost, and commands in progress fail at once', async (t) => {
       const proxy = await startTcpProxy(redis.url);
       t.after(() => proxy.close());
       const lost: string[] = [];
@@ -193,7 +193,7 @@ withRedis('a connection to Redis', (redis) => {
     });
   });
 
-  test('more counts at once than are good for it are not sent, and it is not taken to be away', async (t) => {
+  test('counts beyond the limit of counts in progress are not sent, and do not make Redis unavailable', async (t) => {
     const lines: string[] = [];
     const log = createLog('info', (line) => lines.push(line));
     const windows = await SharedWindows.open({
@@ -205,10 +205,10 @@ withRedis('a connection to Redis', (redis) => {
     });
     t.after(() => windows.close());
     const asked = Array.from({ length: COUNTS_IN_PROGRESS_MAX + 500 }, () => windows.count('one', LONG_MS));
-    const sent = asked.filter((answer) => answer !== null);
+    const sent = asked.filter((response) => response !== null);
     assert.equal(asked.length - sent.length, 500);
     const counted = (await Promise.all(sent)).filter((window) => window !== null);
-    // On a machine that is too busy some come too late, and that is told.
+    // On a busy machine some replies may be late, which is logged.
     if (lines.length > 0) return t.diagnostic('Redis did not answer in time here');
     assert.equal(counted.length, COUNTS_IN_PROGRESS_MAX);
     assert.deepEqual(await windows.status.read(), { counted: 'shared' });
@@ -219,7 +219,7 @@ withRedis('a connection to Redis', (redis) => {
     const check = (url: string | null) => checkRedis(readConfig(url === null ? {} : { REDIS_URL: url }));
     const config = (name: string, value: string) => redis.ask('CONFIG', 'SET', name, value);
 
-    test('says nothing where Redis is not set, and which version counts how fast where it is', async () => {
+    test('reports nothing without REDIS_URL, and with it the version and the speed', async () => {
       assert.deepEqual(await check(null), []);
       const [finding, ...others] = await check(redis.url);
       assert.equal(finding?.name, 'redis');
@@ -227,7 +227,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.deepEqual(others, []);
     });
 
-    test('says what keeps it from being used, and what to mend', async () => {
+    test('reports why Redis cannot be used, and what to correct', async () => {
       const [dead] = await check(`redis://:${PASSWORD}@127.0.0.1:${await freePort()}`);
       assert.deepEqual([dead?.level, dead?.mend], ['fail', 'start it, or see REDIS_URL']);
       assert.match(dead?.message ?? '', /ECONNREFUSED; each process counts rate limits alone/);
@@ -235,7 +235,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.match(locked?.message ?? '', /rejects the user or password/);
     });
 
-    test('says what a full memory would do', async () => {
+    test('reports what happens when the memory is full', async () => {
       try {
         await config('maxmemory', '1gb');
         const memory = async () => (await check(redis.url)).find(({ name }) => name === 'redis: memory');
@@ -255,7 +255,7 @@ withRedis('a connection to Redis', (redis) => {
       }
     });
 
-    test('is satisfied with a user that may count and nothing else', async () => {
+    test('needs no permission but those for counting', async () => {
       const allowed = [
         '+eval',
         '+evalsha',

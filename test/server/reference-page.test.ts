@@ -1,5 +1,5 @@
-// The reference page, as far as it can be tested without a browser: that it has all it needs from here, and may have nothing
-// from anywhere else.
+// The reference page, as far as it can be tested without a browser: it loads everything from the service, and may load nothing
+// from elsewhere.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -10,11 +10,11 @@ const BASE_URL = 'https://market.example/mercat';
 
 describe('the reference page', () => {
   const service = useSampleService({ settings: { BASE_URL } });
-  /** Addresses of the page, as a browser that is at `/docs` makes them of its links. */
+  /** The URLs of the page's links, as a browser at `/docs` resolves them. */
   const linksOf = (html: string) =>
     Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, link]) => new URL(link ?? '', `${service.url}/docs`));
 
-  test('is a page that runs one script, and the script and all else it names are here', async () => {
+  test('runs one script, and the service serves the script and all that it names', async () => {
     const response = await fetch(`${service.url}/docs`);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -33,7 +33,7 @@ describe('the reference page', () => {
     }
   });
 
-  test('may load from and talk to this service alone', async () => {
+  test('may load from and send requests to this service alone', async () => {
     const { headers } = await fetch(`${service.url}/docs`);
     const policy = headers.get('content-security-policy') ?? '';
     const directives = new Map(policy.split('; ').map((line) => [line.split(' ', 1)[0], line.split(' ').slice(1)]));
@@ -51,7 +51,7 @@ describe('the reference page', () => {
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
   });
 
-  test('names no other place, and asks for nothing that would need one', async () => {
+  test('names no other host, and enables no feature that would need one', async () => {
     const page = await (await fetch(`${service.url}/docs`)).text();
     assert.doesNotMatch(page, /https?:|\/\//);
     const script = await (await fetch(`${service.url}/docs/reference.js`)).text();
@@ -71,7 +71,7 @@ describe('the reference page', () => {
     });
   });
 
-  test('is at /docs, where a slash at the end leads back', async () => {
+  test('is at /docs, and /docs/ redirects to it', async () => {
     const slashed = await request(service.url, '/docs/');
     assert.equal(slashed.status, 301);
     assert.equal(new URL(slashed.headers['location'] ?? '', `${BASE_URL}/docs/`).href, `${BASE_URL}/docs`);
@@ -80,7 +80,7 @@ describe('the reference page', () => {
     }
   });
 
-  test('has its script compressed for who takes it so, and not sent again to who has it', async () => {
+  test('serves its script compressed to clients that accept gzip, and a 304 to clients that have it', async () => {
     const get = (encoding: string) =>
       fetch(`${service.url}/docs/reference.js`, { headers: { 'accept-encoding': encoding } });
     const plain = await get('identity');
@@ -92,10 +92,10 @@ describe('the reference page', () => {
     const script = await plain.text();
     assert.ok(Number(gzipped.headers.get('content-length')) < script.length / 3);
     assert.equal(await gzipped.text(), script);
-    for (const refusing of ['identity', 'gzip;q=0', '', 'x-gzip2']) {
-      const headers = { 'accept-encoding': refusing };
-      const answer = await request(service.url, '/docs/reference.js', { headers, method: 'HEAD' });
-      assert.equal(answer.headers['content-encoding'], undefined, refusing);
+    for (const encodings of ['identity', 'gzip;q=0', '', 'x-gzip2']) {
+      const headers = { 'accept-encoding': encodings };
+      const response = await request(service.url, '/docs/reference.js', { headers, method: 'HEAD' });
+      assert.equal(response.headers['content-encoding'], undefined, encodings);
     }
     const etag = plain.headers.get('etag') ?? assert.fail();
     const again = await request(service.url, '/docs/reference.js', { headers: { 'if-none-match': etag } });

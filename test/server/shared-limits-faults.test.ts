@@ -1,5 +1,5 @@
-// Redis that is down, slow, silent, full, a replica, locked or empty: no request fails or stalls by it, the limits hold in each process
-// alone, that is told once when it begins and once when it is over, and it is over by itself.
+// Redis that is down, slow, silent, full, a replica, locked or empty: no request fails or waits because of it, each process keeps the
+// limits alone, the log has one line when this begins and one when it ends, and it ends without intervention.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -12,8 +12,7 @@ import { newAddress, openNodes, sendFrom, tally, untilShared } from '../support/
 
 const LIST_MAX = 120;
 const LIMIT_MS = 60_000;
-/** Far above the deadline of 50 ms, and far below any time that a server that hangs would take. */
-/** Ends a test that hangs; no expectation of speed. */
+/** Ends a test that hangs. It expects no speed. */
 const STALL_MS = 30_000;
 const LISTS = '/v1/collections?limit=1';
 const PASSWORD = 'a-password-that-must-not-be-seen';
@@ -27,7 +26,7 @@ withRedis('rate limits while Redis fails', (redis) => {
     before(async () => {
       nodes = await openNodes();
       proxy = await startTcpProxy(redis.url);
-      // One has Redis behind a network that can break, the other one beside it.
+      // Node a reaches Redis through a proxy that can fail, node b directly.
       a = await nodes.start(proxy.url);
       b = await nodes.start(redis.url);
     });
@@ -41,7 +40,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       name: string;
       begin: () => Promise<unknown> | void;
       end: () => Promise<unknown> | void;
-      /** Of the nodes, those that it is a fault to. */
+      /** The node that the fault affects; without it, both. */
       of?: 'a';
       reason: RegExp;
     };
@@ -89,13 +88,13 @@ withRedis('rate limits while Redis fails', (redis) => {
       },
     ];
     for (const fault of faults) {
-      test(`a Redis that ${fault.name} fails and stalls nothing, and is used again when it is well`, async (t) => {
+      test(`a Redis that ${fault.name} makes no request fail or wait, and is used again afterwards`, async (t) => {
         const all = fault.of === 'a' ? [a] : [a, b];
         await untilShared([a, b]);
         const before = all.map((node) => node.told());
         await fault.begin();
         try {
-          // Those that find out are counted too.
+          // The requests that find Redis unavailable are counted too.
           await Promise.all(all.flatMap((node) => [assertServed(node), assertExact(node)]));
           for (const node of all) assert.equal(await node.counted(), 'alone');
           for (const node of all) await assertExact(node);
@@ -110,7 +109,7 @@ withRedis('rate limits while Redis fails', (redis) => {
           const { away: awayNow, back: backNow } = node.told();
           assert.ok(awayNow > away, 'it was not told');
           assert.ok(backNow > back, 'its return was not told');
-          // On a machine that is too busy there may be more than one; none is told twice.
+          // On a busy machine there may be more than one outage; none is logged twice.
           assert.ok(
             awayNow - away - (backNow - back) <= 1,
             `away ${awayNow - away} times, back ${backNow - back} times`,
@@ -123,25 +122,25 @@ withRedis('rate limits while Redis fails', (redis) => {
       });
     }
 
-    /** Requests one after the other and at once, of which each one is answered, well and soon. */
+    /** Sequential and concurrent requests, each of which gets a 200 in time. */
     async function assertServed(node: TestNode): Promise<void> {
       const timed = async () => {
         const startedAt = performance.now();
         const { status } = await sendFrom(node, LISTS);
         return { status, ms: performance.now() - startedAt };
       };
-      const answers = await Promise.all(Array.from({ length: 20 }, timed));
-      for (let count = 0; count < 10; count += 1) answers.push(await timed());
-      assert.deepEqual(tally(answers), { 200: 30 });
-      const slowest = Math.max(...answers.map(({ ms }) => ms));
+      const responses = await Promise.all(Array.from({ length: 20 }, timed));
+      for (let count = 0; count < 10; count += 1) responses.push(await timed());
+      assert.deepEqual(tally(responses), { 200: 30 });
+      const slowest = Math.max(...responses.map(({ ms }) => ms));
       assert.ok(slowest < STALL_MS, `the slowest took ${Math.round(slowest)} ms`);
     }
 
     async function assertExact(node: TestNode): Promise<void> {
       const from = newAddress();
-      const answers = await Promise.all(Array.from({ length: LIST_MAX + 10 }, () => sendFrom(node, LISTS, { from })));
-      assert.deepEqual(tally(answers), { 200: LIST_MAX, 429: 10 });
-      for (const { status, headers } of answers) {
+      const responses = await Promise.all(Array.from({ length: LIST_MAX + 10 }, () => sendFrom(node, LISTS, { from })));
+      assert.deepEqual(tally(responses), { 200: LIST_MAX, 429: 10 });
+      for (const { status, headers } of responses) {
         if (status !== 429) continue;
         assert.equal(headers.get('x-ratelimit-limit'), String(LIST_MAX));
         assert.ok(Number(headers.get('retry-after')) <= 60);
@@ -158,7 +157,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       await until(isCountedTogether, LIMIT_MS, 'they do not count together');
     }
 
-    test('who was refused before Redis went stays refused', async () => {
+    test('a client beyond its limit stays so when Redis becomes unavailable', async () => {
       await untilShared([a, b]);
       const from = newAddress();
       let refused = await sendFrom(b, LISTS, { from });
@@ -175,19 +174,19 @@ withRedis('rate limits while Redis fails', (redis) => {
       }
     });
 
-    test('a password that is set while it runs: counted alone, and shared when the password is the one again', async () => {
+    test('while Redis has another password each node counts alone, and limits are shared again afterwards', async () => {
       await untilShared([a, b]);
       const before = b.told();
       await config('requirepass', PASSWORD);
       const locked = new URL(redis.url);
       locked.password = PASSWORD;
-      // Those that are connected stay so until they are cut.
+      // Connections stay authenticated until they are closed.
       await sendToRedis(locked.href, ['CLIENT', 'KILL', 'TYPE', 'normal']);
       try {
         await assertServed(b);
         await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'it does not notice');
         await assertExact(b);
-        // It lets everyone connect, and nobody count: that is no return.
+        // Connecting succeeds, counting does not: Redis is still unavailable.
         const refused = async () => {
           const stats = String(await sendToRedis(locked.href, ['INFO', 'commandstats']));
           return Number(/cmdstat_evalsha:.*rejected_calls=(\d+)/.exec(stats)?.[1]);
@@ -202,7 +201,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       assert.ok(b.told().away > before.away && b.told().back > before.back);
     });
 
-    test('a service starts beside a Redis that is not there or does not let it in, says so once, and tells no secret', async (t) => {
+    test('a service starts without a usable Redis, logs that once, and logs no secret', async (t) => {
       const dead = await startTcpProxy(redis.url);
       await dead.refuse();
       const wrong = new URL(redis.url);
@@ -229,7 +228,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       assert.ok(c.told().back > 0);
     });
 
-    test('a service ends at once beside a Redis that hangs, in the middle of requests', async () => {
+    test('a service ends at once while Redis hangs and requests are in progress', async () => {
       const connections = async () => String(await redis.ask('CLIENT', 'LIST')).split('\n').length;
       const before = await connections();
       const c = await nodes.start(redis.url);
@@ -248,7 +247,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       await until(async () => (await connections()) <= before, LIMIT_MS, 'its connection is still there');
     });
 
-    test('without REDIS_URL nothing is said of sharing', async (t) => {
+    test('without REDIS_URL the status says nothing about sharing', async (t) => {
       const c = await nodes.start(null);
       t.after(() => c.close());
       assert.equal(await c.counted(), undefined);

@@ -1,5 +1,5 @@
-// Rate limits that two nodes count together through a real Redis: exact over both, the same end of a window on both, whatever a
-// client does, and nothing in Redis that tells who was counted.
+// Rate limits of two nodes over a real Redis: exact in total, with the same end of a window on both nodes, and nothing in Redis that
+// identifies a client.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -27,7 +27,7 @@ const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** The program, run to its end. */
+/** Runs the program to its end. */
 function mercat(settings: Record<string, string>, ...args: string[]): Promise<{ code: number; stdout: string }> {
   const env = { PATH: process.env['PATH'], ...settings };
   return new Promise((resolve) => {
@@ -58,9 +58,9 @@ withRedis('rate limits over two nodes', (redis) => {
     const keys = async () => (await redis.ask('KEYS', '*')) as string[];
     const newKey = async (): Promise<string> =>
       (await a.operate('keys.create', { scopes: ['orders:write'] })).body.result.secret;
-    /** The one moment at which the windows of all refused answers end. */
-    const resetOf = (answers: readonly { status: number; headers: Headers }[]): string => {
-      const resets = answers
+    /** The single moment at which the windows of all 429 responses end. */
+    const resetOf = (responses: readonly { status: number; headers: Headers }[]): string => {
+      const resets = responses
         .filter(({ status }) => status === 429)
         .map(({ headers }) => headers.get('x-ratelimit-reset'));
       const [reset, ...others] = new Set(resets);
@@ -74,17 +74,17 @@ withRedis('rate limits over two nodes', (redis) => {
       ['single', SINGLE, SINGLE_MAX],
     ] as const) {
       testShared(
-        `of quick requests at once, exactly ${max} are answered in the bucket ${bucket}, and the end is the same on both`,
+        `of quick requests at once, exactly ${max} are allowed in the bucket ${bucket}, and the end is the same on both`,
         both,
         async () => {
           const from = newAddress();
           const startedAt = Date.now();
-          const answers = await ofBoth(max + 80, (node) => sendFrom(node, path, { from }));
-          assert.deepEqual(tally(answers), { 200: max, 429: 80 });
-          const reset = resetOf(answers);
+          const responses = await ofBoth(max + 80, (node) => sendFrom(node, path, { from }));
+          assert.deepEqual(tally(responses), { 200: max, 429: 80 });
+          const reset = resetOf(responses);
           const left = Date.parse(reset) - startedAt;
           assert.ok(left > MINUTE_MS - LIMIT_MS && left <= MINUTE_MS + LIMIT_MS, `${left} ms`);
-          for (const { status, headers, body } of answers) {
+          for (const { status, headers, body } of responses) {
             if (status !== 429) {
               for (const name of RATE_HEADERS) assert.equal(headers.get(name), null, name);
               continue;
@@ -108,9 +108,9 @@ withRedis('rate limits over two nodes', (redis) => {
       both,
       async () => {
         const key = await newKey();
-        const answers = await ofBoth(20, (node) => sendFrom(node, '/intake/v1/orders/none', { key }));
-        assert.deepEqual(tally(answers), { 404: KEY_MAX, 429: 20 - KEY_MAX });
-        resetOf(answers);
+        const responses = await ofBoth(20, (node) => sendFrom(node, '/intake/v1/orders/none', { key }));
+        assert.deepEqual(tally(responses), { 404: KEY_MAX, 429: 20 - KEY_MAX });
+        resetOf(responses);
         const from = newAddress();
         const failed = await ofBoth(80, (node) => sendFrom(node, '/api/v1/products', { from, key: 'wrong' }));
         assert.deepEqual(tally(failed), { 401: FAILURES_MAX, 429: 80 - FAILURES_MAX });
@@ -132,12 +132,12 @@ withRedis('rate limits over two nodes', (redis) => {
     testShared('a client is let in again when its window has ended, and not before', both, async () => {
       const from = newAddress();
       const earlier = new Set(await keys());
-      const answers = await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
-      const reset = resetOf(answers);
+      const responses = await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
+      const reset = resetOf(responses);
       const [key = '', ...others] = (await keys()).filter((name) => !earlier.has(name) && name.includes(':list:'));
       assert.deepEqual(others, []);
       assert.equal(await redis.ask('HGET', key, 'reset'), String(Date.parse(reset)));
-      // The windows end: in Redis, and by the clock of the nodes.
+      // The windows end, in Redis and by the clock of the nodes.
       await redis.ask('HSET', key, 'reset', String(Date.now() - 1));
       nodes.advance(MINUTE_MS + 1);
       const next = await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
@@ -148,30 +148,30 @@ withRedis('rate limits over two nodes', (redis) => {
     });
 
     testShared(
-      'a client that was refused is refused by that node without asking Redis, until its window ends',
+      'a client beyond its limit is rejected by that node without a command to Redis, until its window ends',
       both,
       async () => {
         const from = newAddress();
         await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
         const calls = async () =>
           Number(/cmdstat_hincrby:calls=(\d+)/.exec(String(await redis.ask('INFO', 'commandstats')))?.[1]);
-        const refused = [await sendFrom(a, LISTS, { from }), await sendFrom(b, LISTS, { from })];
+        const rejected = [await sendFrom(a, LISTS, { from }), await sendFrom(b, LISTS, { from })];
         const counted = await calls();
         const more = await ofBoth(100, (node) => sendFrom(node, LISTS, { from }));
         assert.deepEqual(tally(more), { 429: 100 });
-        assert.equal(resetOf([...more, ...refused]), resetOf(refused));
+        assert.equal(resetOf([...more, ...rejected]), resetOf(rejected));
         assert.equal(await calls(), counted);
-        // By the clock of the nodes the window may be over: then Redis has the last word.
+        // By the clock of the nodes the window may be over: then Redis decides.
         nodes.advance(MINUTE_MS + 1);
         const { status, headers } = await sendFrom(a, LISTS, { from });
         assert.equal(status, 429);
-        assert.ok(Number(headers.get('retry-after')) > 1, 'what is left is told by one clock, not by two');
+        assert.ok(Number(headers.get('retry-after')) > 1, 'the remaining time is computed by one clock, not by two');
         assert.equal(await calls(), counted + 1);
       },
     );
 
     testShared(
-      'requests on one connection are answered in their order, HEAD counts and a preflight does not',
+      'requests on one connection get responses in their order, HEAD counts and a preflight does not',
       both,
       async () => {
         const from = newAddress();
@@ -179,19 +179,19 @@ withRedis('rate limits over two nodes', (redis) => {
         const allowed = Array.from({ length: 40 }, () => ['HEAD', 'OPTIONS', 'GET', 'POST']).flat();
         const methods = [...allowed, 'GET', 'OPTIONS', 'HEAD', 'GET'];
         const bytes = methods.map(lines).join('');
-        const { answers } = await exchange(a.url, bytes, { methods, answers: methods.length });
+        const { answers: responses } = await exchange(a.url, bytes, { methods, answers: methods.length });
         const status = { HEAD: 200, GET: 200, POST: 405, OPTIONS: 204 } as Record<string, number>;
         const wanted = methods.map((method, index) =>
           index < allowed.length || method === 'OPTIONS' ? status[method] : 429,
         );
         assert.deepEqual(
-          answers.map((answer) => answer.status),
+          responses.map((response) => response.status),
           wanted,
         );
       },
     );
 
-    testShared('a body that is still arriving while its request is counted is read whole', both, async () => {
+    testShared('a body that is still arriving while its request is counted is read completely', both, async () => {
       const { secret } = (await a.operate('keys.create', { scopes: ['intake:write'] })).body.result;
       const line = `${JSON.stringify({ kind: 'rate', symbol: 'ETH', usd: 2_500, asOf: new Date(nodes.now()).toISOString() })}\n`;
       const body = line.repeat(5_000);
@@ -205,7 +205,7 @@ withRedis('rate limits over two nodes', (redis) => {
       assert.match(text, /"read":5000\b/);
     });
 
-    testShared('clients that hang up while they are counted leave nothing behind', both, async () => {
+    testShared('clients that disconnect while they are counted leave nothing behind', both, async () => {
       const logged = a.logged.length;
       const from = newAddress();
       const { port } = new URL(a.url);
@@ -213,7 +213,7 @@ withRedis('rate limits over two nodes', (redis) => {
       const hangUps = Array.from({ length: 50 }, async (_, index) => {
         const socket = net.connect(Number(port), '127.0.0.1').on('error', () => undefined);
         await new Promise((resolve) => socket.once('connect', resolve));
-        // Some after more than one request, and some with a reset.
+        // Some after several requests, and some by a reset.
         socket.write(request.repeat(1 + (index % 3)), () =>
           index % 2 === 0 ? socket.resetAndDestroy() : socket.destroy(),
         );
@@ -246,16 +246,16 @@ withRedis('rate limits over two nodes', (redis) => {
         );
       for (const name of names) {
         assert.match(name, /^mercat:rate-limit:((list|single|key|failure):[\w-]{22}|probe)$/);
-        for (const told of [from, ...digests]) assert.ok(!name.includes(told), name);
+        for (const secret of [from, ...digests]) assert.ok(!name.includes(secret), name);
         const left = Number(await redis.ask('PTTL', name));
-        // -2: it has ended between the two questions.
+        // -2: the key has expired between the two commands.
         assert.ok((left > 0 && left <= MINUTE_MS) || left === -2, `${name}: ${left} ms`);
         const fields = (await redis.ask('HKEYS', name)) as string[];
         assert.deepEqual(fields.toSorted(), left === -2 ? [] : ['count', 'reset']);
       }
     });
 
-    test('mercat status and mercat doctor say whether limits are shared, and no address', async () => {
+    test('mercat status and mercat doctor report whether limits are shared, without an address', async () => {
       const settings = { DATA_DIR: path.dirname(a.socketPath), REDIS_URL: redis.url, PRICE_SOURCES: 'none' };
       const dead = `redis://127.0.0.1:${await freePort()}`;
       const [status, well, ill] = await Promise.all([

@@ -32,28 +32,31 @@ export function describeCollectionPaging(market: TestMarket): void {
       );
     });
 
-    test('gives the same order page by page as at once, with any limit and sort', async () => {
+    test('has the same order page by page as in one page, with any limit and sort', async () => {
       for (const sort of SORTS) {
-        const whole = await list(`&chain=base&sort=${sort}`);
-        assert.equal(whole.filter((row) => row.slug?.startsWith('paged-')).length, count);
+        const complete = await list(`&chain=base&sort=${sort}`);
+        assert.equal(complete.filter((row) => row.slug?.startsWith('paged-')).length, count);
         for (const limit of [1, 7, 16]) {
           const rows = await market.walk(`/v1/collections?chain=base&sort=${sort}&limit=${limit}`);
-          assert.deepEqual(rows, whole, `${sort} by ${limit}`);
+          assert.deepEqual(rows, complete, `${sort} by ${limit}`);
         }
       }
     });
 
-    test('has 25 rows by default, and says on the last page that it is the last', async () => {
+    test('has 25 rows by default, and `hasMore` is false on the last page only', async () => {
       const first = await market.ok('/v1/collections?chain=base');
       assert.equal(first.data.length, 25);
       assert.equal(first.pagination.hasMore, true);
-      const whole = await list('&chain=base');
-      const fitting = await market.ok(`/v1/collections?chain=base&limit=${whole.length}`);
+      const complete = await list('&chain=base');
+      const fitting = await market.ok(`/v1/collections?chain=base&limit=${complete.length}`);
       assert.deepEqual(fitting.pagination, { nextCursor: null, hasMore: false });
-      assert.equal((await market.ok(`/v1/collections?chain=base&limit=${whole.length - 1}`)).pagination.hasMore, true);
+      assert.equal(
+        (await market.ok(`/v1/collections?chain=base&limit=${complete.length - 1}`)).pagination.hasMore,
+        true,
+      );
     });
 
-    test('neither repeats nor loses a row while rows come in between the pages, in any sort', async () => {
+    test('neither repeats nor loses a row while rows are imported between the pages, in any sort', async () => {
       for (const sort of SORTS) {
         const before = (await list(`&chain=base&sort=${sort}`)).map((row) => row.id);
         const seen: string[] = [];
@@ -62,7 +65,7 @@ export function describeCollectionPaging(market: TestMarket): void {
           seen.push(...page.data.map((row: any) => row.id));
           if (!page.pagination.hasMore) break;
           cursor = `&cursor=${page.pagination.nextCursor}`;
-          // New rows everywhere in the order: before, after and beside the place of the cursor.
+          // New rows before the position of the cursor, after it and beside it.
           const fresh = range(3).map((n) =>
             newCollection({
               chain: 'base',
@@ -86,14 +89,14 @@ export function describeCollectionPaging(market: TestMarket): void {
       }
     });
 
-    test('goes on after the place of a cursor though its collection has moved away', async () => {
+    test('continues after the position of a cursor although its collection has moved', async () => {
       const page = await market.ok('/v1/collections?chain=base&sort=recent&limit=10');
       const last = page.data.at(-1);
       const next = async () => {
-        const answer = await market.ok(
+        const response = await market.ok(
           `/v1/collections?chain=base&sort=recent&limit=5&cursor=${page.pagination.nextCursor}`,
         );
-        return answer.data.map((row: any) => row.id);
+        return response.data.map((row: any) => row.id);
       };
       const before = await next();
       const { chain, contractAddress, name } = last;
@@ -106,7 +109,7 @@ export function describeCollectionPaging(market: TestMarket): void {
     const cursorOf = async (query: string) =>
       (await market.ok(`/v1/collections?${query}`)).pagination.nextCursor as string;
 
-    test('is a cursor of another sort, of another chain, of another list, or one that was changed', async () => {
+    test('is the response to a cursor of another sort, chain or list, and to a changed cursor', async () => {
       await market.load(inCollections(range(3).map(() => newCollection({ chain: 'base' }))));
       const subject = newCollection({ chain: 'base' });
       await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
@@ -128,15 +131,15 @@ export function describeCollectionPaging(market: TestMarket): void {
         ),
       ];
       for (const query of wrong) {
-        const answer = await market.get(`/v1/collections?${query}`);
-        assert.equal(answer.status, 400, query);
-        assert.equal(answer.body.error.code, 'bad_request');
-        assert.match(answer.body.error.message, /cursor/);
+        const response = await market.get(`/v1/collections?${query}`);
+        assert.equal(response.status, 400, query);
+        assert.equal(response.body.error.code, 'bad_request');
+        assert.match(response.body.error.message, /cursor/);
       }
       await market.ok(`/v1/collections?chain=base&sort=recent&cursor=${own}&limit=3`);
     });
 
-    test('is not a cursor that comes back with the default sort spelt out, or with another limit', async () => {
+    test('is not the response to a valid cursor with the default sort spelt out, or with another limit', async () => {
       const cursor = await cursorOf('limit=1');
       await market.ok(`/v1/collections?sort=volume&limit=2&cursor=${cursor}`);
     });
@@ -148,19 +151,19 @@ export function describeCollectionPaging(market: TestMarket): void {
       ];
       for (const [name, values] of wrong) {
         for (const value of values) {
-          const answer = await market.get(`/v1/collections?${name}=${value}`);
-          assert.equal(answer.status, 400, `${name}=${value}`);
-          assert.match(answer.body.error.message, new RegExp(name));
+          const response = await market.get(`/v1/collections?${name}=${value}`);
+          assert.equal(response.status, 400, `${name}=${value}`);
+          assert.match(response.body.error.message, new RegExp(name));
         }
       }
     });
 
-    test('is not what unknown parameters make: they change neither answer nor ETag', async () => {
+    test('is not the response to unknown parameters: they change neither body nor ETag', async () => {
       const plain = await market.get('/v1/collections?limit=3');
       for (const query of ['limit=3&x=1', '_=1&_=2&limit=3', 'limit=3&Limit=0&SORT=x', 'limit=3&offset=-1&page=']) {
-        const answer = await market.get(`/v1/collections?${query}`);
-        assert.deepEqual([answer.status, answer.text], [200, plain.text], query);
-        assert.equal(answer.headers.get('etag'), plain.headers.get('etag'));
+        const response = await market.get(`/v1/collections?${query}`);
+        assert.deepEqual([response.status, response.text], [200, plain.text], query);
+        assert.equal(response.headers.get('etag'), plain.headers.get('etag'));
       }
     });
   });

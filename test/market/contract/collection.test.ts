@@ -1,4 +1,4 @@
-// GET /v1/collections/{id}: identity, and stats as told or as computed.
+// GET /v1/collections/{id}: identity, and stats of records or computed from rows.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -14,7 +14,7 @@ forEachMarket('collection', {}, (market) => {
   const read = async (subject: TestCollection) => (await market.ok(subject.path)).data;
   const statsOf = async (subject: TestCollection) => (await read(subject)).stats;
 
-  test('has every field of its record and both stats sources', async () => {
+  test('has every field of its record and of both stats sources', async () => {
     const subject = newCollection({
       chain: 'polygon',
       name: 'Harbour <b>Lights</b> 🌊',
@@ -67,7 +67,7 @@ forEachMarket('collection', {}, (market) => {
     assert.notEqual(subject.id, `solana_${subject.address}`);
   });
 
-  test('that has only a name has null for all else, and no figure is zero', async () => {
+  test('with nothing but a name has null in all other fields, never zero', async () => {
     await market.load([{ kind: 'collection', slug: 'bare', name: 'Bare' }]);
     const { data } = await market.ok('/v1/collections/bare');
     const { listedCount, ...stats } = data.stats;
@@ -91,7 +91,7 @@ forEachMarket('collection', {}, (market) => {
     assert.ok(listedCount === null || listedCount === 0, 'both books were read and hold nothing');
   });
 
-  test('keeps what a later record does not tell, and shows what it tells in the very next request', async () => {
+  test('keeps the fields that a later record lacks, and has the others in the very next request', async () => {
     const subject = newCollection({ description: 'First', royaltyBps: 100 });
     await market.load([subject.collection()]);
     assert.equal((await read(subject)).description, 'First');
@@ -100,7 +100,7 @@ forEachMarket('collection', {}, (market) => {
     assert.deepEqual([description, royaltyBps], ['Second', 100]);
   });
 
-  test('has a picture only at an address that cannot run anything', async () => {
+  test('has an image only of a URL scheme that cannot run code', async () => {
     const subject = newCollection();
     const servable = ['http://a/b', 'HTTPS://a/b', 'ipfs://a', 'ar://a', 'data:image/svg+xml,%3Csvg/%3E'];
     const others = ['javascript:alert(1)', 'data:text/html,x', 'ftp://a', '//a/b', ' https://a', 'file:///etc', 'x'];
@@ -112,17 +112,17 @@ forEachMarket('collection', {}, (market) => {
     }
   });
 
-  test('that nobody knows is not found', async () => {
-    const answer = await market.get('/v1/collections/nobody');
-    assert.equal(answer.status, 404);
-    assert.deepEqual(Object.keys(answer.body.error), ['code', 'message']);
-    assert.equal(answer.body.error.code, 'not_found');
+  test('of an unknown id is not found', async () => {
+    const response = await market.get('/v1/collections/nobody');
+    assert.equal(response.status, 404);
+    assert.deepEqual(Object.keys(response.body.error), ['code', 'message']);
+    assert.equal(response.body.error.code, 'not_found');
   });
 
   describeComputedStats(market);
 
-  describe('stats that a record tells', () => {
-    test('win over what the rows say', async () => {
+  describe('stats of a record', () => {
+    test('are served instead of those computed from rows', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -138,7 +138,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'what the record leaves open is unknown');
     });
 
-    test('are those of the newest time, in whatever order the records came, and replace the older whole', async () => {
+    test('are those of the newest time, in whatever order the records came, and replace the older ones completely', async () => {
       const subject = newCollection();
       const at = (hours: number) => market.ago(hours * HOUR_MS);
       await market.load([
@@ -162,7 +162,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([newer.owners, newer.volume.allTime], [5, 9]);
     });
 
-    test('may be zero where they say so', async () => {
+    test('may be zero', async () => {
       const subject = newCollection();
       const zeros = { allTime: 0, sevenDay: 0, twentyFourHour: 0 };
       await market.load([
@@ -174,7 +174,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([owners, supply, listedCount, volume, sales], [0, 0, 0, zeros, zeros]);
     });
 
-    test('are computed where the record is of the other source', async () => {
+    test('are computed when the record is of the other source', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -190,14 +190,14 @@ forEachMarket('collection', {}, (market) => {
   describe('the stored snapshot', () => {
     const snapshot = { floorRaw: '77', volumeAllTime: 12.5, supply: 100, owners: 40 };
 
-    test('speaks where neither a record nor a row does', async () => {
+    test('is used when there is neither a record nor a row', async () => {
       const subject = newCollection({ chain: 'abstract', snapshot });
       await market.load([subject.collection()]);
       const { floor, volume, supply, owners } = await statsOf(subject);
       assert.deepEqual([floor.raw, volume, supply, owners], ['77', { ...UNKNOWN, allTime: 12.5 }, 100, 40]);
     });
 
-    test('is silent as soon as rows know better', async () => {
+    test('is not used once there are rows', async () => {
       const subject = newCollection({ snapshot });
       await market.load([
         subject.collection(),
@@ -216,9 +216,9 @@ forEachMarket('collection', {}, (market) => {
     await market.load([subject.collection()]);
     const plain = await market.get(subject.path);
     for (const query of ['limit=0', 'cursor=x', 'chain=nowhere', 'a=1&a=2']) {
-      const answer = await market.get(`${subject.path}?${query}`);
-      assert.deepEqual([answer.status, answer.text], [200, plain.text]);
-      assert.equal(answer.headers.get('etag'), plain.headers.get('etag'));
+      const response = await market.get(`${subject.path}?${query}`);
+      assert.deepEqual([response.status, response.text], [200, plain.text]);
+      assert.equal(response.headers.get('etag'), plain.headers.get('etag'));
     }
   });
 });

@@ -18,10 +18,10 @@ import { describeCollectionPaging } from './collection-paging.suite.ts';
 const SORTS = ['volume', 'floor', 'recent'] as const;
 const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
-/** Those of the listed collections that belong to a test, in the order of the list, by their place in `subjects`. */
+/** The listed collections that belong to a test, in the order of the list, by their index in `subjects`. */
 const placesOf = (subjects: readonly TestCollection[], rows: any[]): number[] =>
   rows.map((row) => subjects.findIndex((subject) => subject.id === row.id)).filter((place) => place >= 0);
-/** Places by the ids of their subjects. */
+/** Indexes by collection id. */
 const byId = (subjects: readonly TestCollection[], places: number[]): number[] =>
   places.toSorted((a, b) => ((subjects[a]?.id ?? '') < (subjects[b]?.id ?? '') ? -1 : 1));
 const inCollections = (subjects: readonly TestCollection[]) => subjects.map((subject) => subject.collection());
@@ -32,7 +32,7 @@ forEachMarket('collections', { settings }, (market) => {
     (await list(`&chain=${subject.chain}`)).find((row) => row.id === subject.id);
 
   describe('a row', () => {
-    test('has every field of its record, and what is known of floor, volume, supply and owners', async () => {
+    test('has every field of its record, and floor, volume, supply and owners', async () => {
       const subject = newCollection({
         chain: 'polygon',
         name: 'Kites & <i>Comets</i>',
@@ -69,7 +69,7 @@ forEachMarket('collections', { settings }, (market) => {
       });
     });
 
-    test('without chain, address or anything known has null there, never zero', async () => {
+    test('without chain, address and stats has null there, never zero', async () => {
       await market.load([
         { kind: 'collection', slug: 'only-a-name', name: 'Only a name' },
         { kind: 'collection', slug: 'no-slug-but-chain', chain: 'ink', name: 'No address' },
@@ -100,7 +100,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(row.stats.floor, { raw: '5', decimal: 5e-9, currency: 'SOL', usd: null });
     });
 
-    test('says the same as the detail of its collection, computed or told', async () => {
+    test('equals the detail of its collection, with recorded and with computed stats', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '1', volumeAllTime: 2, supply: 3, owners: 4 } });
       const agree = async () => {
         const { stats, stale, ...identity } = (await market.ok(subject.path)).data;
@@ -125,7 +125,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(await agree(), ['6', 5, 8, 9]);
     });
 
-    test('with a picture at an address that could run something has null there', async () => {
+    test('with an image URL that could run code has null there', async () => {
       const subject = newCollection({ image: 'javascript:alert(1)', banner: 'data:text/html,x' });
       await market.load([subject.collection()]);
       const { image, banner } = await rowOf(subject);
@@ -148,7 +148,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(placesOf(subjects, await list('&sort=volume')), expected, 'among those of other chains');
     });
 
-    test('by volume takes record, summed sales and snapshot alike', async () => {
+    test('by volume compares volumes of records, summed sales and snapshots', async () => {
       const subjects = range(3).map((n) => newCollection({ snapshot: { volumeAllTime: n === 0 ? 2 : 900 } }));
       const [, summed, recorded] = subjects;
       await market.load([
@@ -202,7 +202,7 @@ forEachMarket('collections', { settings }, (market) => {
       );
     });
 
-    /** Rows of a chain that is not in the published enumerations cannot be held against the document. */
+    /** Rows of a chain that is not in the published enumerations cannot be checked against the document. */
     async function walkUnchecked(path: string): Promise<any[]> {
       const rows: any[] = [];
       for (let cursor = ''; ;) {
@@ -213,7 +213,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     }
 
-    test('by floor is the order of the floors that are shown, also where an own row hides a cheaper one', async () => {
+    test('by floor is the order of the served floors, also when an own row hides a cheaper one', async () => {
       const subjects = range(4).map(() => newCollection({ chain: 'abstract' }));
       const [hidden, middle, all, plain] = subjects as [TestCollection, TestCollection, TestCollection, TestCollection];
       await market.load([
@@ -245,7 +245,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(placesOf(subjects, await list('&sort=recent&chain=ethereum')), expected);
     });
 
-    test('by recent takes a record without a date for new when it comes in, and not again later', async () => {
+    test('by recent dates a record without a date when it first comes in, and not again later', async () => {
       const [old, dated] = [newCollection(), newCollection({ createdAt: market.ago(-MINUTE_MS) })];
       await market.load([old.collection()]);
       market.advance(HOUR_MS);
@@ -277,7 +277,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('is by volume when no sort is named, and an import is in it at once', async () => {
+    test('is by volume without a sort parameter, and an import changes it at once', async () => {
       const subjects = range(3).map(() => newCollection({ chain: 'polygon' }));
       const [a, b, c] = subjects as [TestCollection, TestCollection, TestCollection];
       const volume = (subject: TestCollection, allTime: number, at: number) =>
@@ -310,12 +310,12 @@ forEachMarket('collections', { settings }, (market) => {
       assert.ok(data.every((row: any) => row.chain === 'monad'));
     });
 
-    test('refuses any other value, in any other case', async () => {
+    test('rejects any other value, and any other letter case', async () => {
       for (const chain of ['Ethereum', 'ETH', 'bitcoin', '', '%20ethereum', 'ethereum,base', '__proto__', 'null']) {
-        const answer = await market.get(`/v1/collections?chain=${chain}`);
-        assert.equal(answer.status, 400, chain);
-        assert.equal(answer.body.error.code, 'bad_request');
-        assert.match(answer.body.error.message, /chain/);
+        const response = await market.get(`/v1/collections?chain=${chain}`);
+        assert.equal(response.status, 400, chain);
+        assert.equal(response.body.error.code, 'bad_request');
+        assert.match(response.body.error.message, /chain/);
       }
     });
   });

@@ -1,4 +1,4 @@
-// Stats as they are computed from the rows: part of the suite of GET /v1/collections/{id}, on its service.
+// Stats that are computed from rows: part of the suite of GET /v1/collections/{id}, on its service.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -17,11 +17,11 @@ import {
 
 const OWNERS = range(3).map((n) => toEvmAddress('owner', `${n}`));
 
-/** Supply, owners, listings and sales of a collection that no stats record tells of. */
+/** Supply, owners, listings and sales of a collection without a stats record. */
 export function describeComputedStats(market: TestMarket): void {
   const statsOf = async (subject: TestCollection) => (await market.ok(subject.path)).data.stats;
 
-  describe('stats that no record tells', () => {
+  describe('stats without a record', () => {
     test('count tokens and distinct owners', async () => {
       const subject = newCollection();
       const tokens = range(9).map((n) => subject.token(`${n}`, n < 7 ? { owner: OWNERS[n % 3] } : {}));
@@ -30,7 +30,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual([supply, owners], [9, 3]);
     });
 
-    test('count listed assets over both books, each asset once, and only live rows', async () => {
+    test('count listed assets of both books, each asset once, and only fillable rows', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -63,13 +63,13 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).listedCount, 2);
     });
 
-    test('count none where every listing has ended: that is known', async () => {
+    test('are zero when every listing has ended', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.order('1', 5, { status: 'filled' })]);
       assert.equal((await statsOf(subject)).listedCount, 0);
     });
 
-    test('sum sales in native units, to the edge of each window', async () => {
+    test('sum sales in native units, up to the bounds of each window', async () => {
       const subject = newCollection();
       const eth = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString();
       const sold = (n: number, msAgo: number) => subject.sale(`${n}`, eth(2 ** n), { timestamp: market.ago(msAgo) });
@@ -91,9 +91,9 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(sales, { allTime: 8, sevenDay: 6, twentyFourHour: 3 });
     });
 
-    test('leave each window as the clock goes on, to the millisecond', async () => {
+    test('leave out a sale that is older than its window, to the millisecond', async () => {
       const subject = newCollection();
-      // Sales all over the part hour at the old end of the window, and the full hours beside it.
+      // Sales throughout the part hour at the old end of the window, and in the full hours beside it.
       const ages = [-90, -61, -60, -59, -31, -30, -29, -1, 0, 1, 29, 30, 31, 59, 60, 61, 90].map(
         (minutes) => DAY_MS + minutes * MINUTE_MS,
       );
@@ -102,7 +102,7 @@ export function describeComputedStats(market: TestMarket): void {
         ...ages.map((age, n) => subject.sale(`${n}`, 10n ** 18n, { timestamp: market.ago(age) })),
       ]);
       const since = market.now();
-      // Every step is longer than an answer is kept.
+      // Every step is longer than a response is cached.
       for (const step of [SECOND_MS, 29 * MINUTE_MS, MINUTE_MS, SECOND_MS + 1, 30 * MINUTE_MS, MINUTE_MS]) {
         market.advance(step);
         const passed = market.now() - since;
@@ -124,20 +124,20 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
     });
 
-    test('are the same whether sales come at once, one by one, or twice', async () => {
-      const [whole, parts] = [newCollection(), newCollection()];
+    test('are the same whether sales come in one import, one by one, or twice', async () => {
+      const [atOnce, oneByOne] = [newCollection(), newCollection()];
       const sales = (subject: TestCollection) =>
         range(12).map((n) => subject.sale(`${n}`, 10n ** 18n, { timestamp: market.ago(n * 5 * HOUR_MS) }));
-      await market.load([whole.collection(), ...sales(whole)]);
-      await market.load([parts.collection()]);
-      for (const sale of sales(parts)) await market.load([sale]);
-      await market.load(sales(parts));
-      const [one, other] = [await statsOf(whole), await statsOf(parts)];
+      await market.load([atOnce.collection(), ...sales(atOnce)]);
+      await market.load([oneByOne.collection()]);
+      for (const sale of sales(oneByOne)) await market.load([sale]);
+      await market.load(sales(oneByOne));
+      const [one, other] = [await statsOf(atOnce), await statsOf(oneByOne)];
       assert.deepEqual(one.sales, { allTime: 12, sevenDay: 12, twentyFourHour: 5 });
       assert.deepEqual(other, one);
     });
 
-    test('sum exactly before they become a number, also past 2^256', async () => {
+    test('sum exactly before the conversion to a number, also beyond 2^256', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -149,7 +149,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).volume.allTime, Number(exact));
     });
 
-    test('know a quiet day as zero once a sale is known at all', async () => {
+    test('are zero for a day without sales once a sale is known', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.sale('1', 10n ** 18n, { timestamp: market.ago(30 * DAY_MS) })]);
       const { volume, sales } = await statsOf(subject);

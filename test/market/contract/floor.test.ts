@@ -14,7 +14,7 @@ import {
   range,
 } from '../../support/service/market.ts';
 
-/** Not the default, so that the setting is seen to count. */
+/** Not the default, so that the effect of the setting shows. */
 const settings = { PLATFORM_FEE_BPS: '250' };
 
 forEachMarket('floor', { settings }, (market) => {
@@ -43,21 +43,21 @@ forEachMarket('floor', { settings }, (market) => {
     });
   });
 
-  test('is dated anew on each request, while its ETag stays', async () => {
+  test('has the time of each request, while its ETag stays', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', 5)]);
-    const answers = [];
+    const responses = [];
     for (const ms of [0, 1, 400, SECOND_MS, HOUR_MS]) {
       market.advance(ms);
-      const answer = await market.get(`${subject.path}/floor`);
-      assert.equal(answer.body.data.updatedAt, new Date(market.now()).toISOString());
-      assert.equal(Number(answer.headers.get('content-length')), Buffer.byteLength(answer.text));
-      answers.push(answer.headers.get('etag'));
+      const response = await market.get(`${subject.path}/floor`);
+      assert.equal(response.body.data.updatedAt, new Date(market.now()).toISOString());
+      assert.equal(Number(response.headers.get('content-length')), Buffer.byteLength(response.text));
+      responses.push(response.headers.get('etag'));
     }
-    assert.equal(new Set(answers).size, 1);
+    assert.equal(new Set(responses).size, 1);
   });
 
-  test('of a collection that nobody lists or knows a floor of is null twice, and not stale', async () => {
+  test('of a collection without listings and floors is null twice, and not stale', async () => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     const { askFloor, buyerFloor, stale } = await read(subject);
@@ -71,16 +71,16 @@ forEachMarket('floor', { settings }, (market) => {
       { kind: 'collection', slug: 'addressless', chain: 'base', name: 'No address', snapshot: { floorRaw: '5' } },
     ]);
     for (const id of ['nobody', 'chainless', 'unchained', `0x${'FE'.repeat(20)}`]) {
-      const answer = await market.get(`/v1/collections/${id}/floor`);
-      assert.equal(answer.status, 404, id);
-      assert.equal(answer.body.error.code, 'not_found');
+      const response = await market.get(`/v1/collections/${id}/floor`);
+      assert.equal(response.status, 404, id);
+      assert.equal(response.body.error.code, 'not_found');
     }
     const { data } = await market.ok('/v1/collections/addressless/floor');
     assert.deepEqual([data.askFloor.raw, data.buyerFloor], ['5', null], 'a chain is enough');
   });
 
   describe('the ask', () => {
-    test('falls back from the analytics record to the live book to the stats row to the snapshot', async () => {
+    test('falls back from the analytics record to the order books to the stats record to the snapshot', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '44' } });
       const ask = async () => {
         const [raw] = await rawsOf(subject);
@@ -104,7 +104,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal(await ask(), '33', 'the listing has expired');
     });
 
-    test('is the cheapest row of the merged book, where a dearer own row hides the external one of its asset', async () => {
+    test('is the cheapest row of the merged books, in which an own row hides the external one of its asset even at a higher price', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 5), subject.listing('2', 50)]);
       assert.equal((await rawsOf(subject))[0], '5');
@@ -116,7 +116,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await rawsOf(subject))[0], '7');
     });
 
-    test('finds the first row that is not hidden, however many are', async () => {
+    test('is the first row that is not hidden, however many are', async () => {
       const subject = newCollection();
       const hidden = range(650).flatMap((n) => [subject.listing(`${n}`, 1 + n), subject.order(`${n}`, 10_000 + n)]);
       await market.load([subject.collection(), ...hidden, subject.listing('9999', 5_000)]);
@@ -184,7 +184,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'of another row than the ask');
     });
 
-    test('is the cheaper of own and external, in all and not by the ask', async () => {
+    test('is the cheaper of own and external by the total price, not by the ask', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([
         subject.collection(),
@@ -211,7 +211,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '968']);
     });
 
-    test('looks at live rows alone: none that has ended, expired or costs nothing', async () => {
+    test('ignores rows that have ended, have expired or cost nothing', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection({ snapshot: { floorRaw: '3' } }),

@@ -1,4 +1,4 @@
-// What `{id}` may be: canonical id, slug, contract address or mint, in this order, on every endpoint that takes one.
+// What `{id}` may be: canonical id, slug, contract address or mint, in this order, on every endpoint that has one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ const swapCase = (text: string) =>
 const shout = (address: string) => `0x${address.slice(2).toUpperCase()}`;
 
 forEachMarket('ids', { settings }, (market) => {
-  // Not held against the document here: its enumerations leave the configured chain out.
+  // Not checked against the document: its enumerations do not have the configured chain.
   const read = async (id: string, endpoint = ''): Promise<any> =>
     (await fetch(`${market.url}/v1/collections/${encodeURIComponent(id)}${endpoint}`)).json();
   const idOf = async (id: string) => (await read(id)).data.id;
@@ -25,29 +25,29 @@ forEachMarket('ids', { settings }, (market) => {
       const asset = chain === 'solana' ? mintOf('any') : '1';
       await market.load([subject.collection(), subject.listing(asset, 5), subject.sale(asset, 5)]);
       for (const endpoint of ENDPOINTS) {
-        const answers = [];
+        const responses = [];
         for (const id of [subject.id, subject.slug, subject.address]) {
           const { data } = await market.ok(`/v1/collections/${id}${endpoint}`);
-          answers.push(endpoint === '/floor' ? { ...data, updatedAt: null } : data);
+          responses.push(endpoint === '/floor' ? { ...data, updatedAt: null } : data);
         }
-        assert.notEqual(answers[0].length, 0);
-        assert.deepEqual(answers[1], answers[0], `${chain} ${endpoint} by slug`);
-        assert.deepEqual(answers[2], answers[0], `${chain} ${endpoint} by address`);
+        assert.notEqual(responses[0].length, 0);
+        assert.deepEqual(responses[1], responses[0], `${chain} ${endpoint} by slug`);
+        assert.deepEqual(responses[2], responses[0], `${chain} ${endpoint} by address`);
       }
     }
   });
 
-  test('every collectionId in an answer is taken back as an id', async () => {
+  test('every collectionId of a response is accepted as an id', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection(), subject.listing(mintOf('1'), 5), subject.sale(mintOf('1'), 5)]);
-    const told = [
+    const found = [
       (await market.ok('/v1/collections?chain=solana&limit=100')).data.find((one: any) => one.slug === subject.slug).id,
       (await market.ok(`${subject.path}/floor`)).data.collectionId,
       (await market.ok(`${subject.path}/listings`)).data[0].collectionId,
       (await market.ok(`${subject.path}/sales`)).data[0].collectionId,
       (await market.ok(`/v1/tokens/solana/${subject.address}/${mintOf('1')}`)).data.collectionId,
     ];
-    assert.deepEqual(new Set(told), new Set([subject.id]));
+    assert.deepEqual(new Set(found), new Set([subject.id]));
     for (const endpoint of ENDPOINTS) await market.ok(`/v1/collections/${subject.id}${endpoint}`);
   });
 
@@ -150,7 +150,7 @@ forEachMarket('ids', { settings }, (market) => {
     assert.equal((await market.ok('/v1/collections/base_ethereum_moon')).data.name, 'By slug');
   });
 
-  test('a slug that could be taken for an id or an address is refused when it comes in', async () => {
+  test('a slug that could be mistaken for an id or an address is rejected at import', async () => {
     const subject = newCollection();
     for (const slug of [
       subject.id,
@@ -165,7 +165,7 @@ forEachMarket('ids', { settings }, (market) => {
     }
   });
 
-  test('of two mints that differ only in case the second is refused when it comes in, naming the first', async () => {
+  test('of two mints that differ only in letter case the second is rejected at import, with the first in the message', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     const at = subject.address.search(/[a-hjkmnp-z]/);
@@ -178,7 +178,7 @@ forEachMarket('ids', { settings }, (market) => {
     assert.equal(await statusOf(second), 404);
   });
 
-  test('a collection on the configured chain is found by all three, and every endpoint answers for it', async () => {
+  test('a collection on the configured chain is found by all three names, on every endpoint', async () => {
     const subject = newCollection({ chain: 'monad' });
     await market.load([
       subject.collection(),
@@ -200,7 +200,7 @@ forEachMarket('ids', { settings }, (market) => {
     assert.deepEqual([token.data.chain, token.data.listing.price.currency], ['monad', 'MON']);
   });
 
-  test('an id that no collection has is not found, whatever it looks like', async () => {
+  test('an id that no collection has is not found, whatever its form', async () => {
     const ids = [
       'nobody',
       '__proto__',
@@ -222,9 +222,9 @@ forEachMarket('ids', { settings }, (market) => {
     ];
     for (const id of ids) {
       for (const endpoint of ENDPOINTS) {
-        const answer = await market.get(`/v1/collections/${encodeURIComponent(id)}${endpoint}`);
-        assert.equal(answer.status, 404, `${id}${endpoint}`);
-        assert.equal(answer.body.error.code, 'not_found');
+        const response = await market.get(`/v1/collections/${encodeURIComponent(id)}${endpoint}`);
+        assert.equal(response.status, 404, `${id}${endpoint}`);
+        assert.equal(response.body.error.code, 'not_found');
       }
     }
   });

@@ -47,7 +47,7 @@ const FIELDS: Record<string, { required: string[]; optional?: string[] }> = {
 const settings = { SERVICE_NAME: 'bazaar', BASE_URL, EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
 forEachMarket('index and document', { settings }, (market) => {
-  test('the index names the service and says where its documentation and its document are', async () => {
+  test('the index has the name of the service and the URLs of its reference page and its document', async () => {
     const { data } = await market.ok('/v1');
     assert.deepEqual(Object.keys(data), ['name', 'version', 'documentation', 'openapi', 'endpoints']);
     assert.equal(data.name, 'bazaar');
@@ -56,7 +56,7 @@ forEachMarket('index and document', { settings }, (market) => {
     assert.equal(data.openapi, `${BASE_URL}/v1/openapi.json`);
   });
 
-  test('the documentation that the index names is there', async () => {
+  test('the reference page that the index names exists', async () => {
     const response = await fetch(`${market.url}/docs`);
     assert.equal(response.status, 200);
     assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
@@ -86,7 +86,7 @@ forEachMarket('index and document', { settings }, (market) => {
     for (const item of Object.values(paths)) assert.deepEqual(Object.keys(item as object), ['get']);
   });
 
-  test('every endpoint documents the statuses of the specification, and 502 stands at two of them only', async () => {
+  test('every endpoint documents the statuses of the specification, and 502 for two of them only', async () => {
     const { paths } = await market.ok('/v1/openapi.json');
     for (const [path, statuses] of Object.entries(STATUSES)) {
       const documented = Object.keys(paths[path].get.responses).map(Number);
@@ -156,16 +156,16 @@ forEachMarket('index and document', { settings }, (market) => {
     ]);
   });
 
-  test('a configured eighth chain is nowhere in the document', async () => {
+  test('a configured eighth chain is not in the document', async () => {
     const { text } = await market.get('/v1/openapi.json');
     assert.doesNotMatch(text, /monad/i);
   });
 
   test('an unknown path under the interface is a not_found in the envelope', async () => {
     for (const path of ['/v1/nothing', '/v1/collections/a/nothing', '/v1/tokens', '/v1/tokens/ethereum', '/v2', '/']) {
-      const answer = await market.get(path);
-      assert.equal(answer.status, 404, path);
-      assert.equal(answer.body.error.code, 'not_found');
+      const response = await market.get(path);
+      assert.equal(response.status, 404, path);
+      assert.equal(response.body.error.code, 'not_found');
     }
   });
 });

@@ -33,17 +33,17 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
     for (let sent = 0; sent < times; sent += 1) statuses.push((await market.get(path, init)).status);
     return statuses;
   };
-  const assertRefused = (answer: TestResponse, limit: number, resetAt: number) => {
-    assert.equal(answer.status, 429);
+  const assertRateLimited = (response: TestResponse, limit: number, resetAt: number) => {
+    assert.equal(response.status, 429);
     const seconds = Math.ceil((resetAt - market.now()) / SECOND_MS);
     assert.deepEqual(
-      RATE_HEADERS.map((name) => answer.headers.get(name)),
+      RATE_HEADERS.map((name) => response.headers.get(name)),
       [String(limit), '0', new Date(resetAt).toISOString(), String(seconds)],
     );
-    assert.equal(answer.headers.get('cache-control'), 'no-store');
-    assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+    assert.equal(response.headers.get('cache-control'), 'no-store');
+    assert.equal(response.headers.get('access-control-allow-origin'), '*');
   };
-  /** A request whose target goes out exactly as it is written, from this machine's other addresses if need be. */
+  /** Sends a request target byte for byte, if need be from another loopback address. */
   const raw = (path: string, options: http.RequestOptions = {}) =>
     new Promise<{ status: number; headers: http.IncomingHttpHeaders; text: string }>((resolve, reject) => {
       const { hostname, port } = new URL(market.url);
@@ -56,24 +56,24 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
     });
 
   describe('a rate limit', () => {
-    test('answers 120 list requests a minute over all lists, and the 121st with 429 and the four headers', async () => {
+    test('allows 120 list requests a minute over all lists, and the 121st is a 429 with the four headers', async () => {
       const resetAt = market.now() + MINUTE_MS;
       for (const path of lists) assert.deepEqual(new Set(await statusesOf(path, LIST_MAX / 3)), new Set([200]));
       market.advance(20_500);
-      const answer = await market.get('/v1/collections?limit=2');
-      assertRefused(answer, LIST_MAX, resetAt);
-      assert.equal(answer.headers.get('retry-after'), '40');
-      assert.equal(answer.body.error.code, 'rate_limited');
-      for (const path of lists) assertRefused(await market.get(path), LIST_MAX, resetAt);
+      const response = await market.get('/v1/collections?limit=2');
+      assertRateLimited(response, LIST_MAX, resetAt);
+      assert.equal(response.headers.get('retry-after'), '40');
+      assert.equal(response.body.error.code, 'rate_limited');
+      for (const path of lists) assertRateLimited(await market.get(path), LIST_MAX, resetAt);
     });
 
-    test('answers 300 single requests a minute over all other endpoints, and the 301st with 429', async () => {
+    test('allows 300 single requests a minute over all other endpoints, and the 301st is a 429', async () => {
       const resetAt = market.now() + MINUTE_MS;
       for (const path of singles) assert.deepEqual(new Set(await statusesOf(path, SINGLE_MAX / 5)), new Set([200]));
-      for (const path of singles) assertRefused(await market.get(path), SINGLE_MAX, resetAt);
+      for (const path of singles) assertRateLimited(await market.get(path), SINGLE_MAX, resetAt);
     });
 
-    test('counts the two buckets apart', async () => {
+    test('counts the two buckets separately', async () => {
       await statusesOf('/v1/collections', LIST_MAX + 1);
       for (const path of singles) assert.equal((await market.get(path)).status, 200, path);
       await statusesOf('/v1', SINGLE_MAX);
@@ -83,23 +83,23 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       for (const path of lists) assert.equal((await market.get(path)).status, 200, path);
     });
 
-    test('starts anew 60 seconds after the first request of its window, not of the last', async () => {
+    test('ends 60 seconds after the first request of its window, not after the last', async () => {
       await statusesOf('/v1/collections', 1);
       market.advance(MINUTE_MS - 1);
       await statusesOf('/v1/collections', LIST_MAX - 1);
       const last = await market.get('/v1/collections');
-      assertRefused(last, LIST_MAX, market.now() + 1);
+      assertRateLimited(last, LIST_MAX, market.now() + 1);
       assert.equal(last.headers.get('retry-after'), '1');
       market.advance(1);
       assert.deepEqual(new Set(await statusesOf('/v1/collections', LIST_MAX)), new Set([200]));
       assert.equal((await market.get('/v1/collections')).status, 429);
     });
 
-    test('counts refused requests without prolonging the window', async () => {
+    test('counts rejected requests without prolonging the window', async () => {
       const resetAt = market.now() + MINUTE_MS;
       await statusesOf('/v1/collections', LIST_MAX + 200);
       market.advance(MINUTE_MS - 1);
-      assertRefused(await market.get('/v1/collections'), LIST_MAX, resetAt);
+      assertRateLimited(await market.get('/v1/collections'), LIST_MAX, resetAt);
       market.advance(1);
       assert.equal((await market.get('/v1/collections')).status, 200);
     });
@@ -124,13 +124,13 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.deepEqual([head.status, head.headers.get('retry-after')], [429, '60']);
     });
 
-    test('counts a path that cannot be read, and one that is not there, as a single', async () => {
+    test('counts an unreadable and an unknown path in the single bucket', async () => {
       await statusesOf('/v1/nothing', SINGLE_MAX - 1);
       assert.equal((await raw('/v1/collections/%zz')).status, 400);
       assert.equal((await raw('/v1/collections/%zz')).status, 429);
     });
 
-    test('does not count preflights, and answers them when the bucket is exhausted', async () => {
+    test('does not count preflights, and allows them when the bucket is exhausted', async () => {
       assert.deepEqual(
         new Set(await statusesOf('/v1/collections', LIST_MAX + 5, { method: 'OPTIONS' })),
         new Set([204]),
@@ -140,7 +140,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.equal((await market.get('/v1/collections', { method: 'OPTIONS' })).status, 204);
     });
 
-    test('cannot be passed by another spelling of the same path', async () => {
+    test('cannot be evaded by another spelling of the path', async () => {
       await statusesOf('/v1/collections', LIST_MAX);
       const spellings = [
         '/v1/collections/',
@@ -161,15 +161,15 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
         forwarded: `for=192.0.2.${sent}`,
       });
       for (const sent of range(LIST_MAX)) {
-        const answer = await market.get('/v1/collections', { headers: forwarded(sent) });
-        assert.equal(answer.status, 200);
+        const response = await market.get('/v1/collections', { headers: forwarded(sent) });
+        assert.equal(response.status, 200);
       }
       assert.equal((await market.get('/v1/collections', { headers: forwarded(250) })).status, 429);
       assert.equal((await raw('/v1/collections', { localAddress: '127.0.0.9' })).status, 200, 'another client');
     });
 
-    test('puts none of its headers on anything but a 429', async () => {
-      const answers = [
+    test('has its headers on a 429 only', async () => {
+      const responses = [
         ...(await Promise.all(all.map((path) => market.get(path)))),
         ...(await Promise.all(all.map((path) => market.get(path, { method: 'HEAD' })))),
         await market.get('/v1/collections?limit=0'),
@@ -177,7 +177,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
         await market.get('/v1/collections', { method: 'DELETE' }),
         await market.get('/v1/collections', { method: 'OPTIONS' }),
       ];
-      for (const { headers, status } of answers) {
+      for (const { headers, status } of responses) {
         assert.notEqual(status, 429);
         for (const name of RATE_HEADERS) assert.equal(headers.get(name), null);
       }
@@ -187,7 +187,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
   describe('caching', () => {
     const POLICY = /^public, max-age=0, s-maxage=\d+, stale-while-revalidate=\d+$/;
 
-    test('is described by every 200: for shared caches only, with a weak ETag', async () => {
+    test('is allowed by every 200 for shared caches only, with a weak ETag', async () => {
       for (const path of all) {
         const { headers } = await market.get(path);
         assert.match(headers.get('cache-control') ?? '', POLICY, path);
@@ -195,7 +195,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('gives a caller that holds the same answer a 304 with the same headers and no body', async () => {
+    test('gives a 304 with the same headers and no body when the ETag matches', async () => {
       for (const path of all) {
         const { headers } = await market.get(path);
         const etag = headers.get('etag') ?? '';
@@ -212,14 +212,14 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('gives the answer to a caller that holds another one, or none', async () => {
+    test('gives the full response when the ETag does not match', async () => {
       for (const held of ['"other"', 'W/"other"', '', 'garbage', '"']) {
         const { status, body } = await market.get(subject.path, { headers: { 'if-none-match': held } });
         assert.deepEqual([status, body?.data.id], [200, subject.id], held);
       }
     });
 
-    test('changes the ETag when an import changes the answer, and only then', async () => {
+    test('changes the ETag when an import changes the response, and only then', async () => {
       const etags = async (): Promise<Record<string, string | null>> => {
         const entries = [];
         for (const path of all) entries.push([path, (await market.get(path)).headers.get('etag')] as const);
@@ -271,10 +271,10 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
     test('any other method on a known path is 405 with Allow, in the envelope', async () => {
       for (const path of all) {
         for (const method of METHODS) {
-          const answer = await market.get(path, { method });
-          assert.equal(answer.status, 405, `${method} ${path}`);
-          assert.equal(answer.body.error.code, 'method_not_allowed');
-          assert.deepEqual((answer.headers.get('allow') ?? '').split(', ').sort(), ['GET', 'HEAD', 'OPTIONS']);
+          const response = await market.get(path, { method });
+          assert.equal(response.status, 405, `${method} ${path}`);
+          assert.equal(response.body.error.code, 'method_not_allowed');
+          assert.deepEqual((response.headers.get('allow') ?? '').split(', ').sort(), ['GET', 'HEAD', 'OPTIONS']);
         }
       }
       for (const method of ['TRACE', 'PROPFIND', 'SEARCH']) {
@@ -288,7 +288,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('a POST with a body is refused as any other, whatever the body', async () => {
+    test('a POST with a body is rejected like any other, whatever the body', async () => {
       for (const body of ['{"a":1}', '{', 'x'.repeat(100_000)]) {
         const headers = { 'content-type': 'application/json' };
         assert.equal((await market.get('/v1/collections', { method: 'POST', body, headers })).status, 405);
@@ -297,16 +297,16 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
   });
 
   describe('CORS', () => {
-    test('every answer, errors too, is open to every origin, and lets scripts read the headers that matter', async () => {
+    test('every response, errors included, allows every origin, and lets scripts read the headers', async () => {
       const origin = { origin: 'https://app.example.org' };
-      const answers = [
+      const responses = [
         ...(await Promise.all(all.map((path) => market.get(path, { headers: origin })))),
         await market.get('/v1/collections?limit=0', { headers: origin }),
         await market.get('/v1/collections/nobody', { headers: origin }),
         await market.get('/v1/nothing', { headers: origin }),
         await market.get('/v1/collections', { method: 'POST', headers: origin }),
       ];
-      for (const { headers } of answers) {
+      for (const { headers } of responses) {
         assert.equal(headers.get('access-control-allow-origin'), '*');
         assert.equal(headers.get('access-control-allow-credentials'), null);
         const exposed = (headers.get('access-control-expose-headers') ?? '').toLowerCase().split(/, ?/);
@@ -316,7 +316,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
 
     test('a preflight is 204 and allows GET with any header', async () => {
       for (const path of all) {
-        const answer = await market.get(path, {
+        const response = await market.get(path, {
           method: 'OPTIONS',
           headers: {
             origin: 'https://app.example.org',
@@ -324,11 +324,11 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
             'access-control-request-headers': 'x-anything',
           },
         });
-        assert.equal(answer.status, 204, path);
-        assert.equal(answer.headers.get('access-control-allow-origin'), '*');
-        assert.match(answer.headers.get('access-control-allow-methods') ?? '', /\bGET\b/);
-        assert.match(answer.headers.get('access-control-allow-headers') ?? '', /\*|x-anything/);
-        assert.match(answer.headers.get('allow') ?? '', /\bGET\b/);
+        assert.equal(response.status, 204, path);
+        assert.equal(response.headers.get('access-control-allow-origin'), '*');
+        assert.match(response.headers.get('access-control-allow-methods') ?? '', /\bGET\b/);
+        assert.match(response.headers.get('access-control-allow-headers') ?? '', /\*|x-anything/);
+        assert.match(response.headers.get('allow') ?? '', /\bGET\b/);
       }
     });
   });
@@ -338,7 +338,7 @@ forEachMarket(
   'limits behind a proxy',
   { settings: { TRUST_PROXY: 'true' }, limits: { list: 2, single: 1_000 } },
   (market) => {
-    test('each client that the proxy names has buckets of its own, whatever it says of itself', async () => {
+    test('each client that the proxy names has buckets of its own, whatever headers the client sends', async () => {
       const get = async (forwardedFor: string) =>
         (await market.get('/v1/collections', { headers: { 'x-forwarded-for': forwardedFor } })).status;
       assert.deepEqual([await get('203.0.113.1'), await get('203.0.113.1'), await get('203.0.113.1')], [200, 200, 429]);

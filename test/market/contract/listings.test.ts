@@ -28,7 +28,7 @@ forEachMarket('listings', { prepare }, (market) => {
   describeMarketItems(market);
 
   describe('the merge', () => {
-    test('shows an asset once: the own EVM row even when it is dearer, else the cheapest external one', async () => {
+    test('has one row per asset: the own EVM row even at a higher price, else the cheapest external one', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -49,7 +49,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('shows the cheapest of several own orders of one asset', async () => {
+    test('has the cheapest of several own orders of one asset', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -60,7 +60,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(rawsOf((await market.ok(`${subject.path}/listings`)).data), ['20']);
     });
 
-    test('on Solana lets the cheapest row win, whoever made it', async () => {
+    test('on Solana has the cheapest row of an asset, own or external', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -111,7 +111,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('never lists what has expired by the clock, has ended, or costs nothing', async () => {
+    test('never has rows that have expired, have ended, or cost nothing', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -128,7 +128,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(rawsOf((await market.ok(`${subject.path}/listings`)).data), ['3'], 'at the moment it expires');
     });
 
-    test('agrees with a plain reading of the rules on a book of many rows', async () => {
+    test('equals a naive implementation of the rules on a book of many rows', async () => {
       const subject = newCollection();
       const draw = (seed: number, bound: number) => (seed * 7_919 + 104_729 * (seed % 97)) % bound;
       const orders = range(120).map((n) => ({ asset: `${draw(n, 200)}`, raw: 50 + draw(n * 3, 90), n }));
@@ -181,7 +181,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.equal(new Set(assetsOf(rows)).size, 250);
     });
 
-    test('is walked page by page in its order to its last page, with any limit', async () => {
+    test('has the same order page by page, with any limit', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -193,7 +193,7 @@ forEachMarket('listings', { prepare }, (market) => {
       }
     });
 
-    test('has pages of 25 by default, and an end that says so', async () => {
+    test('has pages of 25 by default, and `hasMore` is false on the last one', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(50).map((n) => subject.order(`${n}`, 1 + n))]);
       const first = await market.ok(`${subject.path}/listings`);
@@ -207,7 +207,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(second.pagination, { nextCursor: null, hasMore: false });
     });
 
-    test('has no meta while its sources are healthy', async () => {
+    test('has no `meta` while its sources are available', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), subject.listing(mintOf('m'), 5)]);
       assert.deepEqual(Object.keys(await market.ok(`${subject.path}/listings`)), ['data', 'pagination']);
@@ -221,7 +221,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(await market.ok('/v1/collections/unlisted/listings'), empty);
     });
 
-    test('shows an import in the very next request: a new row, a new price, an end', async () => {
+    test('has an import in the very next request: a new row, a new price, an end', async () => {
       const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       const stated = { id: `live-${subject.slug}` };
@@ -239,7 +239,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(await raws(), []);
     });
 
-    test('does not take back a row that has ended', async () => {
+    test('does not list a row again that has ended', async () => {
       const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       await market.load([subject.collection(), subject.order('1', 30, { status: 'filled' })]);
@@ -254,15 +254,15 @@ forEachMarket('listings', { prepare }, (market) => {
       await market.load([subject.collection()]);
       const limits = ['0', '101', '-1', '1.5', '1e1', '0x10', '%2B5', '%205', '05', '', 'ten', '9007199254740993', '٣'];
       for (const limit of [...limits, '5&limit=5']) {
-        const answer = await market.get(`${subject.path}/listings?limit=${limit}`);
-        assert.equal(answer.status, 400, limit);
-        assert.equal(answer.body.error.code, 'bad_request');
-        assert.match(answer.body.error.message, /limit/);
+        const response = await market.get(`${subject.path}/listings?limit=${limit}`);
+        assert.equal(response.status, 400, limit);
+        assert.equal(response.body.error.code, 'bad_request');
+        assert.match(response.body.error.message, /limit/);
       }
       for (const limit of ['1', '100']) await market.ok(`${subject.path}/listings?limit=${limit}`);
     });
 
-    test('names a cursor that was not handed out for these listings', async () => {
+    test('is the response to a cursor that was not issued for these listings', async () => {
       const [one, two] = [newCollection(), newCollection()];
       const rows = (subject: typeof one) => range(5).map((n) => subject.order(`${n}`, 1 + n));
       await market.load([
@@ -284,14 +284,14 @@ forEachMarket('listings', { prepare }, (market) => {
       );
       const forged = ['', '2', Buffer.from('2').toString('base64url'), `${own}=`, `${own}A`, own.slice(0, -1), '%00'];
       for (const cursor of [...foreign, ...changed, ...forged, `${own}&cursor=${own}`, 'A'.repeat(2_000)]) {
-        const answer = await market.get(`${one.path}/listings?cursor=${cursor}`);
-        assert.equal(answer.status, 400, cursor);
-        assert.match(answer.body.error.message, /cursor/);
+        const response = await market.get(`${one.path}/listings?cursor=${cursor}`);
+        assert.equal(response.status, 400, cursor);
+        assert.match(response.body.error.message, /cursor/);
       }
       await market.ok(`${one.path}/listings?cursor=${own}`);
     });
 
-    test('is an offset beyond the ceiling of the window, never an empty page', async () => {
+    test('is the response to an offset beyond the window, not an empty page', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(260).map((n) => subject.order(`${n}`, 1 + n))]);
       const at = (offset: string) => {
@@ -304,21 +304,21 @@ forEachMarket('listings', { prepare }, (market) => {
       }
     });
 
-    test('is not what an unknown parameter makes: it changes nothing', async () => {
+    test('is not the response to an unknown parameter, which changes nothing', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
       const plain = await market.get(`${subject.path}/listings?limit=2`);
       for (const query of ['limit=2&_=123', 'utm=a&utm=b&limit=2', 'sort=floor&limit=2&chain=x']) {
-        const answer = await market.get(`${subject.path}/listings?${query}`);
-        assert.equal(answer.text, plain.text);
-        assert.equal(answer.headers.get('etag'), plain.headers.get('etag'));
+        const response = await market.get(`${subject.path}/listings?${query}`);
+        assert.equal(response.text, plain.text);
+        assert.equal(response.headers.get('etag'), plain.headers.get('etag'));
       }
     });
   });
 
   test('of an unknown collection are not found', async () => {
-    const answer = await market.get('/v1/collections/nobody/listings');
-    assert.equal(answer.status, 404);
-    assert.equal(answer.body.error.code, 'not_found');
+    const response = await market.get('/v1/collections/nobody/listings');
+    assert.equal(response.status, 404);
+    assert.equal(response.body.error.code, 'not_found');
   });
 });

@@ -1,4 +1,4 @@
-// MarketItem and Price, as listings show them: part of the suite of that endpoint, on its service.
+// MarketItem and Price in listings: part of the suite of that endpoint, on its service.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -134,7 +134,7 @@ export function describeMarketItems(market: TestMarket): void {
   });
 
   describe('a price', () => {
-    test('keeps amounts up to 2^256-1 and token ids of 78 digits byte for byte', async () => {
+    test('has amounts up to 2^256-1 and token ids of 78 digits byte for byte', async () => {
       const subject = newCollection();
       const large = toLargeTokenId('one');
       const raws = [1n, 9_007_199_254_740_993n, 10n ** 18n + 1n, 2n ** 255n, UINT256_MAX - 1n, UINT256_MAX];
@@ -205,7 +205,7 @@ export function describeMarketItems(market: TestMarket): void {
       await market.load([rate(3_000, market.ago(0))]);
       assert.equal(await usd(), 3_000);
       await market.load([rate(1_000, market.ago(MINUTE_MS))]);
-      assert.equal(await usd(), 3_000, 'the newest rate wins, not the one told last');
+      assert.equal(await usd(), 3_000, 'the newest rate counts, not the one imported last');
       market.advance(20 * MINUTE_MS);
       assert.equal(await usd(), null);
     });

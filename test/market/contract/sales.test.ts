@@ -56,14 +56,21 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
-  test('an own sale on Solana has the code of the service and the prefix, and null where nothing was told', async () => {
+  test('an own sale on Solana has the code of the service and the prefix, and null in the fields that the record lacks', async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('sold');
     const tx = toSolanaSignature('a sale');
-    const told = { source: 'mercat', listingId: 'escrow', seller: SOLANA_SELLER, buyer: SOLANA_BUYER, logIndex: 1, tx };
+    const fields = {
+      source: 'mercat',
+      listingId: 'escrow',
+      seller: SOLANA_SELLER,
+      buyer: SOLANA_BUYER,
+      logIndex: 1,
+      tx,
+    };
     await market.load([
       subject.collection(),
-      subject.sale(mint, 1, told),
+      subject.sale(mint, 1, fields),
       subject.sale(mint, 2, { source: 'magic-eden', timestamp: market.ago(2 * DAY_MS) }),
       subject.sale(mint, 3, { source: 'tensor', timestamp: market.ago(3 * DAY_MS), tx }),
     ]);
@@ -80,7 +87,7 @@ forEachMarket('sales', {}, (market) => {
     assert.equal(data[0].collectionId, `solana_${subject.address.toLowerCase()}`);
   });
 
-  test('amounts come back byte for byte up to 2^256-1', async () => {
+  test('amounts up to 2^256-1 are served byte for byte', async () => {
     const subject = newCollection();
     const raws = [UINT256_MAX, UINT256_MAX - 1n, 10n ** 18n + 1n, 9_007_199_254_740_993n, 1n, 0n].map(String);
     await market.load([
@@ -90,7 +97,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(rawsOf((await market.ok(`${subject.path}/sales`)).data), raws);
   });
 
-  test('sales come newest first, whatever the order they were told in', async () => {
+  test('sales are served newest first, whatever the order of their import', async () => {
     const subject = newCollection();
     const hours = [5, 1, 9, 3, 7, 2, 8, 4, 6, 0];
     await market.load([
@@ -114,25 +121,25 @@ forEachMarket('sales', {}, (market) => {
       subject.sale('1', 500, { timestamp: at(START - HOUR_MS + ms), source: 'blur' }),
     );
     await market.load([subject.collection(), ...sales, ...around]);
-    const whole = (await market.ok(`${subject.path}/sales?limit=100`)).data;
-    assert.equal(new Set(rawsOf(whole.slice(1, -1))).size, 90);
+    const complete = (await market.ok(`${subject.path}/sales?limit=100`)).data;
+    assert.equal(new Set(rawsOf(complete.slice(1, -1))).size, 90);
     for (const limit of [1, 7, 45, 91, 92]) {
-      assert.deepEqual(await market.walk(`${subject.path}/sales?limit=${limit}`), whole, `limit ${limit}`);
+      assert.deepEqual(await market.walk(`${subject.path}/sales?limit=${limit}`), complete, `limit ${limit}`);
     }
   });
 
-  test('sales that come in between two pages make no other row repeat or vanish', async () => {
+  test('sales imported between two pages make no other row repeat or vanish', async () => {
     const subject = newCollection();
     const sale = (n: number, more = {}) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS), ...more });
     await market.load([subject.collection(), ...range(20).map((n) => sale(10 + 2 * n))]);
     const seen: string[] = [];
     let cursor = '';
     for (let page = 0; ; page += 1) {
-      const answer = await market.ok(`${subject.path}/sales?limit=4${cursor}`);
-      seen.push(...rawsOf(answer.data));
-      if (!answer.pagination.hasMore) break;
-      cursor = `&cursor=${answer.pagination.nextCursor}`;
-      // One newer than everything, one between rows already seen, one that is still to come.
+      const response = await market.ok(`${subject.path}/sales?limit=4${cursor}`);
+      seen.push(...rawsOf(response.data));
+      if (!response.pagination.hasMore) break;
+      cursor = `&cursor=${response.pagination.nextCursor}`;
+      // One newer than all, one between rows of the first page, one of a later page.
       await market.load([sale(page + 1), sale(11 + 2 * page), sale(13 + 8 * (page + 1))]);
     }
     const before = range(20).map((n) => `${10 + 2 * n}`);
@@ -144,7 +151,7 @@ forEachMarket('sales', {}, (market) => {
     assert.ok(seen.length > before.length, 'rows that come in ahead of the walk are seen');
   });
 
-  test('a page is cut first and loses its uninterpretable rows then: short and empty pages with more to come', async () => {
+  test('rows with uninterpretable prices are dropped after the page was cut: pages may be short or empty while more follow', async () => {
     const subject = newCollection();
     const bad = ['6.27e+16', '1.5', '-1', '', 'NaN', '0x10', (UINT256_MAX + 1n).toString(), '1,000', ' 1', 'null'];
     const prices = range(12).map((n) => (n < 3 || n >= 9 ? `${n + 1}` : (bad[n - 3] ?? 'x')));
@@ -177,7 +184,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
-  test('the last full page says that it is the last', async () => {
+  test('`hasMore` is false on a last page that is full', async () => {
     const subject = newCollection();
     const sales = range(50).map((n) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS) }));
     await market.load([subject.collection(), ...sales]);
@@ -197,12 +204,12 @@ forEachMarket('sales', {}, (market) => {
     });
   });
 
-  test('a sale is there in the request after its import, and once however often it is told', async () => {
+  test('a sale is served in the request after its import, and once however often it is imported', async () => {
     const subject = newCollection();
-    const sale = subject.sale('1', 5, { tx: toEvmHash('told twice'), logIndex: 1 });
+    const sale = subject.sale('1', 5, { tx: toEvmHash('imported twice'), logIndex: 1 });
     await market.load([subject.collection()]);
     assert.equal((await market.ok(`${subject.path}/sales`)).data.length, 0);
-    for (let told = 0; told < 3; told += 1) {
+    for (let imports = 0; imports < 3; imports += 1) {
       await market.load([sale, { ...sale, source: 'blur' }]);
       assert.equal((await market.ok(`${subject.path}/sales`)).data.length, 1);
     }
@@ -216,13 +223,13 @@ forEachMarket('sales', {}, (market) => {
       { kind: 'collection', slug: 'no-chain', name: 'Neither' },
     ]);
     for (const id of ['nobody', 'no-address', 'ethereum_no-address', 'no-chain']) {
-      const answer = await market.get(`/v1/collections/${id}/sales`);
-      assert.equal(answer.status, 404, id);
-      assert.equal(answer.body.error.code, 'not_found');
+      const response = await market.get(`/v1/collections/${id}/sales`);
+      assert.equal(response.status, 404, id);
+      assert.equal(response.body.error.code, 'not_found');
     }
   });
 
-  test('a bad limit, and a cursor that was not handed out for these sales, are named in a bad_request', async () => {
+  test('a bad limit, and a cursor that was not issued for these sales, are a bad_request that names the parameter', async () => {
     const [one, two] = [newCollection(), newCollection()];
     const rows = (subject: typeof one) =>
       range(5).flatMap((n) => [subject.order(`${n}`, 1 + n), subject.sale(`${n}`, 1, { timestamp: market.ago(n) })]);
@@ -236,15 +243,15 @@ forEachMarket('sales', {}, (market) => {
     ];
     const forged = ['', 'x', '2026-01-01', `${own}A`, `${own}==`, own.slice(1), own.toLowerCase()];
     for (const cursor of [...wrong, ...forged, `${own}&cursor=${own}`]) {
-      const answer = await market.get(`${one.path}/sales?cursor=${cursor}`);
-      assert.equal(answer.status, 400, cursor);
-      assert.equal(answer.body.error.code, 'bad_request');
-      assert.match(answer.body.error.message, /cursor/);
+      const response = await market.get(`${one.path}/sales?cursor=${cursor}`);
+      assert.equal(response.status, 400, cursor);
+      assert.equal(response.body.error.code, 'bad_request');
+      assert.match(response.body.error.message, /cursor/);
     }
     for (const limit of ['0', '101', '1.5', '-1', '', 'all', '1&limit=2']) {
-      const answer = await market.get(`${one.path}/sales?limit=${limit}`);
-      assert.equal(answer.status, 400, limit);
-      assert.match(answer.body.error.message, /limit/);
+      const response = await market.get(`${one.path}/sales?limit=${limit}`);
+      assert.equal(response.status, 400, limit);
+      assert.match(response.body.error.message, /limit/);
     }
     const byId = await market.ok(`/v1/collections/${one.id}/sales?limit=2&cursor=${own}`);
     assert.equal(byId.data.length, 2, 'a cursor is of the collection, by whichever name');

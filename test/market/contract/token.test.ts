@@ -31,7 +31,7 @@ const pathOf = (subject: TestCollection, asset: string) => `/v1/tokens/${subject
 forEachMarket('tokens', { settings }, (market) => {
   const read = async (subject: TestCollection, asset: string) => (await market.ok(pathOf(subject, asset))).data;
 
-  test('an EVM token has every field: subject, words, rarity, owner, own listing and last price', async () => {
+  test('an EVM token has every field: identity, name, image, rarity, owner, own listing and last price', async () => {
     const subject = newCollection({ chain: 'ink' });
     await market.load([
       subject.collection(),
@@ -81,7 +81,7 @@ forEachMarket('tokens', { settings }, (market) => {
     );
   });
 
-  test('what nobody has told is null, and every field is there', async () => {
+  test('unknown fields are null, and every field is present', async () => {
     const subject = newCollection();
     await market.load([subject.token('1')]);
     assert.deepEqual(await read(subject, '1'), {
@@ -99,14 +99,14 @@ forEachMarket('tokens', { settings }, (market) => {
     });
   });
 
-  test('an EVM address is read in any case and answered in lower case', async () => {
+  test('an EVM address is accepted in any letter case and served in lower case', async () => {
     const subject = newCollection();
     await market.load([subject.token('1', { name: 'Cased' })]);
     const { data } = await market.ok(`/v1/tokens/ethereum/0x${subject.address.slice(2).toUpperCase()}/1`);
     assert.deepEqual([data.name, data.contractAddress], ['Cased', subject.address]);
   });
 
-  test('token ids of 78 digits are told apart to the last digit', async () => {
+  test('token ids of 78 digits are distinguished to the last digit', async () => {
     const subject = newCollection();
     const ids = [toLargeTokenId('a'), UINT256_MAX.toString(), (UINT256_MAX - 1n).toString(), '0'];
     await market.load(ids.map((id) => subject.token(id, { name: `Name of ${id}` })));
@@ -124,7 +124,7 @@ forEachMarket('tokens', { settings }, (market) => {
         subject.order('1', 5, { expiresAt: market.ago(-SECOND_MS / 2) }),
       ]);
       assert.deepEqual((await read(subject, '1')).owner, { address: SELLER, kind: 'wallet', label: null });
-      // Sooner than a kept answer would be looked at again.
+      // Sooner than a cached response ceases to be fresh.
       market.advance(SECOND_MS / 2);
       const later = await read(subject, '1');
       assert.equal(later.listing, null);
@@ -153,7 +153,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.deepEqual([token.listing.marketplace, token.listing.orderId], ['MERCAT', 'mercat_escrow-9']);
     });
 
-    test('is never the custody wallet, not even where a source takes it for the seller', async () => {
+    test('is never the custody wallet, even when a source names it as the seller', async () => {
       const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('mistaken');
       await market.load([subject.token(mint), subject.listing(mint, 5, { seller: SOLANA_VAULT })]);
@@ -168,7 +168,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   describe('the listing', () => {
-    test('from the overlay is the cheapest, and shows the signed-order hash where one is known', async () => {
+    test('of the mirror is the cheapest, with the hash of the signed order where it is known', async () => {
       const subject = newCollection();
       await market.load([
         subject.listing('1', 30, { id: 'a', orderHash: `0x${'11'.repeat(32)}` }),
@@ -180,7 +180,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '2')).listing.orderId, 'c', 'the id of the mirror where there is no hash');
     });
 
-    test('shows no order hash in the list of listings', async () => {
+    test('has no order hash in the list of listings', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 20, { id: 'mirror-1', orderHash: ORDER_HASH })]);
       const { data } = await market.ok(`${subject.path}/listings`);
@@ -188,7 +188,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).listing.orderId, ORDER_HASH);
     });
 
-    test('of the own book wins over the overlay, even when it is dearer, with the order-book id', async () => {
+    test('of the own book is served instead of the mirrored one, even at a higher price, with the order-book id', async () => {
       const subject = newCollection();
       await market.load([
         subject.listing('1', 10, { orderHash: ORDER_HASH }),
@@ -200,7 +200,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.deepEqual([listing.price.raw, listing.marketplace, listing.orderId], ['80', 'MERCAT', orderId]);
     });
 
-    test('is null when every one has ended, expired by the clock, or costs nothing', async () => {
+    test('is null when every listing has ended, has expired, or costs nothing', async () => {
       const subject = newCollection();
       await market.load([
         subject.order('1', 5, { status: 'cancelled' }),
@@ -248,7 +248,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).lastSale, null);
     });
 
-    test('of nothing is a price of nothing, not unknown', async () => {
+    test('of zero is a price of zero, not unknown', async () => {
       const subject = newCollection();
       await market.load([subject.sale('1', 0)]);
       assert.equal((await read(subject, '1')).lastSale.price.raw, '0');
@@ -283,13 +283,13 @@ forEachMarket('tokens', { settings }, (market) => {
       pathOf(solana, mintOf('none')),
     ];
     for (const path of paths) {
-      const answer = await market.get(path);
-      assert.equal(answer.status, 404, path);
-      assert.equal(answer.body.error.code, 'not_found');
+      const response = await market.get(path);
+      assert.equal(response.status, 404, path);
+      assert.equal(response.body.error.code, 'not_found');
     }
   });
 
-  test('a token seen only in a listing or a sale is known', async () => {
+  test('a token of which only a listing or a sale is known is found', async () => {
     const subject = newCollection();
     await market.load([subject.listing('1', 5, { status: 'cancelled' }), subject.sale('2', '1.5')]);
     assert.equal((await read(subject, '1')).tokenId, '1');
@@ -327,10 +327,10 @@ forEachMarket('tokens', { settings }, (market) => {
       ['solana', sol, `${sol.slice(0, -1)}l`, /tokenId/],
     ];
     for (const [chain, address, id, named] of wrong) {
-      const answer = await market.get(`/v1/tokens/${chain}/${address}/${id}`);
-      assert.equal(answer.status, 400, `${chain} ${address} ${id}`);
-      assert.equal(answer.body.error.code, 'bad_request');
-      assert.match(answer.body.error.message, named);
+      const response = await market.get(`/v1/tokens/${chain}/${address}/${id}`);
+      assert.equal(response.status, 400, `${chain} ${address} ${id}`);
+      assert.equal(response.body.error.code, 'bad_request');
+      assert.match(response.body.error.message, named);
     }
   });
 });
