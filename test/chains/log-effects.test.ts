@@ -1,66 +1,110 @@
-// What a batch of log entries amounts to: which fills are left after reorganisations, and how far the indexer goes back.
+// The effects of a batch of log entries: which fills and tokens are left to write, whatever reorganisations the batch holds.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
+import { describe, test } from 'node:test';
+import type { ChainEvent, EventPosition } from '../../src/chain-log/chain-event.ts';
 import type { LogEntry } from '../../src/chain-log/queries/chain-events.ts';
 import { cutAtTransaction, toLogEffects } from '../../src/chains/log-effects.ts';
 import type { Address } from '../../src/core/address.ts';
-import type { Hex } from '../../src/core/evm.ts';
+import { toTokenId } from '../../src/core/address.ts';
 import { ZERO_ADDRESS } from '../../src/core/evm.ts';
 
-const ANCESTOR = 10;
-const PROTOCOL = `0x${'1'.repeat(40)}` as Address;
+const CONTRACT = `0x${'c0'.repeat(20)}` as Address;
+const COLLECTION_IDS = new Map([[CONTRACT, 'ethereum_c0']]);
 
-let seq = 0;
-const toEntry = (event: ChainEvent): LogEntry => ({ seq: (seq += 1), event });
-const reorganisation = (ancestor: number): LogEntry => ({ seq: (seq += 1), ancestor });
+const position = (blockNumber: number, tx = `0x${blockNumber}`): EventPosition => ({
+  blockNumber,
+  blockTime: blockNumber * 1_000,
+  tx: tx as EventPosition['tx'],
+  logIndex: 0,
+  part: 0,
+});
 
-function fill(blockNumber: number, tx: Hex = `0x${blockNumber.toString(16)}`): LogEntry {
-  return toEntry({
-    kind: 'order-fulfilled',
-    blockNumber,
-    blockTime: blockNumber * 1_000,
-    tx,
-    logIndex: 0,
-    part: 0,
-    protocol: PROTOCOL,
-    orderHash: `0x${'2'.repeat(64)}`,
-    offerer: ZERO_ADDRESS,
-    zone: ZERO_ADDRESS,
-    recipient: ZERO_ADDRESS,
-    offer: [],
-    consideration: [],
+const fill = (blockNumber: number, tx?: string): ChainEvent => ({
+  ...position(blockNumber, tx),
+  kind: 'order-fulfilled',
+  protocol: ZERO_ADDRESS,
+  orderHash: '0x01',
+  offerer: ZERO_ADDRESS,
+  zone: ZERO_ADDRESS,
+  recipient: ZERO_ADDRESS,
+  offer: [],
+  consideration: [],
+});
+
+const transfer = (blockNumber: number, tokenId: bigint, contract = CONTRACT): ChainEvent => ({
+  ...position(blockNumber),
+  kind: 'transfer',
+  contract,
+  tokenId: toTokenId(tokenId),
+  from: ZERO_ADDRESS,
+  to: ZERO_ADDRESS,
+  quantity: 1n,
+});
+
+/** A number is the common ancestor of a reorganisation. */
+const entriesOf = (...events: (ChainEvent | number)[]): LogEntry[] =>
+  events.map((event, seq) => (typeof event === 'number' ? { seq, ancestor: event } : { seq, event }));
+
+const effectsOf = (...events: (ChainEvent | number)[]) => toLogEffects(entriesOf(...events), COLLECTION_IDS);
+const blocksOf = (...events: (ChainEvent | number)[]) => effectsOf(...events).fills.map((one) => one.blockNumber);
+
+describe('a reorganisation within a batch', () => {
+  test('keeps the fills of the common ancestor and voids those of later blocks', () => {
+    assert.deepEqual(blocksOf(fill(9), fill(10), fill(11), 10), [9, 10]);
   });
-}
 
-function effectsOf(entries: readonly LogEntry[]) {
-  const { rewindTo, fills } = toLogEffects(entries, new Map());
-  return { rewindTo, blocks: fills.map(({ blockNumber }) => blockNumber) };
-}
+  test('does not void the fills that arrive after it, even in blocks above its ancestor', () => {
+    assert.deepEqual(blocksOf(fill(11), 10, fill(11), fill(12)), [11, 12]);
+  });
 
-test('a reorganisation keeps the fills up to and in the block of its common ancestor, and drops those of later blocks', () => {
-  const entries = [fill(ANCESTOR - 1), fill(ANCESTOR), fill(ANCESTOR + 1), reorganisation(ANCESTOR)];
-  assert.deepEqual(effectsOf(entries), { rewindTo: ANCESTOR, blocks: [ANCESTOR - 1, ANCESTOR] });
+  test('rewinds to the lowest ancestor of several', () => {
+    assert.equal(effectsOf(fill(9), 10, 7, 12).rewindTo, 7);
+    assert.equal(effectsOf(fill(9)).rewindTo, null);
+  });
 });
 
-test('fills that arrive after a reorganisation are kept, in whichever block', () => {
-  const entries = [fill(ANCESTOR + 1), reorganisation(ANCESTOR), fill(ANCESTOR + 1), fill(ANCESTOR + 2)];
-  assert.deepEqual(effectsOf(entries), { rewindTo: ANCESTOR, blocks: [ANCESTOR + 1, ANCESTOR + 2] });
+test('a token that moved several times has the block of its last transfer; other contracts are left out', () => {
+  const other = `0x${'dd'.repeat(20)}` as Address;
+  const { moved } = effectsOf(transfer(5, 1n), transfer(6, 1n), transfer(6, 2n), transfer(7, 1n, other));
+  assert.deepEqual(
+    [...moved].map(([id, tokens]) => [id, [...tokens]]),
+    [
+      [
+        'ethereum_c0',
+        [
+          ['1', 6],
+          ['2', 6],
+        ],
+      ],
+    ],
+  );
 });
 
-test('of several reorganisations the indexer goes back to the lowest common ancestor', () => {
-  const entries = [fill(3), reorganisation(5), fill(6), reorganisation(2), fill(4), reorganisation(4)];
-  assert.deepEqual(effectsOf(entries), { rewindTo: 2, blocks: [4] });
+test('matched orders are known by transaction and hash', () => {
+  const matched: ChainEvent = {
+    ...position(5, '0xaa'),
+    kind: 'orders-matched',
+    protocol: ZERO_ADDRESS,
+    orderHashes: ['0x01', '0x02'],
+  };
+  assert.deepEqual([...effectsOf(matched).matched], ['0xaa 0x01', '0xaa 0x02']);
 });
 
-test('a batch without a reorganisation goes back nowhere', () => {
-  assert.deepEqual(effectsOf([fill(1), fill(2)]), { rewindTo: null, blocks: [1, 2] });
-});
+describe('a full batch', () => {
+  const cutSize = (batchSize: number, ...events: (ChainEvent | number)[]) =>
+    cutAtTransaction(entriesOf(...events), batchSize).length;
 
-test('a full batch ends with its last complete transaction, unless it is one transaction alone', () => {
-  const [one, two, three] = [fill(1, '0xaa'), fill(2, '0xbb'), fill(2, '0xbb')];
-  assert.deepEqual(cutAtTransaction([one, two, three], 3), [one]);
-  assert.deepEqual(cutAtTransaction([one, two, three], 4), [one, two, three]);
-  assert.deepEqual(cutAtTransaction([two, three], 2), [two, three]);
+  test('ends with a complete transaction: the entries of the last one are left to the next batch', () => {
+    assert.equal(cutSize(3, fill(1, '0xa'), fill(2, '0xb'), fill(2, '0xb')), 1);
+  });
+
+  test('that is not full, or ends with a reorganisation, is complete', () => {
+    assert.equal(cutSize(4, fill(1, '0xa'), fill(2, '0xb'), fill(2, '0xb')), 3);
+    assert.equal(cutSize(2, fill(2, '0xb'), 1), 2);
+  });
+
+  test('of one transaction alone is not cut, so that every batch makes progress', () => {
+    assert.equal(cutSize(2, fill(2, '0xb'), fill(2, '0xb')), 2);
+  });
 });
