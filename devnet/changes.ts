@@ -2,19 +2,19 @@
 // planned like a trade: what to send, and what will be true afterwards.
 
 import { zeroAddress } from 'viem';
-import type { Desk, Draft } from './book.ts';
-import { collectionOf, draftListing, heldTokens, listableTokens, signListings } from './book.ts';
+import type { SigningContext, Draft } from './listings.ts';
+import { collectionOf, draftListing, heldTokens, listableTokens, signListings } from './listings.ts';
 import type { Call } from './chain.ts';
 import { callOf } from './chain.ts';
-import type { Ledger } from './ledger.ts';
-import { hasOperator, isOpen, keyOf, mayMove, move, operatorOf, setOperator, unitsHeld } from './ledger.ts';
+import type { ChainState } from './chain-state.ts';
+import { hasOperator, isOpen, keyOf, mayMove, move, operatorOf, setOperator, unitsHeld } from './chain-state.ts';
 import type { TokenUnits } from './orders.ts';
 import { toOrder } from './orders.ts';
-import type { Plan, Planner, Scene } from './trades.ts';
+import type { Plan, Planner, PlanContext } from './trades.ts';
 import { pickListing, pickOther } from './trades.ts';
 import type { Person } from './world.ts';
 
-/** The deepest reorganisation that life makes. */
+/** The deepest reorganisation that simulation makes. */
 export const REORG_DEPTH_MAX = 20;
 
 const CANCELLED_AT_ONCE_MAX = 4;
@@ -23,70 +23,70 @@ const LISTED_AT_ONCE_MAX = 4;
 /** How long listings live that are meant to be seen expiring. */
 const SHORT_LIFETIME_S = { least: 20, most: 120 };
 
-export const cancel: Planner = (scene) => {
-  const first = pickListing(scene, () => true);
+export const cancel: Planner = (context) => {
+  const first = pickListing(context, () => true);
   if (!first) return null;
   const { offerer } = first.components;
-  const others = scene.listings.filter(
-    (one) => one !== first && one.components.offerer === offerer && isOpen(scene.ledger, one, scene.now),
+  const others = context.listings.filter(
+    (one) => one !== first && one.components.offerer === offerer && isOpen(context.state, one, context.now),
   );
-  const cancelled = [first, ...scene.chance.shuffle(others).slice(0, scene.chance.below(CANCELLED_AT_ONCE_MAX))];
+  const cancelled = [first, ...context.random.shuffle(others).slice(0, context.random.below(CANCELLED_AT_ONCE_MAX))];
   const orders = cancelled.map(({ components }) => components);
   return {
     what: `cancel of ${cancelled.length}`,
-    calls: [callOf(offerer, scene.world.protocol.seaport, 'cancel', [orders])],
+    calls: [callOf(offerer, context.world.protocol.seaport, 'cancel', [orders])],
     fills: 0,
-    apply: (ledger) => {
-      for (const { hash } of cancelled) ledger.cancelled.add(hash);
+    apply: (state) => {
+      for (const { hash } of cancelled) state.cancelled.add(hash);
     },
   };
 };
 
 /** Seaport says on the chain that an order is good, which changes nothing about it. */
-export const validate: Planner = (scene) => {
-  const listing = pickListing(scene, () => true);
+export const validate: Planner = (context) => {
+  const listing = pickListing(context, () => true);
   if (!listing) return null;
-  const call = callOf(listing.components.offerer, scene.world.protocol.seaport, 'validate', [[toOrder(listing)]]);
+  const call = callOf(listing.components.offerer, context.world.protocol.seaport, 'validate', [[toOrder(listing)]]);
   return { what: 'validate', calls: [call], fills: 0, apply: () => undefined };
 };
 
-/** All that somebody signed is void. The new counter is only known when the block is there: see life.ts. */
-export const incrementCounter: Planner = (scene) => {
-  const settled = scene.world.people.filter((person) => isSettled(scene, person));
-  const person = scene.chance.pick(settled);
+/** All that somebody signed is void. The new counter is only known when the block is there: see simulation.ts. */
+export const incrementCounter: Planner = (context) => {
+  const settled = context.world.people.filter((person) => isSettled(context, person));
+  const person = context.random.pick(settled);
   if (!person) return null;
   return {
     what: 'incrementCounter',
-    calls: [callOf(person.address, scene.world.protocol.seaport, 'incrementCounter')],
+    calls: [callOf(person.address, context.world.protocol.seaport, 'incrementCounter')],
     fills: 0,
-    apply: (ledger) => {
-      ledger.counters.set(person.address, { value: -1n, block: scene.height + 1 });
+    apply: (state) => {
+      state.counters.set(person.address, { value: -1n, block: context.height + 1 });
     },
   };
 };
 
 /** Away from under a listing, where there is one. */
-export const transferAway: Planner = (scene) => {
-  const listing = pickListing(scene, () => true);
-  const receiver = listing && pickOther(scene, [listing.components.offerer]);
+export const transferAway: Planner = (context) => {
+  const listing = pickListing(context, () => true);
+  const receiver = listing && pickOther(context, [listing.components.offerer]);
   const [token] = listing?.tokens ?? [];
   if (!listing || !receiver || !token) return null;
   const from = listing.components.offerer;
-  const units = unitsHeld(scene.ledger, token, from);
-  return planTransfer(scene, { token: { ...token, units }, from, to: receiver.address, what: 'transfer away' });
+  const units = unitsHeld(context.state, token, from);
+  return planTransfer(context, { token: { ...token, units }, from, to: receiver.address, what: 'transfer away' });
 };
 
 /** Back to whom a listing waits for it. */
-export const transferBack: Planner = (scene) => {
-  const { ledger, world, chance } = scene;
-  for (const listing of chance.shuffle(scene.listings)) {
+export const transferBack: Planner = (context) => {
+  const { state, world, random } = context;
+  for (const listing of random.shuffle(context.listings)) {
     const [token] = listing.tokens;
     const { offerer } = listing.components;
-    if (!token || !isOpen(ledger, listing, scene.now) || unitsHeld(ledger, token, offerer) > 0n) continue;
-    const holder = world.people.find(({ address }) => unitsHeld(ledger, token, address) > 0n);
+    if (!token || !isOpen(state, listing, context.now) || unitsHeld(state, token, offerer) > 0n) continue;
+    const holder = world.people.find(({ address }) => unitsHeld(state, token, address) > 0n);
     if (!holder) continue;
-    const units = unitsHeld(ledger, token, holder.address);
-    return planTransfer(scene, {
+    const units = unitsHeld(state, token, holder.address);
+    return planTransfer(context, {
       token: { ...token, units },
       from: holder.address,
       to: offerer,
@@ -96,35 +96,34 @@ export const transferBack: Planner = (scene) => {
   return null;
 };
 
-export const revokeApproval: Planner = (scene) => {
-  const approved = operatorsOf(scene).filter(({ contract, owner, operator }) =>
-    hasOperator(scene.ledger, contract, owner, operator),
+export const revokeApproval: Planner = (context) => {
+  const approved = operatorsOf(context).filter(({ contract, owner, operator }) =>
+    hasOperator(context.state, contract, owner, operator),
   );
-  const row = scene.chance.pick(approved);
-  return row ? planOperator(scene, row, false) : null;
+  const row = context.random.pick(approved);
+  return row ? planOperator(context, row, false) : null;
 };
 
-export const approveAgain: Planner = (scene) => {
-  const missing = operatorsOf(scene).filter(
-    ({ contract, owner, operator }) => !hasOperator(scene.ledger, contract, owner, operator),
+export const approveAgain: Planner = (context) => {
+  const missing = operatorsOf(context).filter(
+    ({ contract, owner, operator }) => !hasOperator(context.state, contract, owner, operator),
   );
-  const row = scene.chance.pick(missing);
-  return row ? planOperator(scene, row, true) : null;
+  const row = context.random.pick(missing);
+  return row ? planOperator(context, row, true) : null;
 };
 
 /** One token is approved by an owner who approves not all of them; or its approval is taken back. */
-export const approveOne: Planner = (scene) => {
-  const { ledger, chance, world } = scene;
-  const candidates = heldTokens(scene).filter(
+export const approveOne: Planner = (context) => {
+  const { state, random, world } = context;
+  const candidates = heldTokens(context).filter(
     ({ token, person }) =>
-      token.standard === 'erc721' &&
-      !hasOperator(ledger, token.contract, person.address, operatorOf(person.conduitKey)),
+      token.standard === 'erc721' && !hasOperator(state, token.contract, person.address, operatorOf(person.conduitKey)),
   );
-  const held = chance.pick(candidates);
+  const held = random.pick(candidates);
   if (!held) return null;
   const { token, person } = held;
   const operator = operatorOf(person.conduitKey);
-  const taken = mayMove(ledger, token, person.address, operator);
+  const taken = mayMove(state, token, person.address, operator);
   const args = [taken ? zeroAddress : operator, token.tokenId];
   return {
     what: taken ? 'approval of one token taken back' : 'approval of one token',
@@ -137,28 +136,28 @@ export const approveOne: Planner = (scene) => {
   };
 };
 
-export const burn: Planner = (scene) => {
-  const held = scene.chance.pick(heldTokens(scene));
+export const burn: Planner = (context) => {
+  const held = context.random.pick(heldTokens(context));
   if (!held) return null;
   const { token, person } = held;
   const single = token.standard === 'erc721';
-  const units = single ? 1n : BigInt(1 + scene.chance.below(Number(token.units)));
+  const units = single ? 1n : BigInt(1 + context.random.below(Number(token.units)));
   const args = single ? [token.tokenId] : [token.tokenId, units];
   return {
     what: 'burn',
-    calls: [callOf(person.address, collectionOf(scene.world, token.contract), 'burn', args)],
+    calls: [callOf(person.address, collectionOf(context.world, token.contract), 'burn', args)],
     fills: 0,
-    apply: (ledger) => move(ledger, { ...token, units }, person.address, null),
+    apply: (state) => move(state, { ...token, units }, person.address, null),
   };
 };
 
-export const mint: Planner = ({ world, ledger, chance }) => {
-  const collection = chance.pick(world.collections);
-  const person = chance.pick(world.people);
+export const mint: Planner = ({ world, state, random }) => {
+  const collection = random.pick(world.collections);
+  const person = random.pick(world.people);
   if (!collection || !person) return null;
   const { address: contract, standard } = collection;
   const single = standard === 'erc721';
-  const tokenId = single ? nextTokenId(ledger, collection) : BigInt(1 + chance.below(collection.size));
+  const tokenId = single ? nextTokenId(state, collection) : BigInt(1 + random.below(collection.size));
   const units = single ? 1n : UNITS_MINTED;
   const args = single ? [person.address, tokenId] : [person.address, tokenId, units];
   return {
@@ -170,21 +169,21 @@ export const mint: Planner = ({ world, ledger, chance }) => {
 };
 
 /** New listings of one person, signed with one signature when they are several. Nothing is sent to the chain. */
-export const list: Planner = (scene) => planListings(scene, 1 + scene.chance.below(LISTED_AT_ONCE_MAX));
+export const list: Planner = (context) => planListings(context, 1 + context.random.below(LISTED_AT_ONCE_MAX));
 
 /** A listing that ends soon. */
-export const listBriefly: Planner = (scene) => {
+export const listBriefly: Planner = (context) => {
   const { least, most } = SHORT_LIFETIME_S;
-  return planListings(scene, 1, scene.now + least + scene.chance.below(most - least));
+  return planListings(context, 1, context.now + least + context.random.below(most - least));
 };
 
-async function planListings(scene: Scene, count: number, endTime?: number): Promise<Plan | null> {
-  const listable = listableTokens(scene).filter(({ person }) => isSettled(scene, person));
-  const person = scene.chance.pick(listable)?.person;
-  const own = scene.chance.shuffle(listable.filter((one) => one.person === person)).slice(0, count);
+async function planListings(context: PlanContext, count: number, endTime?: number): Promise<Plan | null> {
+  const listable = listableTokens(context).filter(({ person }) => isSettled(context, person));
+  const person = context.random.pick(listable)?.person;
+  const own = context.random.shuffle(listable.filter((one) => one.person === person)).slice(0, count);
   if (!person || own.length === 0) return null;
-  const drafts: Draft[] = own.map(({ token }) => draftListing(scene, person, token, endTime));
-  const posted = await signListings(scene, drafts);
+  const drafts: Draft[] = own.map(({ token }) => draftListing(context, person, token, endTime));
+  const posted = await signListings(context, drafts);
   return {
     what: endTime === undefined ? `list ${posted.length}` : 'list briefly',
     calls: [],
@@ -196,28 +195,28 @@ async function planListings(scene: Scene, count: number, endTime?: number): Prom
 
 /**
  * A counter that was raised in a block that may still be taken back is not signed with: should the block go, the next raise
- * gives another number, and such orders would be void for ever or come to life out of nowhere.
+ * gives another number, and such orders would be void for ever or come to simulation out of nowhere.
  */
-function isSettled({ ledger, height }: Scene, { address }: Person): boolean {
-  const raised = ledger.counters.get(address);
+function isSettled({ state, height }: PlanContext, { address }: Person): boolean {
+  const raised = state.counters.get(address);
   return raised === undefined || raised.block + REORG_DEPTH_MAX < height;
 }
 
 type Transfer = { token: TokenUnits; from: Person['address']; to: Person['address']; what: string };
 
-function planTransfer({ world }: Desk, { token, from, to, what }: Transfer): Plan {
+function planTransfer({ world }: SigningContext, { token, from, to, what }: Transfer): Plan {
   const collection = collectionOf(world, token.contract);
   const call: Call =
     token.standard === 'erc721'
       ? callOf(from, collection, 'transferFrom', [from, to, token.tokenId])
       : callOf(from, collection, 'safeTransferFrom', [from, to, token.tokenId, token.units, '0x']);
-  return { what, calls: [call], fills: 0, apply: (ledger) => move(ledger, token, from, to) };
+  return { what, calls: [call], fills: 0, apply: (state) => move(state, token, from, to) };
 }
 
 type Operator = { contract: TokenUnits['contract']; owner: Person['address']; operator: Person['address'] };
 
 /** Everybody's way of selling in every collection. */
-function operatorsOf({ world }: Desk): Operator[] {
+function operatorsOf({ world }: SigningContext): Operator[] {
   return world.people.flatMap(({ address, conduitKey }) =>
     world.collections.map((collection) => ({
       contract: collection.address,
@@ -227,19 +226,19 @@ function operatorsOf({ world }: Desk): Operator[] {
   );
 }
 
-function planOperator({ world }: Desk, row: Operator, approved: boolean): Plan {
+function planOperator({ world }: SigningContext, row: Operator, approved: boolean): Plan {
   const collection = collectionOf(world, row.contract);
   return {
     what: approved ? 'approval given again' : 'approval revoked',
     calls: [callOf(row.owner, collection, 'setApprovalForAll', [row.operator, approved])],
     fills: 0,
-    apply: (ledger) => setOperator(ledger, row, approved),
+    apply: (state) => setOperator(state, row, approved),
   };
 }
 
 /** The lowest new id that nobody holds: a burnt one may come back, as it may on a real chain. */
-function nextTokenId(ledger: Ledger, { address, size }: { address: TokenUnits['contract']; size: number }): bigint {
+function nextTokenId(state: ChainState, { address, size }: { address: TokenUnits['contract']; size: number }): bigint {
   let tokenId = BigInt(size) + 1n;
-  while (ledger.owners.has(`${address}:${tokenId}`)) tokenId += 1n;
+  while (state.owners.has(`${address}:${tokenId}`)) tokenId += 1n;
   return tokenId;
 }

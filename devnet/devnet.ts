@@ -1,14 +1,14 @@
-// Local chains with everything that life on them needs, started together and ended together.
+// Local chains with everything that simulation on them needs, started together and ended together.
 
 import { createChains } from '../src/core/chains.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { systemClock } from '../src/core/clock.ts';
-import { signBook } from './book.ts';
+import { signListingsOfAll } from './listings.ts';
 import { startChain, toSeconds } from './chain.ts';
-import { createRandom } from './chance.ts';
-import type { Ledger, Listing } from './ledger.ts';
-import type { Life, Marketplace } from './life.ts';
-import { createLife } from './life.ts';
+import { createRandom } from './random.ts';
+import type { ChainState, Listing } from './chain-state.ts';
+import type { Simulation, Marketplace } from './simulation.ts';
+import { createSimulation } from './simulation.ts';
 import type { World, WorldSize } from './world.ts';
 import { WORLD_SIZE, accountsOf, createWorld } from './world.ts';
 
@@ -17,7 +17,7 @@ export const NETWORKS: ReadonlyMap<string, number> = new Map(
   [...createChains().values()].flatMap(({ id, chainId }) => (chainId === null ? [] : [[id, chainId]])),
 );
 
-export type LocalNetwork = { world: World; ledger: Ledger };
+export type LocalNetwork = { world: World; state: ChainState };
 
 export type Devnet = {
   networks: readonly LocalNetwork[];
@@ -48,9 +48,9 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   }
 }
 
-/** Signs a book of about `orders` listings, to be posted to the life that begins here. */
-export async function startLife(
-  { world, ledger }: LocalNetwork,
+/** Signs a book of about `orders` listings, to be posted to the simulation that begins here. */
+export async function startSimulation(
+  { world, state }: LocalNetwork,
   options: {
     seed: number;
     orders: number;
@@ -58,11 +58,11 @@ export async function startLife(
     skip?: (ms: number) => void;
     reorgShare?: number;
   },
-): Promise<{ life: Life; book: readonly Listing[] }> {
-  const chance = createRandom(options.seed * 31 + world.chain.chainId);
+): Promise<{ simulation: Simulation; book: readonly Listing[] }> {
+  const random = createRandom(options.seed * 31 + world.chain.chainId);
   const now = toSeconds(world.chain.clock());
-  const book = await signBook({ world, ledger, chance, now }, options.orders);
-  return { life: await createLife({ ...options, world, ledger, chance }), book };
+  const book = await signListingsOfAll({ world, state, random, now }, options.orders);
+  return { simulation: await createSimulation({ ...options, world, state, random }), book };
 }
 
 /** A clock that can be moved on, for all who are given it. */

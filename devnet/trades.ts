@@ -4,16 +4,16 @@
 import type { Address } from 'viem';
 import { zeroAddress, zeroHash } from 'viem';
 import { ITEM_TYPE } from '../src/core/seaport.ts';
-import type { Desk } from './book.ts';
-import { collectionOf, drawPrice, drawTerms, listableTokens, signListings } from './book.ts';
+import type { SigningContext } from './listings.ts';
+import { collectionOf, drawPrice, drawTerms, listableTokens, signListings } from './listings.ts';
 import type { Call } from './chain.ts';
 import { callOf } from './chain.ts';
-import type { Ledger, Listing } from './ledger.ts';
-import { counterOf, fill, isFillable, move, unitsLeft } from './ledger.ts';
+import type { ChainState, Listing } from './chain-state.ts';
+import { counterOf, fill, isFillable, move, unitsLeft } from './chain-state.ts';
 import { buildBid, buildMirror, signOrder, toOrder, totalOf } from './orders.ts';
 import type { Person } from './world.ts';
 
-export type Scene = Desk & {
+export type PlanContext = SigningContext & {
   /** What is listed, ended listings too. */
   listings: readonly Listing[];
   /** The newest block. */
@@ -26,12 +26,12 @@ export type Plan = {
   calls: readonly Call[];
   /** How many orders Seaport has to say that it filled. */
   fills: number;
-  apply: (ledger: Ledger) => void;
+  apply: (state: ChainState) => void;
   /** Listings to be posted when it is done. */
   posted?: readonly Listing[];
 };
 
-export type Planner = (scene: Scene) => Promise<Plan | null> | Plan | null;
+export type Planner = (context: PlanContext) => Promise<Plan | null> | Plan | null;
 
 const NEVER_PARTLY = { numerator: 1n, denominator: 1n, extraData: '0x' };
 /** Seaport's number for an order of native currency for one ERC-721. */
@@ -41,15 +41,18 @@ const BUNDLE_SIZE_MAX = 4;
 const ELSEWHERE_LIFETIME_S = 3_600;
 const SALT_BITS = 128;
 
-export const fulfilOrder: Planner = (scene) => {
-  const listing = pickListing(scene, isSingle);
-  const buyer = listing && pickOther(scene, [listing.components.offerer]);
-  return listing && buyer ? planFill(scene, { listing, buyer, what: 'fulfillOrder' }) : null;
+export const fulfilOrder: Planner = (context) => {
+  const listing = pickListing(context, isSingle);
+  const buyer = listing && pickOther(context, [listing.components.offerer]);
+  return listing && buyer ? planFill(context, { listing, buyer, what: 'fulfillOrder' }) : null;
 };
 
-export const fulfilBasicOrder: Planner = (scene) => {
-  const listing = pickListing(scene, (one) => isSingle(one) && !isWrapped(one) && one.tokens[0]?.standard === 'erc721');
-  const buyer = listing && pickOther(scene, [listing.components.offerer]);
+export const fulfilBasicOrder: Planner = (context) => {
+  const listing = pickListing(
+    context,
+    (one) => isSingle(one) && !isWrapped(one) && one.tokens[0]?.standard === 'erc721',
+  );
+  const buyer = listing && pickOther(context, [listing.components.offerer]);
   const [token] = listing?.tokens ?? [];
   if (!listing || !buyer || !token) return null;
   const { components, signature } = listing;
@@ -74,62 +77,62 @@ export const fulfilBasicOrder: Planner = (scene) => {
     additionalRecipients: rest.map(({ startAmount, recipient }) => ({ amount: startAmount, recipient })),
     signature,
   };
-  const { seaport } = scene.world.protocol;
+  const { seaport } = context.world.protocol;
   return {
     what: 'fulfillBasicOrder',
     calls: [callOf(buyer.address, seaport, 'fulfillBasicOrder', [parameters], valueOf(listing))],
     fills: 1,
-    apply: (ledger) => fill(ledger, listing, buyer.address, 1n),
+    apply: (state) => fill(state, listing, buyer.address, 1n),
   };
 };
 
 /** Somebody buys for somebody else. */
-export const fulfilForAnother: Planner = (scene) => {
-  const listing = pickListing(scene, isSingle);
-  const payer = listing && pickOther(scene, [listing.components.offerer]);
-  const receiver = payer && pickOther(scene, [listing.components.offerer, payer.address]);
+export const fulfilForAnother: Planner = (context) => {
+  const listing = pickListing(context, isSingle);
+  const payer = listing && pickOther(context, [listing.components.offerer]);
+  const receiver = payer && pickOther(context, [listing.components.offerer, payer.address]);
   if (!listing || !payer || !receiver) return null;
   const order = { ...toOrder(listing), ...NEVER_PARTLY };
   const args = [order, [], zeroHash, receiver.address];
   return {
     what: 'fulfillAdvancedOrder for another',
-    calls: [callOf(payer.address, scene.world.protocol.seaport, 'fulfillAdvancedOrder', args, valueOf(listing))],
+    calls: [callOf(payer.address, context.world.protocol.seaport, 'fulfillAdvancedOrder', args, valueOf(listing))],
     fills: 1,
-    apply: (ledger) => fill(ledger, listing, receiver.address, 1n),
+    apply: (state) => fill(state, listing, receiver.address, 1n),
   };
 };
 
 /** Some of the units of an edition. */
-export const fulfilPart: Planner = (scene) => {
-  const listing = pickListing(scene, ({ tokens }) => (tokens[0]?.units ?? 0n) > 1n);
-  const buyer = listing && pickOther(scene, [listing.components.offerer]);
+export const fulfilPart: Planner = (context) => {
+  const listing = pickListing(context, ({ tokens }) => (tokens[0]?.units ?? 0n) > 1n);
+  const buyer = listing && pickOther(context, [listing.components.offerer]);
   const units = listing?.tokens[0]?.units;
   if (!listing || !buyer || units === undefined) return null;
-  const bought = BigInt(1 + scene.chance.below(Number(unitsLeft(scene.ledger, listing))));
+  const bought = BigInt(1 + context.random.below(Number(unitsLeft(context.state, listing))));
   const order = { ...toOrder(listing), numerator: bought, denominator: units, extraData: '0x' };
   const value = (valueOf(listing) * bought) / units;
   const args = [order, [], zeroHash, zeroAddress];
   return {
     what: `fulfillAdvancedOrder of ${bought} of ${units} units`,
-    calls: [callOf(buyer.address, scene.world.protocol.seaport, 'fulfillAdvancedOrder', args, value)],
+    calls: [callOf(buyer.address, context.world.protocol.seaport, 'fulfillAdvancedOrder', args, value)],
     fills: 1,
-    apply: (ledger) => fill(ledger, listing, buyer.address, bought),
+    apply: (state) => fill(state, listing, buyer.address, bought),
   };
 };
 
 /** Several listings in one transaction. */
-export const sweep: Planner = (scene) => {
-  const buyer = scene.chance.pick(scene.world.people);
+export const sweep: Planner = (context) => {
+  const buyer = context.random.pick(context.world.people);
   if (!buyer) return null;
-  const size = 2 + scene.chance.below(SWEEP_SIZE_MAX - 1);
+  const size = 2 + context.random.below(SWEEP_SIZE_MAX - 1);
   const swept: Listing[] = [];
   const taken = new Set<string>();
-  for (const listing of scene.chance.shuffle(scene.listings)) {
+  for (const listing of context.random.shuffle(context.listings)) {
     const [token] = listing.tokens;
     if (swept.length === size) break;
     if (!token || !isSingle(listing) || isWrapped(listing) || listing.components.offerer === buyer.address) continue;
     const key = `${token.contract}:${token.tokenId}:${listing.components.offerer}`;
-    if (taken.has(key) || !isFillable(scene.ledger, listing, scene.now)) continue;
+    if (taken.has(key) || !isFillable(context.state, listing, context.now)) continue;
     taken.add(key);
     swept.push(listing);
   }
@@ -147,10 +150,10 @@ export const sweep: Planner = (scene) => {
   const value = swept.reduce((sum, listing) => sum + valueOf(listing), 0n);
   return {
     what: `fulfillAvailableOrders of ${swept.length}`,
-    calls: [callOf(buyer.address, scene.world.protocol.seaport, 'fulfillAvailableOrders', args, value)],
+    calls: [callOf(buyer.address, context.world.protocol.seaport, 'fulfillAvailableOrders', args, value)],
     fills: swept.length,
-    apply: (ledger) => {
-      for (const listing of swept) fill(ledger, listing, buyer.address, 1n);
+    apply: (state) => {
+      for (const listing of swept) fill(state, listing, buyer.address, 1n);
     },
   };
 };
@@ -159,15 +162,15 @@ export const sweep: Planner = (scene) => {
  * An ask and its mirror image: matched by the buyer, or in the wrapped currency by somebody else, who neither buys nor sells.
  * Seaport then names the matcher as the one who receives.
  */
-export const matchOrders: Planner = async (scene) => {
-  const listing = pickListing(scene, isSingle);
-  const buyer = listing && pickOther(scene, [listing.components.offerer]);
-  const other = buyer && pickOther(scene, [listing.components.offerer, buyer.address]);
+export const matchOrders: Planner = async (context) => {
+  const listing = pickListing(context, isSingle);
+  const buyer = listing && pickOther(context, [listing.components.offerer]);
+  const other = buyer && pickOther(context, [listing.components.offerer, buyer.address]);
   if (!listing || !buyer || !other) return null;
-  const { world, chance, ledger } = scene;
+  const { world, random, state } = context;
   const { address: offerer } = buyer;
-  const counter = counterOf(ledger, offerer);
-  const mirror = buildMirror(listing.components, { offerer, salt: chance.bits(SALT_BITS), counter });
+  const counter = counterOf(state, offerer);
+  const mirror = buildMirror(listing.components, { offerer, salt: random.bits(SALT_BITS), counter });
   const item = (orderIndex: bigint, itemIndex: number) => [{ orderIndex, itemIndex: BigInt(itemIndex) }];
   const fulfilments = [
     { offerComponents: item(0n, 0), considerationComponents: item(1n, 0) },
@@ -192,25 +195,25 @@ export const matchOrders: Planner = async (scene) => {
 };
 
 /** Several tokens at one price, listed elsewhere and bought at once. */
-export const buyBundle: Planner = async (scene) => {
-  const [first, ...others] = scene.chance.shuffle(listableTokens(scene).filter(({ token }) => token.units === 1n));
-  const buyer = first && pickOther(scene, [first.person.address]);
+export const buyBundle: Planner = async (context) => {
+  const [first, ...others] = context.random.shuffle(listableTokens(context).filter(({ token }) => token.units === 1n));
+  const buyer = first && pickOther(context, [first.person.address]);
   if (!first || !buyer) return null;
   const rest = others
     .filter(({ person }) => person === first.person)
-    .slice(0, 1 + scene.chance.below(BUNDLE_SIZE_MAX - 1));
+    .slice(0, 1 + context.random.below(BUNDLE_SIZE_MAX - 1));
   if (rest.length === 0) return null;
   const tokens = [first, ...rest].map(({ token }) => token);
-  return buyElsewhere(scene, { seller: first.person, buyer, tokens, currency: null, what: 'a bundle' });
+  return buyElsewhere(context, { seller: first.person, buyer, tokens, currency: null, what: 'a bundle' });
 };
 
 /** Paid in an ERC-20 that is not the wrapped native currency. */
-export const buyForToken: Planner = async (scene) => {
-  const held = scene.chance.pick(listableTokens(scene).filter(({ token }) => token.standard === 'erc721'));
-  const buyer = held && pickOther(scene, [held.person.address]);
+export const buyForToken: Planner = async (context) => {
+  const held = context.random.pick(listableTokens(context).filter(({ token }) => token.standard === 'erc721'));
+  const buyer = held && pickOther(context, [held.person.address]);
   if (!held || !buyer) return null;
-  const currency = scene.world.token.address;
-  return buyElsewhere(scene, {
+  const currency = context.world.token.address;
+  return buyElsewhere(context, {
     seller: held.person,
     buyer,
     tokens: [held.token],
@@ -220,21 +223,21 @@ export const buyForToken: Planner = async (scene) => {
 };
 
 /** The holder accepts a bid in the wrapped currency, for this token or for any of the collection. */
-export const acceptBid: Planner = async (scene) => {
-  const held = scene.chance.pick(listableTokens(scene).filter(({ token }) => token.standard === 'erc721'));
-  const bidder = held && pickOther(scene, [held.person.address]);
+export const acceptBid: Planner = async (context) => {
+  const held = context.random.pick(listableTokens(context).filter(({ token }) => token.standard === 'erc721'));
+  const bidder = held && pickOther(context, [held.person.address]);
   if (!held || !bidder) return null;
   const { token, person: seller } = held;
-  const { world, chance } = scene;
-  const ofCollection = chance.happens(0.3);
+  const { world, random } = context;
+  const ofCollection = random.happens(0.3);
   const components = buildBid({
-    ...drawTerms(scene, bidder),
+    ...drawTerms(context, bidder),
     contract: token.contract,
     tokenId: ofCollection ? null : token.tokenId,
-    price: drawPrice(chance, token.standard),
+    price: drawPrice(random, token.standard),
     currency: world.protocol.wrapped.address,
     shares: [world.fees.elsewhere, collectionOf(world, token.contract).royalty],
-    endTime: scene.now + ELSEWHERE_LIFETIME_S,
+    endTime: context.now + ELSEWHERE_LIFETIME_S,
   });
   const order = toOrder(await signOrder(bidder.account, world.chain.chainId, components));
   // The resolver says which token it is: of the first order's consideration, the first item.
@@ -252,20 +255,20 @@ export const acceptBid: Planner = async (scene) => {
     what: ofCollection ? 'a bid on the collection accepted' : 'a bid accepted',
     calls: [call],
     fills: 1,
-    apply: (ledger) => move(ledger, token, seller.address, bidder.address),
+    apply: (state) => move(state, token, seller.address, bidder.address),
   };
 };
 
 type Fill = { listing: Listing; buyer: Person; what: string };
 
-function planFill({ world }: Desk, { listing, buyer, what }: Fill): Plan {
+function planFill({ world }: SigningContext, { listing, buyer, what }: Fill): Plan {
   return {
     what,
     calls: [
       callOf(buyer.address, world.protocol.seaport, 'fulfillOrder', [toOrder(listing), zeroHash], valueOf(listing)),
     ],
     fills: 1,
-    apply: (ledger) => fill(ledger, listing, buyer.address, 1n),
+    apply: (state) => fill(state, listing, buyer.address, 1n),
   };
 }
 
@@ -278,28 +281,31 @@ type Elsewhere = {
 };
 
 /** A listing that this marketplace never sees is signed and bought at once. */
-async function buyElsewhere(scene: Scene, { seller, buyer, tokens, currency, what }: Elsewhere): Promise<Plan | null> {
-  const { world, chance, now } = scene;
+async function buyElsewhere(
+  context: PlanContext,
+  { seller, buyer, tokens, currency, what }: Elsewhere,
+): Promise<Plan | null> {
+  const { world, random, now } = context;
   const shares = [world.fees.elsewhere, collectionOf(world, tokens[0]?.contract ?? zeroAddress).royalty];
-  const price = drawPrice(chance, 'erc721') * BigInt(tokens.length);
+  const price = drawPrice(random, 'erc721') * BigInt(tokens.length);
   const draft = { person: seller, tokens, price, currency, shares, endTime: now + ELSEWHERE_LIFETIME_S };
-  const [listing] = await signListings(scene, [draft]);
-  return listing ? planFill(scene, { listing, buyer, what: `fulfillOrder of ${what}` }) : null;
+  const [listing] = await signListings(context, [draft]);
+  return listing ? planFill(context, { listing, buyer, what: `fulfillOrder of ${what}` }) : null;
 }
 
 /** One that can be bought now, at random. */
-export function pickListing(scene: Scene, isWanted: (listing: Listing) => boolean): Listing | null {
-  const { listings, chance, ledger, now } = scene;
-  const start = chance.below(listings.length);
+export function pickListing(context: PlanContext, isWanted: (listing: Listing) => boolean): Listing | null {
+  const { listings, random, state, now } = context;
+  const start = random.below(listings.length);
   for (let index = 0; index < listings.length; index += 1) {
     const listing = listings[(start + index) % listings.length];
-    if (listing && isWanted(listing) && isFillable(ledger, listing, now)) return listing;
+    if (listing && isWanted(listing) && isFillable(state, listing, now)) return listing;
   }
   return null;
 }
 
-export function pickOther({ world, chance }: Desk, not: readonly Address[]): Person | undefined {
-  return chance.pick(world.people.filter(({ address }) => !not.includes(address)));
+export function pickOther({ world, random }: SigningContext, not: readonly Address[]): Person | undefined {
+  return random.pick(world.people.filter(({ address }) => !not.includes(address)));
 }
 
 function isSingle({ tokens }: Listing): boolean {

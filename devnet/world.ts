@@ -1,4 +1,4 @@
-// What stands on a local chain before life begins: people with money, collections with tokens, and the approvals that people
+// What stands on a local chain before simulation begins: people with money, collections with tokens, and the approvals that people
 // give when they first list something.
 
 import type { Address, Hex } from 'viem';
@@ -8,9 +8,9 @@ import type { TokenStandard } from '../src/core/evm.ts';
 import { readContract } from './artifacts.ts';
 import type { Call, LocalChain } from './chain.ts';
 import { callOf, deploy, transact } from './chain.ts';
-import type { Random } from './chance.ts';
-import type { Ledger } from './ledger.ts';
-import { createLedger, move, operatorOf, setOperator } from './ledger.ts';
+import type { SeededRandom } from './random.ts';
+import type { ChainState } from './chain-state.ts';
+import { createChainState, move, operatorOf, setOperator } from './chain-state.ts';
 import type { Share } from './orders.ts';
 import type { Contract, Protocol } from './protocol.ts';
 import { installProtocol } from './protocol.ts';
@@ -65,9 +65,9 @@ const UNLIMITED = 2n ** 256n - 1n;
 
 export async function createWorld(
   chain: LocalChain,
-  chance: Random,
+  random: SeededRandom,
   size: WorldSize = WORLD_SIZE,
-): Promise<{ world: World; ledger: Ledger }> {
+): Promise<{ world: World; state: ChainState }> {
   const protocol = await installProtocol(chain);
   const [, feeTo, royaltyTo] = chain.accounts.map(addressOf);
   if (feeTo === undefined || royaltyTo === undefined) throw new Error('a world needs more accounts');
@@ -86,13 +86,13 @@ export async function createWorld(
     elsewhere: { to: OPENSEA_FEE_ADDRESS, bps: ELSEWHERE_FEE_BPS },
   } as const;
   const world: World = { chain, protocol, people, collections, token, fees };
-  const ledger = createLedger();
+  const state = createChainState();
   await transact(chain, [
     ...people.flatMap((person) => fundingOf(world, person)),
-    ...people.flatMap((person) => approvalsOf(world, ledger, person)),
-    ...collections.flatMap((collection) => mintsOf(world, ledger, { collection, chance })),
+    ...people.flatMap((person) => approvalsOf(world, state, person)),
+    ...collections.flatMap((collection) => mintsOf(world, state, { collection, random })),
   ]);
-  return { world, ledger };
+  return { world, state };
 }
 
 export function addressOf({ address }: { address: Address }): Address {
@@ -135,10 +135,10 @@ function fundingOf({ protocol, token }: World, { address }: Person): Call[] {
   ]);
 }
 
-function approvalsOf({ collections }: World, ledger: Ledger, { address, conduitKey }: Person): Call[] {
+function approvalsOf({ collections }: World, state: ChainState, { address, conduitKey }: Person): Call[] {
   const operator = operatorOf(conduitKey);
   return collections.map((collection) => {
-    setOperator(ledger, { contract: collection.address, owner: address, operator }, true);
+    setOperator(state, { contract: collection.address, owner: address, operator }, true);
     return callOf(address, collection, 'setApprovalForAll', [operator, true]);
   });
 }
@@ -146,16 +146,16 @@ function approvalsOf({ collections }: World, ledger: Ledger, { address, conduitK
 /** Single tokens in runs of the same owner, editions of several holders each. */
 function mintsOf(
   { people }: World,
-  ledger: Ledger,
-  { collection, chance }: { collection: LocalCollection; chance: Random },
+  state: ChainState,
+  { collection, random }: { collection: LocalCollection; random: SeededRandom },
 ): Call[] {
   const { address: contract, standard, size } = collection;
   const mint = (person: Person | undefined, tokenId: number, units: bigint) => {
-    if (person) move(ledger, { contract, standard, tokenId: BigInt(tokenId), units }, null, person.address);
+    if (person) move(state, { contract, standard, tokenId: BigInt(tokenId), units }, null, person.address);
   };
   if (standard === 'erc1155') {
-    return chance.shuffle(people).flatMap((person) => {
-      const ids = Array.from({ length: size }, (_, index) => index + 1).filter(() => chance.happens(0.5));
+    return random.shuffle(people).flatMap((person) => {
+      const ids = Array.from({ length: size }, (_, index) => index + 1).filter(() => random.happens(0.5));
       for (const id of ids) mint(person, id, UNITS_EACH);
       const units = ids.map(() => UNITS_EACH);
       return callOf(person.address, collection, 'mintBatch', [person.address, ids.map(BigInt), units]);
@@ -163,8 +163,8 @@ function mintsOf(
   }
   const calls: Call[] = [];
   for (let first = 1; first <= size;) {
-    const person = chance.pick(people);
-    const count = Math.min(size - first + 1, 2 + chance.below(6));
+    const person = random.pick(people);
+    const count = Math.min(size - first + 1, 2 + random.below(6));
     for (let id = first; id < first + count; id += 1) mint(person, id, 1n);
     if (person)
       calls.push(callOf(person.address, collection, 'mintBatch', [person.address, BigInt(first), BigInt(count)]));

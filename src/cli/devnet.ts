@@ -1,6 +1,9 @@
-// `mercat devnet`: local chains with the real Seaport and life on them, and a service that follows them, all of it gone at the end.
+// `mercat devnet`: local chains with the real Seaport, a simulation of people who trade on them, and a service that follows them.
+// Everything is removed at the end.
 
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,10 +11,10 @@ import { parseArgs } from 'node:util';
 import type { Config, ConfigOverrides } from '../config.ts';
 import { isStartedByNpm, readConfig, toChainSetting } from '../config.ts';
 import type { Devnet } from '../../devnet/devnet.ts';
-import { NETWORKS, startDevnet, startLife } from '../../devnet/devnet.ts';
-import { createIntakeDoor } from '../../devnet/intake-door.ts';
-import type { Life, Step } from '../../devnet/life.ts';
-import { OperatorError } from '../core/errors.ts';
+import { NETWORKS, startDevnet, startSimulation } from '../../devnet/devnet.ts';
+import { createIntakeClient } from '../../devnet/intake-client.ts';
+import type { Simulation, Step } from '../../devnet/simulation.ts';
+import { describeError, OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import type { Service } from '../service.ts';
 import { startService } from '../service.ts';
@@ -22,15 +25,15 @@ import { watchParent } from './npm-parent.ts';
 
 const HELP = `Usage: mercat devnet [--chains A,B] [--orders N] [--pace MS] [--actions N] [--seed N] [--port N] [--data-dir D]
 
-Local chains with the real Seaport at its real address, people who list, buy, bid, cancel, transfer, mint and burn, now and then
-a reorganisation, and a service that follows all of it. Nothing leaves this machine. Needs anvil: docs/devnet.md.
+Starts local chains with the real Seaport at its real address, people who list, buy, bid, cancel, transfer, mint and burn, with
+occasional reorganisations, and a service that follows the chains. Nothing leaves this machine. Needs anvil: docs/devnet.md.
 
-  --chains A,B   the chains to stand for: ${[...NETWORKS.keys()].join(', ')} (default ethereum,base)
+  --chains A,B   the chains to simulate: ${[...NETWORKS.keys()].join(', ')} (default ethereum,base)
   --orders N     signed orders on each chain to begin with (default 300)
-  --pace MS      pause between two actions, in milliseconds (default 1000; 0: as fast as it goes)
+  --pace MS      pause between two actions, in milliseconds (default 1000; 0: none)
   --actions N    end after so many actions (default: until stopped)
-  --seed N       another course of events (default 1)
-  --port N       port that the service listens on (setting PORT, default 8080; 0: a free one)
+  --seed N       seed of the simulation: another seed, another course of events (default 1)
+  --port N       port that the service listens on (default: a free one)
   --data-dir D   keep the service's data there (default: a temporary directory, removed at the end)
 `;
 
@@ -40,51 +43,74 @@ const OPTIONS = {
   pace: { type: 'string', default: '1000' },
   actions: { type: 'string' },
   seed: { type: 'string', default: '1' },
-  port: { type: 'string' },
+  port: { type: 'string', default: '0' },
   'data-dir': { type: 'string' },
 } as const;
-/** Blocks come by the second here, and nobody counts the requests. */
+/** Local chains produce blocks by the second, and no endpoint limits requests. */
 const CHAIN_POLL_MS = '200';
-/** Dollars that are as made up as the rest. */
+/** Invented dollar rates. */
 const FIXED_PRICES = 'ETH=3000,POL=0.5,APE=1';
 const DIRECTORY_PREFIX = 'mercat-devnet-';
 
-type Wishes = { networks: string[]; orders: number; paceMs: number; actions: number; seed: number };
+type SimulationRequest = { networks: string[]; orders: number; paceMs: number; actions: number; seed: number };
 
 export const devnetCommand: Command = {
   name: 'devnet',
-  summary: 'local chains with life on them, followed by a service',
+  summary: 'local chains with simulated trading, followed by a service',
   help: HELP,
   run: async (args, io) => {
     const { values } = parseUsage(devnetCommand, () => parseArgs({ args, options: OPTIONS }));
-    const wishes: Wishes = {
+    const request: SimulationRequest = {
       networks: values.chains.split(',').map(readNetwork),
       orders: readCount('--orders', values.orders),
       paceMs: readCount('--pace', values.pace),
       actions: values.actions === undefined ? Infinity : readCount('--actions', values.actions),
       seed: readCount('--seed', values.seed),
     };
+    const port = readCount('--port', values.port);
     const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
     const dataDir = values['data-dir'] ?? (await mkdtemp(path.join(os.tmpdir(), DIRECTORY_PREFIX)));
-    const devnet = await startDevnet(wishes);
     try {
-      const config = configOf(devnet, { dataDir, port: values.port });
-      const service = await startService({ config, log: createLog(config.logLevel), sample: false });
-      try {
-        await live(io, { devnet, service, wishes, signal });
-      } finally {
-        await service.close();
-      }
+      await requireFreePort(configOf([], { dataDir, port }));
+      await runDevnet(io, { request, dataDir, port, signal });
     } finally {
-      await devnet.stop();
       if (values['data-dir'] === undefined) await rm(dataDir, { recursive: true, force: true });
     }
     return 0;
   },
 };
 
-/** Settings under which nothing but the local chains is read, and nothing but the directory is written. */
-function configOf({ networks }: Devnet, { dataDir, port }: { dataDir: string; port: string | undefined }): Config {
+/** Fails before chains and databases are made, which takes a while. Port 0 is always free. */
+async function requireFreePort({ host, port }: Config): Promise<void> {
+  const server = net.createServer();
+  try {
+    await once(server.listen({ host, port }), 'listening');
+  } catch (error) {
+    throw new OperatorError(`cannot listen on ${host}:${port}: ${describeError(error)}; choose another with --port`);
+  }
+  server.close();
+  await once(server, 'close');
+}
+
+type RunOptions = { request: SimulationRequest; dataDir: string; port: number; signal: AbortSignal };
+
+async function runDevnet(io: CommandIo, { request, dataDir, port, signal }: RunOptions): Promise<void> {
+  const devnet = await startDevnet(request);
+  try {
+    const config = configOf(devnet.networks, { dataDir, port });
+    const service = await startService({ config, log: createLog(config.logLevel), sample: false });
+    try {
+      await simulate(io, { devnet, service, request, signal });
+    } finally {
+      await service.close();
+    }
+  } finally {
+    await devnet.stop();
+  }
+}
+
+/** Settings with which only the local chains are read and only the data directory is written. */
+function configOf(networks: Devnet['networks'], { dataDir, port }: { dataDir: string; port: number }): Config {
   const urls = new Map<string, string>(networks.map(({ world: { chain } }) => [chain.id, chain.url]));
   const endpoints = [...NETWORKS.keys()].map((id) => [toChainSetting(id), urls.get(id) ?? '']);
   const overrides: ConfigOverrides = {
@@ -99,42 +125,44 @@ function configOf({ networks }: Devnet, { dataDir, port }: { dataDir: string; po
     DAS_URL: '',
     FEED_URL: '',
     LOG_LEVEL: 'warn',
-    ...(port !== undefined && { PORT: port }),
+    PORT: String(port),
   };
   return readConfig(undefined, overrides);
 }
 
-type Running = { devnet: Devnet; service: Service; wishes: Wishes; signal: AbortSignal };
+type Running = { devnet: Devnet; service: Service; request: SimulationRequest; signal: AbortSignal };
 
-/** Follows the collections, fills the book, and lives until told otherwise. */
-async function live({ stdout }: CommandIo, { devnet, service, wishes, signal }: Running): Promise<void> {
-  const marketplace = createIntakeDoor({ socketPath: service.socketPath });
-  const lives: Life[] = [];
+/** Follows the collections, posts the first listings, and runs the simulations until the signal aborts. */
+async function simulate({ stdout }: CommandIo, { devnet, service, request, signal }: Running): Promise<void> {
+  const marketplace = createIntakeClient({ socketPath: service.socketPath });
+  const simulations: Simulation[] = [];
   stdout.write(`Mercat serves on ${service.url}\n`);
   for (const network of devnet.networks) {
     const { chain, collections } = network.world;
     for (const { address, name } of collections)
       await callServer(service.socketPath, 'collections.add', { chain: chain.id, address, name, fromBlock: 0 });
-    const { life, book } = await startLife(network, { ...wishes, marketplace });
-    lives.push(life);
+    const { simulation, book } = await startSimulation(network, { ...request, marketplace });
+    simulations.push(simulation);
     stdout.write(`${chain.id} runs on ${chain.url}, chain id ${chain.chainId}\n`);
-    for (let from = 0; from < book.length && !signal.aborted; from += 1) await life.post(book.slice(from, from + 1));
-    stdout.write(`  ${life.accepted.length} orders listed in ${collections.length} collections\n`);
-    report(stdout, life);
+    for (let from = 0; from < book.length && !signal.aborted; from += 1)
+      await simulation.post(book.slice(from, from + 1));
+    stdout.write(`  ${simulation.accepted.length} orders listed in ${collections.length} collections\n`);
+    printRejected(stdout, simulation);
   }
-  stdout.write(`\nTry:\n${toVisits(devnet, service).join('\n')}\n\nStop: Ctrl-C\n\n`);
-  for (let action = 0; action < wishes.actions && !signal.aborted; action += 1) {
-    const life = lives[action % lives.length];
-    if (!life) break;
-    stdout.write(describeStep(await life.step()));
-    report(stdout, life);
-    if (wishes.paceMs > 0) await delay(wishes.paceMs, undefined, { signal }).catch(() => undefined);
+  stdout.write(`\nTry:\n${toExamples(devnet, service).join('\n')}\n\nStop: Ctrl-C\n\n`);
+  for (let action = 0; action < request.actions && !signal.aborted; action += 1) {
+    const simulation = simulations[action % simulations.length];
+    if (!simulation) break;
+    stdout.write(describeStep(await simulation.step()));
+    printRejected(stdout, simulation);
+    if (request.paceMs > 0) await delay(request.paceMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** Says which orders the service refused: life here never posts one that it should. */
-function report(stdout: CommandIo['stdout'], life: Life): void {
-  for (const { listing, reason } of life.refused.splice(0)) stdout.write(`  refused ${listing.hash}: ${reason}\n`);
+/** Prints the orders that the service rejected. There should be none: the simulations post valid orders only. */
+function printRejected(stdout: CommandIo['stdout'], simulation: Simulation): void {
+  for (const { listing, reason } of simulation.rejected.splice(0))
+    stdout.write(`  rejected ${listing.hash}: ${reason}\n`);
 }
 
 function describeStep({ chain, block, what, txs }: Step): string {
@@ -143,7 +171,7 @@ function describeStep({ chain, block, what, txs }: Step): string {
   return `${chain} ${block}  ${what}${shown}\n`;
 }
 
-function toVisits({ networks }: Devnet, { url }: Service): string[] {
+function toExamples({ networks }: Devnet, { url }: Service): string[] {
   const first = networks.flatMap(({ world: { chain, collections } }) =>
     collections.slice(0, 1).map(({ address }) => `${url}/v1/collections/${chain.id}_${address}`),
   );

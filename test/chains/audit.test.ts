@@ -32,10 +32,10 @@ forEachEngine('audit', (engine) => {
     followed = await startFollowedLife(engine.open, SEED);
     db = followed.operations.main;
     for (let step = 0; step < STEPS; step += 1) {
-      await followed.life.step();
+      await followed.simulation.step();
       if (step % 4 === 0) await followed.settle();
     }
-    await followed.life.reorganise(7);
+    await followed.simulation.reorganise(7);
     await followed.settle();
   });
   after(() => followed.stop());
@@ -49,7 +49,7 @@ forEachEngine('audit', (engine) => {
     return row;
   };
 
-  test('after a life with reorganisations nothing drifts: every order and token is as the chain has it', async (t) => {
+  test('after a simulation with reorganisations nothing drifts: every order and token is as the chain has it', async (t) => {
     const counts = await db.query(
       `select concat_ws(' ', status, dormant) as state, count(*)::int as count from main.book_order group by 1 order by 1`,
     );
@@ -57,7 +57,7 @@ forEachEngine('audit', (engine) => {
     for (const state of ['active', 'filled', 'cancelled', 'expired', 'active no-balance']) {
       assert.ok(
         counts.some((row) => row['state'] === state),
-        `life left no order ${state}`,
+        `simulation left no order ${state}`,
       );
     }
     const report = await audit();
@@ -284,9 +284,9 @@ forEachEngine('audit', (engine) => {
     const audited = Promise.all([audit(), replay(), audit()]).finally(() => {
       audits.abort();
     });
-    const { life, settle } = followed;
+    const { simulation, settle } = followed;
     for (let steps = 0; !audits.signal.aborted && steps < 60; steps += 1) {
-      await (steps % 10 === 5 ? life.reorganise(3) : life.step());
+      await (steps % 10 === 5 ? simulation.reorganise(3) : simulation.step());
       await settle();
     }
     const reports = await audited;
@@ -301,12 +301,12 @@ forEachEngine('audit', (engine) => {
   });
 
   test('a block that the chain took back is no ground to judge from: the audit waits for the follower', async () => {
-    const { life, settle } = followed;
+    const { simulation, settle } = followed;
     await settle();
-    await life.reorganise(2);
+    await simulation.reorganise(2);
     const alone = await audit({ sample: 20 });
     assert.deepEqual([alone.drift, alone.unreadable, alone.orders, alone.tokens], [0, 40, 0, 0]);
-    await life.reorganise(2);
+    await simulation.reorganise(2);
     const audited = audit({ sample: 20 });
     await settle();
     const report = await audited;
@@ -344,7 +344,7 @@ forEachEngine('audit', (engine) => {
   });
 
   test('the command says what it looked at and exits with 1 on drift, beside a server and without one', async () => {
-    const settings = { ...(await engine.settings()), RPC_URL_ETHEREUM: followed.life.world.chain.url, PORT: '0' };
+    const settings = { ...(await engine.settings()), RPC_URL_ETHEREUM: followed.simulation.world.chain.url, PORT: '0' };
     const mercat = async (...args: string[]) => {
       const child = spawn(process.execPath, [MAIN, 'audit', ...args], { env: { ...process.env, ...settings } });
       let printed = '';

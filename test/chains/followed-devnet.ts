@@ -1,4 +1,4 @@
-// Life on a real local chain (devnet) with a database that follows it at the test's pace: what is listed goes into the book
+// Simulation on a real local chain (devnet) with a database that follows it at the test's pace: what is listed goes into the book
 // as the intake puts it there once it has checked it.
 
 import { toContext } from '../support/service/intake.ts';
@@ -7,13 +7,13 @@ import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import { evaluateOrders } from '../../src/orders/evaluate.ts';
 import { insertSignedOrder } from '../../src/orders/queries/stored-orders.ts';
-import { draftListing, heldTokens, signBook, signListings } from '../../devnet/book.ts';
+import { draftListing, heldTokens, signListingsOfAll, signListings } from '../../devnet/listings.ts';
 import { callOf, readChain, startChain, toSeconds, transact } from '../../devnet/chain.ts';
-import { createRandom } from '../../devnet/chance.ts';
-import type { Ledger, Listing } from '../../devnet/ledger.ts';
-import { operatorOf } from '../../devnet/ledger.ts';
-import type { Life } from '../../devnet/life.ts';
-import { createLife } from '../../devnet/life.ts';
+import { createRandom } from '../../devnet/random.ts';
+import type { ChainState, Listing } from '../../devnet/chain-state.ts';
+import { operatorOf } from '../../devnet/chain-state.ts';
+import type { Simulation } from '../../devnet/simulation.ts';
+import { createSimulation } from '../../devnet/simulation.ts';
 import { totalOf } from '../../devnet/orders.ts';
 import type { World, WorldSize } from '../../devnet/world.ts';
 import { accountsOf, createWorld } from '../../devnet/world.ts';
@@ -27,7 +27,7 @@ import { projectNext } from '../../src/chains/projection.ts';
 import type { FollowOperations } from '../../src/workers/collections.ts';
 
 export type FollowedLife = {
-  life: Life;
+  simulation: Simulation;
   /** What operations of the service are given. */
   operations: FollowOperations;
   /** Follows, catches up and projects until there is nothing more to do. */
@@ -46,13 +46,13 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
   const chain = await startChain({ id: 'ethereum', chainId: 1, accounts: accountsOf(SIZE), clock });
   try {
     const main = await open();
-    const chance = createRandom(seed);
-    const { world, ledger } = await createWorld(chain, chance, SIZE);
+    const seeded = createRandom(seed);
+    const { world, state } = await createWorld(chain, seeded, SIZE);
     const chains = createChains();
     const ethereum = chains.get(chain.id);
     if (!ethereum) throw new Error('there is no Ethereum');
     const log = createLog('silent');
-    const random = () => chance.below(1_000) / 1_000;
+    const random = () => seeded.below(1_000) / 1_000;
     const config = {
       rpcUrls: new Map([[chain.id, [chain.url]]]),
       frozenChains: new Set<string>(),
@@ -90,7 +90,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
       });
     }
     await settle();
-    await raiseCounter(world, ledger);
+    await raiseCounter(world, state);
     let orders = 0;
     const marketplace = {
       postOrder: async ({ listing }: { listing: Listing }) => {
@@ -102,25 +102,28 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
     const skip = (ms: number) => {
       skippedMs += ms;
     };
-    const life = await createLife({ world, ledger, chance, marketplace, skip, reorgShare: 0.05 });
-    const desk = { world, ledger: life.ledger(), chance, now: toSeconds(clock()) };
-    await life.post(await signBook(desk, BOOK_SIZE));
-    const [held] = heldTokens(desk);
-    if (held) await life.post(await signListings(desk, [draftListing(desk, held.person, held.token, desk.now - 1)]));
-    return { life, operations, settle, stop: chain.stop };
+    const simulation = await createSimulation({ world, state, random: seeded, marketplace, skip, reorgShare: 0.05 });
+    const signing = { world, state: simulation.state(), random: seeded, now: toSeconds(clock()) };
+    await simulation.post(await signListingsOfAll(signing, BOOK_SIZE));
+    const [held] = heldTokens(signing);
+    if (held)
+      await simulation.post(
+        await signListings(signing, [draftListing(signing, held.person, held.token, signing.now - 1)]),
+      );
+    return { simulation, operations, settle, stop: chain.stop };
   } catch (error) {
     await chain.stop();
     throw error;
   }
 }
 
-/** Of one of the people, so that there is one that was raised whatever life draws. */
-async function raiseCounter({ chain, people, protocol }: World, ledger: Ledger): Promise<void> {
+/** Of one of the people, so that there is one that was raised whatever simulation draws. */
+async function raiseCounter({ chain, people, protocol }: World, state: ChainState): Promise<void> {
   const [person] = people;
   if (!person) throw new Error('there are no people');
   const [receipt] = await transact(chain, [callOf(person.address, protocol.seaport, 'incrementCounter')]);
   const value = (await readChain(chain, protocol.seaport, 'getCounter', [person.address])) as bigint;
-  ledger.counters.set(person.address, { value, block: Number(receipt?.blockNumber) });
+  state.counters.set(person.address, { value, block: Number(receipt?.blockNumber) });
 }
 
 async function insertListing(

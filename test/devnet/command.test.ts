@@ -1,7 +1,9 @@
-// `mercat devnet` starts all of it, is followed by its own service, and leaves nothing behind.
+// `mercat devnet` starts chains, a simulation and a service that follows them, and leaves nothing behind.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
@@ -23,30 +25,45 @@ async function run(args: string[], onText: (text: string) => void = () => undefi
 
 const leftovers = () => readdirSync(os.tmpdir()).filter((name) => name.startsWith('mercat-devnet-'));
 
-test('devnet lists signed orders, lives, is served, and ends', async () => {
+test('devnet lists signed orders, trades, serves them on a free port, and ends', async () => {
   const before = leftovers();
   const served: Promise<unknown>[] = [];
-  const look = (output: string) => {
+  const readServed = (output: string) => {
     const url = /serves on (\S+)\n/.exec(output)?.[1];
     if (served.length > 0 || url === undefined || !output.includes('Stop: Ctrl-C')) return;
     served.push(fetch(`${url}/v1/collections?limit=10`).then((response) => response.json()));
   };
-  const args = ['--port', '0', '--pace', '0', '--orders', '20', '--actions', '25', '--chains', 'base'];
-  const [code, output] = await run(args, look);
+  const args = ['--pace', '0', '--orders', '20', '--actions', '25', '--chains', 'base'];
+  const [code, output] = await run(args, readServed);
   assert.equal(code, 0);
   assert.match(output, /^base runs on http:\/\/127\.0\.0\.1:\d+, chain id 8453$/m);
   assert.match(output, /^ {2}2\d orders listed in 3 collections$/m);
-  assert.doesNotMatch(output, /refused/);
+  assert.doesNotMatch(output, /rejected/);
   assert.equal(output.split('Stop: Ctrl-C')[1]?.match(/^base \d+ {2}/gm)?.length, 25);
-  const [answer] = (await Promise.all(served)) as { data: { chain: string }[] }[];
+  const [response] = (await Promise.all(served)) as { data: { chain: string }[] }[];
   assert.deepEqual(
-    answer?.data.map(({ chain }) => chain),
+    response?.data.map(({ chain }) => chain),
     ['base', 'base', 'base'],
   );
   assert.deepEqual(leftovers(), before);
 });
 
-test('devnet names what it does not understand', async () => {
+test('a port that is taken is reported before anything is started', async () => {
+  const taken = net.createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as net.AddressInfo;
+  const before = leftovers();
+  let output = '';
+  await assert.rejects(
+    run(['--port', String(port)], (text) => (output = text)),
+    (error) => error instanceof OperatorError && error.message.includes(`cannot listen on 127.0.0.1:${port}`),
+  );
+  taken.close();
+  assert.equal(output, '');
+  assert.deepEqual(leftovers(), before);
+});
+
+test('arguments that are not valid are named', async () => {
   const isUsage = (pattern: RegExp) => (error: unknown) =>
     error instanceof OperatorError && error.exitCode === 2 && pattern.test(error.message);
   await assert.rejects(run(['--chains', 'solana']), isUsage(/--chains takes ethereum, /));

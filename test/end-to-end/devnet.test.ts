@@ -1,15 +1,15 @@
-// A long seeded life on two real chains with the real Seaport, followed through an endpoint that lies and fails, by a service
+// A long seeded simulation on two real chains with the real Seaport, followed through an endpoint that lies and fails, by a service
 // that is killed at random points: in the end what it serves is what the chains' final state says, computed apart from it.
 // DEVNET_ACTIONS and DEVNET_SEED make it longer and another one.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createRandom } from '../../devnet/chance.ts';
+import { createRandom } from '../../devnet/random.ts';
 import { mine } from '../../devnet/chain.ts';
-import { startDevnet, startLife } from '../../devnet/devnet.ts';
-import type { Listing } from '../../devnet/ledger.ts';
-import type { Life, Marketplace } from '../../devnet/life.ts';
+import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
+import type { Listing } from '../../devnet/chain-state.ts';
+import type { Simulation, Marketplace } from '../../devnet/simulation.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
 import { readExpectedState } from '../support/chain/expected-state.ts';
 import type { FaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
@@ -26,7 +26,7 @@ const KILL_SHARE = 0.012;
 const FAULT_SHARE = 0.15;
 const CATCH_UP_MS = 120_000;
 const POLL_MS = 200;
-/** Reorganisations beyond what life does by itself. */
+/** Reorganisations beyond what simulation does by itself. */
 const REORG_SHARE = 0.04;
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -76,34 +76,34 @@ test('what is served in the end is what the chains say in the end', async (t) =>
       return status === 201 || body.error.code === 'duplicate' ? null : `${body.error.code}: ${body.error.message}`;
     },
   };
-  const lives: Life[] = [];
+  const simulations: Simulation[] = [];
   for (const network of devnet.networks) {
     const options = { seed: SEED, orders: BOOK_SIZE, marketplace, reorgShare: REORG_SHARE };
-    const { life, book } = await startLife(network, options);
-    await life.post(book);
-    assert.deepEqual(life.refused, [], 'every order of the first book is good');
-    lives.push(life);
+    const { simulation, book } = await startSimulation(network, options);
+    await simulation.post(book);
+    assert.deepEqual(simulation.rejected, [], 'every order of the first book is good');
+    simulations.push(simulation);
   }
-  const chance = createRandom(SEED * 7);
+  const random = createRandom(SEED * 7);
   let kills = 0;
   for (let action = 0; action < ACTIONS; action += 1) {
-    await lives[action % lives.length]?.step();
-    if (chance.below(1_000) >= KILL_SHARE * 1_000) continue;
+    await simulations[action % simulations.length]?.step();
+    if (random.below(1_000) >= KILL_SHARE * 1_000) continue;
     kills += 1;
     await service.kill();
     service = await startServiceProcess(settings);
   }
-  await lives[0]?.reorganise(20);
-  const skipped = lives.flatMap((life) => life.refused.map(({ reason }) => reason.split(':')[0]));
-  t.diagnostic(`${ACTIONS} actions, ${kills} kills, refused ${JSON.stringify(countBy(skipped))}`);
+  await simulations[0]?.reorganise(20);
+  const skipped = simulations.flatMap((simulation) => simulation.rejected.map(({ reason }) => reason.split(':')[0]));
+  t.diagnostic(`${ACTIONS} actions, ${kills} kills, rejected ${JSON.stringify(countBy(skipped))}`);
   t.diagnostic(`faults ${JSON.stringify(faulty.map(({ counts }) => counts))}`);
 
   for (const endpoint of faulty) endpoint.set({ faultShare: 0 });
   for (const [index, { world }] of devnet.networks.entries()) {
     await mine(world.chain);
-    const life = lives[index];
-    assert.ok(life);
-    await compare(world, life.accepted);
+    const simulation = simulations[index];
+    assert.ok(simulation);
+    await compare(world, simulation.accepted);
   }
   for (const audit of ['audit', 'audit.replay']) {
     const { status, body } = await ask('POST', `/operator/v1/${audit}`, audit === 'audit' ? { sample: 0 } : {});
@@ -114,7 +114,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     assert.ok(orders > 0 && tokens > 0);
   }
 
-  async function compare(world: Life['world'], accepted: readonly Listing[]): Promise<void> {
+  async function compare(world: Simulation['world'], accepted: readonly Listing[]): Promise<void> {
     const chain = world.chain.id;
     const truth = await readExpectedState(world, accepted);
     await until(`${chain} has been read to its head`, async () => {

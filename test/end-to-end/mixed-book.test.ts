@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createRandom } from '../../devnet/chance.ts';
+import { createRandom } from '../../devnet/random.ts';
 import { canRunPostgres } from '../support/engines/postgres-server.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import type { MixedBook } from './mixed-book/book.ts';
@@ -38,11 +38,11 @@ forEachEngine('a mixed book', (engine) => {
   if (engine.name === 'embedded' && canRunPostgres()) return;
   describe('of a followed collection', () => {
     const closers: (() => unknown)[] = [];
-    const chance = createRandom(SEED);
+    const random = createRandom(SEED);
     let book: MixedBook;
 
     before(async () => {
-      book = await startMixedBook({ seed: SEED, chance, settings: await engine.settings(), closers });
+      book = await startMixedBook({ seed: SEED, random, settings: await engine.settings(), closers });
     });
     after(async () => {
       for (const close of closers.toReversed()) await close();

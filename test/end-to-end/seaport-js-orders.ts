@@ -115,7 +115,7 @@ const BULK_ASK = 40_000n;
 const UNIT_ASK = 1_000n;
 
 /** An order for each way of listing, no two at one price. */
-export async function signBook(scene: Scene): Promise<Map<Name, Signed>> {
+export async function signListingsOfAll(scene: Scene): Promise<Map<Name, Signed>> {
   const { seller, walletOwner, wallet, world, nft, editions } = scene;
   const { fees, protocol } = world;
   const [plain = 0n, withFees = 0n, wrapped = 0n, conduit = 0n, ...rest] = OF_SELLER;

@@ -10,7 +10,7 @@ import { startTestDevnet } from '../support/chain/devnet.ts';
 import type { FollowedService } from './followed-service.ts';
 import { eventually, startFollowedService } from './followed-service.ts';
 import type { Name, Scene, Signed } from './seaport-js-orders.ts';
-import { askFor, callAsWallet, LATE_TOKEN, setScene, sign, signBook } from './seaport-js-orders.ts';
+import { askFor, callAsWallet, LATE_TOKEN, setScene, sign, signListingsOfAll } from './seaport-js-orders.ts';
 
 const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 1 };
@@ -79,7 +79,7 @@ const refusalOf = async (chain: string, order: OrderWithCounter) => {
 
 testOnEachChain('what the library signs is taken as it is and listed', async (stage) => {
   const { chain, nft, editions, seller, wallet, book, keptBack } = stage;
-  const signed = await signBook(stage);
+  const signed = await signListingsOfAll(stage);
   for (const amount of [1n, 2n]) keptBack.push(await sign(seller, askFor(stage, LATE_TOKEN, amount)));
   await service.settle();
   for (const [name, listed] of signed) {

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import type { Address, Hex } from 'viem';
-import type { Random } from '../../../devnet/chance.ts';
+import type { SeededRandom } from '../../../devnet/random.ts';
 import { readHeight } from '../../../devnet/chain.ts';
-import type { Listing } from '../../../devnet/ledger.ts';
+import type { Listing } from '../../../devnet/chain-state.ts';
 import { toWireComponents } from '../../../devnet/orders.ts';
 import type { Person } from '../../../devnet/world.ts';
 import type { ExpectedState } from '../../support/chain/expected-state.ts';
@@ -37,7 +37,7 @@ const SOURCES = ['opensea', 'magic-eden'];
 const TASKS: Record<VenueName, string> = { opensea: 'opensea-listings', magicEden: 'magic-eden-asks' };
 
 export type MixedBook = {
-  chance: Random;
+  random: SeededRandom;
   mixed: MixedWorld;
   venues: Venues;
   own: readonly OwnOrder[];
@@ -63,12 +63,12 @@ export type MixedBook = {
 
 export async function startMixedBook(options: {
   seed: number;
-  chance: Random;
+  random: SeededRandom;
   settings: Record<string, string>;
   closers: (() => unknown)[];
 }): Promise<MixedBook> {
-  const { chance, closers } = options;
-  const mixed = await startMixedWorld(options.seed, chance);
+  const { random, closers } = options;
+  const mixed = await startMixedWorld(options.seed, random);
   closers.push(mixed.devnet.stop);
   const { world, collection } = mixed;
   const { clock } = mixed.devnet;
@@ -153,7 +153,7 @@ export async function startMixedBook(options: {
   };
 
   return {
-    chance,
+    random,
     mixed,
     venues,
     own,
@@ -172,7 +172,7 @@ export async function startMixedBook(options: {
     compare: async () => {
       await catchUp();
       const ids = Array.from({ length: collection.size }, (_, index) => String(index + 1));
-      const tokens = chance.shuffle(ids).slice(0, TOKENS_LOOKED_AT);
+      const tokens = random.shuffle(ids).slice(0, TOKENS_LOOKED_AT);
       let differences: string[] = [];
       const isEqual = async () => {
         differences = await findDifferences(service, { contract, market: compute(), truth, tokens });

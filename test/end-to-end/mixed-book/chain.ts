@@ -3,11 +3,11 @@
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
-import type { Random } from '../../../devnet/chance.ts';
+import type { SeededRandom } from '../../../devnet/random.ts';
 import type { Call } from '../../../devnet/chain.ts';
 import { callOf, mine, readChain, rollBack, toSeconds, transact } from '../../../devnet/chain.ts';
-import type { Listing } from '../../../devnet/ledger.ts';
-import { operatorOf } from '../../../devnet/ledger.ts';
+import type { Listing } from '../../../devnet/chain-state.ts';
+import { operatorOf } from '../../../devnet/chain-state.ts';
 import type { ConsiderationItem } from '../../../devnet/orders.ts';
 import { buildAsk, hashOrder, signOrder, toOrder } from '../../../devnet/orders.ts';
 import type { LocalCollection, Person, World, WorldSize } from '../../../devnet/world.ts';
@@ -58,7 +58,7 @@ export type MixedWorld = {
   reorganise(depth: number): Promise<void>;
 };
 
-export async function startMixedWorld(seed: number, chance: Random): Promise<MixedWorld> {
+export async function startMixedWorld(seed: number, random: SeededRandom): Promise<MixedWorld> {
   const devnet = await startTestDevnet({ seed, size: SIZE });
   const [network] = devnet.networks;
   const [collection] = network?.world.collections ?? [];
@@ -73,15 +73,15 @@ export async function startMixedWorld(seed: number, chance: Random): Promise<Mix
       offerer: address,
       conduitKey,
       startTime: now() + (terms.startsIn ?? -60),
-      endTime: now() + (terms.endsIn ?? DAY_S * (1 + chance.below(30))),
-      salt: chance.bits(128),
+      endTime: now() + (terms.endsIn ?? DAY_S * (1 + random.below(30))),
+      salt: random.bits(128),
       counter: counters.get(address) ?? 0n,
       tokens: [{ contract: collection.address, standard: 'erc721', tokenId: BigInt(tokenId), units: 1n }],
       price: terms.price ?? drawPrice(),
-      currency: (terms.wrapped ?? chance.happens(0.15)) ? protocol.wrapped.address : null,
-      shares: (terms.fees ?? chance.happens(0.5)) ? [world.fees[marketplace], collection.royalty] : [],
+      currency: (terms.wrapped ?? random.happens(0.15)) ? protocol.wrapped.address : null,
+      shares: (terms.fees ?? random.happens(0.5)) ? [world.fees[marketplace], collection.royalty] : [],
     });
-  const drawPrice = () => CHEAPEST + BigInt(chance.below(PRICE_STEPS)) * PRICE_STEP;
+  const drawPrice = () => CHEAPEST + BigInt(random.below(PRICE_STEPS)) * PRICE_STEP;
 
   return {
     devnet,
@@ -91,7 +91,7 @@ export async function startMixedWorld(seed: number, chance: Random): Promise<Mix
     now,
     sign: async (person, tokenId, terms = {}) => {
       const components = build(person, tokenId, terms, 'own');
-      const signed = await signOrder(person.account, chain.chainId, components, { compact: chance.happens(0.5) });
+      const signed = await signOrder(person.account, chain.chainId, components, { compact: random.happens(0.5) });
       const tokens = [
         { contract: collection.address, standard: 'erc721', tokenId: BigInt(tokenId), units: 1n },
       ] as const;
@@ -99,9 +99,9 @@ export async function startMixedWorld(seed: number, chance: Random): Promise<Mix
     },
     draft: (person, tokenId, terms = {}) => {
       const fixed = build(person, tokenId, terms, 'elsewhere');
-      const falls = chance.happens(FALLING_SHARE) && terms.price === undefined;
+      const falls = random.happens(FALLING_SHARE) && terms.price === undefined;
       const components = falls ? { ...fixed, consideration: fixed.consideration.map(toFalling) } : fixed;
-      const listing = { hash: hashOrder(components), components, listedAt: now() - LISTED_AGO_S - chance.below(DAY_S) };
+      const listing = { hash: hashOrder(components), components, listedAt: now() - LISTED_AGO_S - random.below(DAY_S) };
       return falls ? { ...listing, priceNow: sumOf(components) } : listing;
     },
     fill: (listing, buyer) => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import type { Address } from 'viem';
 import type { Call } from '../../../devnet/chain.ts';
-import type { Listing } from '../../../devnet/ledger.ts';
+import type { Listing } from '../../../devnet/chain-state.ts';
 import type { Person } from '../../../devnet/world.ts';
 import type { MixedBook, VenueName } from './book.ts';
 import { VENUE_NAMES } from './book.ts';
@@ -27,12 +27,12 @@ const STATUSES = ['FULFILLED', 'CANCELLED', 'INACTIVE'] as const;
 
 /** People post orders for their tokens, some of them two for one. */
 export async function postOwn(book: MixedBook, count: number): Promise<void> {
-  const { chance, mixed } = book;
+  const { random, mixed } = book;
   const listings: Listing[] = [];
   for (let index = 0; index < count; index += 1) {
     const { tokenId, person } = drawHeld(book);
     listings.push(await mixed.sign(person, tokenId, drawTerms(book, index)));
-    if (chance.happens(0.1)) listings.push(await mixed.sign(person, tokenId));
+    if (random.happens(0.1)) listings.push(await mixed.sign(person, tokenId));
   }
   await book.post(listings);
 }
@@ -70,7 +70,7 @@ export function listAt(book: MixedBook, name: VenueName, count: number): void {
 
 /** Marketplaces tell orders of the own book: a third each, and a third both. */
 export function tellOwn(book: MixedBook, count: number): void {
-  for (const [index, { listing }] of book.chance.shuffle(book.own).slice(0, count).entries()) {
+  for (const [index, { listing }] of book.random.shuffle(book.own).slice(0, count).entries()) {
     if (index % 3 !== 0) put(book.venues.opensea, toTold(book, listing));
     if (index % 3 !== 1) put(book.venues.magicEden, toTold(book, listing));
   }
@@ -78,9 +78,9 @@ export function tellOwn(book: MixedBook, count: number): void {
 
 /** Magic Eden tells orders that OpenSea tells, as of another time. */
 export function tellTwins(book: MixedBook, count: number): void {
-  const { chance, venues } = book;
+  const { random, venues } = book;
   for (const listing of drawListed(book, 'opensea', count))
-    put(venues.magicEden, { ...listing, listedAt: listing.listedAt + chance.below(600) });
+    put(venues.magicEden, { ...listing, listedAt: listing.listedAt + random.below(600) });
 }
 
 /** Rows that are no listings, all of a price below any other. */
@@ -126,11 +126,11 @@ export async function endOnChain(book: MixedBook, listings: readonly Listing[]):
 
 /** Own orders are bought and cancelled, tokens leave and come back, and so do approvals. */
 export async function churnChain(book: MixedBook): Promise<void> {
-  const { chance, mixed } = book;
+  const { random, mixed } = book;
   await approveAll(book);
   const taken = new Set<string>();
   const draw = (count: number, wanted: (listing: Listing) => boolean) =>
-    chance
+    random
       .shuffle(book.own.map(({ listing }) => listing))
       .filter((listing) => wanted(listing) && taken.size !== taken.add(tokenOf(listing)).size)
       .slice(0, count);
@@ -147,7 +147,7 @@ export async function churnChain(book: MixedBook): Promise<void> {
     }),
   ];
   await mixed.act(calls);
-  const [person] = chance.shuffle(mixed.world.people);
+  const [person] = random.shuffle(mixed.world.people);
   if (person) await mixed.act([mixed.approve(person, false)]);
   if (person) mixed.revoked.add(person);
   await book.catchUp();
@@ -169,7 +169,7 @@ export async function reorganise(book: MixedBook, depth: number): Promise<void> 
 
 /** All that one person has signed is void. */
 export async function voidOrders(book: MixedBook): Promise<void> {
-  const person = book.chance.pick(book.mixed.world.people);
+  const person = book.random.pick(book.mixed.world.people);
   assert.ok(person);
   await book.mixed.incrementCounter(person);
   await book.catchUp();
@@ -177,13 +177,13 @@ export async function voidOrders(book: MixedBook): Promise<void> {
 
 /** New listings, other prices, listings that go without a word and some that come back, some that are told to be over. */
 export function churnMarketplaces(book: MixedBook): void {
-  const { chance, mixed, venues } = book;
+  const { random, mixed, venues } = book;
   const isOwn = new Set(book.own.map(({ listing }) => listing.hash));
   for (const name of VENUE_NAMES) {
     const venue = venues[name];
     for (const { hash, listedAt } of venue.listings.values()) if (listedAt > mixed.now()) venue.listings.delete(hash);
     const drawn = drawListed(book, name, 45);
-    const back = chance.shuffle(venue.gone).slice(0, 6);
+    const back = random.shuffle(venue.gone).slice(0, 6);
     for (const listing of drawn.slice(0, 35)) venue.listings.delete(listing.hash);
     venue.gone.push(...drawn.slice(0, 20));
     for (const listing of drawn.slice(20, 35)) {
@@ -198,7 +198,7 @@ export function churnMarketplaces(book: MixedBook): void {
     listAt(book, name, 15);
   }
   const { opensea, magicEden } = venues;
-  const twins = chance.shuffle([...opensea.listings.values()].filter(({ hash }) => magicEden.listings.has(hash)));
+  const twins = random.shuffle([...opensea.listings.values()].filter(({ hash }) => magicEden.listings.has(hash)));
   const drawn = [...twins.slice(0, 9), ...drawListed(book, 'opensea', 6)];
   const over = drawn.filter(({ hash }) => !isOwn.has(hash));
   for (const [index, listing] of over.entries())
@@ -213,29 +213,29 @@ function toTold({ mixed }: MixedBook, { hash, components }: Listing): Marketplac
   return { hash, components, listedAt: mixed.now() - HOUR_S };
 }
 
-function drawListed({ chance, venues }: MixedBook, name: VenueName, count: number): MarketplaceListing[] {
-  return chance.shuffle([...venues[name].listings.values()]).slice(0, count);
+function drawListed({ random, venues }: MixedBook, name: VenueName, count: number): MarketplaceListing[] {
+  return random.shuffle([...venues[name].listings.values()]).slice(0, count);
 }
 
 /** A token and its holder, who has approved what moves it. */
-function drawHeld({ chance, mixed, holderOf }: MixedBook): { tokenId: string; person: Person } {
+function drawHeld({ random, mixed, holderOf }: MixedBook): { tokenId: string; person: Person } {
   for (;;) {
-    const tokenId = String(1 + chance.below(mixed.collection.size));
+    const tokenId = String(1 + random.below(mixed.collection.size));
     const person = holderOf(tokenId);
     if (person && !mixed.revoked.has(person)) return { tokenId, person };
   }
 }
 
-function drawOther({ chance, mixed }: MixedBook, not: Address): Person {
-  const other = chance.pick(mixed.world.people.filter(({ address }) => address !== not));
+function drawOther({ random, mixed }: MixedBook, not: Address): Person {
+  const other = random.pick(mixed.world.people.filter(({ address }) => address !== not));
   assert.ok(other);
   return other;
 }
 
 /** Some begin in an hour or so, some end then. */
-function drawTerms({ chance }: MixedBook, index: number): Terms {
-  if (index % 16 === 7) return { startsIn: HOUR_S + chance.below(HOUR_S / 3) };
-  return index % 10 === 3 ? { endsIn: HOUR_S + chance.below(HOUR_S / 2) } : {};
+function drawTerms({ random }: MixedBook, index: number): Terms {
+  if (index % 16 === 7) return { startsIn: HOUR_S + random.below(HOUR_S / 3) };
+  return index % 10 === 3 ? { endsIn: HOUR_S + random.below(HOUR_S / 2) } : {};
 }
 
 function statusOf(book: MixedBook, { hash }: Listing): string | undefined {

@@ -5,7 +5,7 @@ import type { Hex } from 'viem';
 import type { ExpectedOrder } from '../../support/chain/expected-state.ts';
 import type { MarketplaceListing } from './marketplaces.ts';
 import { priceOf, sumOf, tokenOf } from './marketplaces.ts';
-import type { Listing } from '../../../devnet/ledger.ts';
+import type { Listing } from '../../../devnet/chain-state.ts';
 
 /** An order that the service took, and the names that it gave it. */
 export type OwnOrder = { listing: Listing; orderId: string; timestamp: string };

@@ -5,8 +5,8 @@ import type { Address, Hex, Log } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, parseEventLogs, zeroAddress } from 'viem';
 import type { LocalChain } from '../../../devnet/chain.ts';
 import { readBlock } from '../../../devnet/chain.ts';
-import type { Listing } from '../../../devnet/ledger.ts';
-import { operatorOf } from '../../../devnet/ledger.ts';
+import type { Listing } from '../../../devnet/chain-state.ts';
+import { operatorOf } from '../../../devnet/chain-state.ts';
 import type { Contract } from '../../../devnet/protocol.ts';
 import type { World } from '../../../devnet/world.ts';
 

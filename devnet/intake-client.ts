@@ -1,4 +1,4 @@
-// The marketplace as life on a chain sees it: a door that signed orders are posted to, over HTTP and nothing else.
+// The marketplace as simulation on a chain sees it: a door that signed orders are posted to, over HTTP and nothing else.
 
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -6,8 +6,8 @@ import http from 'node:http';
 import https from 'node:https';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Listing } from './ledger.ts';
-import type { Marketplace } from './life.ts';
+import type { Listing } from './chain-state.ts';
+import type { Marketplace } from './simulation.ts';
 import { toWireComponents } from './orders.ts';
 import { SEAPORT_ADDRESS } from './protocol.ts';
 
@@ -29,7 +29,7 @@ const PASSING_CODES = new Set([
 ]);
 
 /** Posts orders; those that the service cannot judge yet are tried again for half a minute. */
-export function createIntakeDoor(address: IntakeAddress, options: { patienceMs?: number } = {}): Marketplace {
+export function createIntakeClient(address: IntakeAddress, options: { patienceMs?: number } = {}): Marketplace {
   return {
     postOrder: async ({ chain, listing }) => {
       const until = performance.now() + (options.patienceMs ?? PATIENCE_MS);

@@ -2,9 +2,9 @@
 // at a time afterwards.
 
 import type { Address } from 'viem';
-import type { Random } from './chance.ts';
-import type { Ledger, Listing } from './ledger.ts';
-import { counterOf, mayMove, operatorOf } from './ledger.ts';
+import type { SeededRandom } from './random.ts';
+import type { ChainState, Listing } from './chain-state.ts';
+import { counterOf, mayMove, operatorOf } from './chain-state.ts';
 import type { OrderComponents, Share, TokenUnits } from './orders.ts';
 import { buildAsk, signBulk, signOrder } from './orders.ts';
 import type { LocalCollection, Person, World } from './world.ts';
@@ -19,7 +19,7 @@ export type Draft = {
   endTime: number;
 };
 
-export type Desk = { world: World; ledger: Ledger; chance: Random; now: number };
+export type SigningContext = { world: World; state: ChainState; random: SeededRandom; now: number };
 
 /** Orders may be filled from a minute before they were signed: clocks differ. */
 const START_MARGIN_S = 60;
@@ -37,49 +37,49 @@ const CHEAPEST_STEPS = 2_000;
 const DEAREST_STEPS = 300_000;
 
 /** Signs about `size` listings of what people hold, some of them many with one signature. */
-export async function signBook(desk: Desk, size: number): Promise<Listing[]> {
-  const { world, chance } = desk;
+export async function signListingsOfAll(signing: SigningContext, size: number): Promise<Listing[]> {
+  const { world, random } = signing;
   const drafts: Draft[] = [];
-  for (const { token, person } of chance.shuffle(heldTokens(desk))) {
+  for (const { token, person } of random.shuffle(heldTokens(signing))) {
     if (drafts.length >= size) break;
-    const times = chance.happens(SECOND_LISTING_SHARE) ? 2 : 1;
-    for (let time = 0; time < times; time += 1) drafts.push(draftListing(desk, person, token));
+    const times = random.happens(SECOND_LISTING_SHARE) ? 2 : 1;
+    for (let time = 0; time < times; time += 1) drafts.push(draftListing(signing, person, token));
   }
   const listings: Listing[] = [];
   for (const person of world.people) {
     let own = drafts.filter((draft) => draft.person === person);
     while (own.length > 0) {
-      const count = chance.happens(BULK_SHARE) ? 2 + chance.below(BULK_SIZE_MAX - 1) : 1;
-      listings.push(...(await signListings(desk, own.slice(0, count))));
+      const count = random.happens(BULK_SHARE) ? 2 + random.below(BULK_SIZE_MAX - 1) : 1;
+      listings.push(...(await signListings(signing, own.slice(0, count))));
       own = own.slice(count);
     }
   }
-  return chance.shuffle(listings);
+  return random.shuffle(listings);
 }
 
 /** One listing of a token or of several, at the terms that are drawn. */
-export function draftListing(desk: Desk, person: Person, token: TokenUnits, endTime?: number): Draft {
-  const { world, chance, now } = desk;
+export function draftListing(signing: SigningContext, person: Person, token: TokenUnits, endTime?: number): Draft {
+  const { world, random, now } = signing;
   const collection = collectionOf(world, token.contract);
-  const units = token.standard === 'erc721' ? 1n : BigInt(1 + chance.below(Number(token.units)));
+  const units = token.standard === 'erc721' ? 1n : BigInt(1 + random.below(Number(token.units)));
   return {
     person,
     tokens: [{ ...token, units }],
-    price: drawPrice(chance, token.standard) * units,
-    currency: chance.happens(WRAPPED_SHARE) ? world.protocol.wrapped.address : null,
+    price: drawPrice(random, token.standard) * units,
+    currency: random.happens(WRAPPED_SHARE) ? world.protocol.wrapped.address : null,
     shares: [world.fees.own, collection.royalty],
-    endTime: endTime ?? now + DAY_S * (1 + chance.below(LIFETIME_DAYS_MAX)),
+    endTime: endTime ?? now + DAY_S * (1 + random.below(LIFETIME_DAYS_MAX)),
   };
 }
 
 /** Signs what one person drafted: several with one signature. */
-export async function signListings(desk: Desk, drafts: readonly Draft[]): Promise<Listing[]> {
-  const { world, chance } = desk;
+export async function signListings(signing: SigningContext, drafts: readonly Draft[]): Promise<Listing[]> {
+  const { world, random } = signing;
   const [first] = drafts;
   if (!first) return [];
   const { account } = first.person;
-  const asks = drafts.map((draft) => toComponents(desk, draft));
-  const options = { compact: chance.happens(COMPACT_SHARE) };
+  const asks = drafts.map((draft) => toComponents(signing, draft));
+  const options = { compact: random.happens(COMPACT_SHARE) };
   const [ask] = asks;
   const signed =
     ask && asks.length === 1
@@ -89,19 +89,22 @@ export async function signListings(desk: Desk, drafts: readonly Draft[]): Promis
 }
 
 /** What the holder may list: held, and approved to the operator that the holder sells through. */
-export function listableTokens(desk: Desk): { token: TokenUnits; person: Person }[] {
-  return heldTokens(desk).filter(({ token, person }) =>
-    mayMove(desk.ledger, token, person.address, operatorOf(person.conduitKey)),
+export function listableTokens(signing: SigningContext): { token: TokenUnits; person: Person }[] {
+  return heldTokens(signing).filter(({ token, person }) =>
+    mayMove(signing.state, token, person.address, operatorOf(person.conduitKey)),
   );
 }
 
 /** Everything that people hold. */
-export function heldTokens({ world, ledger }: Pick<Desk, 'world' | 'ledger'>): { token: TokenUnits; person: Person }[] {
+export function heldTokens({
+  world,
+  state,
+}: Pick<SigningContext, 'world' | 'state'>): { token: TokenUnits; person: Person }[] {
   const people = new Map(world.people.map((person) => [person.address, person]));
   const standards = new Map(world.collections.map(({ address, standard }) => [address, standard]));
   const rows = [
-    ...[...ledger.owners].map(([key, holder]) => ({ key, holder, units: 1n })),
-    ...[...ledger.units].map(([key, units]) => {
+    ...[...state.owners].map(([key, holder]) => ({ key, holder, units: 1n })),
+    ...[...state.units].map(([key, units]) => {
       const end = key.lastIndexOf(':');
       return { key: key.slice(0, end), holder: key.slice(end + 1) as Address, units };
     }),
@@ -122,23 +125,26 @@ export function collectionOf({ collections }: World, contract: Address): LocalCo
 }
 
 /** Most are cheap and a few are dear. Single tokens have prices of any last digit. */
-export function drawPrice(chance: Random, standard: TokenUnits['standard']): bigint {
-  const share = (chance.below(1_000_000) / 1_000_000) ** 4;
+export function drawPrice(random: SeededRandom, standard: TokenUnits['standard']): bigint {
+  const share = (random.below(1_000_000) / 1_000_000) ** 4;
   const steps = CHEAPEST_STEPS + Math.floor(share * (DEAREST_STEPS - CHEAPEST_STEPS));
   const price = BigInt(steps) * PRICE_STEP;
-  return standard === 'erc721' ? price + BigInt(chance.below(1000)) : price;
+  return standard === 'erc721' ? price + BigInt(random.below(1000)) : price;
 }
 
-export function drawTerms({ ledger, chance, now }: Desk, { address, conduitKey }: Person) {
+export function drawTerms({ state, random, now }: SigningContext, { address, conduitKey }: Person) {
   return {
     offerer: address,
     conduitKey,
     startTime: now - START_MARGIN_S,
-    salt: chance.bits(SALT_BITS),
-    counter: counterOf(ledger, address),
+    salt: random.bits(SALT_BITS),
+    counter: counterOf(state, address),
   };
 }
 
-function toComponents(desk: Desk, { person, tokens, price, currency, shares, endTime }: Draft): OrderComponents {
-  return buildAsk({ ...drawTerms(desk, person), tokens, price, currency, shares, endTime });
+function toComponents(
+  signing: SigningContext,
+  { person, tokens, price, currency, shares, endTime }: Draft,
+): OrderComponents {
+  return buildAsk({ ...drawTerms(signing, person), tokens, price, currency, shares, endTime });
 }

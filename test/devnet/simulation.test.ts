@@ -1,11 +1,11 @@
-// Life on the local chains does what it says, and what it believes of the chain is what the chain says.
+// Simulation on the local chains does what it says, and what it believes of the chain is what the chain says.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { startLife } from '../../devnet/devnet.ts';
-import type { Life } from '../../devnet/life.ts';
-import { isFillable, unitsLeft } from '../../devnet/ledger.ts';
+import { startSimulation } from '../../devnet/devnet.ts';
+import type { Simulation } from '../../devnet/simulation.ts';
+import { isFillable, unitsLeft } from '../../devnet/chain-state.ts';
 import { readHeight, toSeconds } from '../../devnet/chain.ts';
 import { readHashes, startTestDevnet } from '../support/chain/devnet.ts';
 import type { ExpectedState } from '../support/chain/expected-state.ts';
@@ -16,61 +16,69 @@ const ORDERS = 60;
 const OFTEN = { reorgShare: 0.05 };
 
 /** Lives on fresh chains, which end with the test. */
-async function begin(t: TestContext, seed: number, networks: readonly string[] = ['ethereum']): Promise<Life[]> {
+async function begin(t: TestContext, seed: number, networks: readonly string[] = ['ethereum']): Promise<Simulation[]> {
   const devnet = await startTestDevnet({ networks });
   t.after(devnet.stop);
   const marketplace = { postOrder: () => Promise.resolve(null) };
-  const lives = devnet.networks.map(async (network) => {
-    const { life, book } = await startLife(network, { seed, orders: ORDERS, ...OFTEN, marketplace, skip: devnet.skip });
-    await life.post(book);
-    return life;
+  const simulations = devnet.networks.map(async (network) => {
+    const { simulation, book } = await startSimulation(network, {
+      seed,
+      orders: ORDERS,
+      ...OFTEN,
+      marketplace,
+      skip: devnet.skip,
+    });
+    await simulation.post(book);
+    return simulation;
   });
-  return Promise.all(lives);
+  return Promise.all(simulations);
 }
 
 /** What the generator remembers against what the chain says. */
-function compare(life: Life, truth: ExpectedState): void {
-  const ledger = life.ledger();
+function compare(simulation: Simulation, truth: ExpectedState): void {
+  const state = simulation.state();
   const known = new Map([...truth.owners].filter(([, owner]) => owner !== null));
-  assert.deepEqual(ledger.owners, known);
-  const held = new Map([...ledger.units].filter(([, units]) => units > 0n));
+  assert.deepEqual(state.owners, known);
+  const held = new Map([...state.units].filter(([, units]) => units > 0n));
   assert.deepEqual(held, truth.units);
-  const now = toSeconds(life.world.chain.clock());
-  for (const listing of life.accepted) {
+  const now = toSeconds(simulation.world.chain.clock());
+  for (const listing of simulation.accepted) {
     const order = truth.orders.get(listing.hash) ?? assert.fail();
     const whole = listing.tokens[0]?.units ?? 0n;
-    assert.equal(order.filled, whole - unitsLeft(ledger, listing), listing.hash);
-    assert.equal(order.status === 'filled', unitsLeft(ledger, listing) === 0n, listing.hash);
+    assert.equal(order.filled, whole - unitsLeft(state, listing), listing.hash);
+    assert.equal(order.status === 'filled', unitsLeft(state, listing) === 0n, listing.hash);
     // An edition of which the offerer holds too few units for all of it is active, and not bought here.
-    const fillable = isFillable(ledger, listing, now);
+    const fillable = isFillable(state, listing, now);
     if (fillable || whole === 1n) assert.equal(order.status === 'active', fillable, listing.hash);
   }
 }
 
 test('two hundred actions on each of two chains all succeed, of every kind, and the chain agrees with the generator', async (t) => {
-  for (const life of await begin(t, 3, ['ethereum', 'base'])) {
-    for (let action = 0; action < ACTIONS; action += 1) await life.step();
-    const truth = await readExpectedState(life.world, life.accepted);
-    compare(life, truth);
-    assert.equal(truth.height, await readHeight(life.world.chain));
+  for (const simulation of await begin(t, 3, ['ethereum', 'base'])) {
+    for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
+    const truth = await readExpectedState(simulation.world, simulation.accepted);
+    compare(simulation, truth);
+    assert.equal(truth.height, await readHeight(simulation.world.chain));
     const kinds = new Set(
-      life.steps.flatMap(({ what }) => what.split(', ')).map((what) => what.replaceAll(/\d+/g, 'N')),
+      simulation.steps.flatMap(({ what }) => what.split(', ')).map((what) => what.replaceAll(/\d+/g, 'N')),
     );
-    t.diagnostic(`${life.world.chain.id}: ${truth.height} blocks, ${truth.sales.length} sales, ${kinds.size} kinds`);
+    t.diagnostic(
+      `${simulation.world.chain.id}: ${truth.height} blocks, ${truth.sales.length} sales, ${kinds.size} kinds`,
+    );
     assert.ok(kinds.size >= 18, [...kinds].join(', '));
     const statuses = new Set([...truth.orders.values()].map(({ status }) => status));
     assert.deepEqual([...statuses].sort(), ['active', 'cancelled', 'dormant', 'expired', 'filled']);
     assert.ok([...truth.floors.values()].some((floor) => floor !== null));
-    assert.ok(life.steps.some(({ orphaned }) => orphaned));
+    assert.ok(simulation.steps.some(({ orphaned }) => orphaned));
   }
 });
 
 test('every fill that was not taken back is one sale, and matched pairs are one together', async (t) => {
-  const [life] = await begin(t, 4);
-  assert.ok(life);
-  for (let action = 0; action < ACTIONS; action += 1) await life.step();
-  const { sales } = await readExpectedState(life.world, life.accepted);
-  const done = life.steps.filter(({ orphaned }) => !orphaned).flatMap(({ what }) => what.split(', '));
+  const [simulation] = await begin(t, 4);
+  assert.ok(simulation);
+  for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
+  const { sales } = await readExpectedState(simulation.world, simulation.accepted);
+  const done = simulation.steps.filter(({ orphaned }) => !orphaned).flatMap(({ what }) => what.split(', '));
   const sold = done.reduce((sum, what) => sum + salesOf(what), 0);
   assert.equal(sales.length, sold);
   assert.ok(sales.some(({ bundle }) => bundle));
@@ -85,22 +93,22 @@ function salesOf(what: string): number {
   return /^(fulfill|matchOrders|a bid)/.test(what) ? 1 : 0;
 }
 
-test('after a reorganisation of twenty blocks what was orphaned is forgotten, and life goes on', async (t) => {
-  const [life] = await begin(t, 5, ['base']);
-  assert.ok(life);
-  const { chain } = life.world;
+test('after a reorganisation of twenty blocks what was orphaned is forgotten, and simulation goes on', async (t) => {
+  const [simulation] = await begin(t, 5, ['base']);
+  assert.ok(simulation);
+  const { chain } = simulation.world;
   const base = await readHeight(chain);
-  while ((await readHeight(chain)) < base + 30) await life.step();
+  while ((await readHeight(chain)) < base + 30) await simulation.step();
   const height = await readHeight(chain);
   const hashes = await readHashes(chain);
-  const before = await readExpectedState(life.world, life.accepted);
-  await life.reorganise(20);
+  const before = await readExpectedState(simulation.world, simulation.accepted);
+  await simulation.reorganise(20);
   const replaced = await readHashes(chain);
   assert.equal(await readHeight(chain), height + 1);
   assert.deepEqual(replaced.slice(0, height - 19), hashes.slice(0, height - 19));
   assert.ok(hashes.slice(height - 19).every((hash) => !replaced.includes(hash)));
-  const after = await readExpectedState(life.world, life.accepted);
-  compare(life, after);
+  const after = await readExpectedState(simulation.world, simulation.accepted);
+  compare(simulation, after);
   const orphans = before.sales.filter(({ blockNumber }) => blockNumber > height - 20);
   const kept = new Set(after.sales.map(({ tx, logIndex, blockNumber }) => `${tx}:${logIndex}:${blockNumber}`));
   assert.ok(orphans.length > 0);
@@ -109,8 +117,8 @@ test('after a reorganisation of twenty blocks what was orphaned is forgotten, an
     if (sale.blockNumber > height - 20) continue;
     assert.ok(kept.has(`${sale.tx}:${sale.logIndex}:${sale.blockNumber}`));
   }
-  for (let action = 0; action < 50; action += 1) await life.step();
-  compare(life, await readExpectedState(life.world, life.accepted));
+  for (let action = 0; action < 50; action += 1) await simulation.step();
+  compare(simulation, await readExpectedState(simulation.world, simulation.accepted));
 });
 
 test('the same seed takes the same course', async (t) => {
@@ -121,10 +129,10 @@ test('the same seed takes the same course', async (t) => {
     const [network] = fresh.networks;
     assert.ok(network);
     const marketplace = { postOrder: () => Promise.resolve(null) };
-    const { life, book } = await startLife(network, { seed: 9, orders: 30, marketplace });
-    await life.post(book);
-    for (let action = 0; action < 40; action += 1) await life.step();
-    courses.push(life.steps.map(({ what, txs }) => `${what} ${txs.join(' ')}`));
+    const { simulation, book } = await startSimulation(network, { seed: 9, orders: 30, marketplace });
+    await simulation.post(book);
+    for (let action = 0; action < 40; action += 1) await simulation.step();
+    courses.push(simulation.steps.map(({ what, txs }) => `${what} ${txs.join(' ')}`));
   }
   assert.deepEqual(courses[0], courses[1]);
 });

@@ -1,6 +1,6 @@
 // Chance from a seed: the same seed draws the same numbers, so that what a run found can be found again.
 
-export type Random = {
+export type SeededRandom = {
   /** An integer from 0 to `below` - 1. */
   below: (below: number) => number;
   /** True about `share` of the times. */
@@ -16,7 +16,7 @@ export type Random = {
 const WORD = 2 ** 32;
 
 /** mulberry32: 32 bits of state, which is plenty for drawing what to do next. */
-export function createRandom(seed: number): Random {
+export function createRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const word = () => {
     state = (state + 0x6d2b79f5) >>> 0;

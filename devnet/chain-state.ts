@@ -1,0 +1,141 @@
+// What the generator of simulation knows of a chain: who holds and may move what, and what became of each order. It can be copied,
+// so that a reorganisation can be forgotten. It never reads the chain: what it knows wrongly, the chain refuses.
+
+import type { Address, Hex } from 'viem';
+import { zeroHash } from 'viem';
+import type { SignedOrder, TokenUnits } from './orders.ts';
+import { CONDUIT_ADDRESS, SEAPORT_ADDRESS } from './protocol.ts';
+
+/** An ask that is open to whoever pays it, with what it offers. */
+export type Listing = SignedOrder & { tokens: readonly TokenUnits[] };
+
+export type ChainState = {
+  /** Owners of single tokens, by token. */
+  owners: Map<string, Address>;
+  /** Units of editions, by token and holder. */
+  units: Map<string, bigint>;
+  /** Contract, owner and operator of each approval for all. */
+  operators: Set<string>;
+  /** Operators of single tokens, by token. */
+  tokenOperators: Map<string, Address>;
+  filled: Map<Hex, bigint>;
+  cancelled: Set<Hex>;
+  /** Only of those who ever raised it. */
+  counters: Map<Address, { value: bigint; block: number }>;
+};
+
+type Token = Pick<TokenUnits, 'contract' | 'standard' | 'tokenId'>;
+
+export function createChainState(): ChainState {
+  return {
+    owners: new Map(),
+    units: new Map(),
+    operators: new Set(),
+    tokenOperators: new Map(),
+    filled: new Map(),
+    cancelled: new Set(),
+    counters: new Map(),
+  };
+}
+
+export function copyChainState(state: ChainState): ChainState {
+  return {
+    owners: new Map(state.owners),
+    units: new Map(state.units),
+    operators: new Set(state.operators),
+    tokenOperators: new Map(state.tokenOperators),
+    filled: new Map(state.filled),
+    cancelled: new Set(state.cancelled),
+    counters: new Map(state.counters),
+  };
+}
+
+export function keyOf({ contract, tokenId }: Pick<Token, 'contract' | 'tokenId'>): string {
+  return `${contract}:${tokenId}`;
+}
+
+export function unitsHeld(state: ChainState, token: Token, holder: Address): bigint {
+  if (token.standard === 'erc721') return state.owners.get(keyOf(token)) === holder ? 1n : 0n;
+  return state.units.get(`${keyOf(token)}:${holder}`) ?? 0n;
+}
+
+export function counterOf(state: ChainState, person: Address): bigint {
+  return state.counters.get(person)?.value ?? 0n;
+}
+
+/** Who moves the tokens of orders with this conduit key. */
+export function operatorOf(conduitKey: Hex): Address {
+  return conduitKey === zeroHash ? SEAPORT_ADDRESS : CONDUIT_ADDRESS;
+}
+
+export function hasOperator(state: ChainState, contract: Address, owner: Address, operator: Address): boolean {
+  return state.operators.has(`${contract}:${owner}:${operator}`);
+}
+
+export function setOperator(
+  state: ChainState,
+  { contract, owner, operator }: { contract: Address; owner: Address; operator: Address },
+  approved: boolean,
+): void {
+  const key = `${contract}:${owner}:${operator}`;
+  if (approved) state.operators.add(key);
+  else state.operators.delete(key);
+}
+
+export function mayMove(state: ChainState, token: Token, owner: Address, operator: Address): boolean {
+  if (hasOperator(state, token.contract, owner, operator)) return true;
+  return token.standard === 'erc721' && state.tokenOperators.get(keyOf(token)) === operator;
+}
+
+/** Mints with `from` null, burns with `to` null. */
+export function move(state: ChainState, token: TokenUnits, from: Address | null, to: Address | null): void {
+  const key = keyOf(token);
+  if (token.standard === 'erc721') {
+    state.tokenOperators.delete(key);
+    if (to === null) state.owners.delete(key);
+    else state.owners.set(key, to);
+    return;
+  }
+  for (const [holder, change] of [
+    [from, -token.units],
+    [to, token.units],
+  ] as const) {
+    if (holder === null) continue;
+    state.units.set(`${key}:${holder}`, unitsHeld(state, token, holder) + change);
+  }
+}
+
+/** Units of a listing that nobody bought yet. */
+export function unitsLeft(state: ChainState, listing: Listing): bigint {
+  const [token] = listing.tokens;
+  return (token?.units ?? 0n) - (state.filled.get(listing.hash) ?? 0n);
+}
+
+/** Not filled, cancelled or expired at `now` (seconds). */
+export function isOpen(state: ChainState, listing: Listing, now: number): boolean {
+  const { components, hash } = listing;
+  return (
+    unitsLeft(state, listing) > 0n &&
+    !state.cancelled.has(hash) &&
+    components.counter === counterOf(state, components.offerer) &&
+    components.endTime > BigInt(now)
+  );
+}
+
+/** True when all that is left of it can be bought at `now`. */
+export function isFillable(state: ChainState, listing: Listing, now: number): boolean {
+  if (!isOpen(state, listing, now)) return false;
+  const { offerer, conduitKey } = listing.components;
+  const operator = operatorOf(conduitKey);
+  return listing.tokens.every(
+    (token) =>
+      unitsHeld(state, token, offerer) >= (token.standard === 'erc721' ? 1n : unitsLeft(state, listing)) &&
+      mayMove(state, token, offerer, operator),
+  );
+}
+
+/** Records that `units` of each token were bought. */
+export function fill(state: ChainState, listing: Listing, buyer: Address, units: bigint): void {
+  state.filled.set(listing.hash, (state.filled.get(listing.hash) ?? 0n) + units);
+  for (const token of listing.tokens) move(state, { ...token, units }, listing.components.offerer, buyer);
+}

@@ -1,0 +1,284 @@
+// Simulates people who trade on a local chain, drawn from a seed: blocks of trades and other changes, listings posted to the
+// marketplace, and reorganisations, after which the state of the orphaned blocks is dropped. A transaction that fails is a bug
+// of the simulation and ends it.
+
+import type { Address, Hex } from 'viem';
+import { toEventSelector } from 'viem';
+import type { Receipt } from './chain.ts';
+import { mine, readChain, readHeight, rollBack, toSeconds, transact } from './chain.ts';
+import {
+  REORG_DEPTH_MAX,
+  approveAgain,
+  approveOne,
+  burn,
+  cancel,
+  incrementCounter,
+  list,
+  listBriefly,
+  mint,
+  revokeApproval,
+  transferAway,
+  transferBack,
+  validate,
+} from './changes.ts';
+import type { SeededRandom } from './random.ts';
+import type { ChainState, Listing } from './chain-state.ts';
+import { copyChainState, isFillable, isOpen } from './chain-state.ts';
+import type { Plan, Planner, PlanContext } from './trades.ts';
+import {
+  acceptBid,
+  buyBundle,
+  buyForToken,
+  fulfilBasicOrder,
+  fulfilForAnother,
+  fulfilOrder,
+  fulfilPart,
+  matchOrders,
+  sweep,
+} from './trades.ts';
+import type { World } from './world.ts';
+
+/** Where listings go. */
+export type Marketplace = {
+  /** The reason when it is refused, null when it is taken. */
+  postOrder(order: { chain: string; listing: Listing }): Promise<string | null>;
+};
+
+/** What was done. Hashes of transactions; none for what was only signed. */
+export type Step = { chain: string; what: string; block: number; txs: readonly Hex[]; orphaned: boolean };
+
+export type SimulationOptions = {
+  world: World;
+  state: ChainState;
+  random: SeededRandom;
+  marketplace: Marketplace;
+  /** Lets time pass, for all who share the clock. Without it, short listings end in their own time. */
+  skip?: (ms: number) => void;
+  /** Share of the steps that are reorganisations. */
+  reorgShare?: number;
+};
+
+const ACTIONS: readonly (readonly [planner: Planner, weight: number])[] = [
+  [fulfilOrder, 14],
+  [fulfilBasicOrder, 8],
+  [fulfilForAnother, 3],
+  [fulfilPart, 6],
+  [sweep, 6],
+  [matchOrders, 4],
+  [buyBundle, 3],
+  [buyForToken, 2],
+  [acceptBid, 7],
+  [cancel, 5],
+  [incrementCounter, 1],
+  [validate, 1],
+  [transferAway, 5],
+  [transferBack, 4],
+  [revokeApproval, 2],
+  [approveAgain, 3],
+  [approveOne, 3],
+  [burn, 2],
+  [mint, 5],
+  [list, 16],
+  [listBriefly, 4],
+];
+const WEIGHT = ACTIONS.reduce((sum, [, weight]) => sum + weight, 0);
+/** Draws in a row that are not possible, after which none is taken to be. */
+const DRAWS_MAX = 200;
+const REORG_SHARE = 0.02;
+const SHALLOW_SHARE = 0.6;
+const SHALLOW_DEPTH = 3;
+const BUSY_SHARE = 0.2;
+const BUSY_ACTIONS_MAX = 4;
+const SKIP_SHARE = 0.02;
+const SKIP_S_MAX = 300;
+/** The block may be mined some seconds after it was planned. */
+const MINING_MARGIN_S = 5;
+const STEPS_KEPT = 20_000;
+const PRUNE_PERIOD = 200;
+const FILLED_EVENT = toEventSelector(
+  'OrderFulfilled(bytes32,address,address,address,(uint8,address,uint256,uint256)[],(uint8,address,uint256,uint256,address)[])',
+);
+
+/** Starts a simulation on a chain that is as its world was created: nothing else may change the chain. */
+export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
+  return new Simulation(options, await readHeight(options.world.chain));
+}
+
+export class Simulation {
+  readonly world: World;
+  /** What was done, newest last. Steps that a reorganisation orphaned stay and are marked. */
+  readonly steps: Step[] = [];
+  /** Listings that the marketplace accepted, whatever became of them. */
+  readonly accepted: Listing[] = [];
+  readonly rejected: { listing: Listing; reason: string }[] = [];
+  readonly #options: SimulationOptions;
+  #listings: Listing[] = [];
+  #state: ChainState;
+  #height: number;
+  /** The state after each of the newest blocks. */
+  readonly #stateAt: Map<number, ChainState>;
+
+  constructor(options: SimulationOptions, height: number) {
+    this.world = options.world;
+    this.#options = options;
+    this.#state = options.state;
+    this.#height = height;
+    this.#stateAt = new Map([[height, copyChainState(options.state)]]);
+  }
+
+  /** The state of the chain as the simulation knows it. */
+  state(): ChainState {
+    return this.#state;
+  }
+
+  /** Posts signed listings to the marketplace. */
+  async post(listings: readonly Listing[]): Promise<void> {
+    for (const listing of listings) {
+      const reason = await this.#options.marketplace.postOrder({ chain: this.world.chain.id, listing });
+      if (reason === null) {
+        this.accepted.push(listing);
+        this.#listings.push(listing);
+      } else this.rejected.push({ listing, reason });
+    }
+  }
+
+  /** Does one thing: lets time pass, reorganises, or makes a block of one or more actions. */
+  async step(): Promise<Step> {
+    const { random, skip, reorgShare = REORG_SHARE } = this.#options;
+    if (skip && random.happens(SKIP_SHARE)) {
+      const seconds = 1 + random.below(SKIP_S_MAX);
+      skip(seconds * 1000);
+      await this.#mineEmpty();
+      return this.#record(`${seconds} s pass`);
+    }
+    if (this.#stateAt.size > 1 && random.happens(reorgShare)) {
+      const deepest = Math.min(REORG_DEPTH_MAX, this.#stateAt.size - 1);
+      const most = random.happens(SHALLOW_SHARE) ? Math.min(SHALLOW_DEPTH, deepest) : deepest;
+      return this.reorganise(1 + random.below(most));
+    }
+    return this.#act(random.happens(BUSY_SHARE) ? 1 + random.below(BUSY_ACTIONS_MAX) : 1);
+  }
+
+  /** Replaces the newest `depth` blocks by one more than as many others. */
+  async reorganise(depth: number): Promise<Step> {
+    const ancestor = this.#height - depth;
+    const before = this.#stateAt.get(ancestor);
+    if (!before) throw new Error(`the state at block ${ancestor} is no longer kept`);
+    await rollBack(this.world.chain, depth);
+    for (let orphan = ancestor + 1; orphan <= this.#height; orphan += 1) this.#stateAt.delete(orphan);
+    for (const step of this.steps) if (step.block > ancestor && step.txs.length > 0) step.orphaned = true;
+    this.#state = copyChainState(before);
+    this.#height = ancestor;
+    const step = this.#record(`reorganisation of ${depth} blocks`);
+    while (this.#height < ancestor + depth + 1) {
+      if (this.#options.random.happens(0.5)) await this.#act(1);
+      else await this.#mineEmpty();
+    }
+    return step;
+  }
+
+  /** Makes one block of several actions, each planned on the state that the one before leaves. */
+  async #act(count: number): Promise<Step> {
+    const plans: Plan[] = [];
+    while (plans.length < count) {
+      const plan = await this.#plan();
+      plan.apply(this.#state);
+      plans.push(plan);
+      // The new counter is known only from the block: nothing more is planned on it.
+      if (plan.what === 'incrementCounter') break;
+    }
+    const calls = plans.flatMap((plan) => plan.calls);
+    const receipts = calls.length > 0 ? await transact(this.world.chain, calls) : [];
+    if (receipts.length > 0) {
+      this.#height += 1;
+      checkFills(plans, receipts);
+      await readCounters(this.world, this.#state);
+      this.#keepState();
+    }
+    const txs = receipts.map(({ transactionHash }) => transactionHash);
+    const step = this.#record(plans.map(({ what }) => what).join(', '), txs);
+    // A listing whose token a later action of the same block moved is not posted.
+    const posted = plans.flatMap((plan) => plan.posted ?? []);
+    await this.post(posted.filter((listing) => isFillable(this.#state, listing, this.#planContext().now)));
+    return step;
+  }
+
+  async #plan(): Promise<Plan> {
+    const context = this.#planContext();
+    for (let draws = 0; draws < DRAWS_MAX; draws += 1) {
+      const plan = await drawAction(context.random)(context);
+      if (plan) return plan;
+    }
+    throw new Error(`no action is possible on ${this.world.chain.id}`);
+  }
+
+  #planContext(): PlanContext {
+    const { world } = this;
+    const now = toSeconds(world.chain.clock()) + MINING_MARGIN_S;
+    return {
+      world,
+      state: this.#state,
+      random: this.#options.random,
+      now,
+      listings: this.#listings,
+      height: this.#height,
+    };
+  }
+
+  async #mineEmpty(): Promise<void> {
+    await mine(this.world.chain);
+    this.#height += 1;
+    this.#keepState();
+  }
+
+  #keepState(): void {
+    this.#stateAt.set(this.#height, copyChainState(this.#state));
+    this.#stateAt.delete(this.#height - REORG_DEPTH_MAX - 1);
+  }
+
+  #record(what: string, txs: readonly Hex[] = []): Step {
+    const step = { chain: this.world.chain.id, what, block: this.#height, txs, orphaned: false };
+    this.steps.push(step);
+    if (this.steps.length > STEPS_KEPT) this.steps.shift();
+    if (this.steps.length % PRUNE_PERIOD === 0) this.#prune();
+    return step;
+  }
+
+  /** Drops the listings that are over and that no reorganisation can reopen. */
+  #prune(): void {
+    const oldest = this.#stateAt.get(Math.min(...this.#stateAt.keys())) ?? this.#state;
+    const now = toSeconds(this.world.chain.clock());
+    this.#listings = this.#listings.filter(
+      (listing) => isOpen(oldest, listing, now) || isOpen(this.#state, listing, now),
+    );
+  }
+}
+
+function drawAction(random: SeededRandom): Planner {
+  let drawn = random.below(WEIGHT);
+  for (const [planner, weight] of ACTIONS) {
+    if (drawn < weight) return planner;
+    drawn -= weight;
+  }
+  return mint;
+}
+
+/** Seaport silently skips orders of a sweep that it cannot fill: so the fills are counted. */
+function checkFills(plans: readonly Plan[], receipts: readonly Receipt[]): void {
+  let at = 0;
+  for (const { what, calls, fills } of plans) {
+    const own = receipts.slice(at, at + calls.length);
+    at += calls.length;
+    const filled = own.flatMap(({ logs }) => logs).filter(({ topics }) => topics[0] === FILLED_EVENT).length;
+    if (filled !== fills) throw new Error(`${what}: ${filled} orders were filled, expected ${fills}`);
+  }
+}
+
+/** Reads the counters that were incremented in the newest block. */
+async function readCounters({ chain, protocol }: World, state: ChainState): Promise<void> {
+  for (const [person, { value, block }] of state.counters) {
+    if (value >= 0n) continue;
+    const counter = await readChain(chain, protocol.seaport, 'getCounter', [person satisfies Address]);
+    state.counters.set(person, { value: counter as bigint, block });
+  }
+}
