@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
+import path from 'node:path';
 import { Writable } from 'node:stream';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { devnetCommand } from '../../src/cli/devnet.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 
@@ -23,10 +24,13 @@ async function run(args: string[], onText: (text: string) => void = () => undefi
   return [await devnetCommand.run(args, { stdout, stderr: stdout, signal }), output];
 }
 
-const leftovers = () => readdirSync(os.tmpdir()).filter((name) => name.startsWith('mercat-devnet-'));
+// A directory of this test alone: other processes put theirs into the system's.
+const directory = mkdtempSync(path.join(os.tmpdir(), 'devnet-test-'));
+process.env['TMPDIR'] = directory;
+after(() => rmSync(directory, { recursive: true }));
+const leftovers = () => readdirSync(directory);
 
 test('devnet lists signed orders, trades, serves them on a free port, and ends', async () => {
-  const before = leftovers();
   const served: Promise<unknown>[] = [];
   const readServed = (output: string) => {
     const url = /serves on (\S+)\n/.exec(output)?.[1];
@@ -45,14 +49,13 @@ test('devnet lists signed orders, trades, serves them on a free port, and ends',
     response?.data.map(({ chain }) => chain),
     ['base', 'base', 'base'],
   );
-  assert.deepEqual(leftovers(), before);
+  assert.deepEqual(leftovers(), []);
 });
 
 test('a port that is taken is reported before anything is started', async () => {
   const taken = net.createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as net.AddressInfo;
-  const before = leftovers();
   let output = '';
   await assert.rejects(
     run(['--port', String(port)], (text) => (output = text)),
@@ -60,7 +63,7 @@ test('a port that is taken is reported before anything is started', async () => 
   );
   taken.close();
   assert.equal(output, '');
-  assert.deepEqual(leftovers(), before);
+  assert.deepEqual(leftovers(), []);
 });
 
 test('arguments that are not valid are named', async () => {
