@@ -45,7 +45,7 @@ forEachEngine('store commands', (engine) => {
   };
 
   describe('without a server', () => {
-    test('a shop and a key are made, and the secret is printed once and is nowhere in the database', async () => {
+    test('a shop and a key are created; the secret is printed once and is not in the database', async () => {
       const shop = await json('shops', 'create', 'Corner shop');
       assert.deepEqual(shop, { id: shop.id, name: 'Corner shop' });
       assert.deepEqual(await json('shops', 'list'), [shop]);
@@ -73,7 +73,7 @@ forEachEngine('store commands', (engine) => {
       }
       const listed = await json('keys', 'list', '--shop', shop.id);
       const [{ createdAt }] = listed;
-      const shown = {
+      const expected = {
         id,
         prefix,
         shop: shop.id,
@@ -84,7 +84,7 @@ forEachEngine('store commands', (engine) => {
         revokedAt: null,
         lastUsedAt: null,
       };
-      assert.deepEqual(listed, [shown]);
+      assert.deepEqual(listed, [expected]);
     });
   });
 
@@ -97,7 +97,7 @@ forEachEngine('store commands', (engine) => {
     const statusWith = async (secret: string) =>
       (await fetch(`${service.url}/api/v1/products`, { headers: { authorization: `Bearer ${secret}` } })).status;
 
-    test('what is made works at once, a rotated key works on, and a revoked one does not', async () => {
+    test('a new key works at once, a rotated key still works, and a revoked key does not', async () => {
       assert.match((await mercat('shops', 'create', 'Harbour')).stdout, /^shop Harbour is shop_[0-9a-f]{32}\n$/);
       const { stdout } = await mercat('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
       const [, id = '', secret = ''] = /^key (key_[0-9a-f]{32}) for products:read\n(\S+)\n/.exec(stdout) ?? [];
@@ -105,7 +105,7 @@ forEachEngine('store commands', (engine) => {
       assert.equal(await statusWith(secret), 200);
       const next = await json('keys', 'rotate', id, '--overlap', '0.5');
       assert.deepEqual([await statusWith(secret), await statusWith(next.secret)], [200, 200]);
-      // Not used before: no node believes it any more.
+      // The key was not used before, so no node has cached it.
       const unused = await json('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
       assert.deepEqual(await json('keys', 'revoke', unused.id), { id: unused.id, revoked: true });
       assert.equal(await statusWith(unused.secret), 401);
@@ -115,14 +115,14 @@ forEachEngine('store commands', (engine) => {
       assert.ok(!list.includes(secret));
     });
 
-    test('a key of the intake is made without a shop and listed so', async () => {
+    test('a key of the intake is created and listed without a shop', async () => {
       const key = await json('keys', 'create', '--scopes', 'orders:write,intake:write');
       assert.deepEqual([key.shop, key.scopes], [null, ['orders:write', 'intake:write']]);
       assert.equal(await statusWith(key.secret), 403);
       assert.match((await mercat('keys', 'list')).stdout, new RegExp(`${key.id} .* no shop `));
     });
 
-    test('a mistake is one clear line on the error stream and an exit code: 1 failed, 2 bad usage', async () => {
+    test('an error is one line on standard error, with exit code 1 for a failure and 2 for bad usage', async () => {
       const cases: [number, RegExp, string[]][] = [
         [1, /no key "key_x"/, ['keys', 'revoke', 'key_x', '--json']],
         [2, /"products:raed" is not a scope/, ['keys', 'create', '--shop', 'Harbour', '--scopes', 'products:raed']],
@@ -135,7 +135,7 @@ forEachEngine('store commands', (engine) => {
       }
     });
 
-    test('what cannot be meant is refused as bad usage, and what is not there as a failure', async () => {
+    test('invalid input is bad usage, and a missing shop or key is a failure', async () => {
       const calls: [string, Record<string, unknown>][] = [
         ['shops.create', { name: ' ' }],
         ['shops.create', { name: 'n'.repeat(161) }],
@@ -172,7 +172,7 @@ forEachEngine('store commands', (engine) => {
   });
 });
 
-describe('bad usage is told before anything is opened', () => {
+describe('bad usage is reported before a database is opened', () => {
   const cases: [typeof keysCommand, string[]][] = [
     [shopsCommand, []],
     [shopsCommand, ['create']],

@@ -1,4 +1,4 @@
-// What the served document says of requests, held against what is taken: part of the suite of /api/v1/products.
+// The served document and the service agree on which requests are valid. Part of the suite of /api/v1/products.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -8,7 +8,7 @@ import type { TestShop, TestStore } from '../support/service/shop.ts';
 
 const RUNS = 60;
 
-/** The statuses that the specification and the decisions give each operation. */
+/** The statuses of each operation, by the specification and the decisions. */
 const STATUSES: Record<string, number[]> = {
   listProducts: [200, 400, 401, 403, 429],
   createProduct: [201, 400, 401, 403, 409, 422, 429],
@@ -34,12 +34,12 @@ const list = fc.oneof(
 );
 const anything = fc.oneof(text, number, fc.boolean(), fc.constant(null), list, fc.constant({}));
 
-/** Good values of every field, of which a body has some, and two fields that hold anything at all. */
+/** Bodies with some of the fields, each with a valid value, and up to two fields with any value. */
 const bodiesOf = (good: Record<string, unknown[]>, requiredKeys: string[]) => {
   const values = Object.entries(good).map(([name, some]) => [name, fc.constantFrom(...some)] as const);
-  const spoiled = fc.dictionary(fc.constantFrom(...Object.keys(good), 'unknown'), anything, { maxKeys: 2 });
+  const invalid = fc.dictionary(fc.constantFrom(...Object.keys(good), 'unknown'), anything, { maxKeys: 2 });
   return fc
-    .tuple(fc.record(Object.fromEntries(values), { requiredKeys }), spoiled)
+    .tuple(fc.record(Object.fromEntries(values), { requiredKeys }), invalid)
     .map(([fields, changes]): object => ({ ...fields, ...changes }));
 };
 const PRODUCT = {
@@ -58,7 +58,7 @@ const PRODUCT = {
 };
 const STOCK = { adjustment: [-1, 0, 5], reason: ['why'] };
 
-/** No request that the document allows is refused as malformed, and none that it forbids is taken. */
+/** Every body that the document allows is accepted, and every body that it forbids is rejected. */
 export function describeDocument(store: TestStore): void {
   const validatorOf = (schema: string) => {
     const ajv = new Ajv2020({ strict: false });
@@ -76,9 +76,9 @@ export function describeDocument(store: TestStore): void {
     await fc.assert(
       fc.asyncProperty(bodies, async (generated) => {
         const [method, path, body] = at(generated);
-        const answer = await shop.send(method, path, { body });
-        assert.equal(answer.status < 300, isAllowed(body), `${JSON.stringify(body)}: ${answer.text}`);
-        taken[`${answer.status < 300}`] += 1;
+        const response = await shop.send(method, path, { body });
+        assert.equal(response.status < 300, isAllowed(body), `${JSON.stringify(body)}: ${response.text}`);
+        taken[`${response.status < 300}`] += 1;
       }),
       { numRuns: RUNS },
     );
@@ -86,7 +86,7 @@ export function describeDocument(store: TestStore): void {
   };
 
   describe('the document', () => {
-    test('allows exactly the bodies that are taken', async () => {
+    test('allows exactly the bodies that the service accepts', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       await agree(shop, bodiesOf(PRODUCT, ['name', 'price']), 'ProductCreate', (body) => ['POST', '/products', body]);
@@ -116,8 +116,8 @@ export function describeDocument(store: TestStore): void {
       for (const operation of operations) {
         const { parameters = [], responses, operationId } = operation;
         const headers = parameters.filter((one: any) => one.in === 'header').map((one: any) => one.name);
-        const wanted = [...(responses[422] ? ['idempotency-key'] : []), ...(responses[412] ? ['if-match'] : [])];
-        assert.deepEqual(headers, wanted, operationId);
+        const expected = [...(responses[422] ? ['idempotency-key'] : []), ...(responses[412] ? ['if-match'] : [])];
+        assert.deepEqual(headers, expected, operationId);
       }
       assert.deepEqual(security, [{ apiKey: [] }]);
       assert.equal(components.securitySchemes.apiKey.scheme, 'bearer');

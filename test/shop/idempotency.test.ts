@@ -1,4 +1,4 @@
-// Idempotency-Key: one effect for each key and request, and the first answer for all who ask again.
+// Idempotency-Key: a request has its effect once for each key, and every repetition gets the first response.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { forEachStore, inParallel } from '../support/service/shop.ts';
 type CachedResponse = Awaited<ReturnType<TestShop['send']>>;
 
 forEachStore('idempotency', (store) => {
-  /** The requests that take a key: each changes the product's shop once for each time that it has its effect. */
+  /** The requests that accept a key. Each time that one of them has its effect, the shop changes. */
   const requestsFor = (id: string): [string, string, string, object, object][] => [
     ['create', 'POST', '/products', { name: 'New', price: '1.0' }, { name: 'Other', price: 1 }],
     ['update', 'PUT', `/products/${id}`, { description: 'new' }, { description: 'other' }],
@@ -27,7 +27,7 @@ forEachStore('idempotency', (store) => {
     (await shop.walk('/inventory/adjustments')).length,
   ];
 
-  test('the same request again is answered as the first time, says so, and has no second effect', async () => {
+  test('a repeated request gets the first response, marked as replayed, and has no second effect', async () => {
     const shop = await store.shop();
     for (const request of requestsFor((await shop.product({ inventory: 50 })).id)) {
       const first = await withKey(shop, request, `a ${request[0]}`);
@@ -41,7 +41,7 @@ forEachStore('idempotency', (store) => {
     }
   });
 
-  test('the first answer is what comes again, even when the product has changed or gone since', async () => {
+  test('the first response is repeated even when the product has changed or was deleted since', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     const [, update, stock] = requestsFor(id);
@@ -60,20 +60,22 @@ forEachStore('idempotency', (store) => {
       const key = `b ${name}`;
       await withKey(shop, request, key);
       const before = await footprint(shop);
-      const answers = [await withKey(shop, [name, method, path, other, {}], key)];
-      for (const another of requestsFor(id)) if (another[0] !== name) answers.push(await withKey(shop, another, key));
-      for (const { status, body } of answers) assert.deepEqual([status, body.error.code], [422, 'unprocessable']);
+      const responses = [await withKey(shop, [name, method, path, other, {}], key)];
+      for (const another of requestsFor(id)) if (another[0] !== name) responses.push(await withKey(shop, another, key));
+      for (const { status, body } of responses) assert.deepEqual([status, body.error.code], [422, 'unprocessable']);
       assert.deepEqual(await footprint(shop), before);
     }
   });
 
-  test('of twenty at the same moment one has an effect; the others get its answer, or 409 while it runs', async () => {
+  test('of twenty concurrent requests one has an effect; the others get its response, or 409 while it runs', async () => {
     const shop = await store.shop();
     for (const request of requestsFor((await shop.product({ inventory: 50 })).id)) {
       const [events = 0, , adjustments = 0] = await footprint(shop);
-      const answers = await inParallel(Array.from({ length: 20 }), 20, () => withKey(shop, request, `c ${request[0]}`));
-      const done = answers.filter(({ status }) => status < 300);
-      assert.ok(done.length > 0 && answers.every(({ status }) => status < 300 || status === 409));
+      const responses = await inParallel(Array.from({ length: 20 }), 20, () =>
+        withKey(shop, request, `c ${request[0]}`),
+      );
+      const done = responses.filter(({ status }) => status < 300);
+      assert.ok(done.length > 0 && responses.every(({ status }) => status < 300 || status === 409));
       assert.equal(new Set(done.map(({ text }) => text)).size, 1);
       assert.equal(done.filter(({ headers }) => headers.get('idempotent-replayed') === null).length, 1);
       const after = await footprint(shop);
@@ -83,11 +85,11 @@ forEachStore('idempotency', (store) => {
     }
   });
 
-  test('refusals are not kept: the key is good for the request that is right', async () => {
+  test('errors are not stored: the key can be used for the corrected request', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 5 });
     const headers = { 'idempotency-key': 'd' };
-    const refused: [string, string, unknown, number][] = [
+    const rejected: [string, string, unknown, number][] = [
       ['POST', '/products', { name: '' }, 400],
       ['POST', '/products', '{', 400],
       ['POST', '/products', { name: 'a', price: 1, slug: 'mug' }, 400],
@@ -95,17 +97,17 @@ forEachStore('idempotency', (store) => {
       ['POST', '/inventory', { product_id: 'nothing', set: 1 }, 404],
       ['POST', '/inventory', { product_id: id, set: 1, expected: 4 }, 409],
     ];
-    for (const [method, path, body, status] of refused) {
-      const answer = await shop.send(method, path, { body, headers });
-      assert.equal(answer.status, status, answer.text);
+    for (const [method, path, body, status] of rejected) {
+      const response = await shop.send(method, path, { body, headers });
+      assert.equal(response.status, status, response.text);
     }
     const stale = await shop.send('PUT', `/products/${id}`, {
       body: { name: 'a' },
       headers: { ...headers, 'if-match': '"0"' },
     });
     assert.equal(stale.status, 412);
-    const answer = await shop.send('POST', '/inventory', { body: { product_id: id, set: 1, expected: 5 }, headers });
-    assert.deepEqual([answer.status, answer.headers.get('idempotent-replayed')], [200, null]);
+    const response = await shop.send('POST', '/inventory', { body: { product_id: id, set: 1, expected: 5 }, headers });
+    assert.deepEqual([response.status, response.headers.get('idempotent-replayed')], [200, null]);
   });
 
   test('a key is kept for 24 hours', async () => {
@@ -128,8 +130,8 @@ forEachStore('idempotency', (store) => {
     assert.ok(request);
     const other = await shop.newKey(['inventory:write']);
     await withKey(shop, request, 'f');
-    const answer = await withKey(shop, request, 'f', other.secret);
-    assert.deepEqual([answer.headers.get('idempotent-replayed'), answer.body.data.inventory], [null, 48]);
+    const response = await withKey(shop, request, 'f', other.secret);
+    assert.deepEqual([response.headers.get('idempotent-replayed'), response.body.data.inventory], [null, 48]);
   });
 
   test('a key has 1 to 255 characters', async () => {
@@ -142,7 +144,7 @@ forEachStore('idempotency', (store) => {
     assert.deepEqual((await shop.walk('/inventory/adjustments')).length, 1);
   });
 
-  test('without a key the same request has its effect every time', async () => {
+  test('without a key a request has its effect every time', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     for (const inventory of [49, 48]) {

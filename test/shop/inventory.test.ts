@@ -32,7 +32,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual([data.length, count], [120, 120]);
     });
 
-    test('are low at the threshold of the request, which filters and marks but fires nothing', async () => {
+    test('are low at or below the threshold of the request, which filters and marks items but sends no event', async () => {
       const shop = await store.shop();
       for (const inventory of [0, 5, 6, 10, 11]) await shop.product({ inventory });
       const levels = async (query: string) =>
@@ -59,7 +59,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual(await listLowEvents(shop), []);
     });
 
-    test('are refused for parameters that are not of their kind', async () => {
+    test('are a 400 for invalid parameters', async () => {
       const shop = await store.shop();
       for (const query of [
         'low_stock=1',
@@ -81,7 +81,7 @@ forEachStore('inventory', (store) => {
   });
 
   describe('a change', () => {
-    test('answers what it did', async () => {
+    test('returns its result', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ name: 'Mug', inventory: 15 });
       const taken = await changeStock(shop, id, { adjustment: -3 });
@@ -113,7 +113,7 @@ forEachStore('inventory', (store) => {
       assert.equal(await readStock(shop, id), 7);
     });
 
-    test('stops at 0 and at 2^31-1, and says so', async () => {
+    test('is limited to 0 and 2^31-1, and says so', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const steps: [object, number, number, boolean][] = [
@@ -156,14 +156,14 @@ forEachStore('inventory', (store) => {
         { product_id: 5, set: 1 },
         { productId: id, set: 1 },
       ]) {
-        const answer = await shop.send('POST', '/inventory', { body });
-        assert.deepEqual([answer.status, answer.body.error.details[0].path], [400, 'product_id']);
+        const response = await shop.send('POST', '/inventory', { body });
+        assert.deepEqual([response.status, response.body.error.details[0].path], [400, 'product_id']);
       }
       assert.equal(await readStock(shop, id), 5);
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
-    test('takes integers within ±(2^31-1) as they are written, and nothing that only looks like one', async () => {
+    test('accepts integers within ±(2^31-1), and no other value', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const literals = [
@@ -217,7 +217,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
-    test('of a product that is not there is 404', async () => {
+    test('of a missing product is 404', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       await shop.ok('DELETE', `/products/${id}`);
@@ -229,7 +229,7 @@ forEachStore('inventory', (store) => {
       }
     });
 
-    test('with expected happens only while the stock is that; else 409 tells the stock, and nothing changes', async () => {
+    test('with expected is made only when the stock is that number; otherwise it is a 409 with the current stock', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20 });
       assert.equal((await changeStock(shop, id, { adjustment: -1, expected: 20 })).inventory, 19);
@@ -238,25 +238,25 @@ forEachStore('inventory', (store) => {
         { set: 3, expected: 18 },
         { set: 19, expected: -1 },
       ]) {
-        const answer = await shop.send('POST', '/inventory', { body: { product_id: id, ...body } });
-        assert.deepEqual([answer.status, answer.body.error.code], [409, 'conflict']);
-        assert.match(answer.body.error.message, /\b19\b/);
+        const response = await shop.send('POST', '/inventory', { body: { product_id: id, ...body } });
+        assert.deepEqual([response.status, response.body.error.code], [409, 'conflict']);
+        assert.match(response.body.error.message, /\b19\b/);
       }
       assert.equal(await readStock(shop, id), 19);
       assert.equal((await shop.walk('/inventory/adjustments')).length, 1);
       assert.deepEqual(await listLowEvents(shop), []);
-      const answers = await inParallel(Array.from({ length: 10 }), 10, () =>
+      const responses = await inParallel(Array.from({ length: 10 }), 10, () =>
         shop.send('POST', '/inventory', { body: { product_id: id, adjustment: 1, expected: 19 } }),
       );
       assert.deepEqual(
-        answers.map(({ status }) => status).toSorted((a, b) => a - b),
+        responses.map(({ status }) => status).toSorted((a, b) => a - b),
         [200, ...Array.from({ length: 9 }, () => 409)],
       );
     });
   });
 
   describe('the adjustment log', () => {
-    test('is newest first, says who, why and how, and is kept when its product is deleted', async () => {
+    test('is newest first, has key, reason and source of each change, and stays when its product is deleted', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.newKey(['inventory:write']);
@@ -285,7 +285,7 @@ forEachStore('inventory', (store) => {
       });
     });
 
-    test('of one product has its entries only, and its cursors are good for nothing else', async () => {
+    test('of one product has only its entries, and its cursors are invalid for any other list', async () => {
       const shop = await store.shop();
       const products = [await shop.product(), await shop.product()];
       for (const { id } of [...products, ...products, ...products]) await changeStock(shop, id, { adjustment: 1 });

@@ -1,5 +1,5 @@
-// Who may ask, and for what: keys, scopes, their order among the refusals, their ends, the limits on how often, and (in
-// the suite beside it) the shop that is all a key can see.
+// API keys: scopes, expiry, rotation and revocation, rate limits, the order of errors, and (in the suite beside it) access to
+// one shop only.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,12 +9,12 @@ import { MINUTE_MS, SECOND_MS, HOUR_MS, DAY_MS } from '../support/service/market
 import { until } from '../support/until.ts';
 import type { StoreRequest, TestShop } from '../support/service/shop.ts';
 import { forEachStore } from '../support/service/shop.ts';
-import { describeShopWalls } from './shop-isolation.suite.ts';
+import { describeShopIsolation } from './shop-isolation.suite.ts';
 
 type Operation = { scope: string; method: string; path: (id: string) => string; body?: (id: string) => unknown };
 
 const ONE = (id: string) => `/products/${id}`;
-/** The operations of the interface, with requests that are good for a product of that id. */
+/** The operations of the interface, with requests that are valid for a product of that id. */
 const OPERATIONS: Record<string, Operation> = {
   listProducts: { scope: 'products:read', method: 'GET', path: () => '/products' },
   createProduct: {
@@ -37,7 +37,7 @@ const OPERATIONS: Record<string, Operation> = {
 };
 
 let clients = 0;
-/** A request as if from an address that no other one came from: failed authentications are counted by address. */
+/** A request from a client address of its own, because failed authentications are counted by address. */
 const fromSomewhere = (request: StoreRequest = {}): StoreRequest => {
   clients += 1;
   const address = `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`;
@@ -47,21 +47,21 @@ const fromSomewhere = (request: StoreRequest = {}): StoreRequest => {
 forEachStore('keys', (store) => {
   describe('scopes', () => {
     for (const [name, { scope, method, path, body }] of Object.entries(OPERATIONS)) {
-      test(`${name} is answered to keys with ${scope}, and to no others`, async () => {
+      test(`${name} is allowed to keys with ${scope}, and to no others`, async () => {
         const shop = await store.shop();
         const { id } = await shop.product({ inventory: 50 });
         const request = { body: body?.(id) };
         const others = await shop.newKey(STORE_SCOPES.filter((one) => one !== scope));
-        const refused = await shop.send(method, path(id), { ...request, secret: others.secret });
-        assert.deepEqual([refused.status, refused.body.error.code], [403, 'forbidden']);
-        assert.match(refused.body.error.message, new RegExp(scope));
+        const rejected = await shop.send(method, path(id), { ...request, secret: others.secret });
+        assert.deepEqual([rejected.status, rejected.body.error.code], [403, 'forbidden']);
+        assert.match(rejected.body.error.message, new RegExp(scope));
         const only = await shop.newKey([scope]);
-        const answer = await shop.send(method, path(id), { ...request, secret: only.secret });
-        assert.equal(answer.status, name === 'createProduct' ? 201 : 200, answer.text);
+        const response = await shop.send(method, path(id), { ...request, secret: only.secret });
+        assert.equal(response.status, name === 'createProduct' ? 201 : 200, response.text);
       });
     }
 
-    test('every operation of the document but those of webhooks is in the matrix above', () => {
+    test('every operation of the document except those of webhooks is in the table above', () => {
       const ids = Object.entries<any>(store.document.paths)
         .filter(([path]) => !path.includes('/webhooks'))
         .flatMap(([, item]) => Object.values<any>(item).map((operation) => operation.operationId));
@@ -69,9 +69,9 @@ forEachStore('keys', (store) => {
     });
   });
 
-  describe('a request without a good key', () => {
+  describe('a request without a valid key', () => {
     for (const [name, { method, path, body }] of Object.entries(OPERATIONS)) {
-      test(`${name} is 401 before anything else of it is looked at`, async () => {
+      test(`${name} is 401 before anything else in it is checked`, async () => {
         const shop = await store.shop();
         const { id } = await shop.product();
         const good = fromSomewhere({ secret: null, body: body?.(id) });
@@ -82,10 +82,10 @@ forEachStore('keys', (store) => {
       });
     }
 
-    test('is 401 however the key is spelt wrongly, and is never told why', async () => {
+    test('is 401 for every misspelling of a key, without the reason', async () => {
       const shop = await store.shop();
       const { secret } = shop.key;
-      const answers = new Set<string>();
+      const responses = new Set<string>();
       const unknown = createApiKey('mercat', (size) => new Uint8Array(size).fill(7));
       const last = secret.at(-1) === 'a' ? 'b' : 'a';
       const headers = [
@@ -105,11 +105,15 @@ forEachStore('keys', (store) => {
         `Bearer ${'x'.repeat(5_000)}`,
       ];
       for (const authorization of headers) {
-        const answer = await shop.send('GET', '/products', fromSomewhere({ secret: null, headers: { authorization } }));
-        assertUnauthorized(answer);
-        answers.add(answer.text);
+        const response = await shop.send(
+          'GET',
+          '/products',
+          fromSomewhere({ secret: null, headers: { authorization } }),
+        );
+        assertUnauthorized(response);
+        responses.add(response.text);
       }
-      assert.equal(answers.size, 1);
+      assert.equal(responses.size, 1);
       assert.equal(
         (await shop.send('GET', '/products', { headers: { authorization: `bearer  ${secret}` } })).status,
         200,
@@ -131,7 +135,7 @@ forEachStore('keys', (store) => {
       assertUnauthorized(await shop.send('POST', '/products', fromSomewhere({ secret: null, body })));
     });
 
-    test('costs no statement when the key is malformed or mistyped', async () => {
+    test('runs no statement when the key is malformed or mistyped', async () => {
       const shop = await store.shop();
       const before = store.statements('main.api_key');
       for (const secret of ['x', `${shop.key.secret}0`, `mercat_live_${'0'.repeat(36)}`, 'mercat_live_']) {
@@ -139,11 +143,11 @@ forEachStore('keys', (store) => {
       }
       assert.equal(store.statements('main.api_key'), before);
       await shop.ok('GET', '/products');
-      assert.ok(store.statements('main.api_key') > before, 'a good one costs some');
+      assert.ok(store.statements('main.api_key') > before, 'a valid key runs some');
     });
   });
 
-  describe('the order of refusals', () => {
+  describe('the order of errors', () => {
     test('403 comes before 400 and 404', async () => {
       const shop = await store.shop();
       const { secret } = await shop.newKey(['webhooks:read']);
@@ -166,14 +170,14 @@ forEachStore('keys', (store) => {
     });
   });
 
-  describe('the life of a key', () => {
+  describe('the lifetime of a key', () => {
     const works = async (shop: TestShop, secret: string) => {
       const { status } = await shop.send('GET', '/products', fromSomewhere({ secret }));
       assert.ok(status === 200 || status === 401);
       return status === 200;
     };
 
-    test('a revoked key stops working within seconds, on a node that has just verified it too', async () => {
+    test('a revoked key stops working within seconds, also on a node that has just cached it', async () => {
       const shop = await store.shop();
       const { id, secret } = await shop.newKey(['products:read']);
       assert.ok(await works(shop, secret));
@@ -183,7 +187,7 @@ forEachStore('keys', (store) => {
       await store.operate('keys.revoke', { id });
     });
 
-    test('a key ends when it expires, to the millisecond', async () => {
+    test('a key works until its expiry, to the millisecond', async () => {
       const shop = await store.shop();
       const expiresAt = new Date(store.now() + HOUR_MS).toISOString();
       const { secret } = await shop.newKey(['products:read'], { expiresAt });
@@ -214,7 +218,7 @@ forEachStore('keys', (store) => {
       assert.deepEqual([await works(shop, old.secret), await works(shop, secret)], [false, true]);
     });
 
-    test('rotation never lengthens the life of a key that expires sooner', async () => {
+    test('rotation never lengthens the lifetime of a key that expires sooner', async () => {
       const shop = await store.shop();
       const expiresAt = new Date(store.now() + HOUR_MS).toISOString();
       const old = await shop.newKey(['products:read'], { expiresAt });
@@ -223,7 +227,7 @@ forEachStore('keys', (store) => {
       assert.equal(listed.expiresAt, expiresAt);
     });
 
-    test('a key rotated within its overlap hands on the end it was given, and its own overlap only shrinks', async () => {
+    test('a key that is rotated again within its overlap keeps its expiry for the new key, and its overlap only shrinks', async () => {
       const shop = await store.shop();
       const endOf = async (id: string) =>
         (await store.operate('keys.list', { shop: shop.id })).find((key: any) => key.id === id).expiresAt as string;
@@ -242,7 +246,7 @@ forEachStore('keys', (store) => {
       }
     });
 
-    test('a key of the intake needs no shop, is listed without one, and is forbidden everything in the store', async () => {
+    test('a key of the intake needs no shop, is listed without one, and gets 403 from every operation of the store', async () => {
       const key = await store.operate('keys.create', { scopes: [...INTAKE_SCOPES] });
       assert.deepEqual([key.shop, key.scopes], [null, INTAKE_SCOPES]);
       const listed = (await store.operate('keys.list', {})).find((one: any) => one.id === key.id);
@@ -252,15 +256,15 @@ forEachStore('keys', (store) => {
       const shop = await store.shop();
       const { id } = await shop.product();
       for (const { method, path, body, scope } of Object.values(OPERATIONS)) {
-        const { status, body: answer } = await shop.send(method, path(id), { body: body?.(id), secret: key.secret });
+        const { status, body: response } = await shop.send(method, path(id), { body: body?.(id), secret: key.secret });
         assert.deepEqual(
-          [status, answer.error],
+          [status, response.error],
           [403, { code: 'forbidden', message: `This key lacks the scope ${scope}` }],
         );
       }
     });
 
-    test('a key in a shop may have scopes of the intake too, but no key has one of a shop without the shop', async () => {
+    test('a key of a shop may have scopes of the intake too, but a key without a shop has no scope of the store', async () => {
       const shop = await store.shop();
       const { secret } = await shop.newKey(['products:read', 'intake:write']);
       assert.ok(await works(shop, secret));
@@ -272,7 +276,7 @@ forEachStore('keys', (store) => {
       await assert.rejects(moved, /api_key_without_shop/);
     });
 
-    test('the time of last use is written now and then, not with every request', async () => {
+    test('the time of last use is written periodically, not for every request', async () => {
       const shop = await store.shop();
       const lastUsed = async () =>
         (await store.operate('keys.list', { shop: shop.name }))[0].lastUsedAt as string | null;
@@ -280,7 +284,7 @@ forEachStore('keys', (store) => {
       store.advance(MINUTE_MS);
       await shop.ok('GET', '/products');
       const first = new Date(store.now()).toISOString();
-      await until(async () => (await lastUsed()) === first, 5_000, 'the use is not written');
+      await until(async () => (await lastUsed()) === first, 5_000, 'the time of use was not written');
       store.advance(SECOND_MS);
       const writes = store.statements('update main.api_key');
       for (let request = 0; request < 20; request += 1) await shop.ok('GET', '/products');
@@ -289,10 +293,10 @@ forEachStore('keys', (store) => {
       store.advance(MINUTE_MS);
       await shop.ok('GET', '/products');
       const second = new Date(store.now()).toISOString();
-      await until(async () => (await lastUsed()) === second, 5_000, 'the use is not written');
+      await until(async () => (await lastUsed()) === second, 5_000, 'the time of use was not written');
     });
 
-    test('secrets are stored nowhere: rows have a prefix for people and a hash', async () => {
+    test('secrets are not stored: a row has a prefix and a hash', async () => {
       const shop = await store.shop();
       const { secret, prefix } = shop.key;
       assert.match(secret, /^mercat_live_[0-9A-Za-z]{36}$/);
@@ -306,54 +310,59 @@ forEachStore('keys', (store) => {
     });
   });
 
-  describeShopWalls(store);
+  describeShopIsolation(store);
 
-  test('nothing of the interface allows another origin, preflights included', async () => {
+  test('no response allows another origin, preflights included', async () => {
     const shop = await store.shop();
     const headers = { origin: 'https://example.org', 'access-control-request-method': 'POST' };
     for (const method of ['GET', 'OPTIONS', 'PATCH']) {
-      const answer = await shop.send(method, '/products', { headers });
-      assert.equal(answer.status, { GET: 200, OPTIONS: 204, PATCH: 405 }[method]);
+      const response = await shop.send(method, '/products', { headers });
+      assert.equal(response.status, { GET: 200, OPTIONS: 204, PATCH: 405 }[method]);
     }
   });
-  test('a key has 600 requests in a minute, whatever they are answered, and the next one is 429 until it is over', async () => {
+  test('a key has 600 requests in a minute, successful or not; further ones are 429 until the minute is over', async () => {
     const shop = await store.shop();
     const start = store.now();
     const { secret } = await shop.newKey(['products:read']);
-    const ask = (path: string) => shop.send('GET', path, { secret });
+    const get = (path: string) => shop.send('GET', path, { secret });
     for (let round = 0; round < 150; round += 1) {
-      const answers = await Promise.all(
-        ['/products?limit=1', '/products?limit=0', '/inventory', '/products/x'].map(ask),
+      const responses = await Promise.all(
+        ['/products?limit=1', '/products?limit=0', '/inventory', '/products/x'].map(get),
       );
       assert.deepEqual(
-        answers.map(({ status }) => status),
+        responses.map(({ status }) => status),
         [200, 400, 403, 404],
       );
-      for (const { headers } of answers) assert.deepEqual(limitHeaders(headers), NO_HEADERS);
+      for (const { headers } of responses) assert.deepEqual(limitHeaders(headers), NO_HEADERS);
     }
     store.advance(15 * SECOND_MS + 1);
-    const refused = await ask('/inventory');
-    assert.deepEqual([refused.status, refused.body.error.code], [429, 'rate_limited']);
+    const rejected = await get('/inventory');
+    assert.deepEqual([rejected.status, rejected.body.error.code], [429, 'rate_limited']);
     const resetAt = new Date(start + MINUTE_MS).toISOString();
-    assert.deepEqual(limitHeaders(refused.headers), ['600', '0', resetAt, '45']);
+    assert.deepEqual(limitHeaders(rejected.headers), ['600', '0', resetAt, '45']);
     assert.equal((await shop.send('GET', '/products')).status, 200, 'another key of the shop has a limit of its own');
     store.advance(MINUTE_MS);
-    assert.equal((await ask('/products')).status, 200);
+    assert.equal((await get('/products')).status, 200);
   });
 
-  test('an address has 60 failed authentications in a minute, and good keys go on being answered from it', async () => {
+  test('an address has 60 failed authentications in a minute; requests with valid keys from it still succeed', async () => {
     const shop = await store.shop();
     const headers = { 'x-forwarded-for': '192.0.2.7' };
     const { secret } = shop.key;
     const mistyped = createApiKey('mercat', (size) => new Uint8Array(size).fill(1));
     for (let failures = 0; failures < 60; failures += 1) {
-      const answer = await shop.send('GET', '/products', { secret: failures % 2 === 0 ? mistyped : null, headers });
-      assertUnauthorized(answer);
-      assert.deepEqual(limitHeaders(answer.headers), NO_HEADERS);
+      const response = await shop.send('GET', '/products', { secret: failures % 2 === 0 ? mistyped : null, headers });
+      assertUnauthorized(response);
+      assert.deepEqual(limitHeaders(response.headers), NO_HEADERS);
     }
-    const refused = await shop.send('POST', '/products', { secret: null, headers, body: {} });
-    assert.equal(refused.status, 429);
-    assert.deepEqual(limitHeaders(refused.headers), ['60', '0', new Date(store.now() + MINUTE_MS).toISOString(), '60']);
+    const rejected = await shop.send('POST', '/products', { secret: null, headers, body: {} });
+    assert.equal(rejected.status, 429);
+    assert.deepEqual(limitHeaders(rejected.headers), [
+      '60',
+      '0',
+      new Date(store.now() + MINUTE_MS).toISOString(),
+      '60',
+    ]);
     assert.equal((await shop.send('GET', '/products', { secret, headers })).status, 200);
     const elsewhere = { 'x-forwarded-for': '192.0.2.8' };
     assertUnauthorized(await shop.send('GET', '/products', { secret: null, headers: elsewhere }));

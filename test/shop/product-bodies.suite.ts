@@ -1,11 +1,11 @@
-// Bodies that cannot be read: part of the suite of /api/v1/products, on its service.
+// Bodies that cannot be read. Part of the suite of /api/v1/products.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestStore } from '../support/service/shop.ts';
 import { assertInvalidProduct, assertNothingStored } from '../support/service/shop.ts';
 
-/** Whatever comes, it is a 400 in the specified words and nothing is stored. */
+/** Every unreadable body is a 400 with the specified message, and nothing is stored. */
 export function describeProductBodies(store: TestStore): void {
   describe('a body that cannot be read', () => {
     const bytes = (...values: number[]) => Buffer.from(values);
@@ -43,19 +43,19 @@ export function describeProductBodies(store: TestStore): void {
           ['POST', '/products'],
           ['PUT', `/products/${product.id}`],
         ] as const) {
-          const { status, body: answer } = await shop.send(method, path, { body });
+          const { status, body: response } = await shop.send(method, path, { body });
           assert.deepEqual(
-            [status, answer.error.code, answer.error.message],
+            [status, response.error.code, response.error.message],
             [400, 'bad_request', 'Invalid product payload'],
           );
-          assert.ok(answer.error.details.length > 0);
+          assert.ok(response.error.details.length > 0);
         }
         assert.deepEqual((await shop.ok('GET', '/products')).pagination.count, 1);
         assert.deepEqual((await shop.ok('GET', `/products/${product.id}`)).data, product);
       });
     }
 
-    test('is one of another type, even with JSON in it', async () => {
+    test('is one of another content type, even if it contains JSON', async () => {
       const shop = await store.shop();
       const body = '{"name":"a","price":1}';
       for (const type of [
@@ -76,19 +76,19 @@ export function describeProductBodies(store: TestStore): void {
 
     test('is one that is too large', async () => {
       const shop = await store.shop();
-      const answer = await shop.send('POST', '/products', {
+      const response = await shop.send('POST', '/products', {
         body: { name: 'a', price: 1, description: 'x'.repeat(1_100_000) },
       });
-      assertInvalidProduct(answer, '');
+      assertInvalidProduct(response, '');
       await assertNothingStored(shop);
     });
 
-    test('with thousands of mistakes is answered with the first of them', async () => {
+    test('with thousands of errors gets a response with the first of them', async () => {
       const shop = await store.shop();
       const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
-      const answer = await shop.send('POST', '/products', { body });
-      assert.equal(answer.status, 400);
-      assert.ok(answer.text.length < 10_000);
+      const response = await shop.send('POST', '/products', { body });
+      assert.equal(response.status, 400);
+      assert.ok(response.text.length < 10_000);
     });
   });
 }

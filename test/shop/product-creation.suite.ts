@@ -1,4 +1,4 @@
-// How products are created, and what their fields hold: part of the suite of /api/v1/products, on its service.
+// Creation of products, and the limits of their fields. Part of the suite of /api/v1/products.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -11,7 +11,7 @@ const EMOJI = '🦔';
 /** Fields, their limits and their defaults. */
 export function describeProductCreation(store: TestStore): void {
   describe('create', () => {
-    test('answers 201 with the product, where it is, and the defaults of a physical product', async () => {
+    test('returns 201 with the product, its location, and the defaults of a physical product', async () => {
       const shop = await store.shop();
       const { status, headers, body } = await shop.send('POST', '/products', {
         body: { name: 'Blue Mug', price: '19.90' },
@@ -42,19 +42,19 @@ export function describeProductCreation(store: TestStore): void {
       assert.deepEqual(await shop.events(), [{ type: 'product.created', data }]);
     });
 
-    test('neither tracks nor ships what is digital or an NFT, unless told to', async () => {
+    test('neither tracks nor ships digital products and NFTs by default', async () => {
       const shop = await store.shop();
       for (const type of ['digital', 'nft']) {
         const { trackInventory, requiresShipping } = await shop.product({ type });
         assert.deepEqual([trackInventory, requiresShipping], [false, false]);
-        const told = await shop.product({ type, trackInventory: true, requiresShipping: true });
-        assert.deepEqual([told.trackInventory, told.requiresShipping], [true, true]);
+        const explicit = await shop.product({ type, trackInventory: true, requiresShipping: true });
+        assert.deepEqual([explicit.trackInventory, explicit.requiresShipping], [true, true]);
       }
       const untracked = await shop.product({ trackInventory: false, requiresShipping: false });
       assert.deepEqual([untracked.trackInventory, untracked.requiresShipping], [false, false]);
     });
 
-    test('keeps every field as it was given', async () => {
+    test('stores every field as it was sent', async () => {
       const shop = await store.shop();
       const fields = {
         name: ` Ünï ${EMOJI}\n`,
@@ -74,7 +74,7 @@ export function describeProductCreation(store: TestStore): void {
       assert.deepEqual({ ...product, ...fields }, product);
     });
 
-    test('prices come back digit by digit, from text and from number literals', async () => {
+    test('prices are returned digit by digit, whether sent as text or as numbers', async () => {
       const shop = await store.shop();
       const long = `${'1234567890'.repeat(4)}.123456789012345678`;
       for (const price of ['12345678901234567890.12', '0', '0.00', '19.90', '00', '9007199254740993', long]) {
@@ -88,7 +88,7 @@ export function describeProductCreation(store: TestStore): void {
       }
     });
 
-    test('refuses prices that are not plain non-negative decimals', async () => {
+    test('rejects prices that are not plain non-negative decimals', async () => {
       const shop = await store.shop();
       const texts = [
         '',
@@ -135,7 +135,7 @@ export function describeProductCreation(store: TestStore): void {
       ['requiresShipping', [true, false], ['false', 1]],
     ];
     for (const [field, good, bad] of edges) {
-      test(`holds ${field} to its limits, to the character`, async () => {
+      test(`limits ${field} to the character`, async () => {
         const shop = await store.shop();
         for (const value of good) {
           const product = await shop.product({ [field]: value });
@@ -155,12 +155,12 @@ export function describeProductCreation(store: TestStore): void {
       });
     }
 
-    test('takes whole numbers from 0 to 2^31-1 as inventory, and nothing that only looks like one', async () => {
+    test('accepts integers from 0 to 2^31-1 as inventory, and no other value', async () => {
       const shop = await store.shop();
-      const ask = (literal: string) =>
+      const request = (literal: string) =>
         shop.send('POST', '/products', { body: `{"name":"a","price":1,"inventory":${literal}}` });
       for (const literal of ['0', '1', '2147483647'])
-        assert.equal((await ask(literal)).body.data.inventory, Number(literal));
+        assert.equal((await request(literal)).body.data.inventory, Number(literal));
       for (const literal of [
         '-1',
         '1.5',
@@ -173,19 +173,19 @@ export function describeProductCreation(store: TestStore): void {
         '[]',
         '{}',
       ]) {
-        assertInvalidProduct(await ask(literal), 'inventory');
+        assertInvalidProduct(await request(literal), 'inventory');
       }
     });
 
-    test('takes non-negative numbers as weight', async () => {
+    test('accepts non-negative numbers as weight', async () => {
       const shop = await store.shop();
-      const ask = (literal: string) =>
+      const request = (literal: string) =>
         shop.send('POST', '/products', { body: `{"name":"a","price":1,"weightGrams":${literal}}` });
       for (const literal of ['0', '-0', '1.5', '1e3', '2147483648']) {
-        assert.equal((await ask(literal)).body.data.weightGrams, Math.abs(Number(literal)));
+        assert.equal((await request(literal)).body.data.weightGrams, Math.abs(Number(literal)));
       }
       for (const literal of ['-1', '-0.001', '"5"', 'true', 'null', '1e400', '-1e400']) {
-        assertInvalidProduct(await ask(literal), 'weightGrams');
+        assertInvalidProduct(await request(literal), 'weightGrams');
       }
     });
 
@@ -197,16 +197,16 @@ export function describeProductCreation(store: TestStore): void {
       assert.deepEqual(await collectionsOf({ collection: 'b', collections: ['b', 'c'] }), ['b', 'c']);
       const full = repeated(25, 9);
       assert.equal((await collectionsOf({ collection: full[3], collections: full })).length, 25);
-      const answer = await shop.send('POST', '/products', {
+      const response = await shop.send('POST', '/products', {
         body: { name: 'a', price: 1, collection: 'z', collections: full },
       });
-      assertInvalidProduct(answer, 'collection');
+      assertInvalidProduct(response, 'collection');
     });
 
-    test('refuses what is missing or unknown, and names all of it', async () => {
+    test('rejects missing and unknown fields, and names all of them', async () => {
       const shop = await store.shop();
-      const answer = await shop.send('POST', '/products', { body: { nmae: 'a', price: '', id: 'x' } });
-      assertInvalidProduct(answer, 'nmae', 'price', 'id', 'name');
+      const response = await shop.send('POST', '/products', { body: { nmae: 'a', price: '', id: 'x' } });
+      assertInvalidProduct(response, 'nmae', 'price', 'id', 'name');
       assertInvalidProduct(await shop.send('POST', '/products', { body: {} }), 'name', 'price');
       for (const path of ['__proto__', 'constructor', 'toString', 'version', 'shopId', 'createdAt', 'Name']) {
         assertInvalidProduct(

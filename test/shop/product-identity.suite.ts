@@ -1,4 +1,4 @@
-// Slugs and versions of products: part of the suite of /api/v1/products, on its service.
+// Slugs and versions of products. Part of the suite of /api/v1/products.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -8,7 +8,7 @@ import { assertInvalidProduct, inParallel } from '../support/service/shop.ts';
 /** Slugs, which are unique in a shop, and versions, which If-Match names. */
 export function describeProductIdentity(store: TestStore): void {
   describe('slugs', () => {
-    test('are made of the name: lower-case words in plain letters, never empty', async () => {
+    test('are derived from the name: lower-case words in ASCII letters, never empty', async () => {
       const shop = await store.shop();
       const slugs: Record<string, string> = {
         'Blue  Mug!': 'blue-mug',
@@ -25,7 +25,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.ok((await shop.product({ name: '㎎'.repeat(160) })).slug.length <= 180);
     });
 
-    test('that clash are numbered from 2, with the first number that is free', async () => {
+    test('that are taken get the smallest free number from 2 up', async () => {
       const shop = await store.shop();
       const slugOf = async (fields = {}) => (await shop.product({ name: 'Mug', ...fields })).slug;
       assert.deepEqual([await slugOf(), await slugOf(), await slugOf()], ['mug', 'mug-2', 'mug-3']);
@@ -40,7 +40,7 @@ export function describeProductIdentity(store: TestStore): void {
       );
     });
 
-    test('made at the same moment are all different', async () => {
+    test('of products that are created concurrently are all different', async () => {
       const shop = await store.shop();
       const slugs = await inParallel(
         Array.from({ length: 160 }),
@@ -50,7 +50,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal(new Set(slugs).size, 160);
     });
 
-    test('that are given and taken are refused by name, in a create and in an update, also at the same moment', async () => {
+    test('that are sent and taken are a 400 that names the field, in creates and updates, also concurrent ones', async () => {
       const shop = await store.shop();
       await shop.product({ slug: 'taken' });
       const other = await shop.product({ slug: 'other' });
@@ -64,20 +64,20 @@ export function describeProductIdentity(store: TestStore): void {
       );
       assert.deepEqual((await shop.ok('GET', `/products/${other.id}`)).data, other);
       await shop.ok('PUT', `/products/${other.id}`, { slug: 'other' });
-      const rivals = await inParallel(Array.from({ length: 6 }), 6, () => shop.product());
-      const answers = await inParallel(rivals, 6, ({ id }) =>
+      const concurrent = await inParallel(Array.from({ length: 6 }), 6, () => shop.product());
+      const responses = await inParallel(concurrent, 6, ({ id }) =>
         shop.send('PUT', `/products/${id}`, { body: { slug: 'wanted' } }),
       );
       assert.deepEqual(
-        answers.map(({ status }) => status).toSorted((a, b) => a - b),
+        responses.map(({ status }) => status).toSorted((a, b) => a - b),
         [200, 400, 400, 400, 400, 400],
       );
-      for (const answer of answers.filter(({ status }) => status === 400)) assertInvalidProduct(answer, 'slug');
+      for (const response of responses.filter(({ status }) => status === 400)) assertInvalidProduct(response, 'slug');
     });
   });
 
   describe('versions', () => {
-    test('a read, a create and an update carry the ETag of the product as they show it', async () => {
+    test('a read, a create and an update return the ETag of the version that they return', async () => {
       const shop = await store.shop();
       const created = await shop.send('POST', '/products', { body: { name: 'a', price: 1 } });
       const path = `/products/${created.body.data.id}`;
@@ -91,7 +91,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.notEqual((await shop.send('GET', path)).headers.get('etag'), second, 'stock is part of the product');
     });
 
-    test('If-Match lets a change through only on the version that it names', async () => {
+    test('If-Match allows a change only of the version that it names', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const path = `/products/${id}`;
@@ -101,8 +101,8 @@ export function describeProductIdentity(store: TestStore): void {
           ['PUT', { name: 'b' }],
           ['DELETE', undefined],
         ] as const) {
-          const answer = await shop.send(method, path, { body, headers: { 'if-match': wrong } });
-          assert.deepEqual([answer.status, answer.body.error.code], [412, 'precondition_failed'], wrong);
+          const response = await shop.send(method, path, { body, headers: { 'if-match': wrong } });
+          assert.deepEqual([response.status, response.body.error.code], [412, 'precondition_failed'], wrong);
         }
       }
       const updated = await shop.send('PUT', path, { body: { name: 'b' }, headers: { 'if-match': `"x", ${etag}` } });
@@ -114,16 +114,16 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal((await shop.send('PUT', path, { body: {}, headers: { 'if-match': '*' } })).status, 404);
     });
 
-    test('of callers who change the same version at the same moment one succeeds', async () => {
+    test('one of several concurrent changes of the same version succeeds', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const etag = (await shop.send('GET', `/products/${id}`)).headers.get('etag') ?? '';
       const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
-      const answers = await inParallel(names, 10, (name) =>
+      const responses = await inParallel(names, 10, (name) =>
         shop.send('PUT', `/products/${id}`, { body: { name }, headers: { 'if-match': etag } }),
       );
-      assert.equal(answers.filter(({ status }) => status === 200).length, 1);
-      assert.equal(answers.filter(({ status }) => status === 412).length, 9);
+      assert.equal(responses.filter(({ status }) => status === 200).length, 1);
+      assert.equal(responses.filter(({ status }) => status === 412).length, 9);
     });
   });
 }

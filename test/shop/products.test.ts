@@ -1,4 +1,4 @@
-// /api/v1/products: the list, merge-update and delete; create, slugs and bodies in the suites beside it.
+// /api/v1/products: list, update and delete. Creation, slugs, bodies and the document are in the suites beside this file.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -13,7 +13,7 @@ const EMOJI = '🦔';
 
 forEachStore('products', (store) => {
   describe('the list', () => {
-    test('is newest first, in pages of 50 unless told otherwise, and ends with a null cursor', async () => {
+    test('is newest first, in pages of 50 by default, and ends with a null cursor', async () => {
       const shop = await store.shop();
       const made: string[] = [];
       for (let number = 0; number < 53; number += 1) made.push((await shop.product({ name: `P ${number}` })).id);
@@ -38,7 +38,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(body, { data: [], pagination: { hasMore: false, nextCursor: null, count: 0 } });
     });
 
-    test('filters after the page is cut: short and empty pages with more behind them, and nothing lost', async () => {
+    test('filters after the page is cut: pages may be short or empty, and no product is lost', async () => {
       const shop = await store.shop();
       for (const number of Array.from({ length: 12 }).keys()) {
         const fields = number < 2 ? { type: 'nft', collection: 'rare' } : { type: 'digital' };
@@ -61,7 +61,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(await shop.walk('/products?limit=3&collection=rare&type=digital'), []);
     });
 
-    test('goes on where it was when the product of its cursor is deleted', async () => {
+    test('continues at its position when the product of its cursor is deleted', async () => {
       const shop = await store.shop();
       const made = [await shop.product(), await shop.product(), await shop.product(), await shop.product()];
       const { pagination } = await shop.ok('GET', '/products?limit=2');
@@ -74,27 +74,27 @@ forEachStore('products', (store) => {
       );
     });
 
-    test('shows every change at once, whatever it showed before, and all that was given', async () => {
+    test('shows every change at once, although versions are cached', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.product();
-      const shown = async () => (await shop.ok('GET', '/products')).data.at(-1);
+      const readLast = async () => (await shop.ok('GET', '/products')).data.at(-1);
       const { data } = await shop.ok('GET', `/products/${id}`);
-      assert.deepEqual({ ...data, ...(await shown()) }, data);
+      assert.deepEqual({ ...data, ...(await readLast()) }, data);
       const changes = [{ name: 'New' }, { image: 'i' }, { inventory: 7 }, { collections: ['a'] }, { price: '1.00' }];
       for (const change of changes) {
         await shop.ok('PUT', `/products/${id}`, change);
-        assert.deepEqual({ ...(await shown()), ...change }, await shown());
+        assert.deepEqual({ ...(await readLast()), ...change }, await readLast());
       }
       await shop.ok('POST', '/inventory', { product_id: id, adjustment: -3 });
-      assert.equal((await shown()).inventory, 4);
+      assert.equal((await readLast()).inventory, 4);
       await store.query(`update main.product set name = 'Elsewhere', version = version + 1 where id = $1`, [id]);
-      assert.equal((await shown()).name, 'Elsewhere', 'another process may have changed it');
+      assert.equal((await readLast()).name, 'Elsewhere', 'a change by another process is shown');
       await shop.ok('DELETE', `/products/${id}`);
-      assert.equal((await shown()).id, other.id);
+      assert.equal((await readLast()).id, other.id);
     });
 
-    test('shows the fields of the specification and no others', async () => {
+    test('has the fields of the specification and no others', async () => {
       const shop = await store.shop();
       await shop.product({ description: 'long', moreImages: ['a'] });
       const [item] = (await shop.ok('GET', '/products')).data;
@@ -104,7 +104,7 @@ forEachStore('products', (store) => {
       assert.equal(item.createdAt, new Date(store.now()).toISOString());
     });
 
-    test('refuses parameters that are not of their kind, with the specified message and the parameter named', async () => {
+    test('is a 400 for invalid parameters, with the specified message and the name of the parameter', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const bad: [string, string][] = [
@@ -133,7 +133,7 @@ forEachStore('products', (store) => {
   });
 
   describe('update', () => {
-    test('merges: what is omitted keeps its value, lists are replaced, null clears what may be null', async () => {
+    test('merges: omitted fields keep their value, lists are replaced, null clears nullable fields', async () => {
       const shop = await store.shop();
       const product = await shop.product({
         description: 'd',
@@ -175,7 +175,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(events[1]?.data.changed.toSorted(), changed.toSorted());
     });
 
-    test('that changes nothing writes nothing and is no event', async () => {
+    test('that changes nothing writes nothing and records no event', async () => {
       const shop = await store.shop();
       const product = await shop.product({ collections: ['a'], inventory: 4 });
       const path = `/products/${product.id}`;
@@ -190,9 +190,9 @@ forEachStore('products', (store) => {
         image: null,
       };
       for (const body of [{}, same]) {
-        const answer = await shop.send('PUT', path, { body });
-        assert.deepEqual([answer.status, answer.body.data], [200, product]);
-        assert.equal(answer.headers.get('etag'), headers.get('etag'));
+        const response = await shop.send('PUT', path, { body });
+        assert.deepEqual([response.status, response.body.data], [200, product]);
+        assert.equal(response.headers.get('etag'), headers.get('etag'));
       }
       assert.equal((await shop.events()).length, 1);
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
@@ -214,7 +214,7 @@ forEachStore('products', (store) => {
       );
     });
 
-    test('refuses bad fields as create does, and changes nothing then', async () => {
+    test('rejects invalid fields as create does, and then changes nothing', async () => {
       const shop = await store.shop();
       const product = await shop.product({ inventory: 4 });
       const path = `/products/${product.id}`;
@@ -238,7 +238,7 @@ forEachStore('products', (store) => {
       assert.deepEqual((await shop.ok('GET', path)).data, { ...product, collections: full });
     });
 
-    test('at the same moment by many callers merges them all', async () => {
+    test('by many concurrent callers merges all changes', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const fields = [
@@ -256,13 +256,16 @@ forEachStore('products', (store) => {
     });
   });
 
-  test('delete answers once, and after that the product is nowhere', async () => {
+  test('delete succeeds once, and then the product is in no response', async () => {
     const shop = await store.shop();
     const { id, slug } = await shop.product();
     assert.deepEqual(await shop.ok('DELETE', `/products/${id}`), { data: { id, deleted: true } });
     for (const method of ['DELETE', 'GET', 'PUT']) {
-      const answer = await shop.send(method, `/products/${id}`, method === 'PUT' ? { body: {} } : {});
-      assert.deepEqual([answer.status, answer.body.error], [404, { code: 'not_found', message: 'Product not found' }]);
+      const response = await shop.send(method, `/products/${id}`, method === 'PUT' ? { body: {} } : {});
+      assert.deepEqual(
+        [response.status, response.body.error],
+        [404, { code: 'not_found', message: 'Product not found' }],
+      );
     }
     assert.deepEqual(await shop.walk('/products'), []);
     assert.deepEqual((await shop.events())[1], { type: 'product.deleted', data: { id, slug } });

@@ -1,19 +1,19 @@
-// What a key sees of other shops: nothing. Part of the suite of keys, on its service.
+// A key has no access to other shops. Part of the suite of keys.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestStore } from '../support/service/shop.ts';
 
-/** Another shop's rows are answered by the same path as rows that are not there. */
-export function describeShopWalls(store: TestStore): void {
+/** Another shop's product gets the same responses as a product that does not exist. */
+export function describeShopIsolation(store: TestStore): void {
   describe("another shop's product", () => {
     const NOWHERE = `prod_${'0'.repeat(32)}`;
 
-    test('is answered in every way like one that never was, and stays as it is', async () => {
+    test('gets the same responses as one that never existed, and is not changed', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const product = await shop.product({ inventory: 20 });
-      const ask = async (id: string) => {
-        const answers = [
+      const request = async (id: string) => {
+        const responses = [
           await stranger.send('GET', `/products/${id}`),
           await stranger.send('PUT', `/products/${id}`, { body: { name: 'x', inventory: 1 } }),
           await stranger.send('PUT', `/products/${id}`, { body: {} }),
@@ -27,15 +27,15 @@ export function describeShopWalls(store: TestStore): void {
           await stranger.send('GET', `/inventory/adjustments?product_id=${id}`),
           await stranger.send('GET', `/products?cursor=${id}`),
         ];
-        return answers.map(({ status, text, headers }) => [status, text, [...headers.keys()].toSorted()]);
+        return responses.map(({ status, text, headers }) => [status, text, [...headers.keys()].toSorted()]);
       };
-      const answers = await ask(product.id);
-      assert.deepEqual(answers, await ask(NOWHERE));
+      const responses = await request(product.id);
+      assert.deepEqual(responses, await request(NOWHERE));
       assert.deepEqual(
-        answers.map(([status]) => status),
+        responses.map(([status]) => status),
         [...Array.from({ length: 9 }, () => 404), 200, 200, 200],
       );
-      for (const [status, text] of answers.slice(9))
+      for (const [status, text] of responses.slice(9))
         assert.match(`${String(status)} ${String(text)}`, /^200 \{"data":\[\]/);
       assert.deepEqual((await shop.ok('GET', `/products/${product.id}`)).data, product);
       assert.deepEqual(
@@ -45,7 +45,7 @@ export function describeShopWalls(store: TestStore): void {
       assert.deepEqual(await stranger.events(), []);
     });
 
-    test('is in none of the lists, whatever their cursors', async () => {
+    test('is in no list, whatever the cursor', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       for (const one of [shop, stranger, shop, stranger, shop]) {
         const { id } = await one.product({ collection: 'c' });
@@ -63,7 +63,7 @@ export function describeShopWalls(store: TestStore): void {
       );
     });
 
-    test("is not reached by another shop's cursor of the log, which is refused", async () => {
+    test("is not reached by a cursor of its shop's log, which is a 400", async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
       for (const adjustment of [1, 2]) await shop.ok('POST', '/inventory', { product_id: id, adjustment });

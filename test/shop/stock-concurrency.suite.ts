@@ -1,4 +1,4 @@
-// Stock that many change at once, and the event of its fall: part of the suite of /api/v1/inventory, on its service.
+// Concurrent changes of stock, and the low-stock event. Part of the suite of /api/v1/inventory.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { inParallel } from '../support/service/shop.ts';
 
 const WIDTH = 32;
 
-/** Changes a product's stock; what the answer says of it. */
+/** Changes a product's stock; returns the data of the response. */
 export const changeStock = async (shop: TestShop, id: string, body: object) =>
   (await shop.ok('POST', '/inventory', { product_id: id, ...body })).data;
 
@@ -16,10 +16,10 @@ export const readStock = async (shop: TestShop, id: string) => (await shop.ok('G
 export const listLowEvents = async (shop: TestShop) =>
   (await shop.events()).filter(({ type }) => type === 'inventory.low');
 
-/** Sums, chains and crossings that hold whatever happens at the same moment. */
+/** Sums, the log and the events are correct under concurrent changes. */
 export function describeStockConcurrency(store: TestStore): void {
   describe('under concurrency', () => {
-    test('200 adjustments end exactly at their sum, and the log is one unbroken chain', async () => {
+    test('200 adjustments result in exactly their sum, and the log has no gap', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 10_000 });
       const amounts = Array.from({ length: 200 }, (_, index) => ((index * 37) % 41) - 20);
@@ -32,7 +32,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual(new Set(log.map((entry) => entry.id)), new Set(results.map((result) => result.adjustmentId)));
     });
 
-    test('20 times -1 on a stock of 5 ends at 0 with every answer 200, five of them unclamped', async () => {
+    test('20 times -1 on a stock of 5 results in 0, every response is 200, and five are unclamped', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const results = await inParallel(Array.from({ length: 20 }), 20, () => changeStock(shop, id, { adjustment: -1 }));
@@ -41,7 +41,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assertChain(await shop.walk('/inventory/adjustments'), 5, 0);
     });
 
-    test('50 decrements through the level fire inventory.low exactly once, with the crossing in it', async () => {
+    test('50 decrements below the level send inventory.low exactly once, with the levels of the crossing', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ name: 'Mug', inventory: 40 });
       await inParallel(Array.from({ length: 50 }), WIDTH, () => changeStock(shop, id, { adjustment: -1 }));
@@ -59,7 +59,7 @@ export function describeStockConcurrency(store: TestStore): void {
       });
     });
 
-    test('sets, adjustments and updates of all kinds leave one chain that ends at the stock', async () => {
+    test('sets, adjustments and product updates leave a log without a gap that ends at the stock', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 30 });
       await inParallel(
@@ -79,7 +79,7 @@ export function describeStockConcurrency(store: TestStore): void {
   });
 
   describe('inventory.low', () => {
-    test('is not fired by a creation at or below the level, nor below it, and is armed again above it', async () => {
+    test('is not sent by a creation at or below the level, nor by changes below it, and is sent again after a rise above it', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 10 });
       const fired = async (body: object) => {
@@ -99,7 +99,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual([await fired({ set: 11 }), await fired({ adjustment: -1_000 })], [0, 1]);
     });
 
-    test('is fired by a PUT that crosses, once', async () => {
+    test('is sent once by a PUT that crosses the level', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 11 });
       await shop.ok('PUT', `/products/${id}`, { inventory: 10 });
@@ -107,7 +107,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.equal((await listLowEvents(shop)).length, 1);
     });
 
-    test('is never fired for an untracked product, which is adjusted and logged all the same', async () => {
+    test('is not sent for an untracked product, whose changes are made and logged all the same', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20, trackInventory: false });
       const result = await changeStock(shop, id, { adjustment: -15 });

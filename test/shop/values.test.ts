@@ -1,4 +1,4 @@
-// Properties of the store's pure values: slugs, keys, JSON as it was written, product fields, ids.
+// Properties of pure values: slugs, API keys, JSON with its number literals, product fields, ids.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -15,7 +15,7 @@ import { createId, isId } from '../../src/core/time-ordered-id.ts';
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme', maxLength: 200 }));
 
 describe('slugs', () => {
-  test('of any name are words of plain lower-case letters and digits joined by single hyphens, with room for a number', () => {
+  test('of any name are words of lower-case ASCII letters and digits joined by single hyphens, short enough for a number', () => {
     fc.assert(
       fc.property(anyText, (name) => {
         const slug = toSlug(name);
@@ -26,7 +26,7 @@ describe('slugs', () => {
     );
   });
 
-  test('that are taken get the smallest number that makes them free', () => {
+  test('that are taken get the smallest number that is free', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 30 })), (numbers) => {
         const taken = new Set(numbers.map((number) => (number === 1 ? 'mug' : `mug-${number}`)));
@@ -54,7 +54,7 @@ describe('keys', () => {
     );
   });
 
-  test('are told from any text that differs in one character, or has two neighbours swapped', () => {
+  test('differ in their checksum from any text with one other character, or with two neighbours swapped', () => {
     const printable = fc.stringMatching(/^[0-9A-Za-z_]$/);
     fc.assert(
       fc.property(fc.nat(), printable, (at, character) => {
@@ -69,7 +69,7 @@ describe('keys', () => {
     );
   });
 
-  test('use every character of the alphabet about as often as any other', () => {
+  test('use all characters of the alphabet equally often', () => {
     const counts = new Map<string, number>();
     for (let made = 0; made < 2_000; made += 1) {
       for (const character of createApiKey('mercat', randomBytes).slice(12, 42)) {
@@ -82,8 +82,8 @@ describe('keys', () => {
   });
 });
 
-describe('JSON as it was written', () => {
-  test('is what JSON.parse reads, with every number as its literal', () => {
+describe('JSON with its number literals', () => {
+  test('has the values that JSON.parse reads, with every number as its literal', () => {
     const plain = (value: unknown): unknown => {
       if (value instanceof JsonNumber) return Number(value.text);
       if (Array.isArray(value)) return value.map(plain);
@@ -97,7 +97,7 @@ describe('JSON as it was written', () => {
     );
   });
 
-  test('keeps any number digit by digit, wherever it stands', () => {
+  test('keeps every number digit by digit', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^-?(0|[1-9]\d{0,50})(\.\d{1,50})?([eE][+-]?\d{1,4})?$/), (literal) => {
         const parsed = parseJsonText(` {"a":[ ${literal} ],"${literal}":1}`) as { a: JsonNumber[] };
@@ -106,7 +106,7 @@ describe('JSON as it was written', () => {
     );
   });
 
-  test('gives a field named __proto__ no power', () => {
+  test('reads a field named __proto__ as an ordinary field', () => {
     const parsed = parseJsonText('{"__proto__":{"price":1}}') as Record<string, unknown>;
     assert.equal(parsed['price'], undefined);
     assert.deepEqual(Object.keys(parsed), ['__proto__']);
@@ -143,7 +143,7 @@ describe('product fields', () => {
     return { ...parsed.value, slug: parsed.value.slug ?? 'slug' };
   };
 
-  test('that are good are taken, and an update with the same ones changes nothing', () => {
+  test('that are valid are accepted, and an update with the same fields changes nothing', () => {
     fc.assert(
       fc.property(good, (body) => {
         const fields = fieldsOf(body);
@@ -157,7 +157,7 @@ describe('product fields', () => {
     );
   });
 
-  test('change in an update exactly where they are given and differ', () => {
+  test('change in an update exactly where they are sent and differ', () => {
     fc.assert(
       fc.property(good, good, (one, two) => {
         const before = fieldsOf(one);
@@ -175,7 +175,7 @@ describe('product fields', () => {
     );
   });
 
-  test('that are anything at all are taken or refused with a reason, never worse', () => {
+  test('of any JSON are accepted, or rejected with a reason', () => {
     fc.assert(
       fc.property(fc.json(), (body) => {
         const parsed = parseNewProduct(parseJsonText(body));
@@ -186,7 +186,7 @@ describe('product fields', () => {
   });
 });
 
-test('ids sort in the order they were made in, even when the clock stands still or goes back', () => {
+test('ids sort in the order of their creation, even when the clock stands still or is set back', () => {
   const ids: string[] = [];
   for (const now of [5_000, 5_000, 4_000, 5_001, 0]) {
     for (let made = 0; made < 30_000; made += 1) ids.push(createId('prod', Date.UTC(2030, 0) + now));

@@ -1,4 +1,4 @@
-// What the operator sees: GET /status, and the commands status, sync and doctor as real processes.
+// GET /status, and the commands status, sync and doctor as real processes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -27,7 +27,7 @@ const SECRET = 'a-key-that-must-not-be-seen';
 
 type Result = { code: number; stdout: string; stderr: string };
 
-forEachEngine('what the operator sees', (engine) => {
+forEachEngine('the status for the operator', (engine) => {
   let base: Record<string, string>;
   before(async () => {
     base = await engine.settings();
@@ -58,7 +58,7 @@ forEachEngine('what the operator sees', (engine) => {
   };
 
   describe('without a server', () => {
-    test('sync runs the tasks of a name in this process, once, and says what became of the rows', async (t) => {
+    test('sync runs the tasks of a name once, in its own process, and prints what happened to the rows', async (t) => {
       const { settings, replay } = await priced(t);
       const { code, stdout } = await mercat(settings, 'sync', 'prices', '--once');
       assert.match(stdout, /^prices: 4 read, 4 changed, 0 refused, 0 retired in [\d.]+ s\n$/);
@@ -68,7 +68,7 @@ forEachEngine('what the operator sees', (engine) => {
       assert.equal(row?.['usd'], 2723.905);
     });
 
-    test('a run that fails is an exit of 1 with the reason, and no address', async (t) => {
+    test('a run that fails exits with 1 and the reason, without an address', async (t) => {
       const { settings, replay } = await priced(t);
       replay.fail('not-json');
       const { code, stdout } = await mercat(settings, 'sync', 'prices', '--once');
@@ -79,14 +79,14 @@ forEachEngine('what the operator sees', (engine) => {
       assert.match(status.stdout, /prices +failing .*\n +failed 1 times in a row: coinbase: malformed/);
     });
 
-    test('an unknown name is bad usage that names those that there are', async () => {
+    test('an unknown name is bad usage that names the known ones', async () => {
       const { code, stderr } = await mercat({}, 'sync', 'nonsense');
       assert.equal(code, 2);
       assert.match(stderr, /there is no task "nonsense"; the settings give .*expiry/);
       assert.equal((await mercat({}, 'sync')).code, 2);
     });
 
-    test('status shows databases and tasks, as words and as JSON', async (t) => {
+    test('status shows databases and tasks, as text and as JSON', async (t) => {
       const { settings } = await priced(t);
       await mercat(settings, 'sync', 'prices', '--once');
       const { code, stdout } = await mercat(settings, 'status');
@@ -119,15 +119,15 @@ forEachEngine('what the operator sees', (engine) => {
       for (const clean of cleanups) await clean();
     });
 
-    test('GET /status tells of every task without a secret, a host or a word from outside, and is never kept', async () => {
-      // It is no part of the documented interfaces.
+    test('GET /status shows every task without secrets, hosts or text from outside, and must not be cached', async () => {
+      // The route is not part of the documented interfaces.
       const get = (method = 'GET') => fetch(`${service.url}/status`, { method });
       const read = async (): Promise<any> => ((await (await get()).json()) as any).data;
       const ofPrices = async () => (await read()).tasks.find(({ name }: { name: string }) => name === 'prices');
-      await until(async () => (await ofPrices()).state === 'ok', LIMIT_MS, 'prices were not read');
-      const answer = await get();
-      const { status, headers } = answer;
-      const text = await answer.text();
+      await until(async () => (await ofPrices()).state === 'ok', LIMIT_MS, 'prices were not fetched');
+      const response = await get();
+      const { status, headers } = response;
+      const text = await response.text();
       assert.equal(status, 200);
       assert.equal(headers.get('cache-control'), 'no-store');
       assert.doesNotMatch(text, /127\.0\.0\.1|localhost|https?:|lastError|problems/);
@@ -149,7 +149,7 @@ forEachEngine('what the operator sees', (engine) => {
       assert.match((await mercat(settings, 'status')).stdout, /prices +ok/);
     });
 
-    test('doctor lets the running server answer for the database', async () => {
+    test('doctor reads the state of the database from the running server', async () => {
       const { code, stdout } = await mercat(settings, 'doctor');
       assert.equal(code, 0, stdout);
       assert.match(stdout, /ok {4}primary database: /);
@@ -164,7 +164,7 @@ forEachEngine('what the operator sees', (engine) => {
       return { code, stdout, of: (name: string) => found.find((one) => one.name === name), found };
     };
 
-    test('finds nothing to mend on a service that can work, and changes nothing', async (t) => {
+    test('finds no fault in a working service, and changes nothing', async (t) => {
       const { settings } = await priced(t);
       const { code, found, of } = await findings(settings);
       assert.deepEqual([code, found.filter(({ level }) => level === 'fail')], [0, []]);
@@ -173,13 +173,13 @@ forEachEngine('what the operator sees', (engine) => {
       assert.ok(of('disk') && of('data directory'));
     });
 
-    test('names every bad setting', async () => {
+    test('names every invalid setting', async () => {
       const { code, of } = await findings({ PORT: 'x', OPENSEA_HOURLY_BUDGET: '0' });
       assert.equal(code, 1);
       assert.match(of('settings')?.message ?? '', /PORT must be .*; OPENSEA_HOURLY_BUDGET must be/);
     });
 
-    test('says of what is outside whether it answers, takes the key, is of the right chain, and what time it is', async (t) => {
+    test('checks of each upstream whether it responds, accepts the key and serves the right chain, and compares its clock', async (t) => {
       const dead = `http://127.0.0.1:${await freePort()}`;
       const wrong = await startAnswering(t, { body: '{"jsonrpc":"2.0","id":1,"result":"0x89"}' });
       const strict = await startAnswering(t, { status: 401, date: new Date(Date.now() - 3_600_000) });
@@ -203,7 +203,7 @@ forEachEngine('what the operator sees', (engine) => {
       assert.match(late.of('clock')?.message ?? '', /36\d\d s ahead of the world outside/);
     });
 
-    test('says that a database does not answer, was made by a newer version, or lacks migrations', async (t) => {
+    test('reports a database that does not respond, has a newer schema, or lacks migrations', async (t) => {
       const { settings } = await priced(t);
       const dead = `postgres://someone:${SECRET}@127.0.0.1:${await freePort()}/none`;
       const broken = await findings({ ...settings, INDEXER_DATABASE_URL: dead });
@@ -222,7 +222,7 @@ forEachEngine('what the operator sees', (engine) => {
   });
 });
 
-/** A server that gives every request one answer. */
+/** A server with one response for every request. */
 async function startAnswering(
   t: TestContext,
   { status = 200, body = '{}', date }: { status?: number; body?: string; date?: Date },

@@ -45,15 +45,15 @@ function suite(store: TestStore): void {
 
   test('a webhook is created, read, listed, changed and deleted; its secret is returned at creation only', async () => {
     const shop = await store.shop();
-    const answer = await shop.send('POST', '/webhooks', {
+    const response = await shop.send('POST', '/webhooks', {
       body: { url: PUBLIC_URL, events: ['product.*', 'inventory.low', 'product.*'], description: 'mine' },
     });
-    assert.equal(answer.status, 201);
-    const { secret, ...webhook } = answer.body.data;
+    assert.equal(response.status, 201);
+    const { secret, ...webhook } = response.body.data;
     assert.match(secret, /^whsec_/);
     const keyBytes = Buffer.from(secret.slice(6), 'base64').length;
     assert.ok(keyBytes >= 24 && keyBytes <= 64);
-    assert.equal(answer.headers.get('location'), `/api/v1/webhooks/${webhook.id}`);
+    assert.equal(response.headers.get('location'), `/api/v1/webhooks/${webhook.id}`);
     assert.deepEqual(webhook.events, ['product.*', 'inventory.low']);
     assert.deepEqual((await shop.ok('GET', `/webhooks/${webhook.id}`)).data, webhook);
     assert.deepEqual(await shop.ok('GET', '/webhooks'), { data: [webhook], count: 1 });
@@ -84,13 +84,13 @@ function suite(store: TestStore): void {
       assert.equal(forbidden.status, 403, `${operation.method} ${path}`);
       assert.equal((await shop.send(operation.method, path, { ...bodyOf(operation), secret: null })).status, 401);
       const scopedKey = await shop.newKey([operation.scope]);
-      const answer = await shop.send(operation.method, path, { ...bodyOf(operation), secret: scopedKey.secret });
+      const response = await shop.send(operation.method, path, { ...bodyOf(operation), secret: scopedKey.secret });
       const expected = path.endsWith('redeliver')
         ? 404
         : operation.method === 'POST' && operation.path === ''
           ? 201
           : 200;
-      assert.equal(answer.status, expected, `${operation.method} ${path}: ${answer.text}`);
+      assert.equal(response.status, expected, `${operation.method} ${path}: ${response.text}`);
     }
   });
 
@@ -106,8 +106,8 @@ function suite(store: TestStore): void {
       assert.equal(foreign.status, 404, `${operation.method} ${operation.path}: ${foreign.text}`);
       assert.equal(foreign.text, unknown.text);
       for (const invalid of INVALID_IDS) {
-        const answer = await shop.send(operation.method, at(invalid), bodyOf(operation));
-        assert.deepEqual([answer.status, answer.text], [404, unknown.text], `${operation.method} ${at(invalid)}`);
+        const response = await shop.send(operation.method, at(invalid), bodyOf(operation));
+        assert.deepEqual([response.status, response.text], [404, unknown.text], `${operation.method} ${at(invalid)}`);
       }
     }
     const own = await create(shop);
@@ -152,9 +152,9 @@ forEachStore('webhooks limited to public addresses', (store) => {
   test('http, and addresses that are not public, are rejected', async () => {
     const shop = await store.shop();
     for (const url of ['http://example.com/', 'https://127.0.0.1/', 'https://0x7f.1/', 'https://[::ffff:10.0.0.1]/']) {
-      const answer = await shop.send('POST', '/webhooks', { body: { url } });
-      assert.equal(answer.status, 400, url);
-      assert.equal(answer.body.error.details[0].path, 'url');
+      const response = await shop.send('POST', '/webhooks', { body: { url } });
+      assert.equal(response.status, 400, url);
+      assert.equal(response.body.error.details[0].path, 'url');
     }
     const { id } = (await shop.ok('POST', '/webhooks', { url: PUBLIC_URL }, 201)).data;
     assert.equal((await shop.send('PUT', `/webhooks/${id}`, { body: { url: 'https://10.1/' } })).status, 400);

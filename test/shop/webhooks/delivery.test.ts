@@ -1,4 +1,4 @@
-// From an event to its receivers: who is told, with what, how often, and what is recorded of it.
+// From an event to its receivers: to which webhooks it is sent, with which body, how often, and what is recorded.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -11,7 +11,7 @@ import { forEachEngine } from '../../support/engines/each-engine.ts';
 import type { Received, Receiver } from './fixtures.ts';
 import {
   NOW,
-  answerWith,
+  respondWith,
   createTestClock,
   deliveriesOf,
   isSignedWith,
@@ -43,7 +43,7 @@ forEachEngine('webhook deliveries', (engine) => {
   beforeEach(async () => {
     await db.query('truncate main.webhook, main.delivery, main.event cascade');
     receiver.received.length = 0;
-    receiver.answer = answerWith(204);
+    receiver.respond = respondWith(204);
     shopId = await makeShop(db);
   });
 
@@ -53,7 +53,7 @@ forEachEngine('webhook deliveries', (engine) => {
     return last;
   };
 
-  test('an event reaches every subscription of its shop that wants it, once, and no other', async () => {
+  test('an event reaches every webhook of its shop that subscribes to its type, once, and no other webhook', async () => {
     const all = await subscribe(db, { shopId, url: `${receiver.url}/all` });
     await subscribe(db, { shopId, url: `${receiver.url}/products`, events: ['product.*'] });
     await subscribe(db, { shopId, url: `${receiver.url}/low`, events: ['inventory.low', 'product.deleted'] });
@@ -63,8 +63,8 @@ forEachEngine('webhook deliveries', (engine) => {
     const dispatcher = makeDispatcher(db);
     assert.equal(await dispatcher.run(), 4);
     assert.equal(await dispatcher.run(), 0);
-    const told = receiver.received.map(({ path, body }) => `${path} ${JSON.parse(body).type}`).sort();
-    assert.deepEqual(told, [
+    const sent = receiver.received.map(({ path, body }) => `${path} ${JSON.parse(body).type}`).sort();
+    assert.deepEqual(sent, [
       '/hook/all inventory.low',
       '/hook/all product.updated',
       '/hook/low inventory.low',
@@ -77,7 +77,7 @@ forEachEngine('webhook deliveries', (engine) => {
     );
   });
 
-  test('an event is told to nobody who subscribed after it, and its body is what was recorded', async () => {
+  test('an event is not sent to a webhook that was created after it, and the body is the recorded data', async () => {
     await record(db, shopId, 'product.created', NOW - 1);
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId, 'product.created', NOW + 7);
@@ -95,7 +95,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(headers['webhook-id'], (await deliveriesOf(db, webhook.id))[0]?.eventId);
   });
 
-  test('the standardwebhooks package verifies a delivery, and refuses one whose body was changed', async () => {
+  test('the standardwebhooks package verifies a delivery, and rejects one whose body was changed', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db, { time: createTestClock(Date.now()) }).run();
@@ -108,7 +108,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.throws(() => verifier.verify(body.replace('Mug', 'Jug'), headers as Record<string, string>));
   });
 
-  test('while a secret rotates both verify, after a day only the new one', async () => {
+  test('after a rotation both secrets verify for a day, then only the new one', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
     await updateWebhookSecret(db, shopId, webhook.id, { secret, previousUntil: NOW + ROTATION_OVERLAP_MS, now: NOW });
@@ -126,17 +126,17 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(String(newest().headers['webhook-signature']).split(' ').length, 1);
   });
 
-  test('a failed delivery is tried on the schedule under one id and with the same body, then dead', async () => {
+  test('a failed delivery is attempted on the schedule with one id and the same body, and then it is dead', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
-    receiver.answer = answerWith(500);
+    receiver.respond = respondWith(500);
     const dispatcher = makeDispatcher(db);
     assert.equal(await dispatcher.run(), 1);
     for (const delayMs of RETRY_DELAYS_MS) {
       dispatcher.clock.pass(delayMs - 1);
       assert.equal(await dispatcher.run(), 0, `too early after ${delayMs} ms`);
       dispatcher.clock.pass(1);
-      assert.equal(await dispatcher.run(), 1, `not tried after ${delayMs} ms`);
+      assert.equal(await dispatcher.run(), 1, `no attempt after ${delayMs} ms`);
     }
     dispatcher.clock.pass(10 * DAY_MS);
     assert.equal(await dispatcher.run(), 0);
@@ -153,15 +153,15 @@ forEachEngine('webhook deliveries', (engine) => {
     );
   });
 
-  test('jitter only ever lengthens a wait, by a tenth at most', async () => {
+  test('jitter only lengthens a delay, by a tenth at most', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
-    receiver.answer = answerWith(500);
+    receiver.respond = respondWith(500);
     await makeDispatcher(db, { random: () => 0.999_999 }).run();
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.dueAt, NOW + 5_500);
   });
 
-  test('Retry-After is waited for in both of its forms, up to a day, and never shortens a wait', async () => {
+  test('Retry-After lengthens a delay in both of its forms, up to a day, and never shortens it', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const forms: [string, number][] = [
       ['120', 120_000],
@@ -172,16 +172,16 @@ forEachEngine('webhook deliveries', (engine) => {
       ['-5', 5_000],
     ];
     for (const [text, waitMs] of forms) {
-      receiver.answer = answerWith(503, { 'retry-after': text });
+      receiver.respond = respondWith(503, { 'retry-after': text });
       await record(db, shopId);
       await makeDispatcher(db).run();
       assert.equal((await deliveriesOf(db, webhook.id)).at(-1)?.dueAt, NOW + waitMs, text);
     }
   });
 
-  test('410 disables a subscription at once with a reason; enabled again it is recovered without a loss', async () => {
+  test('410 disables a webhook at once with a reason; enabled again, it recovers every event', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
-    receiver.answer = answerWith(410);
+    receiver.respond = respondWith(410);
     await record(db, shopId);
     const dispatcher = makeDispatcher(db);
     await dispatcher.run();
@@ -192,9 +192,9 @@ forEachEngine('webhook deliveries', (engine) => {
 
     dispatcher.clock.pass(60_000);
     await record(db, shopId, 'product.deleted', NOW + 60_000);
-    assert.equal(await dispatcher.run(), 0, 'a disabled subscription is left alone');
+    assert.equal(await dispatcher.run(), 0, 'nothing is sent to a disabled webhook');
 
-    receiver.answer = answerWith(200);
+    receiver.respond = respondWith(200);
     const fields = { ...disabled, enabled: true, disabledReason: null, disabledAt: null, failingSince: null };
     await updateWebhook(db, shopId, webhook.id, { state: fields, now: NOW });
     const now = dispatcher.clock.clock();
@@ -206,7 +206,7 @@ forEachEngine('webhook deliveries', (engine) => {
     );
   });
 
-  test('what happened before it was disabled is still delivered when it is enabled, fanned out or not', async () => {
+  test('an event from before a webhook was disabled is delivered when it is enabled again, fanned out or not', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId, 'product.created', NOW + 1);
     const off = { ...webhook, enabled: false, disabledReason: 'test', disabledAt: NOW + 2 };
@@ -218,33 +218,33 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(await dispatcher.run(), 1);
   });
 
-  test('five days of failing disable a subscription, and one success starts the count anew', async () => {
+  test('five days without a success disable a webhook, and one success restarts the count', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const dispatcher = makeDispatcher(db);
-    const tryOne = async (status: number, atMs: number) => {
-      receiver.answer = answerWith(status);
+    const attemptOne = async (status: number, atMs: number) => {
+      receiver.respond = respondWith(status);
       dispatcher.clock.set(NOW + atMs);
-      // Deliveries of before are put out of the way: only the new one is tried.
+      // Earlier deliveries are set aside, so that only the new one is attempted.
       await db.query(`update main.delivery set state = 'dead'`);
       await record(db, shopId, 'product.created', NOW + atMs);
       assert.equal(await dispatcher.run(), 1);
       return reread(db, webhook);
     };
-    assert.equal((await tryOne(500, 0)).failingSince, NOW);
-    assert.equal((await tryOne(200, DAY_MS)).failingSince, null);
-    assert.equal((await tryOne(500, 2 * DAY_MS)).failingSince, NOW + 2 * DAY_MS);
-    assert.equal((await tryOne(500, 2 * DAY_MS + FAILING_MAX_MS - 1)).enabled, true);
-    const disabled = await tryOne(500, 2 * DAY_MS + FAILING_MAX_MS);
+    assert.equal((await attemptOne(500, 0)).failingSince, NOW);
+    assert.equal((await attemptOne(200, DAY_MS)).failingSince, null);
+    assert.equal((await attemptOne(500, 2 * DAY_MS)).failingSince, NOW + 2 * DAY_MS);
+    assert.equal((await attemptOne(500, 2 * DAY_MS + FAILING_MAX_MS - 1)).enabled, true);
+    const disabled = await attemptOne(500, 2 * DAY_MS + FAILING_MAX_MS);
     assert.equal(disabled.enabled, false);
     assert.match(disabled.disabledReason ?? '', /five days/);
   });
 
-  test('a lease that ran out is due again, and who held it can still report a success but no failure', async () => {
+  test('after its lease a delivery is due again, and the earlier holder can still record a success but no failure', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     const statuses = [500, 200];
     const held: (() => void)[] = [];
-    receiver.answer = (_request, response) => {
+    receiver.respond = (_request, response) => {
       const status = statuses.shift() ?? 204;
       held.push(() => response.writeHead(status).end());
     };
@@ -255,8 +255,8 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(await second.dispatch(), 0, 'the lease holds');
     time.pass(DELIVERY_LEASE_MS);
     assert.equal(await second.dispatch(), 1, 'the lease has run out');
-    const settled = async (answers: number) => {
-      while (held.length < answers) await new Promise((resolve) => setImmediate(resolve));
+    const settled = async (responses: number) => {
+      while (held.length < responses) await new Promise((resolve) => setImmediate(resolve));
     };
     await settled(2);
     held[0]?.();
@@ -267,7 +267,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');
   });
 
-  test('two workers share the work and deliver everything once', async () => {
+  test('two dispatchers share the work and deliver everything once', async () => {
     await subscribe(db, { shopId, url: receiver.url });
     await subscribe(db, { shopId, url: receiver.url });
     for (let n = 0; n < 30; n += 1) await record(db, shopId);
@@ -277,11 +277,11 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(receiver.received.length, 60);
   });
 
-  test('events are forgotten after a while, but none that is still to be delivered', async () => {
+  test('old events are deleted, except those with a pending delivery', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db).run();
-    receiver.answer = answerWith(500);
+    receiver.respond = respondWith(500);
     await record(db, shopId);
     await makeDispatcher(db).run();
     const later = makeDispatcher(db, { time: createTestClock(NOW + EVENTS_KEPT_MS + 1) });

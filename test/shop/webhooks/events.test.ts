@@ -8,7 +8,7 @@ import { HOUR_MS, SECOND_MS } from '../../support/service/market.ts';
 import type { TestShop, TestStore } from '../../support/service/shop.ts';
 import { forEachStore } from '../../support/service/shop.ts';
 import type { Receiver } from './fixtures.ts';
-import { answerWith, isSignedWith, startReceiver } from './fixtures.ts';
+import { respondWith, isSignedWith, startReceiver } from './fixtures.ts';
 
 const LIMIT_MS = 60_000;
 
@@ -103,16 +103,16 @@ function suite(store: TestStore): void {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/gone` });
     const read = async () => (await shop.ok('GET', `/webhooks/${webhook.id}`)).data;
-    receiver.answer = answerWith(410);
+    receiver.respond = respondWith(410);
     await shop.product();
     await until(async () => !(await read()).enabled, LIMIT_MS, 'the webhook was not disabled');
-    receiver.answer = answerWith(204);
+    receiver.respond = respondWith(204);
     const { disabledReason, disabledAt } = await read();
     assert.match(disabledReason, /410/);
     for (const action of ['test', 'recover']) {
       const body = { since: disabledAt };
-      const answer = await shop.send('POST', `/webhooks/${webhook.id}/${action}`, { body });
-      assert.equal(answer.status, 400, answer.text);
+      const response = await shop.send('POST', `/webhooks/${webhook.id}/${action}`, { body });
+      assert.equal(response.status, 400, response.text);
     }
     store.advance(SECOND_MS);
     await shop.product();

@@ -29,7 +29,7 @@ export type Receiver = {
   url: string;
   received: Received[];
   /** Responds from now on; by default with 204. */
-  answer: (request: Received, response: ServerResponse) => void;
+  respond: (request: Received, response: ServerResponse) => void;
   close(): Promise<void>;
 };
 
@@ -38,14 +38,14 @@ export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
     void readBody(request).then((body) => {
       const one = { path: request.url ?? '', headers: request.headers, body };
       receiver.received.push(one);
-      receiver.answer(one, response);
+      receiver.respond(one, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const receiver: Receiver = {
     url: `http://${host}:${(server.address() as AddressInfo).port}/hook`,
     received: [],
-    answer: (_request, response) => response.writeHead(204).end(),
+    respond: (_request, response) => response.writeHead(204).end(),
     close: async () => {
       if (!server.listening) return;
       const closed = new Promise((resolve) => server.close(resolve));
@@ -56,8 +56,8 @@ export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
   return receiver;
 }
 
-export const answerWith =
-  (status: number, headers: Record<string, string> = {}): Receiver['answer'] =>
+export const respondWith =
+  (status: number, headers: Record<string, string> = {}): Receiver['respond'] =>
   (_request, response) =>
     response.writeHead(status, headers).end();
 
@@ -152,6 +152,6 @@ export async function reread(db: Database, webhook: Webhook): Promise<Webhook> {
 export function isSignedWith({ headers, body }: Received, secret: string): boolean {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const text = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
-  const wanted = `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
-  return String(headers['webhook-signature']).split(' ').includes(wanted);
+  const expected = `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+  return String(headers['webhook-signature']).split(' ').includes(expected);
 }

@@ -24,10 +24,10 @@ forEachStore('invalid webhooks', (store) => {
       ['{', ''],
     ];
     for (const [body, path] of invalid) {
-      const answer = await shop.send('POST', '/webhooks', body === undefined ? {} : { body });
-      assert.equal(answer.status, 400, JSON.stringify(body));
-      assert.equal(answer.body.error.message, 'Invalid webhook payload');
-      assert.equal(answer.body.error.details[0].path, path, JSON.stringify(body));
+      const response = await shop.send('POST', '/webhooks', body === undefined ? {} : { body });
+      assert.equal(response.status, 400, JSON.stringify(body));
+      assert.equal(response.body.error.message, 'Invalid webhook payload');
+      assert.equal(response.body.error.details[0].path, path, JSON.stringify(body));
     }
     assert.equal((await shop.ok('GET', '/webhooks')).count, 0);
 
@@ -41,9 +41,9 @@ forEachStore('invalid webhooks', (store) => {
       ['PUT', `/webhooks/${id}`],
       ['POST', `/webhooks/${id}/recover`],
     ] as const) {
-      const answer = await shop.send(method, path, { body: unknownFields });
-      assert.equal(answer.status, 400);
-      assert.ok(answer.text.length < 10_000, 'the response names only the first of thousands of errors');
+      const response = await shop.send(method, path, { body: unknownFields });
+      assert.equal(response.status, 400);
+      assert.ok(response.text.length < 10_000, 'the response names only the first of thousands of errors');
       const unreadable = await shop.send(method, path, { body: '{' });
       assert.deepEqual([unreadable.status, unreadable.body.error.message], [400, 'Invalid webhook payload']);
     }
@@ -58,8 +58,8 @@ forEachStore('invalid webhooks', (store) => {
       '2026-13-01T00:00:00Z',
       '2026-02-30T00:00:00Z',
     ]) {
-      const answer = await shop.send('POST', `/webhooks/${id}/recover`, { body: { since } });
-      assert.equal(answer.status, 400, String(since));
+      const response = await shop.send('POST', `/webhooks/${id}/recover`, { body: { since } });
+      assert.equal(response.status, 400, String(since));
     }
     for (const query of [
       'limit=0',

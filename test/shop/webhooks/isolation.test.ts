@@ -10,7 +10,7 @@ import { DISPATCH_LIMITS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
-import { NOW, answerWith, makeShop, makeDispatcher, quiet, record, startReceiver, subscribe } from './fixtures.ts';
+import { NOW, respondWith, makeShop, makeDispatcher, quiet, record, startReceiver, subscribe } from './fixtures.ts';
 
 const LIMIT_MS = 60_000;
 const LIMITS: DispatchLimits = { sendsMax: 8, failingSendsMax: 4, perWebhookMax: 2, closeWaitMs: 100 };
@@ -29,7 +29,7 @@ forEachEngine('webhook isolation', (engine) => {
     shopId = await makeShop(db);
     good = await startReceiver();
     hanging = await startReceiver();
-    hanging.answer = () => undefined;
+    hanging.respond = () => undefined;
   });
   afterEach(async () => {
     await good.close();
@@ -153,7 +153,7 @@ forEachEngine('webhook isolation', (engine) => {
     await dispatcher.dispatch();
     await until(() => hanging.received.length === 1, LIMIT_MS, 'nothing was sent');
     await dispatcher.close();
-    hanging.answer = answerWith(204);
+    hanging.respond = respondWith(204);
     assert.equal(await makeDispatcher(db).run(), 1);
   });
 });

@@ -1,4 +1,4 @@
-// A real process is killed at each point between a change and the mark that its event was delivered.
+// A real process is killed at each point between a change and the record that its event was delivered.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ import { NOW, createTestClock, makeShop, makeDispatcher, quiet, startReceiver, s
 const KILLED_PROCESS = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const KILLED_PROCESS_LIMIT_MS = 60_000;
 
-/** In the order in which a process comes to them; the change is committed from the second one on. */
+/** In the order in which a process reaches them. From the second one on the change is committed. */
 const POINTS = [
   'before the commit',
   'after the commit',
@@ -35,7 +35,7 @@ forEachEngine('kill -9 of a process that delivers', (engine) => {
   });
   after(() => receiver.close());
 
-  test('at every point: a committed change is delivered under one id, and no event is without its change', async () => {
+  test('at every point: a committed change is delivered with one id, and there is no event without its change', async () => {
     const settings = await engine.settings();
     const withDatabase = async <T>(work: (main: Database) => Promise<T>): Promise<T> => {
       const { main, close } = await openDatabases(readConfig({ ...settings }), quiet);
@@ -56,7 +56,7 @@ forEachEngine('kill -9 of a process that delivers', (engine) => {
       return made;
     });
     const receivedAt = (path: string) => receiver.received.filter((request) => request.path === path);
-    // Each process also finds what the ones before it left behind.
+    // Each process also sends the deliveries that earlier processes left behind.
     for (const { point, shopId, path } of shops) {
       await killAt([point, shopId, `${new URL(receiver.url).origin}${path}`, String(NOW)], settings);
       if (point === 'after the claim') assert.equal(receivedAt(path).length, 0);
@@ -68,11 +68,11 @@ forEachEngine('kill -9 of a process that delivers', (engine) => {
       for (const { point, shopId, path } of shops) {
         const rows = await main.query<{ id: string }>('select id from main.product where shop_id = $1', [shopId]);
         assert.equal(rows.length, point === 'before the commit' ? 0 : 1, point);
-        const told = receivedAt(path).map(({ body }) => JSON.parse(body).data.id);
-        assert.deepEqual(new Set(told), new Set(rows.map(({ id }) => id)), point);
+        const sent = receivedAt(path).map(({ body }) => JSON.parse(body).data.id);
+        assert.deepEqual(new Set(sent), new Set(rows.map(({ id }) => id)), point);
         assert.equal(new Set(receivedAt(path).map(({ headers }) => headers['webhook-id'])).size, rows.length, point);
         if (point === 'after the record of the attempt')
-          assert.equal(told.length, 1, 'a recorded delivery is not sent again');
+          assert.equal(sent.length, 1, 'a recorded delivery is not sent again');
       }
     });
   });
@@ -94,5 +94,5 @@ async function killAt(args: string[], settings: Record<string, string>): Promise
   clearTimeout(timer);
   child.kill('SIGKILL');
   await exited;
-  assert.equal(said, `${args[0]}\n`, 'the process did not come to the point');
+  assert.equal(said, `${args[0]}\n`, 'the process did not reach the point');
 }

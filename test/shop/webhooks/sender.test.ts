@@ -1,4 +1,4 @@
-// One try: bounded in time and in what is read, and whatever the receiver does, an outcome in words.
+// One attempt: limited in time and in what is read, and with a result for everything that a receiver can do.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { WEBHOOK_RESPONSE_BYTES_MAX, WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
-import { answerWith, startReceiver } from './fixtures.ts';
+import { respondWith, startReceiver } from './fixtures.ts';
 
 const TIMEOUT_MS = 400;
 
@@ -19,7 +19,7 @@ before(async () => {
 after(() => receiver.close());
 beforeEach(() => {
   receiver.received.length = 0;
-  receiver.answer = answerWith(204);
+  receiver.respond = respondWith(204);
   sender = new WebhookSender({ allowPrivate: true, timeoutMs: TIMEOUT_MS });
 });
 afterEach(() => sender.close());
@@ -27,8 +27,8 @@ afterEach(() => sender.close());
 const post = (url = receiver.url) =>
   sender.send({ url, headers: { 'webhook-id': 'evt_1' }, body: '{"a":"é"}' }, new AbortController().signal);
 
-test('the body and headers arrive as they were given, and the status comes back', async () => {
-  receiver.answer = answerWith(201, { 'retry-after': '7' });
+test('the body and the headers arrive unchanged, and the status is returned', async () => {
+  receiver.respond = respondWith(201, { 'retry-after': '7' });
   const { durationMs, ...outcome } = await post(`${receiver.url}?x=1`);
   assert.deepEqual(outcome, { status: 201, retryAfter: '7', error: null });
   assert.ok(durationMs >= 0);
@@ -38,24 +38,24 @@ test('the body and headers arrive as they were given, and the status comes back'
   assert.equal(request?.headers['webhook-id'], 'evt_1');
 });
 
-test('a redirect is an answer like any other: what it points to is never asked', async () => {
+test('a redirect is not followed', async () => {
   const other = await startReceiver();
   for (const status of [301, 302, 303, 307, 308]) {
-    receiver.answer = answerWith(status, { location: other.url });
+    receiver.respond = respondWith(status, { location: other.url });
     assert.equal((await post()).status, status);
   }
   assert.equal(other.received.length, 0);
   await other.close();
 });
 
-test('a receiver that never answers, or never ends its answer, is given up in time', async () => {
+test('a receiver that does not respond, or does not end its response, fails at the timeout', async () => {
   const late = { status: null, retryAfter: null, error: 'no complete response within 0.4 s' };
-  receiver.answer = () => undefined;
+  receiver.respond = () => undefined;
   const { durationMs, ...silent } = await post();
   assert.deepEqual(silent, late);
-  assert.ok(durationMs >= TIMEOUT_MS - 10 && durationMs < 30_000, `${durationMs} ms`);
+  assert.ok(durationMs >= TIMEOUT_MS - 10, `${durationMs} ms`);
 
-  receiver.answer = (_request, response) => {
+  receiver.respond = (_request, response) => {
     response.writeHead(200);
     const timer = setInterval(() => response.write('.'), 20);
     response.once('close', () => clearInterval(timer));
@@ -64,12 +64,12 @@ test('a receiver that never answers, or never ends its answer, is given up in ti
   assert.deepEqual(dripping, late);
 });
 
-test('of a long answer no more is read than the bound', async () => {
+test('of a long response only the limit is read', async () => {
   let sent = 0;
   let isClosed = false;
-  receiver.answer = (_request, response) => {
+  receiver.respond = (_request, response) => {
     const pour = () => {
-      // Bounded, so that a sender that reads without end fails the test and does not hang it.
+      // Limited, so that a sender that reads without end fails the test instead of blocking it.
       while (sent < 256 * WEBHOOK_RESPONSE_BYTES_MAX * 4 && response.write(Buffer.alloc(16_384))) sent += 16_384;
     };
     response.on('drain', pour).once('close', () => (isClosed = true));
@@ -78,16 +78,16 @@ test('of a long answer no more is read than the bound', async () => {
   const { status, error } = await post();
   assert.deepEqual({ status, error }, { status: 200, error: null });
   await until(() => isClosed, 2_000, 'the connection was not closed');
-  // What the kernel buffers on both sides comes on top.
+  // The kernel's buffers on both sides add to the limit.
   assert.ok(sent < WEBHOOK_RESPONSE_BYTES_MAX + 16 * 1024 * 1024, `${sent} bytes`);
 });
 
-test('what goes wrong on the way is told in words that name no address', async () => {
+test('the error of a failed connection is described without an address', async () => {
   const cases: [string, (socket: net.Socket) => void, RegExp][] = [
     ['cut off', (socket) => socket.once('data', () => socket.destroy()), /cut off/],
     ['not HTTP', (socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n\r\n')), /not HTTP/],
     [
-      'half an answer',
+      'half a response',
       (socket) => socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab')),
       /cut off/,
     ],
@@ -107,16 +107,16 @@ test('what goes wrong on the way is told in words that name no address', async (
   assert.equal((await post('https://name.invalid/')).status, null);
 });
 
-test('TLS with a certificate that nobody vouches for is refused, and plain HTTP behind https is no answer', async () => {
+test('an https URL of a plain HTTP server fails', async () => {
   const { error, status } = await post(receiver.url.replace('http:', 'https:'));
   assert.equal(status, null);
   assert.ok(error);
 });
 
-test('a kept connection is used again, and one that the receiver has closed meanwhile costs no try', async () => {
+test('a kept connection is reused, and one that the receiver has closed meanwhile does not fail the attempt', async () => {
   const sockets = new Set<net.Socket>();
   let requests = 0;
-  // Answers once for each connection, then closes it as soon as it is used again.
+  // Responds once on each connection, and closes the connection when it is used again.
   const server = net.createServer((socket) => {
     sockets.add(socket);
     let isUsed = false;
@@ -137,8 +137,8 @@ test('a kept connection is used again, and one that the receiver has closed mean
   server.close();
 });
 
-test('an abort from outside ends a try at once', async () => {
-  receiver.answer = () => undefined;
+test('an abort ends an attempt at once', async () => {
+  receiver.respond = () => undefined;
   const controller = new AbortController();
   const sending = sender.send({ url: receiver.url, headers: {}, body: '' }, controller.signal);
   await until(() => receiver.received.length === 1, 2_000, 'nothing was received');

@@ -1,4 +1,4 @@
-// Where a webhook may go: whoever has a key chooses the URL, and no spelling of it may reach the operator's own network.
+// The URLs of webhooks. Anyone with a key chooses a URL, and no form of it may reach the operator's own network.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -11,7 +11,7 @@ import { createCheckedLookup, WebhookSender } from '../../../src/shop/webhooks/s
 const PUBLIC = { address: '93.184.215.14', family: 4 } as const;
 const LOCAL = { address: '127.0.0.1', family: 4 } as const;
 
-/** Counts connections, not requests: not even a handshake may arrive. */
+/** Counts connections, not requests: not even a TLS handshake may reach the listener. */
 const listeners: net.Server[] = [];
 let connections = 0;
 let port = 0;
@@ -104,7 +104,7 @@ const URLS = [
   `https://example.com/${'a'.repeat(2_048)}`,
 ];
 
-test('no spelling of an address that is not public is a target, when subscribing or when sending', async () => {
+test('no form of an address that is not public is accepted, neither as a URL nor when sending', async () => {
   const sender = new WebhookSender({ allowPrivate: false, timeoutMs: 2_000 });
   for (const url of [...LITERALS.map((host) => `https://${host}:${port}/hook`), ...URLS]) {
     assert.ok('error' in parseTarget(url, false), `${url} was accepted`);
@@ -115,7 +115,7 @@ test('no spelling of an address that is not public is a target, when subscribing
   assert.equal(connections, 0);
 });
 
-test('a name is refused for any one address that is not public, and what it stands for is not told', async () => {
+test('a name with one address that is not public is rejected, and the error does not reveal the address', async () => {
   const names: Record<string, ResolvedAddress[]> = {
     'local.example': [LOCAL],
     'mixed.example': [PUBLIC, LOCAL],
@@ -136,24 +136,24 @@ test('a name is refused for any one address that is not public, and what it stan
   assert.equal(connections, 0);
 });
 
-test('a name that changes its mind gains nothing: it is asked once a connection, judged, and dialled as judged', async () => {
-  let asked = 0;
-  const rebinding: Resolve = () => Promise.resolve([(asked += 1) === 1 ? PUBLIC : LOCAL]);
+test('a name is resolved once per connection, and only the checked addresses are connected to', async () => {
+  let lookups = 0;
+  const rebinding: Resolve = () => Promise.resolve([(lookups += 1) === 1 ? PUBLIC : LOCAL]);
   const lookup = createCheckedLookup(rebinding, false);
   const dial = () =>
     new Promise((resolve) => lookup('rebinding.example', { all: true }, (error, found) => resolve(error ?? found)));
   assert.deepEqual(await dial(), [PUBLIC]);
   assert.ok((await dial()) instanceof Error);
 
-  asked = 1;
+  lookups = 1;
   const sender = new WebhookSender({ allowPrivate: true, resolve: rebinding, timeoutMs: 2_000 });
   const before = connections;
   const url = `http://rebinding.example:${port}/`;
   await sender.send({ url, headers: {}, body: '{}' }, new AbortController().signal);
-  assert.deepEqual({ asked, connections: connections - before }, { asked: 2, connections: 1 });
+  assert.deepEqual({ lookups, connections: connections - before }, { lookups: 2, connections: 1 });
 });
 
-test('the system resolves no name into this machine either', async () => {
+test('names of this machine are rejected too', async () => {
   const sender = new WebhookSender({ allowPrivate: false, timeoutMs: 3_000 });
   const before = connections;
   for (const hostname of ['localhost', 'localhost.', 'ip6-localhost']) {
@@ -164,7 +164,7 @@ test('the system resolves no name into this machine either', async () => {
   assert.equal(connections, before);
 });
 
-test('where the operator allows it the same listener is reached, so the table above proves something', async () => {
+test('with allowPrivate the same listener is reached, so the tests above can fail', async () => {
   const sender = new WebhookSender({ allowPrivate: true, timeoutMs: 2_000 });
   const before = connections;
   const url = `http://2130706433:${port}/`;
@@ -174,19 +174,19 @@ test('where the operator allows it the same listener is reached, so the table ab
   assert.ok('error' in parseTarget('ftp://127.0.0.1/', true));
 });
 
-test('every IPv4 address is judged the same however IPv6 carries it: carried, it is never public', () => {
+test('an IPv6 address that contains an IPv4 address is never public', () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
       const hex = [(a << 8) | b, (c << 8) | d].map((part) => part.toString(16)).join(':');
-      for (const carried of [`::ffff:${hex}`, `::${hex}`, `64:ff9b::${hex}`, `64:ff9b:1::${hex}`, `2002:${hex}::`]) {
-        assert.equal(isPublicAddress(carried), false, carried);
+      for (const embedded of [`::ffff:${hex}`, `::${hex}`, `64:ff9b::${hex}`, `64:ff9b:1::${hex}`, `2002:${hex}::`]) {
+        assert.equal(isPublicAddress(embedded), false, embedded);
       }
     }),
   );
 });
 
-test('addresses of the public internet are targets', () => {
+test('addresses of the public internet are accepted', () => {
   for (const address of ['1.1.1.1', '93.184.215.14', '223.255.255.254', '2606:4700::1111', '2a00:1450::200e']) {
     assert.equal(isPublicAddress(address), true, address);
   }
