@@ -1,5 +1,5 @@
-// Query parameters that are not what the document says: refused by name, never clamped, coerced or guessed. What the document
-// does not know is ignored, and no cursor but the one that was handed out is taken.
+// Invalid query parameters are rejected by name, never clamped or coerced. Unknown parameters are ignored, and only cursors that
+// the service issued are accepted.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -14,7 +14,7 @@ const LISTINGS = '/v1/collections/harbour-lights/listings';
 const SALES = '/v1/collections/harbour-lights/sales';
 const LISTS = ['/v1/collections', LISTINGS, SALES];
 
-/** What is no integer from 1 to 100, percent-encoded. */
+/** Texts that are not integers from 1 to 100, percent-encoded. */
 const BAD_LIMITS = [
   '0 101 -1 -0 00 01 025 1.5 1.0 5. .5 1e1 1E1 0x10 0b1 0o7 1_0 +5 %2B5 %205 5%20 5%0a %095 5%00 %ff % %5 1,5 1%2C5 5; [5]',
   '9007199254740993 18446744073709551617 %D9%A1%D9%A0 %EF%BC%91 %E2%91%A0 %C2%B2 NaN Infinity -Infinity null undefined',
@@ -33,7 +33,7 @@ const UNKNOWN = [
   '%E2%80%AE=%00 utm_source=a&utm_source=b',
 ].flatMap((line) => line.split(' '));
 
-describe('bad parameters', () => {
+describe('invalid parameters', () => {
   const service = useSampleService();
   const ask = (target: string) => request(service.url, target);
   describe('of a query', () => onQueries(ask));
@@ -49,14 +49,14 @@ function onQueries(ask: Ask): void {
     assert.match(answer.body, new RegExp(`\\b${name}\\b`), 'the message names the parameter');
   };
 
-  test('a limit that is not an integer from 1 to 100 is refused by name on every list', async () => {
+  test('a limit that is not an integer from 1 to 100 is rejected by name on every list', async () => {
     for (const path of LISTS) for (const limit of BAD_LIMITS) await refuse(path, `limit=${limit}`, 'limit');
     for (const limit of ['1', '100', '%31', '1&']) {
       assert.equal((await ask(`${LISTINGS}?limit=${limit}`)).status, 200, limit);
     }
   });
 
-  test('a chain or a sort that is not in its enumeration to the letter is refused by name', async () => {
+  test('a chain or sort that is not exactly a value of its enumeration is rejected by name', async () => {
     for (const chain of BAD_CHAINS) await refuse('/v1/collections', `chain=${chain}`, 'chain');
     for (const sort of BAD_SORTS) await refuse('/v1/collections', `sort=${sort}`, 'sort');
     for (const chain of BAD_CHAINS) {
@@ -64,7 +64,7 @@ function onQueries(ask: Ask): void {
     }
   });
 
-  test('a known parameter that is repeated or empty is refused by name, even with the same good value', async () => {
+  test('a known parameter that is repeated or empty is rejected by name, even with the same valid value', async () => {
     const good = { limit: '5', chain: 'base', sort: 'floor', cursor: 'x' };
     for (const [name, value] of Object.entries(good)) {
       const known = name === 'limit' || name === 'cursor' ? LISTS : ['/v1/collections'];
@@ -82,7 +82,7 @@ function onQueries(ask: Ask): void {
     await refuse(LISTINGS, `limit=1&${'=&'.repeat(5_000)}limit=1`, 'limit');
   });
 
-  test('parameters that the document does not know are ignored, whatever they are named and hold', async () => {
+  test('parameters that are not in the document are ignored, whatever their names and values', async () => {
     for (const path of [...LISTS, '/v1', '/v1/collections/harbour-lights', '/v1/openapi.json']) {
       const plain = await ask(path);
       assert.equal(plain.status, 200);
@@ -95,7 +95,7 @@ function onQueries(ask: Ask): void {
     }
   });
 
-  test('refusing the longest queries costs milliseconds', async () => {
+  test('the longest queries are rejected at little cost', async () => {
     const queries = [
       'a&'.repeat(7_500),
       '%ff&'.repeat(3_900),
@@ -137,15 +137,15 @@ function onCursors(ask: Ask): void {
     assert.match(answer.body, /\bcursor\b/);
   };
 
-  test('the cursor that was handed out is taken, with another limit too', async () => {
+  test('an issued cursor is accepted, with another limit too', async () => {
     for (const [page, cursor] of cursors) {
       assert.equal((await ask(`${page}&cursor=${cursor}`)).status, 200, page);
       assert.equal((await ask(`${page.replace(/limit=\d/, 'limit=100')}&cursor=${cursor}`)).status, 200, page);
     }
   });
 
-  test('a cursor of another list, collection, chain or sort is refused', async () => {
-    // `sort=volume` and no sort are one list, and have one cursor.
+  test('a cursor of another list, collection, chain or sort is rejected', async () => {
+    // `sort=volume` and no sort are the same list, so they share their cursors.
     const nameOf = (page: string) => page.replace('sort=volume&', '');
     for (const page of pages) {
       for (const [other, cursor] of cursors)
@@ -153,7 +153,7 @@ function onCursors(ask: Ask): void {
     }
   });
 
-  test('a cursor with any character changed is refused', async () => {
+  test('a cursor with any character changed is rejected', async () => {
     for (const [page, cursor] of cursors) {
       for (let at = 0; at < cursor.length; at += 1) {
         const letter = cursor[at] === 'A' ? 'B' : 'A';
@@ -162,7 +162,7 @@ function onCursors(ask: Ask): void {
     }
   });
 
-  test('a cursor that is cut, extended, padded or spelt in another base64 is refused', async () => {
+  test('a cursor that is truncated, extended, padded or in another base64 alphabet is rejected', async () => {
     for (const [page, cursor] of cursors) {
       for (const cut of [1, 2, 4, 16, cursor.length - 22, cursor.length - 1]) {
         await refused(page, cursor.slice(0, cursor.length - cut), `cut by ${cut}`);
@@ -179,7 +179,7 @@ function onCursors(ask: Ask): void {
     }
   });
 
-  test('a hand-built cursor is refused', async () => {
+  test('a forged cursor is rejected', async () => {
     const payloads = ['0', '25', '250', '251', '-1', '1e3', '{"offset":25}', '[true,0,"x"]', '1780000000000 a', ''];
     const built = payloads.flatMap((payload) => [
       payload,
@@ -199,7 +199,7 @@ function onCursors(ask: Ask): void {
     for (const page of pages) for (const cursor of [...built, ...odd]) await refused(page, cursor, 'hand-built');
   });
 
-  test('no text that was not handed out is taken as a cursor', async () => {
+  test('no text except an issued cursor is accepted as a cursor', async () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 80 }),
       fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
@@ -211,7 +211,7 @@ function onCursors(ask: Ask): void {
   });
 }
 
-/** Other spellings that a lenient decoder takes for the same bytes: the bits of the last character that carry nothing. */
+/** Other texts that a lenient decoder decodes to the same bytes: they differ in the unused bits of the last character. */
 function twinsOf(cursor: string): string[] {
   const bytes = Buffer.from(cursor, 'base64url');
   const letters = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');

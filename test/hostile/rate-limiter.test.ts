@@ -1,4 +1,4 @@
-// The rate limiter under a flood: bounded memory, the same small cost for each client, and no way around the count.
+// The rate limiter under a flood of clients: limited memory, a constant cost for each client, and no request that is not counted.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,12 +13,12 @@ import { heapUsed, measureCpuMs } from '../support/measure/cost.ts';
 import { request } from '../support/http/raw-http.ts';
 import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 
-/** Half of what is remembered at most. */
+/** Half of the clients that are remembered at most. */
 const GENERATION = 100_000;
 const LIMITS = { list: 1, single: 1 };
 const clientOf = (index: number) => `${index >> 16}.${(index >> 8) & 255}.${index & 255}.1`;
 
-test('a hundred thousand clients are remembered at the least, two hundred thousand at the most', () => {
+test('at least a hundred thousand and at most two hundred thousand clients are remembered', () => {
   const limiter = new LocalRateLimiter(LIMITS, () => 0);
   assert.equal(limiter.count('list', 'first'), null);
   for (let index = 0; index < GENERATION; index += 1) limiter.count('list', clientOf(index));
@@ -28,7 +28,7 @@ test('a hundred thousand clients are remembered at the least, two hundred thousa
   assert.notEqual(limiter.count('list', clientOf(3 * GENERATION - 1)), null);
 });
 
-test('a flood of clients takes no more memory than that, costs no more each, and is let go when it ends', async () => {
+test('a flood of clients takes no more memory than that, costs no more for each client, and is forgotten when it ends', async () => {
   let now = 0;
   const before = heapUsed();
   const limiter = new LocalRateLimiter(LIMITS, () => now);
@@ -47,10 +47,10 @@ test('a flood of clients takes no more memory than that, costs no more each, and
     now += 60_001;
     limiter.count('list', 'one more');
   }
-  assert.ok(heapUsed() - before < first.heap / 4, 'nothing is kept of windows that ended');
+  assert.ok(heapUsed() - before < first.heap / 4, 'windows that have ended are forgotten');
 });
 
-test('no window is forgotten before it ends, whenever it began', () => {
+test('no window is forgotten before its end', () => {
   let now = 0;
   const limiter = new LocalRateLimiter(LIMITS, () => now);
   for (let start = 0; start < 300_000; start += 7_000) {
@@ -63,7 +63,7 @@ test('no window is forgotten before it ends, whenever it began', () => {
   }
 });
 
-test('no spelling of a path gets around its bucket', async (t) => {
+test('every form of a path is counted in the bucket of the path', async (t) => {
   const limits = { list: 6, single: 12 };
   const edge = createEdge(
     {

@@ -1,5 +1,5 @@
-// Requests that are broken, odd or built to confuse: one answer each, in the order of the requests, in the envelope where it
-// is a refusal; and nothing in a header or a body changes what an address answers.
+// Malformed, unusual and ambiguous requests: each gets one response, in the order of the requests, errors in the envelope. Headers and
+// bodies do not change the response of a path.
 
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
@@ -17,7 +17,7 @@ const TOKEN = `/v1/tokens/ethereum/0x${'1'.repeat(40)}/1`;
 describe('hostile requests', () => {
   const service = useSampleService();
   const ask = (target: string, options?: Parameters<typeof request>[2]) => request(service.url, target, options);
-  /** The one answer to these bytes, after which the server hangs up. */
+  /** The one response to these bytes, after which the server closes the connection. */
   const only = async (bytes: string): Promise<RawResponse> => {
     const { answers, closedBy } = await exchange(service.url, bytes);
     assert.equal(answers.length, 1, JSON.stringify(bytes.slice(0, 200)));
@@ -25,7 +25,7 @@ describe('hostile requests', () => {
     return answers[0] ?? assert.fail();
   };
 
-  test('what is not HTTP gets one answer, 400 in the envelope, and is hung up on', async () => {
+  test('bytes that are not HTTP get one 400 in the envelope, and the connection is closed', async () => {
     const lines = [
       'hello|GET|GET /v1| GET /v1 HTTP/1.1|GET /v1 HTTP/1.1 x|GET /v1 HTTP/9.9|GET /v1 HTTP/1.2|GET /v1 HTCPCP/1.0|{"a":1}',
       'get /v1 HTTP/1.1|FOO /v1 HTTP/1.1|G\0T /v1 HTTP/1.1|\x16\x03\x01\x02|PRI * HTTP/2.0|GET\t/v1\tHTTP/1.1|HTTP/1.1 200 OK',
@@ -40,7 +40,7 @@ describe('hostile requests', () => {
     assertErrorEnvelope(await only('GET /v1 HTTP/1.1\nHost: a\n\n'), 400, 'bare line feeds');
   });
 
-  test('a body whose length can be read in two ways is refused, and what follows it is never taken for a request', async () => {
+  test('a body with an ambiguous length is rejected, and the bytes after it are not read as a request', async () => {
     const inner = 'GET /v1/collections HTTP/1.1\r\nHost: a\r\n\r\n';
     const lengths = '+5|-5|0x5| 5x|5;|99999999999999999999|1e1||\xd9\xa5|5, 6|5\r\nContent-Length: 6'.split('|');
     const codings =
@@ -70,7 +70,7 @@ describe('hostile requests', () => {
     }
   });
 
-  test('headers of more than 16 kB in all are refused with 431', async () => {
+  test('headers of more than 16 kB in total are rejected with 431', async () => {
     const headers = [
       `X: ${'a'.repeat(16_384)}`,
       'a:b\r\n'.repeat(3_300).trim(),
@@ -87,7 +87,7 @@ describe('hostile requests', () => {
     assert.equal((await ask('/v1', { headers: { x: 'a'.repeat(15_000) } })).status, 200);
   });
 
-  test('since HTTP/1.1 a request has exactly one well-formed Host, before it none is needed', async () => {
+  test('an HTTP/1.1 request needs exactly one well-formed Host, an older one needs none', async () => {
     const malformed = ['a b', 'a/b', 'a@b', 'a, b', '<script>', '"a"', 'a\\b', '\xff', 'a?b', 'a#b'];
     const bad = [
       '',
@@ -131,7 +131,7 @@ describe('hostile requests', () => {
     assertErrorEnvelope(await only('CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'), 405, 'CONNECT');
   });
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('HEAD gets the response of GET without the body', async () => {
     const bad = '/v1/collections?limit=0 /v1/collections/%ff /v1/collections/none /v1/nowhere / /docs/none'.split(' ');
     for (const target of [...KNOWN, ...LISTS, TOKEN, ...bad, '/docs', '/docs/', '/docs/reference.js', 'http://a/v1']) {
       const [head, get] = [await ask(target, { method: 'HEAD' }), await ask(target)];
@@ -143,7 +143,7 @@ describe('hostile requests', () => {
     }
   });
 
-  test('a body on GET or HEAD changes nothing, and does not spill into the next request', async () => {
+  test('a body on GET or HEAD changes nothing, and is not read as the next request', async () => {
     const plain = await ask('/v1/collections?limit=2');
     const inner = 'DELETE /v1/collections HTTP/1.1\r\nHost: a\r\n\r\n';
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', '']) {
@@ -162,14 +162,14 @@ describe('hostile requests', () => {
     }
   });
 
-  test('an expectation of 100-continue is met, any other is ignored', async () => {
+  test('an expectation of 100-continue is fulfilled, any other is ignored', async () => {
     for (const expected of ['100-continue', '100-CONTINUE', '200-ok', '', 'x'.repeat(1_000)]) {
       const answer = await ask('/v1/collections?limit=1', { headers: { expect: expected }, body: 'ab' });
       assert.equal(answer.status, 200, expected);
     }
   });
 
-  test('pipelined requests are answered in their order, and a broken one after those before it', async () => {
+  test('pipelined requests get their responses in order, also before a malformed one', async () => {
     const targets = [
       '/v1/collections?limit=3',
       '/v1/nowhere',
@@ -203,14 +203,14 @@ describe('hostile requests', () => {
     }
   });
 
-  test('an upgrade is not made, the request is answered', async () => {
+  test('a request for an upgrade gets an ordinary response', async () => {
     for (const protocol of ['websocket', 'h2c', 'TLS/1.0', 'x'.repeat(1_000)]) {
       const headers = { connection: 'close, upgrade', upgrade: protocol, 'http2-settings': 'AAMAAABkAARAAAAAAAIAAAAA' };
       assert.equal((await ask('/v1/collections?limit=1', { headers })).status, 200, protocol);
     }
   });
 
-  test('If-None-Match gives 304 exactly when it holds the ETag or is a star, and is never an error', async () => {
+  test('If-None-Match gives 304 exactly when it contains the ETag or is a star, and is never an error', async () => {
     for (const target of ['/v1/collections?limit=2', '/v1', FLOOR]) {
       const { headers, body } = await ask(target);
       const etag = headers['etag'] ?? assert.fail();
@@ -262,7 +262,7 @@ describe('hostile requests', () => {
     );
   });
 
-  test('no header of a request changes what a path answers', async () => {
+  test('no header of a request changes the response of a path', async () => {
     const plain = await ask('/v1/collections?limit=2');
     const headers = {
       'x-http-method-override': 'DELETE',

@@ -1,4 +1,4 @@
-// Clients that take their time: whatever they hold open ends by itself, with at most one answer to each request.
+// Slow clients: every connection that they hold open ends at a limit, with at most one response to each request.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -19,12 +19,12 @@ const LIMITS = {
   stallTimeoutMs: 400,
   headersBytesMax: 16_384,
 };
-/** How much later than its limit something may end on a machine that is busy. */
+/** How much later than its limit a connection may end on a busy machine. */
 const SLACK_MS = 20_000;
 const HEAD = 'GET /at-once HTTP/1.1\r\nHost: a\r\n';
 const LARGE = Buffer.alloc(4 * 1024 * 1024, 'x');
 
-/** `/at-once` is answered before its body came, `/large` with more than a socket buffers, all else when the body is there. */
+/** `/at-once` responds before the body arrives, `/large` with more than a socket buffers, other paths after the body. */
 const listener: RequestListener = (request, response) => {
   if (request.url === '/at-once') response.end('done');
   else if (request.url === '/large') response.end(LARGE);
@@ -51,7 +51,7 @@ describe('slow clients', { concurrency: true }, () => {
     return { client, served: servedByPort.get(client.localPort) ?? assert.fail() };
   };
 
-  test('headers that do not come, or come drop by drop, are given up with 408', async () => {
+  test('headers that do not arrive, or arrive byte by byte, end with 408', async () => {
     for (const [begun, drip] of [
       ['', ''],
       ['GET /v', 'x'],
@@ -66,7 +66,7 @@ describe('slow clients', { concurrency: true }, () => {
     }
   });
 
-  test('a body that comes drop by drop is given up with 408', async () => {
+  test('a body that arrives byte by byte ends with 408', async () => {
     for (const framing of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
       const drip = { bytes: framing.startsWith('C') ? 'x' : '1\r\nx\r\n', everyMs: 20 };
       const { answers } = await exchange(url, `POST /later HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`, { drip });
@@ -75,7 +75,7 @@ describe('slow clients', { concurrency: true }, () => {
     }
   });
 
-  test('a request that was answered before its body came gets no second answer', async () => {
+  test('a request that got its response before its body arrived gets no second response', async () => {
     for (const drip of ['', 'x']) {
       const head = `${HEAD}Content-Length: 100000\r\n\r\n`;
       const { answers, closedBy } = await exchange(url, head, { drip: { bytes: drip, everyMs: 20 } });
@@ -87,7 +87,7 @@ describe('slow clients', { concurrency: true }, () => {
     }
   });
 
-  test('a connection without a next request ends without a word, one with half a request with 408', async () => {
+  test('an idle connection is closed without a response, one with half a request with 408', async () => {
     const idle = await exchange(url, `${HEAD}\r\n`);
     assert.deepEqual(
       idle.answers.map(({ status }) => status),
@@ -100,7 +100,7 @@ describe('slow clients', { concurrency: true }, () => {
     );
   });
 
-  test('a client that does not read its answers is cut off', async () => {
+  test('the connection of a client that does not read its responses is closed', async () => {
     const { client, served } = await connect();
     const cut = once(served, 'close');
     client.pause().write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
@@ -108,7 +108,7 @@ describe('slow clients', { concurrency: true }, () => {
     client.destroy();
   });
 
-  test('a client that is hung up on and stays is cut off, even while it goes on talking', async () => {
+  test('the connection of a client that keeps sending after the end is closed', async () => {
     const { client, served } = await connect();
     const cut = once(served, 'close');
     client.on('error', () => client.destroy()).resume();
@@ -122,7 +122,7 @@ describe('slow clients', { concurrency: true }, () => {
 describe('the limits of the service', { concurrency: true }, () => {
   const service = useSampleService();
 
-  test('half a request is given up with 408 within ten seconds', async () => {
+  test('half a request ends with 408 within ten seconds', async () => {
     const { answers, elapsedMs } = await exchange(service.url, 'GET /v1 HTTP/1.1\r\nHost: a\r\n', {
       drip: { bytes: 'X: y\r\n', everyMs: 500 },
       limitMs: 60_000,
@@ -132,7 +132,7 @@ describe('the limits of the service', { concurrency: true }, () => {
     assert.ok(elapsedMs >= CLIENT_LIMITS.headersTimeoutMs - 500 && elapsedMs < 10_000 + SLACK_MS, `${elapsedMs} ms`);
   });
 
-  test('are those that the server is built with', () => {
+  test('are those of the server', () => {
     const server = createNodeServer(listener);
     assert.deepEqual(
       [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout],

@@ -1,5 +1,5 @@
-// Request targets that no well-behaved client sends: every one is either read as what it plainly means, or refused in the
-// envelope; none is read as something else than it is counted and kept as.
+// Unusual request targets: each one is either read as the path that it means, or rejected in the envelope. Rate limits and caches use
+// the same normalized form as the routes.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -17,7 +17,7 @@ describe('request targets', () => {
   const service = useSampleService();
   const ask = (target: string) => request(service.url, target);
 
-  test('percent-encoding that does not decode to UTF-8 is refused with 400', async () => {
+  test('percent-encoding that does not decode to UTF-8 is rejected with 400', async () => {
     const parts = ['%', '%zz', '%2', '%C0%80', '%ff', '%ED%A0%80', '%F4%90%80%80', '%c3', 'a%E2%82b', '%%35'];
     for (const part of parts) {
       for (const target of [`/v1/collections/${part}`, `/${part}`, `/v1/tokens/ethereum/${part}/1`, `/docs/${part}`]) {
@@ -26,7 +26,7 @@ describe('request targets', () => {
     }
   });
 
-  test('what decodes but names nothing is not found', async () => {
+  test('a target that decodes but names no resource is not found', async () => {
     const ids = '%00 a%00b %0d%0aX-Evil:%201 %F0%9F%90%99 %E2%80%AE %2e%2e%2f%2e%2e%2fetc%2fpasswd %25 . ..'.split(' ');
     const names = '__proto__ constructor toString hasOwnProperty [object%20Object] null undefined'.split(' ');
     for (const id of [...ids, ...names]) {
@@ -38,7 +38,7 @@ describe('request targets', () => {
     }
   });
 
-  test('ids of nine thousand characters are not found, and longer targets too large, both at little cost', async () => {
+  test('ids of nine thousand characters are not found, and longer targets are too large, both at little cost', async () => {
     for (const letter of ['a', '0', '%41', ':', '%F0%9F%90%99']) {
       const id = letter.repeat(9_000 / letter.length);
       const cpuMs = await measureCpuMs(async () => {
@@ -58,7 +58,7 @@ describe('request targets', () => {
     assertErrorEnvelope(await ask(`/${'a/'.repeat(60_000)}`), 431, 'a target of 120 kB');
   });
 
-  test('raw bytes outside ASCII and control characters in the request line are refused', async () => {
+  test('raw bytes outside ASCII and control characters in the request line are rejected', async () => {
     for (const bytes of ['\xff\xfe', '\xc3\xa9', '\0', '\x01', '\x7f', '\t', ' ', '\xed\xa0\x80']) {
       for (const target of [`/v1/collections/a${bytes}b`, `/v1/collections?limit=1&x=a${bytes}b`]) {
         assertErrorEnvelope(await ask(target), 400, JSON.stringify(target));
@@ -66,7 +66,7 @@ describe('request targets', () => {
     }
   });
 
-  test('a target with a fragment is refused: no request target can hold one', async () => {
+  test('a target with a fragment is rejected, because request targets have none', async () => {
     for (const target of ['/v1#', '/v1/collections#x', `${COLLECTION}?limit=1#x`, '/v1/collections?#']) {
       assertErrorEnvelope(await ask(target), 400, target);
     }
@@ -81,7 +81,7 @@ describe('request targets', () => {
     }
   });
 
-  test('one slash at the end changes nothing', async () => {
+  test('a slash at the end changes nothing', async () => {
     for (const path of ['/v1', '/v1/collections', COLLECTION, `${COLLECTION}/listings`, `${COLLECTION}/sales`]) {
       const [plain, slashed] = [await ask(`${path}?limit=2`), await ask(`${path}/?limit=2`)];
       assert.equal(plain.status, 200);
@@ -90,7 +90,7 @@ describe('request targets', () => {
     }
   });
 
-  test('an absolute target is read as its path, whomever it addresses', async () => {
+  test('an absolute target is read as its path, whatever its host', async () => {
     const plain = await ask(`${COLLECTION}/listings?limit=2`);
     for (const authority of ['http://any.example', 'HTTPS://any.example:1', 'http://u:p@[::1]:8080', 'http://']) {
       const answer = await ask(`${authority}${COLLECTION}/listings?limit=2`);
@@ -113,7 +113,7 @@ describe('request targets', () => {
     }
   });
 
-  test('a line break in a target cannot add a header or an answer', async () => {
+  test('a line break in a target cannot add a header or a response', async () => {
     const { answers } = await exchange(service.url, 'GET /v1/x\r\nX-Evil: 1 HTTP/1.1\r\nHost: a\r\n\r\n');
     assert.equal(answers.length, 1);
     assertErrorEnvelope(answers[0] ?? assert.fail(), 400, 'a broken request line');
@@ -123,7 +123,7 @@ describe('request targets', () => {
   });
 });
 
-describe('the one spelling of a target', () => {
+describe('the normalized target', () => {
   const plain = fc.constantFrom('/v1/collections', COLLECTION, `${COLLECTION}/listings`, `${COLLECTION}/sales`, '/v1');
   /** The same path with some of its characters percent-encoded, in either case of the digits. */
   const respelt = plain.chain((path) =>
@@ -142,7 +142,7 @@ describe('the one spelling of a target', () => {
       })),
   );
 
-  test('is the same for every spelling of a path, so that none is counted or kept apart', () => {
+  test('is the same for every form of a path, so that all are counted and cached together', () => {
     const prefixes = fc.constantFrom('', 'http://a', 'https://b:1', 'HTTP://c@d');
     fc.assert(
       fc.property(respelt, prefixes, ({ path, spelling }, prefix) => {
@@ -151,7 +151,7 @@ describe('the one spelling of a target', () => {
     );
   });
 
-  test('is its own spelling, decodes to what was meant, and is read from anything without an exception', () => {
+  test('is normalized itself, decodes to the original path, and is computed for any text without an exception', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 5 }), (parts) => {
         const wellFormed = parts.map((part) => part.toWellFormed());
@@ -171,7 +171,7 @@ describe('the one spelling of a target', () => {
     );
   });
 
-  test('counts lists as lists and all else of the interface as single, however it is spelt', () => {
+  test('belongs to the bucket of lists for a list, and to the bucket of single resources otherwise, in every form', () => {
     fc.assert(
       fc.property(respelt, fc.constantFrom('', '/'), ({ path, spelling }, slash) => {
         const expected = /(collections|listings|sales)$/.test(path) ? 'list' : 'single';

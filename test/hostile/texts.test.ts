@@ -1,5 +1,5 @@
-// Texts that mean something to somebody else (a database, a browser, a shell, a terminal) are only texts here: they are found
-// when they are there to the letter, and otherwise they are not found, on both engines and without any trouble inside.
+// Texts that have a meaning for a database, a browser, a shell or a terminal have none here: a resource with exactly this name is
+// found, otherwise it is not found, on both engines and without an internal error.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -63,7 +63,7 @@ const TEXTS = [
   `a;b`,
   `a:b@c`,
 ];
-/** What a request may ask for, but no collection may be named. */
+/** Texts that a request may contain, but that no collection may have as its name. */
 const NAMELESS = [
   '\0',
   'a\0b',
@@ -84,7 +84,7 @@ const prepare = (settings: Record<string, string>) => {
 };
 
 forEachMarket('texts', { prepare }, (market) => {
-  test('an id of any text that names nothing is not found, and troubles nobody', async () => {
+  test('an id that names nothing is not found, whatever its text, and causes no internal error', async () => {
     for (const text of [...TEXTS, ...NAMELESS]) {
       for (const rest of RESTS) {
         const target = `/v1/collections/${encodeURIComponent(`no ${text}`)}${rest}`;
@@ -94,7 +94,7 @@ forEachMarket('texts', { prepare }, (market) => {
     assertNoTrouble(market);
   });
 
-  test('a collection named by any text is found by that text to the letter, and by no other', async () => {
+  test('a collection with any text as its name is found by exactly that text', async () => {
     const subjects = TEXTS.map((text) =>
       newCollection({ slug: `it ${text}`, name: text, description: `${text}\n${text}` }),
     );
@@ -125,13 +125,13 @@ forEachMarket('texts', { prepare }, (market) => {
     assertNoTrouble(market);
   });
 
-  test('an answer with markup in it is never taken for a page', async () => {
+  test('a response that contains markup is not interpreted as a page', async () => {
     const { headers } = await market.get(`/v1/collections/${encodeURIComponent('it <script>alert(1)')}`);
     assert.match(headers.get('content-type') ?? '', /^application\/json/);
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
   });
 
-  test('a token by anything but an address and an id of its chain is refused, and by those it is not found', async () => {
+  test('a token needs an address and an id of its chain: others are rejected, and unknown ones are not found', async () => {
     const evm = `0x${'a'.repeat(40)}`;
     const mint = 'A'.repeat(44);
     const max = (2n ** 256n - 1n).toString();
@@ -176,8 +176,8 @@ forEachMarket('texts', { prepare }, (market) => {
     assertNoTrouble(market);
   });
 
-  describe('kept answers', () => {
-    test('no spelling of a request but its path and known parameters makes another answer', async (t) => {
+  describe('cached responses', () => {
+    test('only the path and the known parameters of a request make another cached response', async (t) => {
       if (databaseUrl === undefined) return t.skip('the embedded database admits no second process');
       const subject = newCollection();
       await market.load([subject.collection({ name: 'before' }), subject.order('1', 1), subject.order('2', 2)]);
@@ -206,7 +206,7 @@ forEachMarket('texts', { prepare }, (market) => {
   });
 });
 
-/** Nothing failed inside: a text that upset a source would degrade the answers to everybody. */
+/** No source has failed: a text that makes a source fail would degrade the responses for everyone. */
 function assertNoTrouble(market: TestMarket): void {
   const troubles = market.logged.filter((line) => /"level":"(warn|error)"/.test(line));
   assert.deepEqual(troubles, []);
