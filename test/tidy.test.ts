@@ -1,4 +1,5 @@
-// The architecture as rules over the files of src. Sizes and words are judged by readers. Each rule is tested with a file that breaks it.
+// The architecture as rules over the files of src. Sizes and words are judged by readers. Each rule is tested with a file
+// that breaks it.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A long seeded simulation on two real chains with the real Seaport, followed through an endpoint that lies and fails, by a service
-// that is killed at random points: in the end what it serves is what the chains' final state says, computed apart from it.
+// A long seeded simulation on two real chains with the real Seaport, followed through an endpoint that fails and returns wrong data, by a
+// service that is killed at random points: in the end it serves the final state of the chains, computed without it.
 // DEVNET_ACTIONS and DEVNET_SEED make it longer and another one.
 
 import assert from 'node:assert/strict';
@@ -72,7 +72,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
       const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
       const { status, body } = await ask('POST', '/intake/v1/orders', { chain, order });
       if (status === 201) orderIds.set(listing.hash, body.data.orderId);
-      // The answer to the first try was lost with the process.
+      // The response to the first attempt was lost with the process.
       return status === 201 || body.error.code === 'duplicate' ? null : `${body.error.code}: ${body.error.message}`;
     },
   };
@@ -175,7 +175,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
 
 let clients = 0;
 
-/** Every request from a client of its own, so that no rate limit is met. */
+/** Every request comes from a new address, so that no rate limit applies. */
 async function readJson(url: string): Promise<any> {
   clients += 1;
   const address = `10.${clients >> 16}.${(clients >> 8) & 255}.${clients & 255}`;
@@ -199,7 +199,7 @@ function countBy(words: readonly (string | undefined)[]): Record<string, number>
   return counts;
 }
 
-/** Asks until a process answers. */
+/** Repeats the request until a process responds. */
 async function askAgain(socketPath: () => string, method: string, target: string, body?: object) {
   const deadline = performance.now() + CATCH_UP_MS;
   for (;;) {

@@ -1,5 +1,5 @@
 // A real `mercat serve` that follows local chains, as an outside program meets it: the public interface without a key, the intake
-// with one. Only the operator's own doing, following collections and asking how far it is, goes through the local socket.
+// with one. Only the operator's calls, to follow collections and to read the progress, use the local socket.
 
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
@@ -50,7 +50,7 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
   let clients = 0;
   return {
     read: async (path) => {
-      // Each time from a client of its own, so that no rate limit is met.
+      // From a new address each time, so that no rate limit applies.
       clients += 1;
       const headers = { 'x-forwarded-for': `10.0.${clients >> 8}.${clients & 255}` };
       const response = await fetch(process.url + path, { headers });

@@ -1,6 +1,6 @@
-// A followed collection of a thousand tokens with a mixed book: signed orders on a local chain, two marketplaces that tell some of
-// the same orders, bad rows, and churn on all sides. After every step what the service serves has to be what an independent
-// computation says (test/end-to-end/mixed-book/expected.ts). MIXED_SEED makes it another one.
+// A followed collection of a thousand tokens with a mixed book: signed orders on a local chain, two marketplaces that list
+// some of the same orders, invalid rows, and changes on all sides. After every step the service has to serve what an
+// independent computation expects (test/end-to-end/mixed-book/expected.ts). MIXED_SEED makes it another one.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,5 +1,5 @@
-// What OpenSea's own library is to list, fill and cancel on one local chain: tokens of a seller and of a wallet that is a contract,
-// an edition, a buyer with money, and an order for each way of listing.
+// What OpenSea's own library is to list, fill and cancel on one local chain: tokens of a seller and of a wallet that is a
+// contract, an edition, a buyer with money, and an order for each way of listing.
 
 import assert from 'node:assert/strict';
 import type { CreateOrderInput, OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
@@ -24,7 +24,7 @@ export type Scene = {
   end(): void;
 };
 
-/** An order as the library gave it, and what was asked of the library. */
+/** An order that the library made, and the input for it. */
 export type Signed = {
   order: OrderWithCounter;
   contract: Contract;
@@ -38,7 +38,7 @@ export type Signed = {
   ends: boolean;
 };
 
-/** Accounts that nothing was set up for: the library has to ask for each approval by itself. */
+/** Accounts without any approval: the library has to request each approval itself. */
 const SELLER = 0;
 const BUYER = 1;
 const WALLET_OWNER = 2;
@@ -90,7 +90,7 @@ export async function callAsWallet({ world, wallet, walletOwner }: Scene, data: 
   return receipt?.transactionHash ?? assert.fail();
 }
 
-/** What the seller would ask for a token of its own. */
+/** The input for an ask of the seller for one token. */
 export function askFor({ nft }: Scene, tokenId: bigint, amount: bigint, currency?: string): CreateOrderInput {
   return {
     offer: [{ itemType: ERC721, token: nft.address, identifier: tokenId.toString() }],

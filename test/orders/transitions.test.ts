@@ -1,5 +1,5 @@
-// The table of transitions in docs/orders.md, row by row: each is played by evidence before and after, and no row is there that is
-// not played, nor the other way round.
+// The table of transitions in docs/orders.md, row by row: each is played by evidence before and after, and no row is there
+// that is not played, nor the other way round.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// OpenSea: the fixtures and what the replay server makes of them fit the vendor's document, and recorded responses become records.
+// OpenSea: the fixtures and what the replay server makes of them fit the vendor's document, and recorded responses become
+// records.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,6 @@
-// Every file of the recorded answers by name: the replay server gives each as it was recorded, and each is given to every source of
-// its vendor in place of the source's own answer. No bad record comes of it: it is right, refused, or a failure that says so.
+// Every file of the recorded answers by name: the replay server gives each as it was recorded, and each is given to every
+// source of its vendor in place of the source's own answer. No bad record comes of it: it is right, refused, or a failure
+// that says so.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

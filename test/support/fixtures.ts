@@ -1,4 +1,5 @@
-// The fixtures of `test/fixtures`: responses in the shapes that vendors send, written for these tests. Names and addresses are made up.
+// The fixtures of `test/fixtures`: responses in the shapes that vendors send, written for these tests. Names and addresses
+// are made up.
 
 import { readFileSync } from 'node:fs';
 

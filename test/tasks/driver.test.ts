@@ -1,5 +1,5 @@
-// The driver of tasks in one process: schedule, leases, deadlines, nudges, what is recorded and what is logged. Processes that share
-// the tasks are in takeover.test.ts.
+// The driver of tasks in one process: schedule, leases, deadlines, nudges, what is recorded and what is logged. Processes
+// that share the tasks are in takeover.test.ts.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

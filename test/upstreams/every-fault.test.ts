@@ -1,5 +1,5 @@
-// Every fault at every source at once, from one request on or another, through the tasks to the tables: what is stored is never other than what the
-// source said, nothing of it is lost, memory stays bounded, and all is fresh when it is over.
+// Every fault at every source at once, from one request on or another, through the tasks to the tables: what is stored is
+// never other than what the source said, nothing of it is lost, memory stays bounded, and all is fresh when it is over.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

@@ -1,4 +1,5 @@
-// Solana end to end: a service that follows a collection, replay servers for its sources, and the responses of the marketplace interface.
+// Solana end to end: a service that follows a collection, replay servers for its sources, and the responses of the
+// marketplace interface.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,5 +1,5 @@
-// A response of another operation, or of a collection that was not asked for, at every source of its vendor: it makes no bad record and no walk
-// that calls itself complete.
+// A response of another operation, or of a collection that was not asked for, at every source of its vendor: it makes no bad
+// record and no walk that calls itself complete.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

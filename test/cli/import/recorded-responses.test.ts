@@ -1,5 +1,5 @@
-// `mercat import` of recorded answers: each format lands what its source makes of the rows, by exact numbers, in whichever way the
-// answers are kept, and a second import changes nothing.
+// `mercat import` of recorded answers: each format lands what its source makes of the rows, by exact numbers, in whichever
+// way the answers are kept, and a second import changes nothing.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,5 @@
-// The file of a backup: cut off, altered, or of a newer version it is refused, whatever is asked for; and how the commands are used.
+// The file of a backup: cut off, altered, or of a newer version it is refused, whatever is asked for; and how the commands
+// are used.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// A service that follows one collection on a local chain and at two marketplaces, what is known of all of them, and the comparison
-// of everything that is served of the collection with what it should be. What changes the book stands in mixed-changes.ts.
+// A service that follows one collection on a local chain and at two marketplaces, what is known of all of them, and the
+// comparison of everything that is served of the collection with what it should be. What changes the book stands in
+// mixed-changes.ts.
 
 import assert from 'node:assert/strict';
 import type { Address, Hex } from 'viem';
@@ -24,7 +25,7 @@ import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 
 const LIMIT_MS = 60_000;
-/** For answers that were kept, and for what a block brings about. */
+/** Time for cached responses to expire and for a block to take effect. */
 const SETTLE_MS = 5_000;
 const SLUG = 'paper-moths';
 /** The platform's default, and what the made collection has at OpenSea for its creators. */
@@ -51,11 +52,11 @@ export type MixedBook = {
   post(listings: readonly Listing[]): Promise<void>;
   /** One run of a marketplace's task. The test says whether the fetch has to be accepted as complete. */
   sync(name: VenueName, expected: { isBelieved: boolean }): Promise<void>;
-  /** Both, believed. */
+  /** Both marketplaces, accepted as complete. */
   syncAll(): Promise<void>;
   /** Waits until the service has read the chain to its end. */
   catchUp(): Promise<void>;
-  /** Holds everything that is served against what it should be; returns what the book held. */
+  /** Compares everything that is served with what is expected; returns counts of the book. */
   compare(): Promise<BookCounts>;
   /** The window by every name of the collection, in pages of every kind of size. */
   compareAllWays(): Promise<void>;
@@ -103,7 +104,7 @@ export async function startMixedBook(options: {
   let truth = await readExpectedState(world, []);
   let truthOf = '';
 
-  /** The clock is no part of it: what has begun or ended is seen to where it is used. */
+  /** Without the clock: starts and ends are compared where the state is used. */
   const learn = async (height: number) => {
     const subject = `${height} blocks, ${own.length} orders`;
     if (truthOf === subject) return;
@@ -219,7 +220,7 @@ async function follow(service: TestService, contract: Address): Promise<void> {
   assert.equal(data.royaltyBps, Number(FEES.royaltyBps));
 }
 
-/** Runs a task now, as `mercat sync NAME --once` does; returns how it went. */
+/** Runs a task now, as `mercat sync NAME --once` does; returns its result. */
 async function runTask(service: TestService, name: string): Promise<{ state: string; problems: readonly string[] }> {
   const started = await service.operate('sync.start', { name });
   assert.equal(started.status, 200, JSON.stringify(started.body));

@@ -19,7 +19,7 @@ import { sumOf } from './marketplaces.ts';
 const SIZE: WorldSize = { people: 8, collections: 1, tokens: 1_000, editions: 0 };
 const DAY_S = 86_400;
 const LISTED_AGO_S = 3_600;
-/** So few that many orders ask for the same. */
+/** Few, so that many orders have the same price. */
 const PRICE_STEPS = 500;
 const FALLING_SHARE = 0.1;
 const IN_USDC = 40;
@@ -46,7 +46,7 @@ export type MixedWorld = {
   now(): number;
   /** An order that a person signs. */
   sign(person: Person, tokenId: string, terms?: Terms): Promise<Listing>;
-  /** What a marketplace has of a person: nobody here ever looks at its signature. */
+  /** A listing at a marketplace, whose signature nothing checks. */
   draft(person: Person, tokenId: string, terms?: Terms): MarketplaceListing;
   fill(listing: Listing, buyer: Person): Call;
   cancel(listing: Listing): Call;
@@ -132,7 +132,7 @@ function toFalling(item: ConsiderationItem): ConsiderationItem {
   return { ...item, endAmount: item.startAmount - item.startAmount / 10n };
 }
 
-/** A row for each way in which a marketplace tells what is no listing in this book. Each has the form of a good one otherwise. */
+/** One row for each way in which a marketplace's row can be no listing of this book. */
 export function oddOpenSeaRows(row: Record<string, any>, usdc: Address): unknown[] {
   const change = (part: (copy: Record<string, any>) => void) => {
     const copy = structuredClone(row);

@@ -1,4 +1,4 @@
-// What changes a mixed book: people who post orders, marketplaces that tell listings in every way, trades and moves on the chain.
+// Changes of a mixed book: orders that are posted, listings of marketplaces in every way, trades and transfers on the chain.
 // Everything is drawn from the seed of the book.
 
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ const MARGIN_S = 60;
 /** Below and above what anything is drawn to cost. */
 const CHEAPEST = 10n ** 15n;
 const DEAR = 10n ** 17n;
-/** In base units, from one look to the next. */
+/** In base units, from one fetch to the next. */
 const FALL = 10n ** 12n;
 const STATUSES = ['FULFILLED', 'CANCELLED', 'INACTIVE'] as const;
 
@@ -57,7 +57,7 @@ export async function postDearer(book: MixedBook): Promise<void> {
   }
 }
 
-/** New listings at a marketplace; a few have ended, or have not begun, or are told to be of a time that is to come. */
+/** New listings at a marketplace; a few have ended, have not begun, or have a listing time in the future. */
 export function listAt(book: MixedBook, name: VenueName, count: number): void {
   const { mixed, venues } = book;
   for (let index = 0; index < count; index += 1) {
@@ -68,7 +68,7 @@ export function listAt(book: MixedBook, name: VenueName, count: number): void {
   }
 }
 
-/** Marketplaces tell orders of the own book: a third each, and a third both. */
+/** The marketplaces list orders of the service's own book: a third at each alone, a third at both. */
 export function tellOwn(book: MixedBook, count: number): void {
   for (const [index, { listing }] of book.random.shuffle(book.own).slice(0, count).entries()) {
     if (index % 3 !== 0) put(book.venues.opensea, toTold(book, listing));
@@ -76,7 +76,7 @@ export function tellOwn(book: MixedBook, count: number): void {
   }
 }
 
-/** Magic Eden tells orders that OpenSea tells, as of another time. */
+/** Magic Eden lists orders that OpenSea lists, with another listing time. */
 export function tellTwins(book: MixedBook, count: number): void {
   const { random, venues } = book;
   for (const listing of drawListed(book, 'opensea', count))
@@ -91,7 +91,7 @@ export function tellOdd(book: MixedBook): void {
   book.venues.magicEden.odd = oddAskRows(toAskRow(cheap), USDC);
 }
 
-/** Orders that both marketplaces tell first, and that their makers post here afterwards: the cheapest of all. */
+/** Orders that both marketplaces list first and that are posted here afterwards, cheaper than all others. */
 export async function tellThenPost(book: MixedBook, count: number): Promise<Listing[]> {
   const held = new Map<string, Person>();
   while (held.size < count) {
@@ -162,12 +162,12 @@ async function approveAll(book: MixedBook): Promise<void> {
 /** The newest blocks are taken back, with all that was in them. */
 export async function reorganise(book: MixedBook, depth: number): Promise<void> {
   await book.mixed.reorganise(depth);
-  // Whatever was revoked in those blocks, the people go on from here.
+  // Approvals that were revoked in those blocks are given again.
   await approveAll(book);
   await book.catchUp();
 }
 
-/** All that one person has signed is void. */
+/** One person voids all orders by incrementing the counter. */
 export async function voidOrders(book: MixedBook): Promise<void> {
   const person = book.random.pick(book.mixed.world.people);
   assert.ok(person);
@@ -175,7 +175,7 @@ export async function voidOrders(book: MixedBook): Promise<void> {
   await book.catchUp();
 }
 
-/** New listings, other prices, listings that go without a word and some that come back, some that are told to be over. */
+/** New listings, changed prices, listings that vanish and some that return, some with a final status. */
 export function churnMarketplaces(book: MixedBook): void {
   const { random, mixed, venues } = book;
   const isOwn = new Set(book.own.map(({ listing }) => listing.hash));
@@ -247,7 +247,7 @@ function isOpen({ mixed }: MixedBook, { components }: Listing): boolean {
   return Number(components.startTime) <= now && Number(components.endTime) > now + MARGIN_S;
 }
 
-/** The token of a listing from whoever holds it to the offerer. */
+/** Transfers the token of a listing from its holder to the offerer. */
 function moveBack(book: MixedBook, listing: Listing): Call {
   const holder = book.holderOf(tokenOf(listing));
   assert.ok(holder);

@@ -1,5 +1,5 @@
-// What is served of a mixed book, held against what it should be: the window, the floors, the counts, single tokens. It returns
-// the differences in words, none when there are none.
+// Compares the served mixed book with the expected one: the listing window, the floors, the counts, single tokens. Returns
+// the differences as text.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ExpectedState } from '../../support/chain/expected-state.ts';

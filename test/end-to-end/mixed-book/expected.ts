@@ -1,5 +1,5 @@
-// What a mixed book has to come to, worked out from the orders that were taken, from the chain's own state, and from what each
-// marketplace told: by the rules of the specification alone, in the plainest way. It must never use the service's own code.
+// The expected mixed book, computed from the accepted orders, from the chain's state and from the rows of each marketplace,
+// by the rules of the specification alone. It must never use the service's code.
 
 import type { Hex } from 'viem';
 import type { ExpectedOrder } from '../../support/chain/expected-state.ts';
@@ -7,25 +7,25 @@ import type { MarketplaceListing } from './marketplaces.ts';
 import { priceOf, sumOf, tokenOf } from './marketplaces.ts';
 import type { Listing } from '../../../devnet/chain-state.ts';
 
-/** An order that the service took, and the names that it gave it. */
+/** An order that the service accepted, with its id and time there. */
 export type OwnOrder = { listing: Listing; orderId: string; timestamp: string };
 
-/** What is believed of one marketplace. */
+/** The accepted listings of one marketplace. */
 export type MarketplaceView = { source: string; rows: Map<Hex, MarketplaceListing> };
 
 export type Book = {
   chain: string;
   contract: string;
   own: readonly OwnOrder[];
-  /** What the chain says of the own orders. */
+  /** The states of the own orders on the chain. */
   states: ReadonlyMap<Hex, ExpectedOrder>;
   believed: readonly MarketplaceView[];
-  /** Orders that a marketplace has told to be filled or cancelled. */
+  /** Orders that a marketplace reported as filled or cancelled. */
   ended: ReadonlySet<Hex>;
   fees: { platformBps: bigint; royaltyBps: bigint };
 };
 
-/** A row as it has to be served: any of these, where nothing tells which. */
+/** The rows that may be served: one of these, where no rule prefers one. */
 export type ExpectedListing = { tokenId: string; raw: bigint; orderId: string; rows: readonly object[] };
 
 export type ExpectedMarket = {
@@ -34,16 +34,16 @@ export type ExpectedMarket = {
   byToken: ReadonlyMap<string, ExpectedListing>;
   askFloor: bigint | null;
   buyerFloor: bigint | null;
-  /** What the book held besides, so that a test can say that it was mixed. */
+  /** Counts of the book, so that a test can check that it was mixed. */
   seen: BookCounts;
 };
 
 export type BookCounts = {
-  /** Tokens with an own row that is dearer than what a marketplace tells of the token. */
+  /** Tokens whose own row is higher-priced than a marketplace's row. */
   ownDearer: number;
-  /** Orders that both marketplaces tell. */
+  /** Orders that both marketplaces list. */
   twins: number;
-  /** Orders of the own book that a marketplace tells too, and of those, such as cannot be filled now. */
+  /** Own orders that a marketplace lists too, and those of them that cannot be filled now. */
   toldOwn: number;
   toldDeadOwn: number;
   /** Tokens of several orders, and prices that several tokens share. */
@@ -55,8 +55,8 @@ export type BookCounts = {
 };
 
 /**
- * What is active and has begun is taken. A whole look that is believed replaces what was believed; any other only adds. `now` in
- * milliseconds.
+ * Takes the listings that are active and have begun. A fetch that is accepted as complete replaces the earlier listings; any other adds
+ * to them. `now` in milliseconds.
  */
 export function applyFetch(
   { rows }: MarketplaceView,

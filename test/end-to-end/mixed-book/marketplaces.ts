@@ -1,5 +1,5 @@
-// Two marketplaces on the replay server that list one collection: OpenSea's listings around signed orders, Magic Eden's asks in both of their
-// shapes. The rows are the fixtures' with the terms of the given orders.
+// Two marketplaces on the replay server that list one collection: OpenSea's listings around signed orders, Magic Eden's asks
+// in both of their shapes. The rows are the fixtures' with the terms of the given orders.
 
 import type { Address, Hex } from 'viem';
 import { getAddress, zeroAddress } from 'viem';
@@ -19,18 +19,18 @@ export type MarketplaceListing = {
   listedAt: number;
   /** What a buyer pays now, where the price moves with time; else the sum of the order. */
   priceNow?: bigint;
-  /** As OpenSea calls it; Magic Eden is only asked for active ones. */
+  /** OpenSea's status; Magic Eden serves active listings only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'FULFILLED' | 'CANCELLED';
 };
 
 export type Marketplace = {
-  /** By order hash, in the order in which they are shown. */
+  /** By order hash, in the order in which they are served. */
   listings: Map<Hex, MarketplaceListing>;
-  /** Those that went without a word. */
+  /** Listings that vanished without a final status. */
   gone: MarketplaceListing[];
-  /** Rows that are none which anyone could list, spread among the others. */
+  /** Invalid rows, spread among the others. */
   odd: unknown[];
-  /** What is told of the listings, where that is not all of them. */
+  /** The listings that are served, where not all are. */
   shown: ((listings: MarketplaceListing[]) => MarketplaceListing[]) | null;
 };
 
@@ -43,7 +43,7 @@ export function createVenues(slug: string, contract: Address): Venues {
   return { slug, contract, opensea: create(), magicEden: create() };
 }
 
-/** The listings that a marketplace tells at the moment. */
+/** The listings that a marketplace serves now. */
 export function shownBy({ listings, shown }: Marketplace): MarketplaceListing[] {
   const all = [...listings.values()];
   return shown ? shown(all) : all;
@@ -79,7 +79,7 @@ export function venueRoutes(venues: Venues): Route[] {
   ];
 }
 
-/** Its rows, with the odd ones among them. */
+/** Its rows, with the invalid ones among them. */
 function toRows(venue: Marketplace, toRow: (listing: MarketplaceListing, index: number) => unknown): unknown[] {
   const rows = shownBy(venue).map(toRow);
   const gap = Math.max(1, Math.floor(rows.length / (venue.odd.length + 1)));

@@ -1,5 +1,5 @@
-// What is true of a local chain, worked out from its newest state and its logs alone, and from the orders that were taken: so
-// that what the service says can be held against it. It must never use the service's own rules for statuses or sales.
+// The expected state of a local chain, computed from its newest state, its logs and the accepted orders alone, to compare the
+// service's responses with. It must never use the service's own rules for statuses or sales.
 
 import type { Address, Hex, Log } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, parseEventLogs, zeroAddress } from 'viem';
@@ -39,7 +39,7 @@ export type ExpectedState = {
   owners: Map<string, Address | null>;
   /** Units of editions by `contract:tokenId:holder`, above zero only. */
   units: Map<string, bigint>;
-  /** By contract: the least that an offerer asks for one unit, in native currency. Null: nobody asks. */
+  /** By contract: the lowest ask for one unit, in native currency; null without an ask. */
   floors: Map<Address, bigint | null>;
   /** In the order of the chain. */
   sales: readonly ExpectedSale[];
@@ -79,7 +79,7 @@ async function readEvents(chain: LocalChain, contracts: readonly Contract[]): Pr
 
 type Read = { contract: Contract; name: string; args: readonly unknown[] };
 
-/** Values at the newest block; null where the contract refuses to say. */
+/** Values at the newest block; null where the call reverts. */
 async function readValues(chain: LocalChain, reads: readonly Read[]): Promise<unknown[]> {
   const calls = reads.map(({ contract: { abi, address }, name, args }) => ({
     method: 'eth_call',
@@ -200,7 +200,7 @@ async function readHoldings(
         args: [args['to'], id],
       });
   }
-  // Nobody's balance cannot be asked for.
+  // balanceOf reverts for the zero address.
   const asked = [...reads].filter(([key]) => !key.endsWith(zeroAddress));
   const values = await readValues(
     chain,

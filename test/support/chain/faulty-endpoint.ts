@@ -1,5 +1,5 @@
-// A JSON-RPC endpoint on loopback in front of a real one, which fails, limits and lies as public endpoints do: at random by a
-// seed, and for good where an option says so. It counts what it did.
+// A JSON-RPC endpoint on loopback in front of a real one. It fails, limits and returns wrong data as public endpoints do: at
+// random by a seed, or always where an option is set. It counts its faults.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { asOfHead, corrupt, lagOf } from './faulty-responses.ts';
 import type { JsonRpcRequest, JsonRpcResponse } from './faulty-responses.ts';
 import { gzipBomb } from '../replay/gzip-bomb.ts';
 
-/** Faults of the connection and of HTTP, then those of what is answered. */
+/** Faults of the connection and of HTTP, then those of the response's content. */
 export const RPC_FAULTS = [
   'stall',
   'drip',
@@ -34,8 +34,8 @@ export const RPC_FAULTS = [
   'malformed-log',
   'duplicated-log',
   'shuffled-logs',
-  // All logs of one contract, from answers about one block, and never twice from the same block: from a lone endpoint that
-  // leaves out the same again and again nobody can learn the truth.
+  // Leaves out all logs of one contract, in responses about one block, once a block: a single endpoint that always leaves out the
+  // same logs cannot be detected.
   'omitted-logs',
 ] as const;
 export type RpcFault = (typeof RPC_FAULTS)[number];
@@ -65,7 +65,7 @@ export type FaultyEndpoint = {
   url: string;
   /** How often each fault was done. */
   counts: Record<string, number>;
-  /** How often each method was asked for. */
+  /** How often each method was called. */
   asked: Record<string, number>;
   /** HTTP requests. */
   requests: number;

@@ -1,5 +1,5 @@
-// What a faulty endpoint makes of true answers. Each fault tells whether it found something to corrupt, so that a count is a
-// count of lies told.
+// How a faulty endpoint corrupts correct responses. Each fault reports whether it found something to corrupt, so that its
+// count is the number of corrupted responses.
 
 import type { FaultyOptions, RpcFault } from './faulty-endpoint.ts';
 
@@ -17,7 +17,7 @@ type Context = {
   count: () => void;
 };
 
-/** As public endpoints word it when they are asked for too many blocks or find too much in them. */
+/** The messages of public endpoints for a range of too many blocks or logs. */
 export const RANGE_ERROR_MESSAGES = [
   'query returned more than 10000 results. Try with this block range [0x1, 0x2].',
   'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range',
@@ -93,7 +93,7 @@ function isOfOldState(method: string | undefined, params: unknown[], newest: num
   return (method === 'eth_getCode' || method === 'eth_call') && params[1] !== 'latest' && Number(params[1]) < newest;
 }
 
-/** As a node that is some blocks behind, which answers nothing for blocks that it does not have. */
+/** As a node that is some blocks behind, which returns null for blocks that it does not have. */
 function lagBehind(question: JsonRpcRequest | undefined, answer: JsonRpcResponse, head: number): JsonRpcResponse {
   const { method } = question ?? {};
   if (method === 'eth_blockNumber') return { ...answer, result: `0x${head.toString(16)}` };
@@ -155,7 +155,7 @@ const LIES: Partial<Record<RpcFault, (told: Told) => Log[] | null>> = {
   'removed-log': ({ others, last }) => [...others, { ...last, removed: true }],
   'foreign-log': ({ logs, last }) => [...logs, { ...last, address: FOREIGN, logIndex: plus(last['logIndex'], 1) }],
   'outside-log': ({ logs, last }) => [...logs, { ...last, blockNumber: plus(last.blockNumber, 1_000_000) }],
-  // In a range nothing that was told contradicts it, and it does no harm.
+  // In a range nothing contradicts it, and it does no harm.
   'wrong-block-hash': ({ others, last, params }) =>
     isOfBlock(params) ? [...others, { ...last, blockHash: `0x${'ab'.repeat(32)}` }] : null,
   'malformed-log': ({ others, last }) => [...others, { ...last, data: '0xzz' }],

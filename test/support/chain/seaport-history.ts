@@ -1,5 +1,5 @@
 // A short history on a real local chain with real Seaport: every kind of event that is read, in a few blocks, for tests of
-// whatever reads chains.
+// everything that reads chains.
 
 import { ZERO_HASH } from '../../../src/core/evm.ts';
 import type { Address as HexAddress } from 'viem';
@@ -20,7 +20,7 @@ export type SeaportHistory = {
   protocol: Protocol;
   collection: Contract;
   editions: Contract;
-  /** In the words of the service. */
+  /** In the service's canonical form. */
   addresses: Record<'seaport' | 'collection' | 'editions' | 'wrapped' | 'seller' | 'buyer', Address>;
   sold: SignedOrder;
   cancelled: SignedOrder;

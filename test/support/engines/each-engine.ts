@@ -1,5 +1,5 @@
-// Runs a suite on both database engines: on the embedded one always, on PostgreSQL where TEST_DATABASE_URL names a server or its programs are
-// on the machine. Elsewhere the suite is skipped on PostgreSQL; with REQUIRE_POSTGRES=1 it fails.
+// Runs a suite on both database engines: on the embedded one always, on PostgreSQL where TEST_DATABASE_URL names a server or
+// its programs are on the machine. Elsewhere the suite is skipped on PostgreSQL; with REQUIRE_POSTGRES=1 it fails.
 
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -23,7 +23,7 @@ export type TestEngine = {
   settings(): Promise<Record<string, string>>;
 };
 
-/** No test goes to the real internet. */
+/** No test uses the internet. */
 const OFFLINE = { PRICE_SOURCES: 'none' };
 
 /** Declares `suite` once for each engine. */

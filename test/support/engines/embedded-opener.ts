@@ -1,4 +1,5 @@
-// A process that opens an embedded database, says so and closes it when its standard input ends. Usage: embedded-open.ts DIR
+// A process that opens an embedded database, prints "open", and closes it when its standard input ends. Usage:
+// embedded-opener.ts DIR
 
 import { once } from 'node:events';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';

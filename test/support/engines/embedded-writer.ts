@@ -1,5 +1,6 @@
-// A process that writes to an embedded database until it is killed. A line goes to the acknowledgement file after the database
-// has answered and never before: what that file holds has to survive. Usage: embedded-writer.ts DATABASE_DIR ACK_FILE
+// A process that writes to an embedded database until it is killed. A line is appended to the acknowledgement file after the
+// database has acknowledged the write, never before: every write in that file has to survive. Usage: embedded-writer.ts
+// DATABASE_DIR ACK_FILE
 
 import { openSync, writeSync } from 'node:fs';
 import type { Pool } from 'pg';
@@ -35,7 +36,7 @@ for (let step = 1; ; step++) {
   if (step % 70 === 0) await stored(() => pool.query('vacuum bulk'));
 }
 
-/** False when the disk failed it: the writer goes on, as a service does. */
+/** False when the disk failed: the writer continues, as a service does. */
 async function stored(write: () => Promise<unknown>): Promise<boolean> {
   try {
     await write();

@@ -1,5 +1,5 @@
-// What the tests of the embedded database share: processes that open a database and write to it, a cluster to copy, and a check of
-// what was acknowledged.
+// What the tests of the embedded database share: processes that open a database and write to it, a cluster to copy, and a
+// check of what was acknowledged.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -82,7 +82,7 @@ export async function assertAcknowledged(dir: string, ackFile: string, when: str
   }
 }
 
-/** What is wrong with the database in view of what was acknowledged: nothing, for a database that keeps its word. */
+/** The acknowledged writes that are lost and other inconsistencies; none in a correct database. */
 async function findProblems(pool: Pool, ackFile: string): Promise<string[]> {
   const newest = { single: 0, batch: 0 };
   for (const [kind, value] of readAcks(ackFile).map((line) => line.split(' '))) {

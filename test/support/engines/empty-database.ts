@@ -35,7 +35,7 @@ export async function copyEmptyDatabase(dir: string): Promise<void> {
   cpSync(template, dir, { recursive: true });
 }
 
-/** Test files run side by side: each makes its own, and the first one that is whole is kept. */
+/** Test files run side by side: each makes its own, and the first complete one is kept. */
 async function makeTemplate(template: string): Promise<void> {
   mkdirSync(cache, { recursive: true });
   const place = mkdtempSync(path.join(cache, 'making-'));

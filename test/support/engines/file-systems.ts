@@ -1,12 +1,12 @@
 // Small file systems of their own for tests that cut the power or fill the disk. They need root and mount(8); where those are
-// missing the answer is the reason, so that a test can say why it did not run.
+// missing, the reason is returned, so that a test can be skipped with it.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 
 export type Mounted = { unmount: () => void } | { reason: string };
 
-/** Makes an ext4 file system in the file `image`. Answers the reason when the machine cannot. */
+/** Makes an ext4 file system in the file `image`. Returns the reason when the machine cannot. */
 export function makeExt4(image: string, size: string): string | null {
   return attempt('truncate', ['-s', size, image]) ?? attempt('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
 }

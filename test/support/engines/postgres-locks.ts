@@ -1,4 +1,4 @@
-// What a test does to a PostgreSQL server behind the service's back: locks that make statements hang, and a look at who is there.
+// Locks on a PostgreSQL server that make statements of the service hang, and counts of its connections.
 
 import type { TestContext } from 'node:test';
 import pg from 'pg';

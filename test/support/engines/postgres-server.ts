@@ -1,4 +1,5 @@
-// PostgreSQL servers for tests: the one that TEST_DATABASE_URL names, or servers that a test starts, stops, freezes and discards itself.
+// PostgreSQL servers for tests: the one that TEST_DATABASE_URL names, or servers that a test starts, stops, freezes and
+// discards itself.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -51,7 +52,7 @@ export type PostgresServer = {
   /** Ends the server at once, without a shutdown: as a crash does. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Stops all of its processes where they are: connections stay open, and new ones are taken by the kernel and never answered. */
+  /** Suspends all of its processes: open connections stay open, and new ones are accepted by the kernel and get no response. */
   freeze(): void;
   thaw(): void;
   /** Stops the server, whatever its state, and deletes its data. */
@@ -164,7 +165,7 @@ function listChildren(parent: number): number[] {
     const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
     return rows.flatMap(([pid, ppid]) => (pid !== undefined && ppid === parent ? [pid] : []));
   }
-  // Small images have no ps; there the kernel itself tells.
+  // Small images have no ps; /proc lists the children there.
   return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 

@@ -1,5 +1,5 @@
-// A Redis server that a test starts, stops, freezes and configures. Where Redis is not on the machine its suites are skipped; with
-// REQUIRE_REDIS=1 they fail.
+// A Redis server that a test starts, stops, freezes and configures. Where Redis is not on the machine its suites are skipped;
+// with REQUIRE_REDIS=1 they fail.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ export type RedisServer = {
   start(): Promise<void>;
   /** Ends the server; what it held is gone. */
   stop(): Promise<void>;
-  /** Stops its process where it is: connections stay open, and new ones are taken by the kernel and never answered. */
+  /** Suspends its process: open connections stay open, and new ones are accepted by the kernel and get no response. */
   freeze(): void;
   thaw(): void;
   /** One command over a connection of its own. */

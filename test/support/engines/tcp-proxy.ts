@@ -1,5 +1,5 @@
-// A TCP proxy on loopback that breaks as networks do: it can be slow, silent, cut, or not there at all. It knows nothing of
-// what it carries.
+// A TCP proxy on loopback that breaks as networks do: it can be slow, silent, cut, or not there at all. It does not
+// look into the bytes that it carries.
 
 import net from 'node:net';
 
@@ -8,7 +8,10 @@ export type TcpProxy = {
   url: string;
   /** Everything takes so much longer in each direction, from now on and in order. */
   delay(ms: number): void;
-  /** Open connections go silent for good, as when the machine behind them is gone; new ones are taken and never answered. */
+  /**
+   * Open connections transfer nothing any more, as when the machine behind them is gone; new ones are accepted and transfer
+   * nothing.
+   */
   hang(): void;
   /** Open connections are reset; new ones are taken as before. */
   cut(): void;

@@ -1,4 +1,4 @@
-// The promises that every answer is held to. A broken one is thrown, with the request that shows it.
+// What every response has to satisfy. A violation is thrown, with the request that shows it.
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -6,9 +6,9 @@ import type { FuzzResponse } from './fuzz.ts';
 import type { Operation } from './document.ts';
 
 export type ResponseChecks = {
-  /** Status documented, content type, and a body as its schema says. */
+  /** A documented status, the content type, and a body that is valid against its schema. */
   answer(operation: Operation, target: string, answer: FuzzResponse): void;
-  /** An answer of the interface, whatever the path turned out to mean: a success or the envelope. */
+  /** A response of the interface, whatever the path means: a success or the error envelope. */
   envelope(target: string, answer: FuzzResponse): void;
   /** With 400: not with a success, and not as if it were well formed but unknown. */
   refused(target: string, answer: FuzzResponse): void;

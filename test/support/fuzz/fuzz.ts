@@ -17,7 +17,7 @@ export type FuzzOptions = {
   runs: number;
   /** Query parameters whose values only the service can make: no other is ever accepted. */
   authenticated: ReadonlySet<string>;
-  /** Parameters of which the document cannot say all: a value that it allows may be refused. */
+  /** Parameters whose rules the document cannot express: a value that it allows may be rejected. */
   judgedByService: ReadonlySet<string>;
 };
 
@@ -64,10 +64,10 @@ type Send = (target: string) => Promise<FuzzResponse>;
 type Context = FuzzOptions & { send: Send; judge: ReturnType<typeof createResponseChecks>; harvest: KnownValues };
 type Property = { kind: Kind; property: fc.IAsyncProperty<unknown> };
 
-/** Things of a kind that are asked for before anything else. */
+/** How many of each kind are read first. */
 const GATHERED_MAX = 12;
 
-/** First looks around as any caller would, so that requests can name what is there. */
+/** Reads the lists first, so that requests can name what exists. */
 async function gather({ send, harvest }: Context, operations: readonly Operation[]): Promise<void> {
   for (const operation of operations) {
     for (const values of harvest.valuesOf(operation).slice(0, GATHERED_MAX)) {
@@ -93,7 +93,7 @@ function listProperties(context: Context, operation: Operation): Property[] {
   ];
 }
 
-/** What the document allows is answered as it promises, never refused, and its next page is there. */
+/** A request that the document allows gets the documented response, is never rejected, and its next page exists. */
 function allowedRequests(context: Context, operation: Operation): fc.IAsyncProperty<unknown> {
   const { authenticated, judgedByService, judge, send, harvest } = context;
   return fc.asyncProperty(allowedValues(context, operation), async (values) => {
@@ -113,7 +113,7 @@ function allowedRequests(context: Context, operation: Operation): fc.IAsyncPrope
   });
 }
 
-/** A value that the document does not allow is refused, whatever else is asked for. One that it allows is not. */
+/** A value that the document does not allow is rejected, whatever the other parameters are. */
 function oneValueWrong(context: Context, operation: Operation, parameter: Parameter): fc.IAsyncProperty<unknown> {
   const { judge, send, authenticated, judgedByService } = context;
   const isQuery = parameter.in === 'query';
@@ -148,7 +148,7 @@ const RAW_PARTS = [
   '+ ; , : @ & = ! * ( ) [ ] { } | ^ " < >',
 ].flatMap((line) => line.split(' '));
 
-/** Pieces of paths as no client writes them get an answer of the interface, and never a success by accident. */
+/** Path segments that no client writes get a response of the interface, and never a success by accident. */
 function rawPaths(context: Context, operation: Operation, parameter: Parameter): fc.IAsyncProperty<unknown> {
   const { judge, send } = context;
   const part = fc.oneof(
@@ -180,7 +180,7 @@ function allowedValues(context: Context, operation: Operation): fc.Arbitrary<Val
   return fc.oneof({ weight: 2, arbitrary: named }, { weight: 1, arbitrary: generated }) as fc.Arbitrary<Values>;
 }
 
-/** Path parameters that name something the service told of. */
+/** Path parameters that name something that exists. */
 function knownValues(context: Context, operation: Operation): fc.Arbitrary<Values> {
   return fc.nat().map((index) => {
     const known = context.harvest.valuesOf(operation);

@@ -1,9 +1,9 @@
-// What answers tell of: names of collections and tokens, so that requests can ask for what is there.
+// Names of collections and tokens found in responses, so that requests can name what exists.
 
 import type { Operation } from './document.ts';
 
 export type KnownValues = {
-  /** Takes what an answer's body tells. */
+  /** Collects the names in a response body. */
   add(text: string): void;
   /** Path parameters of the operation that name something; one empty set for an operation without any. */
   valuesOf(operation: Operation): Record<string, string>[];

@@ -1,4 +1,4 @@
-// What every refusal of interface A looks like, whatever was refused: the envelope and nothing else.
+// The envelope of error responses of the marketplace interface.
 
 import assert from 'node:assert/strict';
 import type { RawResponse } from './raw-http.ts';
@@ -12,11 +12,11 @@ const CODES: Record<number, string> = {
   431: 'bad_request',
 };
 
-/** Things of the inside: a stack, a file, SQL, an engine, an address, the name of an error class. */
+/** Internal details: a stack, a file, SQL, an engine, an address, the name of an error class. */
 const INSIDE =
   /\bat .+:\d+|node_modules|file:|\.[jt]s\b|\/(tmp|home|usr|var|work|src)\/|\b(select|insert|update|delete)\b.+\b(from|into|set|where)\b|postgres|pglite|fastify|127\.0\.0\.1|localhost|::1|ECONN|[A-Z][a-z]+Error\b/i;
 
-/** Fails unless the answer has one of the statuses, with the envelope as its whole body and nothing of the inside in it. */
+/** Fails unless the response has one of the statuses and the envelope as its complete body, without internal details. */
 export function assertErrorEnvelope(answer: RawResponse, statuses: number | readonly number[], what: string): void {
   const { status, headers, body } = answer;
   const said = `${what.slice(0, 200)}: ${status} ${body.slice(0, 300)}`;

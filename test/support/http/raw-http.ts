@@ -1,23 +1,23 @@
-// HTTP as bytes on a socket: says what no well-behaved client would, and reads whatever comes back.
+// HTTP as bytes on a socket, for requests that no HTTP client would send.
 
 import net from 'node:net';
 
 export type RawResponse = { status: number; headers: Record<string, string>; body: string };
 
 export type Exchange = {
-  /** The final answers in their order; interim ones (1xx) are left out. */
+  /** The final responses in their order; interim ones (1xx) are left out. */
   answers: RawResponse[];
-  /** Who ended it: the server, or the client once it had as many answers as it wanted. */
+  /** Which side closed the connection: the server, or the client after the wanted number of responses. */
   closedBy: 'server' | 'client';
   elapsedMs: number;
 };
 
 export type ExchangeOptions = {
-  /** Hang up after so many answers; without it, wait for the server to hang up. */
+  /** Close the connection after this many responses; by default wait for the server to close it. */
   answers?: number;
-  /** Methods of the requests in their order, where an answer to HEAD has to be told from others. */
+  /** The methods of the requests in their order: a response to HEAD has no body. */
   methods?: string[];
-  /** Sent again and again while the connection lasts. */
+  /** Sent repeatedly while the connection is open. */
   drip?: { bytes: string; everyMs: number };
   limitMs?: number;
 };
@@ -25,7 +25,10 @@ export type ExchangeOptions = {
 /** Ends a test that hangs. */
 const LIMIT_MS = 60_000;
 
-/** Sends bytes (one for each character) to a server on this machine and collects what it answers. Rejects when nothing ends within the limit. */
+/**
+ * Sends bytes (one for each character) to a server on this machine and collects its responses. Rejects when the connection
+ * stays open beyond the limit.
+ */
 export function exchange(url: string, bytes: string, options: ExchangeOptions = {}): Promise<Exchange> {
   const { answers: wanted = Number.POSITIVE_INFINITY, methods = [], drip, limitMs = LIMIT_MS } = options;
   const { hostname, port } = new URL(url);
@@ -57,7 +60,7 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
       closedBy = 'client';
       socket.destroy();
     });
-    // A server that hangs up on a client that still talks resets the connection; what came before it counts.
+    // A server that closes while the client still sends resets the connection; responses that came before count.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       clearTimeout(limit);
@@ -67,7 +70,7 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
   });
 }
 
-/** One request, spelt as given, and its one answer. */
+/** Sends one request, spelled as given; returns its one response. */
 export async function request(
   url: string,
   target: string,
@@ -88,7 +91,10 @@ export async function request(
   return answer;
 }
 
-/** Moves the whole answers at the front of what was received to `answers`; returns the rest. Throws on what is no answer. */
+/**
+ * Moves the complete responses at the front of the received bytes to `answers`; returns the rest. Throws on bytes that are no
+ * response.
+ */
 function readAnswers(received: Buffer, methods: readonly string[], answers: RawResponse[]): Buffer {
   for (let rest = received; ;) {
     const headEnd = rest.indexOf('\r\n\r\n');

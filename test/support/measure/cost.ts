@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Processor time of this whole process, service and client, while `work` was done. */
+/** Processor time of this process, which runs service and client, during `work`. */
 export async function measureCpuMs(work: () => Promise<unknown> | void): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -1,11 +1,10 @@
-// How much memory is held, as opposed to used and not yet collected: what a process takes from the system says more of when its
-// collector ran than of what the program keeps.
+// How much memory is reachable. The resident memory of a process depends more on when its garbage collector ran.
 
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
 const LOOK_MS = 20;
-/** Collecting takes as long as an answer may: it is done now and then, and when there is something to learn from it. */
+/** A collection takes long, so it runs only this often, and only when the memory in use has grown enough. */
 const CLOSE_LOOK_MS = 250;
 
 export type LiveMemory = {
@@ -13,7 +12,7 @@ export type LiveMemory = {
   growth(): number;
 };
 
-/** Looks again and again until the test is over: what may be more than `worthBytes` is looked at closely. */
+/** Measures repeatedly until the test ends. Growth beyond `worthBytes` is measured after a collection. */
 export function watchLiveMemory(t: { after(done: () => void): void }, worthBytes: number): LiveMemory {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as () => void;

@@ -1,5 +1,5 @@
-// The global set-up and tear-down of `npm test`. With REQUIRE_RECORDINGS=1 the run fails where the recordings are missing, and where one was
-// read by no test: a recording that nobody reads proves nothing.
+// The global set-up and tear-down of `npm test`. With REQUIRE_RECORDINGS=1 the run fails where the recordings are missing,
+// and where one was read by no test: a recording that nobody reads proves nothing.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

@@ -1,5 +1,5 @@
-// Every file of `../shared/data/payloads`, what it is, and where its vendor serves it: the replay server gives what was recorded,
-// byte by byte, for operations that nothing here asks too. It makes nothing up.
+// Every file of `../shared/data/payloads`: what it is, and the path where its vendor serves it. The replay servers serve the
+// recorded responses byte by byte, also for operations that the service does not call.
 
 import type { Origin, ReplayRequest, Route } from '../replay/replay.ts';
 import { findRecording, listRecordings, needsRecordings, readRecording } from './recordings.ts';
@@ -7,14 +7,14 @@ import { findRecording, listRecordings, needsRecordings, readRecording } from '.
 const VENDORS = ['coinbase', 'coingecko', 'magic-eden', 'helius', 'opensea', 'reservoir'] as const;
 export type Vendor = (typeof VENDORS)[number];
 
-/** An answer as its vendor gives it. */
+/** A response as its vendor sends it. */
 export type RecordedResponse = {
   what: 'answer';
   vendor: Vendor;
   origin: Origin;
-  /** With the query, where that tells one answer from another. For JSON-RPC the method after a `#`. */
+  /** With the query, where responses differ by it. For JSON-RPC the method after a `#`. */
   path: string;
-  /** Whether a source here asks for it. */
+  /** Whether the service calls this operation. */
   asked: boolean;
   /** The test that holds a source against it, record by record. */
   contract?: string;
@@ -22,7 +22,7 @@ export type RecordedResponse = {
 
 export type RecordedFile =
   | RecordedResponse
-  /** What was sent with a request, or came without one. */
+  /** The query that belongs to a recorded response, or a message that was pushed. */
   | { what: 'query' | 'message'; vendor: Vendor }
   | { what: 'document'; vendor: Vendor }
   | { what: 'notes' };
@@ -56,9 +56,9 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   ),
   'coingecko/coins_markets.openapi-example.json': priceExample('/api/v3/coins/markets?vs_currency=usd'),
   'coingecko/nfts_id.openapi-example.json': priceExample('/api/v3/nfts/pudgy-penguins'),
-  // Another coin than any that is asked for.
+  // Of a coin that the service does not read.
   'coingecko/simple_price.openapi-example.json': priceExample(`${SIMPLE_PRICE}?ids=bitcoin`),
-  // An answer a line.
+  // One response a line.
   'coingecko/simple_price.recorded.txt': answer(
     'coingecko',
     `${SIMPLE_PRICE}?ids=solana`,
@@ -73,7 +73,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   }),
   'helius/helius-openapi.json': { what: 'document', vendor: 'helius' },
   'magiceden-evm/magic-eden-evm-openapi.yml': { what: 'document', vendor: 'magic-eden' },
-  // The interface before the one that is asked now.
+  // The interface before the one that the service calls.
   'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': answer('magic-eden', '/v3/rtp/ethereum/orders/asks/v5', {
     contract: MAGIC_EDEN_TEST,
   }),
@@ -164,7 +164,7 @@ export function findPayload(name: string): string | null {
   return findRecording(PREFIX + name);
 }
 
-/** The prices that were recorded from CoinGecko, an answer each. */
+/** The recorded prices of CoinGecko, one response each. */
 export function readRecordedPrices(): string[] {
   return toLines(readPayload('coingecko/simple_price.recorded.txt'));
 }
@@ -173,7 +173,7 @@ function toLines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** What was recorded of a vendor, at the paths where it serves it; nothing where the records are not there. */
+/** The recorded responses of a vendor as routes; none where the recordings are missing. */
 export function recordedRoutes(vendor: Vendor): Route[] {
   const byPath = new Map<string, Route>();
   for (const [file, { what, ...rest }] of Object.entries(RECORDED)) {
@@ -188,7 +188,7 @@ export function recordedRoutes(vendor: Vendor): Route[] {
   return [...byPath.values()];
 }
 
-/** The first recorded answer that tells of a coin that is asked for; of others CoinGecko says nothing. */
+/** The first recorded response with a coin that the request names; an empty one where there is none. */
 function answerPrices({ query }: ReplayRequest): string {
   const ids = (query.get('ids') ?? '').split(',');
   const recorded = toLines(findPayload('coingecko/simple_price.recorded.txt') ?? '');
@@ -196,7 +196,7 @@ function answerPrices({ query }: ReplayRequest): string {
   return [...recorded, others].find((text) => ids.some((id) => text.includes(`"${id}"`))) ?? '{}';
 }
 
-/** The recorded answer to a method of JSON-RPC, with the id of the question; null where none was. */
+/** The recorded response of a JSON-RPC method, with the id of the request; null where none was recorded. */
 export function findRecordedRpcResponse(method: string, id: unknown): object | null {
   const found = Object.entries(RECORDED).find(([, file]) => file.what === 'answer' && file.path === `/#${method}`);
   const text = found ? findPayload(found[0]) : null;

@@ -1,5 +1,6 @@
-// Recordings: responses and records that vendors and other people published. They stand beside the repository, in `../shared/data`, and are
-// never copied into it. The rules are tested on `test/fixtures`; tests of the recordings stand in `test/recordings`.
+// Recordings: responses and records that vendors and other people published. They stand beside the repository, in
+// `../shared/data`, and are never copied into it. The rules are tested on `test/fixtures`; tests of the recordings stand in
+// `test/recordings`.
 
 import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// Every marketplace, feed and price source that the service reads, each on a replay server of its own, with a collection that is
-// followed at each, and news that can be made at all of them at once. It knows what the tables have to hold when all is read.
+// Every marketplace, feed and price source that the service reads, each on its own replay server, with a collection that is
+// followed at each. A test adds rows to all of them at once and asks which have not reached the tables.
 
 import type { TestContext } from 'node:test';
 import type { Database } from '../../../src/database/port.ts';
@@ -40,14 +40,14 @@ export type Server = (typeof SERVERS)[number];
 
 export type VendorServers = {
   replays: Readonly<Record<Server, ReplayServer>>;
-  /** With `addresses`, the servers are asked there. */
+  /** With `addresses`, the settings name these URLs instead of the servers' own. */
   settings(addresses?: Partial<Record<Server, string>>): Record<string, string>;
   follow(db: Database): Promise<void>;
-  /** Readers look at everything that is followed, and at a token of it, for as long as the test goes on. */
+  /** Marks every followed collection, and a token of it, as recently viewed for the rest of the test. */
   show(db: Database): Promise<void>;
-  /** Something new everywhere: a listing, a sale, a token, another price. */
+  /** Adds a listing, a sale and a token everywhere, and changes a price. */
   makeNews(): void;
-  /** What of the latest news has not arrived, by the name of the task that should have brought it. */
+  /** The tasks whose latest row has not reached the tables. */
   missing(db: Database): Promise<string[]>;
 };
 

@@ -1,5 +1,5 @@
-// A DAS endpoint for the replay server: the assets of a test, in pages as the vendor's document describes them. A method that nothing here
-// calls gets its recorded response, where the recordings are there.
+// A DAS endpoint for the replay server: the assets of a test, in pages as the vendor's document describes them. A method that
+// nothing here calls gets its recorded response, where the recordings are there.
 
 import { findRecordedRpcResponse } from '../recordings/payloads.ts';
 import { parseFixture } from '../fixtures.ts';
@@ -9,9 +9,9 @@ type Json = Record<string, any>;
 
 export type DasStore = {
   assets: Json[];
-  /** Fewer a page than asked for, as an endpoint may say. */
+  /** The largest page, which may be smaller than the requested one. */
   pageMax: number;
-  /** Spoils what would be answered. */
+  /** Changes the result before it is sent. */
   spoil: (result: any, method: string) => unknown;
   asked: { method: string; params: Json }[];
 };

@@ -1,5 +1,5 @@
-// Runs a source under every fault at every request, and holds what comes of it against the one rule: fresh rows, no row, or a
-// failure that says so; never a bad row, and never a walk that calls itself whole and is not.
+// Runs a source under every fault at every request. The outcome has to be correct rows, no rows, or a failure with its
+// reason; never a bad row, and never an incomplete walk that counts as complete.
 
 import assert from 'node:assert/strict';
 import { createLog } from '../../../src/core/log.ts';
@@ -13,11 +13,14 @@ import type { ReplayFault, ReplayServer } from './replay.ts';
 import { REPLAY_FAULTS } from './replay.ts';
 
 const TIMEOUT_MS = 400;
-/** What a run may add to the memory in use: a bomb of 256 MiB, or a page of 20,000 rows for each request, is far more. */
+/**
+ * What a run may add to the memory in use. A decompressed bomb of 256 MiB is more, and so are pages of 20,000 rows for each
+ * request.
+ */
 const GROWTH_MAX = 160 * 2 ** 20;
 const recordContext = { chains: createChains(), serviceName: 'mercat', seaport: new Map(), now: () => Date.now() };
 
-/** An upstream that gives up soon, unless told otherwise, and rests for a moment only. */
+/** An upstream with a short timeout, whose breaker is open for a moment only. */
 export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): UpstreamClient {
   return new UpstreamClient({
     name: 'test',
@@ -50,7 +53,7 @@ export async function collectPages(pages: AsyncGenerator<ParsedPage, WalkEnd>): 
   }
 }
 
-/** Every record is one that the intake takes. */
+/** The intake accepts every record. */
 export function assertValidRecords(records: readonly SourceRecord[]): void {
   for (const record of records) {
     const parsed = parseRecord(recordContext, record);
@@ -78,11 +81,11 @@ export async function underEveryFault(
       const outcome = await run();
       assertValidRecords(outcome.records);
       for (const record of outcome.records) {
-        assert.ok(known.has(JSON.stringify(record)), `${what}: ${JSON.stringify(record)} was never told`);
+        assert.ok(known.has(JSON.stringify(record)), `${what}: ${JSON.stringify(record)} is not in the complete list`);
       }
       if (outcome.end?.whole) {
         const found = new Set(outcome.records.map((record) => JSON.stringify(record)));
-        assert.equal(found.size, known.size, `${what}: a walk that misses rows calls itself whole`);
+        assert.equal(found.size, known.size, `${what}: a walk that misses rows counts as complete`);
       }
       replay.heal();
       await recover(run, good, what);
@@ -96,7 +99,7 @@ export async function underEveryFault(
 /** Ends a test whose source does not recover; no expectation of speed. */
 const RECOVERY_MS = 60_000;
 
-/** The rest of the breaker is a matter of milliseconds here. */
+/** Repeats the run until the breaker closes, which takes milliseconds here. */
 async function recover(run: () => Promise<WalkOutcome>, good: WalkOutcome, what: string): Promise<void> {
   const deadline = performance.now() + RECOVERY_MS;
   for (;;) {

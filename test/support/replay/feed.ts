@@ -1,4 +1,4 @@
-// An operator's own feed on the replay server: lines, an entity tag that follows from them, and a token that it asks for.
+// An operator's own feed for the replay server: lines, an entity tag computed from them, and a token that requests need.
 
 import { createHash } from 'node:crypto';
 import type { ReplayRequest, Route } from './replay.ts';
@@ -7,9 +7,9 @@ import { ReplayResponse } from './replay.ts';
 export type FeedStore = {
   lines: (object | string)[];
   token: string | null;
-  /** Answers without an entity tag. */
+  /** Responses have no entity tag. */
   isTagless: boolean;
-  /** How often nothing but a 304 was sent. */
+  /** How often a 304 was sent. */
   unchanged: number;
 };
 

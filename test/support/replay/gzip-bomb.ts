@@ -7,7 +7,10 @@ const PARTS = 256;
 
 let bytes: Buffer | null = null;
 
-/** Of many gzip members, so that making it takes neither time that others wait for, nor memory that a test would take for held. */
+/**
+ * Of many gzip members, so that making it takes neither time that others wait for, nor memory that a test would take for
+ * held.
+ */
 export function gzipBomb(): Buffer {
   if (bytes) return bytes;
   const part = gzipSync(Buffer.alloc(PART_BYTES, ' '), { level: 1 });

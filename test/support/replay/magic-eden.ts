@@ -1,5 +1,5 @@
-// Magic Eden for the replay server: books of listings, sales, tokens and asks that a test fills, in pages as the vendor's document describes
-// them. An operation that nothing here calls gets its recorded response, where the recordings are there.
+// Magic Eden for the replay server: books of listings, sales, tokens and asks that a test fills, in pages as the vendor's
+// document describes them. An operation that nothing here calls gets its recorded response, where the recordings are there.
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
@@ -15,7 +15,7 @@ export const LANTERNS = 'APieyPzspuhuiLerium3K7wTo7gLFqt1vG4yG8nz4Phu';
 export const LANTERNS_SYMBOL = 'paper_lanterns';
 
 export type MagicEdenBook = {
-  /** Rows by symbol, in the order in which they are shown. */
+  /** Rows by symbol, in the order in which they are served. */
   listings: Map<string, Json[]>;
   activities: Map<string, Json[]>;
   stats: Map<string, Json>;
@@ -102,7 +102,7 @@ export function magicEdenRoutes(book: MagicEdenBook): Route[] {
     {
       path: new RegExp(`${symbol}/stats`),
       origin: 'example',
-      // As it answers for a symbol that does not exist.
+      // The response for a symbol that does not exist.
       answer: ({ groups }) => book.stats.get(groups['symbol'] ?? '') ?? { symbol: groups['symbol'], listedCount: 0 },
     },
     {

@@ -1,5 +1,6 @@
-// OpenSea v2 for the replay server: collections that a test describes, in the shapes of the fixtures. An operation that nothing here calls
-// gets its recorded response, where the recordings are there. test/recordings/opensea.test.ts holds the shapes against the vendor's document.
+// OpenSea v2 for the replay server: collections that a test describes, in the shapes of the fixtures. An operation that
+// nothing here calls gets its recorded response, where the recordings are there. test/recordings/opensea.test.ts holds the
+// shapes against the vendor's document.
 
 import type { TokenStandard } from '../../../src/core/evm.ts';
 import { parseFixture } from '../fixtures.ts';
@@ -46,7 +47,7 @@ export type ServedCollection = {
   listings: ServedListing[];
   sales: ServedSale[];
   tokens: string[];
-  /** The literal of the floor, as the answer has it. */
+  /** The literal of the floor in the response. */
   floorText?: string;
   createdText?: string;
 };
@@ -186,7 +187,7 @@ function toCollection({ slug, contract, chain, symbol, tokens, createdText }: Se
   };
 }
 
-/** Text, so that the floor's literal is what the test says. */
+/** As text, so that the floor is written as the test's literal. */
 function toStats({ symbol, listings, sales, floorText = '0.01569' }: ServedCollection): string {
   const interval = (name: string) => ({ interval: name, volume: 0.1258, sales: sales.length });
   const total = {

@@ -31,7 +31,7 @@ export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => 
   ];
 }
 
-/** Numbers stand in its answers as they are written: as literals. */
+/** Prices are written into the response as the literals of the table. */
 export function coingeckoRoutes(prices: PriceTable, updatedAt: () => number): Route[] {
   return [
     {

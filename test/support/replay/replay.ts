@@ -1,19 +1,19 @@
-// A local server that stands in for an upstream: it answers from a table of routes, each of which says whether its answers were
-// recorded, and breaks on demand as upstreams do. It counts what it is asked. It knows no upstream: their tables stand beside it.
+// A local server in place of a vendor: it serves a table of routes and fails on demand as vendors do. It records its
+// requests. It knows no vendor: the routes of each vendor stand in a file of their own.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { gzipBomb } from './gzip-bomb.ts';
 
-/** Where an answer comes from: best first. */
+/** Where the responses of a route come from, best first. */
 export type Origin =
   | 'recorded'
-  /** Recorded rows in a frame, or in pages, made from the schema. */
+  /** Recorded rows in pages made from the schema. */
   | 'recorded rows'
   /** The vendor's own example. */
   | 'example'
-  /** Nothing was recorded: made by the schema of the vendor's document. */
+  /** Made from the schema of the vendor's document. */
   | 'schema';
 
 export type ReplayRequest = {
@@ -26,7 +26,7 @@ export type ReplayRequest = {
   body: string;
 };
 
-/** An answer with a status or headers of its own, such as 404 for a token that is not there. */
+/** A response with its own status or headers, such as 404 for an unknown token. */
 export class ReplayResponse {
   readonly status: number;
   readonly body: string;
@@ -41,12 +41,12 @@ export class ReplayResponse {
 
 export type Route = {
   method?: 'GET' | 'POST';
-  /** Matches the whole path; named groups become `groups`. */
+  /** Matches the complete path; named groups become `groups`. */
   path: RegExp;
   origin: Origin;
   /** Text is sent as it is, anything else as JSON. */
   answer: (request: ReplayRequest) => unknown;
-  /** How its pages are told apart: the parameter of a cursor or offset, and the field of the next cursor where there is one. */
+  /** How it is paged: the parameter of the cursor or offset, and the field of the next cursor where there is one. */
   paging?: { parameter: string; nextField?: string };
 };
 
@@ -77,12 +77,12 @@ export const REPLAY_FAULTS = [
 export type ReplayFault = (typeof REPLAY_FAULTS)[number];
 
 export type FaultOptions = {
-  /** Requests that are still answered well. */
+  /** Requests that are served correctly before the fault. */
   skip?: number;
-  /** Requests that it breaks after those; all by default, until `heal`. */
+  /** Requests that fail after those; by default all, until `heal`. */
   times?: number;
   path?: RegExp;
-  /** For `slow`: how much later the answer comes. For `drip`: between two bytes. */
+  /** For `slow`: the delay of the response. For `drip`: the time between two bytes. */
   ms?: number;
   /** For `too-many-requests`: the header as it is sent; null for none. */
   retryAfter?: string | null;
@@ -180,7 +180,7 @@ const endWith =
   (outgoing) =>
     outgoing.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 
-/** Faults that leave nothing of the answer. */
+/** Faults that replace the complete response. */
 const BREAKING: Partial<Record<ReplayFault, Breaking>> = {
   hang: () => undefined,
   'hang-in-body': (outgoing) => outgoing.writeHead(200, { 'content-type': 'application/json' }).write('{"'),
@@ -227,7 +227,7 @@ const setNext =
   (value, nextField) =>
     nextField === undefined ? value : { ...(value as object), [nextField]: toCursor() };
 
-/** Answers that are well-formed, and wrong. */
+/** Responses that are well-formed JSON with wrong content. */
 const SPOILING: Partial<Record<ReplayFault, Spoiling>> = {
   'wrong-types': (value) => mapLeaves(value, toWrongType),
   floats: (value) =>
@@ -267,7 +267,7 @@ const sendWhole: Sending = (outgoing, { status, bytes }) => {
   outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes);
 };
 
-/** Faults in how an answer is sent. */
+/** Faults in how a response is sent. */
 const SENDING: Partial<Record<ReplayFault, Sending>> = {
   slow: (outgoing, answer) => setTimeout(() => sendWhole(outgoing, answer), answer.ms ?? SLOW_MS).unref(),
   drip: (outgoing, { status, bytes, ms = DRIP_MS }) => {

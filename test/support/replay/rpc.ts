@@ -1,5 +1,5 @@
 // A chain without events for the replay server: a block every two seconds of the clock, each the child of the one before. It is
-// for tests of how a chain is asked, not of what it says.
+// for tests of the requests to a chain, not of its events.
 
 import type { Route } from './replay.ts';
 

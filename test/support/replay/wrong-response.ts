@@ -1,5 +1,5 @@
-// Every source of a vendor against a response that is not its own, as from a misconfigured proxy or from another version of the interface: the
-// server gives the same response at every path. The outcome is summarized in one line.
+// Every source of a vendor against a response that is not its own, as from a misconfigured proxy or from another version of
+// the interface: the server gives the same response at every path. The outcome is summarized in one line.
 
 import type { TestContext } from 'node:test';
 import { parseAssetId } from '../../../src/core/address.ts';

@@ -1,4 +1,4 @@
-// Holds answers against the OpenAPI document that the service itself serves.
+// Validates responses against the OpenAPI document that the service serves.
 
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -9,7 +9,7 @@ type Operation = { responses: Record<string, { content?: Record<string, { schema
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: object } };
 
 export type OpenApiContract = {
-  /** Fails the test when an answer is not one that the document allows. */
+  /** Fails the test when the document does not allow the response. */
   check(method: string, pathAndQuery: string, answer: CachedResponse): void;
 };
 

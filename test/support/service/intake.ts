@@ -1,4 +1,4 @@
-// What tests of the intake share: a context on a test database, streams of records, and what became of them.
+// For tests of the intake: a context on a test database, records, and imports of them.
 
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/database/port.ts';
@@ -31,7 +31,7 @@ export function toContext(
   return { ...context, ...more };
 }
 
-/** Good records, to be changed by a test. */
+/** Valid records, whose fields a test may replace. */
 export const listing = (more: object = {}) => ({
   kind: 'listing',
   source: 'opensea',
@@ -98,7 +98,7 @@ export async function* toChunks(content: string | Uint8Array, chunkSize = 10_000
 
 export type Imported = { summary: ImportSummary; refused: { line: number; reason: string }[] };
 
-/** Imports and returns what became of it. */
+/** Imports; returns the summary and the rejected lines. */
 export async function runImport(
   context: ImportContext,
   content: string | Uint8Array,

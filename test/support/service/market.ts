@@ -1,5 +1,5 @@
-// What the contract tests share: a service with a clock of the test's own on each engine, and collections with records about
-// them that no other test knows, so that all tests of a file can use one service.
+// For contract tests: a service with a movable clock on each engine, and new collections with records about them, so that all
+// tests of a file can use one service.
 
 import { after, before, describe } from 'node:test';
 import { readConfig } from '../../../src/config.ts';
@@ -28,9 +28,9 @@ export const SOLANA_BUYER = toSolanaAddress('buyer');
 
 export type TestMarket = TestService & {
   now(): number;
-  /** Moves the clock on. It never goes back: the tests of a file share it. */
+  /** Moves the clock forward. It never goes back: the tests of a file share it. */
   advance(ms: number): void;
-  /** The time so long before now, as records and answers spell it. */
+  /** The time this long before now, in ISO 8601. */
   ago(ms: number): string;
 };
 
@@ -74,7 +74,7 @@ export function forEachMarket(
 
 type Fields = Record<string, unknown>;
 
-/** A collection that no other test knows, and the makers of good records about it, to be changed by a test. */
+/** A new collection, with functions that make valid records about it. */
 export type TestCollection = {
   chain: string;
   address: string;

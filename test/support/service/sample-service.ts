@@ -1,4 +1,4 @@
-// A service of a test file's own on the embedded engine and the sample marketplace; its directory goes when it is closed.
+// A service on the embedded engine with the sample marketplace, for one test file.
 
 import { after, before } from 'node:test';
 import type { RateLimits } from '../../../src/http/rate-limit.ts';

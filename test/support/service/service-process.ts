@@ -13,13 +13,13 @@ const START_TIMEOUT_MS = 60_000;
 export type ServiceProcess = {
   url: string;
   socketPath: string;
-  /** Ends it without a word. */
+  /** Kills the process. */
   kill(): Promise<void>;
-  /** Asks it to end, and waits. */
+  /** Stops the process in an orderly way, and waits for its end. */
   stop(): Promise<void>;
 };
 
-/** Starts the service; resolves when it answers. `DATA_DIR` has to be among the settings. */
+/** Starts the service; resolves when it listens. The settings must name `DATA_DIR`. */
 export async function startServiceProcess(
   settings: Record<string, string> & { DATA_DIR: string },
 ): Promise<ServiceProcess> {
@@ -49,7 +49,7 @@ export async function startServiceProcess(
   return { url, socketPath, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
 }
 
-/** Asks something through the local socket. */
+/** Sends a request through the local socket. */
 export function sendToSocket(
   socketPath: string,
   method: string,

@@ -1,4 +1,4 @@
-// A real service on a free port for a test, and a client that holds every answer against the document that it serves.
+// A service on a free port, and a client that validates every response against the served OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
@@ -19,7 +19,7 @@ export type TestResponse = { status: number; headers: Headers; text: string; bod
 
 export type TestService = {
   url: string;
-  /** Requests a path and checks the answer against the served document. */
+  /** Requests a path and validates the response against the served document. */
   get(path: string, init?: RequestInit): Promise<TestResponse>;
   /** The body of a GET that has to succeed. */
   ok(path: string): Promise<any>;
@@ -27,9 +27,9 @@ export type TestService = {
   walk(path: string): Promise<any[]>;
   /** Loads records through the local socket, as the command line does. All have to be accepted. */
   load(records: Iterable<Record<string, unknown>>): Promise<ImportSummary>;
-  /** Asks for an operation through the local socket, as the operator's commands do. */
+  /** Calls an operation through the local socket, as the operator's commands do. */
   operate(operation: string, input: Record<string, unknown>): Promise<{ status: number; body: any }>;
-  /** The local door. */
+  /** The local socket. */
   socketPath: string;
   logged: string[];
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export async function startTestService(options: {
 }): Promise<TestService> {
   const logged: string[] = [];
   const service = await startService({
-    // No test goes to the real internet.
+    // No test uses the internet.
     config: readConfig({ PORT: '0', PRICE_SOURCES: 'none', ...options.settings }, {}, options.vendors),
     log: createLog(options.logLevel ?? 'info', (line) => logged.push(line)),
     sample: options.sample ?? false,

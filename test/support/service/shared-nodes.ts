@@ -1,5 +1,5 @@
-// Nodes of one service for the tests of shared rate limits: on one embedded database, each with its own directory and a clock that
-// the test moves, behind a proxy, so that a request can come from any address.
+// Nodes of one service for the tests of shared rate limits: on one embedded database, each with its own directory and a clock
+// that the test moves, behind a proxy, so that a request can come from any address.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -16,9 +16,9 @@ import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
 export type TestNode = TestService & {
-  /** Whether it counts with the others, by its own word. */
+  /** Whether it counts with the other nodes, as its status reports. */
   counted(): Promise<'shared' | 'alone' | undefined>;
-  /** How often it has said that Redis is unavailable, and that it is back. */
+  /** How often it has logged that Redis is unavailable, and that it is back. */
   told(): { away: number; back: number };
 };
 
@@ -77,8 +77,8 @@ export async function untilShared(nodes: readonly TestNode[]): Promise<void> {
 }
 
 /**
- * A test of what holds while Redis answers in time. On a machine that is so busy that it does not, a node counts alone, and says so:
- * then what was seen says nothing, and is looked at again.
+ * A test of what holds while Redis responds in time. Where a busy machine delays it, a node counts alone and logs that: then the test is
+ * repeated.
  */
 export function testShared(name: string, nodes: () => readonly TestNode[], body: () => Promise<void>): void {
   test(name, async (t) => {
@@ -118,7 +118,7 @@ export async function sendFrom(
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** How many answers have each status. */
+/** How many responses have each status. */
 export function tally(answers: readonly { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;

@@ -1,5 +1,5 @@
-// What the tests of the store share: a service with a clock of the test's own on each engine, and shops that no other test
-// knows, with keys and a client that holds every answer against the document that the service serves.
+// For tests of the store: a service with a movable clock on each engine, and new shops with keys and a client that validates
+// every response against the served OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -52,7 +52,7 @@ export type TestStore = {
   /** The document that the service serves about itself. */
   document: any;
   now(): number;
-  /** Moves the clock on. It never goes back: the tests of a file share it. */
+  /** Moves the clock forward. It never goes back: the tests of a file share it. */
   advance(ms: number): void;
   shop(): Promise<TestShop>;
   operate(operation: string, input: Record<string, unknown>): Promise<any>;

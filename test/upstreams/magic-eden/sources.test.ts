@@ -1,4 +1,5 @@
-// Magic Eden, Solana and EVM: responses become exact records, a walk says whether it is complete, and no fault makes a bad record.
+// Magic Eden, Solana and EVM: responses become exact records, a walk says whether it is complete, and no fault makes a bad
+// record.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
