@@ -1,5 +1,5 @@
-// The program that runs a local chain: finds it, starts it on a free loopback port, and ends it. It ends with the process that
-// started it, however that one ends: a small shell between the two kills it when the pipe from here is closed.
+// Finds anvil, the program that runs a local chain, starts it on a free loopback port, and stops it. It also stops when this
+// process is killed: a shell between the two kills it when the pipe from this process is closed.
 
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -8,9 +8,9 @@ import { OperatorError } from '../src/core/errors.ts';
 
 export type Anvil = {
   url: string;
-  /** Resolves when it has ended. */
+  /** Resolves when anvil has ended. */
   stop(): Promise<void>;
-  /** Resolves when it ends by itself or is stopped. */
+  /** Resolves when anvil ends by itself or is stopped. */
   ended: Promise<void>;
 };
 
@@ -27,18 +27,18 @@ const START_TIMEOUT_MS = 15_000;
 const STOP_PATIENCE_MS = 3_000;
 const OUTPUT_KEPT_MAX = 8_192;
 const BLOCK_GAS_LIMIT = '1000000000';
-/** Each takes some 0.3 MB. Enough for reading the past of a fresh chain, and for any reorganisation. */
+/** States of blocks that are kept, some 0.3 MB each: enough for reading a new chain from its start, and for any reorganisation. */
 const STATES_KEPT = 300;
 const ETHER_PER_ACCOUNT = '10000000';
-/** Seaport 1.6 needs transient storage, which came with this one. */
+/** The first hardfork with transient storage, which Seaport 1.6 needs. */
 const HARDFORK = 'cancun';
 const NOT_FOUND_STATUS = 127;
 const INSTALL_HINT =
   'install its package (npm install --no-save @foundry-rs/anvil-linux-amd64, or the one for your platform), or Foundry (https://getfoundry.sh)';
-/** `$@` is the program. Its own input is closed, and the pipe that outlives nobody is held by the shell alone. */
+/** `$@` is the program. Its standard input is closed, so that the shell alone holds the pipe. */
 const GUARD = 'exec 3<&0; "$@" 3<&- & pid=$!; { cat <&3 >/dev/null; kill $pid; } >/dev/null 2>&1 & wait $pid';
 
-/** Starts a chain that mines when it is told to. Throws OperatorError when there is no program to run. */
+/** Starts a chain that mines on request only. Throws OperatorError when anvil is not installed. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const program = options.program ?? findAnvil();
   const flags = {
@@ -50,18 +50,18 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     'gas-limit': BLOCK_GAS_LIMIT,
     accounts: String(options.accounts),
     balance: ETHER_PER_ACCOUNT,
-    // In the order in which they were sent: a block is made of actions that follow from each other.
+    // Transactions in the order in which they were sent: later actions of a block depend on earlier ones.
     order: 'fifo',
-    // Of older blocks there is no state, only what is in them: states that anvil puts on disk come back without code.
+    // Without this, anvil moves old states to disk, and they come back without code.
     'prune-history': String(STATES_KEPT),
   };
   const args = ['--no-mining', ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])];
-  // A group of its own: Ctrl-C at the terminal is for the parent, which ends the chain when it is done with it.
+  // A process group of its own: Ctrl-C at the terminal ends this process, which then stops the chain.
   const child = spawn('sh', ['-c', GUARD, 'sh', program, ...args], { stdio: 'pipe', detached: true });
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).once('error', () => resolve());
   });
-  // Closing the pipe of a chain that ended by itself fails, which is as good.
+  // Closing the pipe of a chain that ended by itself fails, which does no harm.
   child.stdin.on('error', () => undefined);
   const stop = () => stopChild(child, ended);
   try {
@@ -72,7 +72,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
 }
 
-/** The program of the package for this platform, else the name that the PATH may know. */
+/** The program of the package for this platform, else `anvil` on the PATH. */
 function findAnvil(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
   try {
@@ -82,7 +82,7 @@ function findAnvil(): string {
   }
 }
 
-/** Host and port, from what the program says when it listens. */
+/** Host and port, from the line that anvil prints when it listens. */
 function readAddress(child: ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream }) {
   return new Promise<string>((resolve, reject) => {
     let output = '';
@@ -114,7 +114,7 @@ async function stopChild(child: ChildProcess, ended: Promise<void>): Promise<voi
   if (child.exitCode !== null || child.pid === undefined) return;
   child.stdin?.end();
   const timer = setTimeout(() => {
-    // The group of the shell and the chain, which is nobody else's.
+    // The process group holds only the shell and the chain.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }, STOP_PATIENCE_MS);
   await ended;

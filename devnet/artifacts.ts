@@ -1,5 +1,4 @@
-// Compiled contracts: the small ones of this folder (contracts/, by npm run generate), and Seaport as OpenSea ships it with
-// its own library, which only those who run a local chain need.
+// Compiled contracts: those of this folder (contracts/, by npm run generate), and Seaport as OpenSea's library ships it.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +12,7 @@ const SEAPORT_ARTIFACTS = `${SEAPORT_PACKAGE}/src/artifacts/seaport/contracts`;
 
 type OwnContract = 'DevnetCollection' | 'DevnetEditions' | 'DevnetWallet' | 'DevnetWrapped';
 
-/** `deployedBytecode` is what stands on a chain once the constructor has run, without what the constructor sets. */
+/** `deployedBytecode` is the code after deployment, without what the constructor sets. */
 export function readContract(name: OwnContract): Artifact & { deployedBytecode: Hex } {
   const file = new URL(`contracts/${name}.json`, import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8')) as Artifact & { deployedBytecode: Hex };

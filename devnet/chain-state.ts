@@ -1,12 +1,12 @@
-// What the generator of simulation knows of a chain: who holds and may move what, and what became of each order. It can be copied,
-// so that a reorganisation can be forgotten. It never reads the chain: what it knows wrongly, the chain refuses.
+// The state of a chain as a simulation knows it: holders, approvals, and what became of each order. It can be copied, so that a
+// reorganisation can restore an older state. It is never read from the chain: a wrong state shows in transactions that fail.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
 import type { SignedOrder, TokenUnits } from './orders.ts';
 import { CONDUIT_ADDRESS, SEAPORT_ADDRESS } from './protocol.ts';
 
-/** An ask that is open to whoever pays it, with what it offers. */
+/** A signed ask with the tokens that it offers. */
 export type Listing = SignedOrder & { tokens: readonly TokenUnits[] };
 
 export type ChainState = {
@@ -20,7 +20,7 @@ export type ChainState = {
   tokenOperators: Map<string, Address>;
   filled: Map<Hex, bigint>;
   cancelled: Set<Hex>;
-  /** Only of those who ever raised it. */
+  /** Of accounts that have incremented their counter. */
   counters: Map<Address, { value: bigint; block: number }>;
 };
 
@@ -63,7 +63,7 @@ export function counterOf(state: ChainState, person: Address): bigint {
   return state.counters.get(person)?.value ?? 0n;
 }
 
-/** Who moves the tokens of orders with this conduit key. */
+/** The contract that transfers the tokens of orders with this conduit key. */
 export function operatorOf(conduitKey: Hex): Address {
   return conduitKey === zeroHash ? SEAPORT_ADDRESS : CONDUIT_ADDRESS;
 }
@@ -105,7 +105,7 @@ export function move(state: ChainState, token: TokenUnits, from: Address | null,
   }
 }
 
-/** Units of a listing that nobody bought yet. */
+/** Units of a listing that are not sold yet. */
 export function unitsLeft(state: ChainState, listing: Listing): bigint {
   const [token] = listing.tokens;
   return (token?.units ?? 0n) - (state.filled.get(listing.hash) ?? 0n);
@@ -122,7 +122,7 @@ export function isOpen(state: ChainState, listing: Listing, now: number): boolea
   );
 }
 
-/** True when all that is left of it can be bought at `now`. */
+/** True when all unsold units can be bought at `now`. */
 export function isFillable(state: ChainState, listing: Listing, now: number): boolean {
   if (!isOpen(state, listing, now)) return false;
   const { offerer, conduitKey } = listing.components;

@@ -1,5 +1,5 @@
-// A local chain: blocks are made when they are asked for, with the time of a clock that is passed in, by accounts whose keys
-// everybody knows. What it runs is set up elsewhere (protocol.ts).
+// A local chain: blocks are mined on request, with the time of a clock that is passed in, for accounts whose keys are public.
+// The contracts are installed by protocol.ts.
 
 import type { Abi, Address, Hex } from 'viem';
 import { decodeFunctionResult, encodeDeployData, encodeFunctionData } from 'viem';
@@ -11,11 +11,11 @@ import type { Artifact } from './artifacts.ts';
 import type { Rpc } from './rpc.ts';
 import { createRpc } from './rpc.ts';
 
-/** Anvil's public default: whoever knows it may spend what there is, which is nothing. */
+/** Anvil's public default. */
 export const MNEMONIC = 'test test test test test test test test test test test junk';
 
 export type LocalChain = {
-  /** As the service knows it: `ethereum`. */
+  /** The service's id of the chain: `ethereum`. */
   id: string;
   chainId: number;
   url: string;
@@ -37,9 +37,9 @@ export type Receipt = {
 
 export type Block = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex; transactions: Hex[] };
 
-/** For any call or deployment here. */
+/** Enough for every call and deployment of the devnet. */
 const GAS_LIMIT = '0xe4e1c0';
-/** One block's worth: what does not fit would be mined later, with another state. */
+/** Calls in one block: those that do not fit would be mined later, on another state. */
 const CALLS_MAX = 50;
 
 export async function startChain(options: {
@@ -74,8 +74,8 @@ export function callOf(
 }
 
 /**
- * Sends the calls and mines them, at most 50 to a block, in their order. A call that fails is an error, because whoever
- * sent it knew the state that it would meet.
+ * Sends the calls and mines them in their order, at most 50 to a block. Throws when a call fails: callers know the state of the
+ * chain.
  */
 export async function transact(chain: LocalChain, calls: readonly Call[]): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
@@ -117,20 +117,20 @@ export async function readChain(
   return decodeFunctionResult({ abi, functionName, data: result, args });
 }
 
-/** One block with all that is pending, never older than its parent. */
+/** Mines one block with all pending transactions. Its time is never before its parent's. */
 export async function mine(chain: LocalChain): Promise<void> {
   const { timestamp } = await readBlock(chain, 'latest');
   await chain.rpc.call('evm_mine', Math.max(Number(timestamp), toSeconds(chain.clock())));
 }
 
-/** Blocks of other people's tools, which do not ask for a block: each transaction makes its own. */
+/** Mines a block for each transaction: for tools that do not request blocks. */
 export async function setAutomine(chain: LocalChain, on: boolean): Promise<void> {
   await chain.rpc.call('evm_setAutomine', on);
 }
 
 /**
- * Takes the newest blocks back; their transactions are gone. The next block has another hash than any before it, even
- * when it holds the same at the same second.
+ * Removes the newest blocks with their transactions. The next block has another hash than the removed ones, even when it has the
+ * same content at the same second.
  */
 export async function rollBack(chain: LocalChain, depth: number): Promise<void> {
   const { hash } = await readBlock(chain, 'latest');
@@ -165,7 +165,7 @@ function toWire({ value = 0n, ...call }: Call) {
   return { ...call, value: `0x${value.toString(16)}` };
 }
 
-/** Why a call failed, as far as a second try on the block before tells. */
+/** The reason why a call failed, from repeating it on the block before. */
 async function reasonOf(chain: LocalChain, call: Call, { blockNumber }: Receipt): Promise<string> {
   const before = `0x${(Number(blockNumber) - 1).toString(16)}`;
   const shown = `${call.data.slice(0, 10)} to ${call.to}`;

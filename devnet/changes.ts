@@ -1,5 +1,5 @@
-// What people do besides trading: cancelling, moving tokens, giving and taking approvals, minting, burning, listing. Each is
-// planned like a trade: what to send, and what will be true afterwards.
+// Actions beside trades: cancels, transfers, approvals, mints, burns and listings. Each is planned like a trade: the calls to send,
+// and the change of state that they cause.
 
 import { zeroAddress } from 'viem';
 import type { SigningContext, Draft } from './listings.ts';
@@ -14,13 +14,13 @@ import type { Plan, Planner, PlanContext } from './trades.ts';
 import { pickListing, pickOther } from './trades.ts';
 import type { Person } from './world.ts';
 
-/** The deepest reorganisation that simulation makes. */
+/** The deepest reorganisation of a simulation. */
 export const REORG_DEPTH_MAX = 20;
 
 const CANCELLED_AT_ONCE_MAX = 4;
 const UNITS_MINTED = 10n;
 const LISTED_AT_ONCE_MAX = 4;
-/** How long listings live that are meant to be seen expiring. */
+/** Lifetimes of listings that are to expire during a run. */
 const SHORT_LIFETIME_S = { least: 20, most: 120 };
 
 export const cancel: Planner = (context) => {
@@ -42,7 +42,7 @@ export const cancel: Planner = (context) => {
   };
 };
 
-/** Seaport says on the chain that an order is good, which changes nothing about it. */
+/** Seaport records that an order's signature is valid, which changes nothing about the order. */
 export const validate: Planner = (context) => {
   const listing = pickListing(context, () => true);
   if (!listing) return null;
@@ -50,7 +50,7 @@ export const validate: Planner = (context) => {
   return { what: 'validate', calls: [call], fills: 0, apply: () => undefined };
 };
 
-/** All that somebody signed is void. The new counter is only known when the block is there: see simulation.ts. */
+/** Voids all orders of one account. The new counter is known only from the block (simulation.ts). */
 export const incrementCounter: Planner = (context) => {
   const settled = context.world.people.filter((person) => isSettled(context, person));
   const person = context.random.pick(settled);
@@ -65,7 +65,7 @@ export const incrementCounter: Planner = (context) => {
   };
 };
 
-/** Away from under a listing, where there is one. */
+/** Transfers a listed token to another account. */
 export const transferAway: Planner = (context) => {
   const listing = pickListing(context, () => true);
   const receiver = listing && pickOther(context, [listing.components.offerer]);
@@ -76,7 +76,7 @@ export const transferAway: Planner = (context) => {
   return planTransfer(context, { token: { ...token, units }, from, to: receiver.address, what: 'transfer away' });
 };
 
-/** Back to whom a listing waits for it. */
+/** Transfers a token back to an account with an open listing of it. */
 export const transferBack: Planner = (context) => {
   const { state, world, random } = context;
   for (const listing of random.shuffle(context.listings)) {
@@ -112,7 +112,7 @@ export const approveAgain: Planner = (context) => {
   return row ? planOperator(context, row, true) : null;
 };
 
-/** One token is approved by an owner who approves not all of them; or its approval is taken back. */
+/** Approves one token of an owner without an approval for all, or revokes such an approval. */
 export const approveOne: Planner = (context) => {
   const { state, random, world } = context;
   const candidates = heldTokens(context).filter(
@@ -168,7 +168,7 @@ export const mint: Planner = ({ world, state, random }) => {
   };
 };
 
-/** New listings of one person, signed with one signature when they are several. Nothing is sent to the chain. */
+/** New listings of one person, in bulk when they are several. Sends nothing to the chain. */
 export const list: Planner = (context) => planListings(context, 1 + context.random.below(LISTED_AT_ONCE_MAX));
 
 /** A listing that ends soon. */
@@ -194,8 +194,8 @@ async function planListings(context: PlanContext, count: number, endTime?: numbe
 }
 
 /**
- * A counter that was raised in a block that may still be taken back is not signed with: should the block go, the next raise
- * gives another number, and such orders would be void for ever or come to simulation out of nowhere.
+ * Whether the counter of an account is final. With a counter from a block that may be orphaned nothing is signed: the next
+ * increment would give another number, and the orders would be void for ever or become valid unexpectedly.
  */
 function isSettled({ state, height }: PlanContext, { address }: Person): boolean {
   const raised = state.counters.get(address);
@@ -215,7 +215,7 @@ function planTransfer({ world }: SigningContext, { token, from, to, what }: Tran
 
 type Operator = { contract: TokenUnits['contract']; owner: Person['address']; operator: Person['address'] };
 
-/** Everybody's way of selling in every collection. */
+/** The operator that each person sells through, for each collection. */
 function operatorsOf({ world }: SigningContext): Operator[] {
   return world.people.flatMap(({ address, conduitKey }) =>
     world.collections.map((collection) => ({
@@ -236,7 +236,7 @@ function planOperator({ world }: SigningContext, row: Operator, approved: boolea
   };
 }
 
-/** The lowest new id that nobody holds: a burnt one may come back, as it may on a real chain. */
+/** The lowest new id without a holder: a burnt token may be minted again, as on a real chain. */
 function nextTokenId(state: ChainState, { address, size }: { address: TokenUnits['contract']; size: number }): bigint {
   let tokenId = BigInt(size) + 1n;
   while (state.owners.has(`${address}:${tokenId}`)) tokenId += 1n;

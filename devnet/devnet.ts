@@ -1,9 +1,9 @@
-// Local chains with everything that simulation on them needs, started together and ended together.
+// Local chains with their contracts and accounts, started and stopped together, and the simulations that run on them.
 
 import { createChains } from '../src/core/chains.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { systemClock } from '../src/core/clock.ts';
-import { signListingsOfAll } from './listings.ts';
+import { signFirstListings } from './listings.ts';
 import { startChain, toSeconds } from './chain.ts';
 import { createRandom } from './random.ts';
 import type { ChainState, Listing } from './chain-state.ts';
@@ -48,7 +48,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   }
 }
 
-/** Signs a book of about `orders` listings, to be posted to the simulation that begins here. */
+/** Starts a simulation and signs about `orders` first listings, which the caller posts. */
 export async function startSimulation(
   { world, state }: LocalNetwork,
   options: {
@@ -61,11 +61,11 @@ export async function startSimulation(
 ): Promise<{ simulation: Simulation; book: readonly Listing[] }> {
   const random = createRandom(options.seed * 31 + world.chain.chainId);
   const now = toSeconds(world.chain.clock());
-  const book = await signListingsOfAll({ world, state, random, now }, options.orders);
+  const book = await signFirstListings({ world, state, random, now }, options.orders);
   return { simulation: await createSimulation({ ...options, world, state, random }), book };
 }
 
-/** A clock that can be moved on, for all who are given it. */
+/** A clock that can be moved forward. */
 export function createMovableClock(base: Clock = systemClock): { clock: Clock; skip: (ms: number) => void } {
   let ahead = 0;
   return {

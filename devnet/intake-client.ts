@@ -1,4 +1,4 @@
-// The marketplace as simulation on a chain sees it: a door that signed orders are posted to, over HTTP and nothing else.
+// Posts signed orders to the intake API of a service, over HTTP alone.
 
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -18,9 +18,9 @@ const PATH = '/intake/v1/orders';
 const CREATED = 201;
 const TIMEOUT_MS = 30_000;
 const RETRY_MS = 50;
-/** The service follows the chain a moment behind: what it does not know yet, it may know soon. */
+/** The service follows the chain with a small delay: an order that it rejects now may be valid for it soon. */
 const PATIENCE_MS = 30_000;
-const PASSING_CODES = new Set([
+const TEMPORARY_CODES = new Set([
   'collection_not_followed',
   'not_the_owner',
   'not_approved',
@@ -28,23 +28,23 @@ const PASSING_CODES = new Set([
   'chain_unavailable',
 ]);
 
-/** Posts orders; those that the service cannot judge yet are tried again for half a minute. */
+/** Posts orders. Rejections that may be temporary are retried for half a minute. */
 export function createIntakeClient(address: IntakeAddress, options: { patienceMs?: number } = {}): Marketplace {
   return {
     postOrder: async ({ chain, listing }) => {
       const until = performance.now() + (options.patienceMs ?? PATIENCE_MS);
       for (;;) {
-        const refusal = await post(address, { chain, listing });
-        if (refusal === null) return null;
-        const isPassing = PASSING_CODES.has(refusal.code);
-        if (!isPassing || performance.now() > until) return `${refusal.code}: ${refusal.message}`;
+        const rejection = await post(address, { chain, listing });
+        if (rejection === null) return null;
+        const isTemporary = TEMPORARY_CODES.has(rejection.code);
+        if (!isTemporary || performance.now() > until) return `${rejection.code}: ${rejection.message}`;
         await delay(RETRY_MS);
       }
     },
   };
 }
 
-type Refusal = { code: string; message: string };
+type Rejection = { code: string; message: string };
 
 async function post(address: IntakeAddress, { chain, listing }: { chain: string; listing: Listing }) {
   const { components, signature } = listing;
@@ -53,9 +53,9 @@ async function post(address: IntakeAddress, { chain, listing }: { chain: string;
   const request = open(address);
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const answer = (await json(response)) as { error?: Refusal };
+  const responseBody = (await json(response)) as { error?: Rejection };
   if (response.statusCode === CREATED) return null;
-  return answer.error ?? { code: `status ${response.statusCode}`, message: 'without a reason' };
+  return responseBody.error ?? { code: `status ${response.statusCode}`, message: 'without a reason' };
 }
 
 function open(address: IntakeAddress): http.ClientRequest {

@@ -1,5 +1,4 @@
-// The listings that people sign: which token, at what price, until when. A book of several hundred to begin with, and one more
-// at a time afterwards.
+// Drafts and signs the listings of a simulation: which token, at what price, until when.
 
 import type { Address } from 'viem';
 import type { SeededRandom } from './random.ts';
@@ -9,7 +8,7 @@ import type { OrderComponents, Share, TokenUnits } from './orders.ts';
 import { buildAsk, signBulk, signOrder } from './orders.ts';
 import type { LocalCollection, Person, World } from './world.ts';
 
-/** What a draft needs to be known. Times in seconds. */
+/** A listing before it is signed. Times in seconds. */
 export type Draft = {
   person: Person;
   tokens: readonly TokenUnits[];
@@ -21,7 +20,7 @@ export type Draft = {
 
 export type SigningContext = { world: World; state: ChainState; random: SeededRandom; now: number };
 
-/** Orders may be filled from a minute before they were signed: clocks differ. */
+/** Orders start a minute before they are signed, because clocks differ. */
 const START_MARGIN_S = 60;
 const DAY_S = 86_400;
 const LIFETIME_DAYS_MAX = 30;
@@ -31,13 +30,13 @@ const BULK_SIZE_MAX = 7;
 const COMPACT_SHARE = 0.5;
 const WRAPPED_SHARE = 0.1;
 const SECOND_LISTING_SHARE = 0.2;
-/** Divided by any fee and by any number of units without a rest. */
+/** A step that fees and numbers of units divide without a remainder. */
 const PRICE_STEP = 10n ** 13n;
-const CHEAPEST_STEPS = 2_000;
-const DEAREST_STEPS = 300_000;
+const STEPS_MIN = 2_000;
+const STEPS_MAX = 300_000;
 
 /** Signs about `size` listings of what people hold, some of them many with one signature. */
-export async function signListingsOfAll(signing: SigningContext, size: number): Promise<Listing[]> {
+export async function signFirstListings(signing: SigningContext, size: number): Promise<Listing[]> {
   const { world, random } = signing;
   const drafts: Draft[] = [];
   for (const { token, person } of random.shuffle(heldTokens(signing))) {
@@ -57,7 +56,7 @@ export async function signListingsOfAll(signing: SigningContext, size: number): 
   return random.shuffle(listings);
 }
 
-/** One listing of a token or of several, at the terms that are drawn. */
+/** One listing at random terms. */
 export function draftListing(signing: SigningContext, person: Person, token: TokenUnits, endTime?: number): Draft {
   const { world, random, now } = signing;
   const collection = collectionOf(world, token.contract);
@@ -72,7 +71,7 @@ export function draftListing(signing: SigningContext, person: Person, token: Tok
   };
 }
 
-/** Signs what one person drafted: several with one signature. */
+/** Signs the drafts of one person; several with one bulk signature. */
 export async function signListings(signing: SigningContext, drafts: readonly Draft[]): Promise<Listing[]> {
   const { world, random } = signing;
   const [first] = drafts;
@@ -88,14 +87,14 @@ export async function signListings(signing: SigningContext, drafts: readonly Dra
   return signed.map((order, index) => ({ ...order, tokens: drafts[index]?.tokens ?? [] }));
 }
 
-/** What the holder may list: held, and approved to the operator that the holder sells through. */
+/** The tokens that their holder has approved to the operator of the holder's orders. */
 export function listableTokens(signing: SigningContext): { token: TokenUnits; person: Person }[] {
   return heldTokens(signing).filter(({ token, person }) =>
     mayMove(signing.state, token, person.address, operatorOf(person.conduitKey)),
   );
 }
 
-/** Everything that people hold. */
+/** All tokens that people hold. */
 export function heldTokens({
   world,
   state,
@@ -124,10 +123,10 @@ export function collectionOf({ collections }: World, contract: Address): LocalCo
   return collection;
 }
 
-/** Most are cheap and a few are dear. Single tokens have prices of any last digit. */
+/** Most prices are low and a few are high. Prices of single tokens have any last digit. */
 export function drawPrice(random: SeededRandom, standard: TokenUnits['standard']): bigint {
   const share = (random.below(1_000_000) / 1_000_000) ** 4;
-  const steps = CHEAPEST_STEPS + Math.floor(share * (DEAREST_STEPS - CHEAPEST_STEPS));
+  const steps = STEPS_MIN + Math.floor(share * (STEPS_MAX - STEPS_MIN));
   const price = BigInt(steps) * PRICE_STEP;
   return standard === 'erc721' ? price + BigInt(random.below(1000)) : price;
 }

@@ -1,5 +1,4 @@
-// Signed Seaport orders: listings, bundles and bids, with fees and royalties, signed one by one or many at once. What is made
-// here is what a wallet would sign; whether it can be filled is for the chain.
+// Signed Seaport orders, as a wallet would sign them: listings, bundles and bids, with fees and royalties, one by one or in bulk.
 
 import type { Address, Hex } from 'viem';
 import {
@@ -47,7 +46,7 @@ export type OrderComponents = {
 
 export type SignedOrder = { hash: Hex; components: OrderComponents; signature: Hex };
 
-/** A share of the price that goes to somebody. */
+/** A share of the price and its recipient. */
 export type Share = { to: Address; bps: number };
 
 type Terms = {
@@ -77,25 +76,25 @@ export function buildAsk(terms: Terms & { tokens: readonly TokenUnits[] }): Orde
   };
 }
 
-/** A bid for one token, or with `tokenId` null for any of the contract. The shares are paid by whoever accepts it. */
+/** A bid for one token, or for any token of the contract (`tokenId` null). The seller pays the shares. */
 export function buildBid(
   terms: Terms & { currency: Address; contract: Address; tokenId: bigint | null },
 ): OrderComponents {
   const { offerer, contract, tokenId, currency, price } = terms;
   const itemType = tokenId === null ? ITEM_TYPE.erc721Criteria : ITEM_TYPE.erc721;
-  const wanted = { itemType, token: contract, identifierOrCriteria: tokenId ?? 0n, startAmount: 1n, endAmount: 1n };
+  const bidItem = { itemType, token: contract, identifierOrCriteria: tokenId ?? 0n, startAmount: 1n, endAmount: 1n };
   const [, ...shares] = payments(terms, offerer);
   return {
     ...frameOf(terms),
     offer: [
       { itemType: ITEM_TYPE.erc20, token: currency, identifierOrCriteria: 0n, startAmount: price, endAmount: price },
     ],
-    consideration: [{ ...wanted, recipient: offerer }, ...shares],
+    consideration: [{ ...bidItem, recipient: offerer }, ...shares],
     orderType: ORDER_TYPE.fullOpen,
   };
 }
 
-/** The other side of an ask: offers all that it wants, wants all that it offers. For matchOrders. */
+/** The counterpart of an ask for matchOrders: its offer is the ask's consideration, and the other way round. */
 export function buildMirror(
   ask: OrderComponents,
   buyer: { offerer: Address; salt: bigint; counter: bigint },
@@ -112,12 +111,12 @@ export function buildMirror(
   };
 }
 
-/** All that the buyer of an ask pays. */
+/** The total that the buyer of an ask pays. */
 export function totalOf({ consideration }: OrderComponents): bigint {
   return consideration.reduce((sum, { startAmount }) => sum + startAmount, 0n);
 }
 
-/** Signs one order. Half of the wallets of the world write the signature in 64 bytes (EIP-2098). */
+/** Signs one order; `compact` writes the signature in 64 bytes (EIP-2098), as many wallets do. */
 export async function signOrder(
   account: LocalAccount,
   chainId: number,
@@ -129,7 +128,7 @@ export async function signOrder(
   return { hash, components, signature };
 }
 
-/** Signs many orders of one offerer at once: each signature carries its proof that it is a leaf of the signed tree. */
+/** Signs many orders of one offerer at once: each signature carries the Merkle proof that its order is in the signed tree. */
 export async function signBulk(
   account: LocalAccount,
   chainId: number,
@@ -147,8 +146,8 @@ export async function signBulk(
   const signature = await signDigest(account, digest, options.compact ?? false);
   return orders.map((components, index) => {
     const proof = levels.slice(0, -1).map((level, depth) => level[(index >> depth) ^ 1] ?? zeroHash);
-    const whole = concat([signature, numberToHex(index, { size: 3 }), ...proof]);
-    return { hash: hashes[index] ?? zeroHash, components, signature: whole };
+    const withProof = concat([signature, numberToHex(index, { size: 3 }), ...proof]);
+    return { hash: hashes[index] ?? zeroHash, components, signature: withProof };
   });
 }
 
@@ -167,7 +166,7 @@ export function toWireComponents(components: OrderComponents): Record<string, un
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-/** The other direction, from whatever writes integers as text or number. */
+/** The inverse of `toWireComponents`, for integers as text or number. */
 export function fromWireComponents(wire: Record<string, unknown>): OrderComponents {
   const item = (from: Record<string, string>) => ({
     ...from,
@@ -270,7 +269,7 @@ function toItem({ contract, standard, tokenId, units }: TokenUnits): OfferItem {
   return { itemType, token: contract, identifierOrCriteria: tokenId, startAmount: units, endAmount: units };
 }
 
-/** What is left for the offerer first, then each share. */
+/** The offerer's part first, then each share. */
 function payments({ price, currency, shares }: Terms, offerer: Address): ConsiderationItem[] {
   const parts = shares.map(({ to, bps }) => ({ to, amount: (price * BigInt(bps)) / 10_000n }));
   const rest = parts.reduce((left, { amount }) => left - amount, price);

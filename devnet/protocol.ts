@@ -12,7 +12,7 @@ export type Contract = { address: Address; abi: Abi };
 export type Protocol = {
   seaport: Contract;
   conduitController: Contract;
-  /** Through which most sellers approve, by its key. */
+  /** The conduit that most sellers approve. */
   conduit: { key: Hex; address: Address };
   wrapped: Contract;
 };
@@ -40,9 +40,9 @@ const CONDUIT_OWNER_BALANCE = '0xde0b6b3a7640000';
 /** The chain id under which Seaport is set up. Not that of the chain: see `installSeaport`. */
 const SETUP_CHAIN_ID = 999_999;
 
-/** Puts all of it on a chain that is empty. */
+/** Installs the contracts on an empty chain. */
 export async function installProtocol(chain: LocalChain): Promise<Protocol> {
-  // Nothing is signed meanwhile: the accounts sign for the chain id that they began with.
+  // Transactions are sent by impersonation meanwhile: accounts sign for the chain id that anvil started with.
   await chain.rpc.call('anvil_autoImpersonateAccount', true);
   await chain.rpc.call('anvil_setChainId', SETUP_CHAIN_ID);
   const { conduitController, conduitCodeHash } = await installConduitController(chain);
@@ -62,7 +62,7 @@ export async function installProtocol(chain: LocalChain): Promise<Protocol> {
   };
 }
 
-/** The controller as published, but for the hash of the conduits' code: theirs was compiled with other settings. */
+/** The published controller, with the code hash of the real conduits: the packaged ones were compiled with other settings. */
 async function installConduitController(chain: LocalChain) {
   const artifact = readConduitController();
   const local = { address: await deploy(chain, artifact), abi: artifact.abi };
@@ -76,8 +76,8 @@ async function installConduitController(chain: LocalChain) {
 }
 
 /**
- * Seaport's code holds the domain of the chain id and address that it was deployed with. On another chain id it works its
- * domain out from where it stands: so it is deployed under one, copied to its real address, and the chain id is changed.
+ * Seaport's code contains the domain for the chain id and address of its deployment. On another chain id it computes the domain
+ * from its current address: so it is deployed under one chain id, copied to its real address, and the chain id is changed.
  */
 async function installSeaport(chain: LocalChain, controller: Address): Promise<Contract> {
   const artifact = readSeaport();
@@ -86,7 +86,7 @@ async function installSeaport(chain: LocalChain, controller: Address): Promise<C
   return { address: SEAPORT_ADDRESS, abi: artifact.abi };
 }
 
-/** The owner of the key makes the conduit, whose code then goes to the address that the controller believes it has. */
+/** The owner of the key creates the conduit; its code is copied to the address that the controller derives from the key. */
 async function installConduit(chain: LocalChain, controller: Contract, codeHash: Hex): Promise<void> {
   const owner = CONDUIT_KEY.slice(0, 42) as Address;
   await chain.rpc.call('anvil_setBalance', owner, CONDUIT_OWNER_BALANCE);

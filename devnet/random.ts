@@ -1,13 +1,13 @@
-// Chance from a seed: the same seed draws the same numbers, so that what a run found can be found again.
+// A random source with a seed: the same seed draws the same numbers, so that a run can be repeated.
 
 export type SeededRandom = {
   /** An integer from 0 to `below` - 1. */
   below: (below: number) => number;
-  /** True about `share` of the times. */
+  /** True with probability `share`. */
   happens: (share: number) => boolean;
-  /** One of them; undefined of none. */
+  /** One of the elements; undefined for an empty list. */
   pick: <T>(from: readonly T[]) => T | undefined;
-  /** The same ones in a drawn order. */
+  /** The elements in a random order. */
   shuffle: <T>(from: readonly T[]) => T[];
   /** An integer of `bits` bits. */
   bits: (bits: number) => bigint;
@@ -15,7 +15,7 @@ export type SeededRandom = {
 
 const WORD = 2 ** 32;
 
-/** mulberry32: 32 bits of state, which is plenty for drawing what to do next. */
+/** mulberry32: 32 bits of state are enough for drawing actions. */
 export function createRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const word = () => {

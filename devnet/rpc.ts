@@ -1,33 +1,33 @@
-// JSON-RPC of a local chain: one call, or many in one request. An error answer is thrown with the method and what the chain
-// said; nothing is tried again, because nothing on this machine fails for a moment only.
+// JSON-RPC of a local chain: one call, or many in one request. An error response is thrown with the method and its message.
+// Nothing is retried: on the loopback address failures are not temporary.
 
 type Params = readonly unknown[];
-type Answer = { id: number; result?: unknown; error?: { code: number; message: string } };
+type RpcResponse = { id: number; result?: unknown; error?: { code: number; message: string } };
 
 export type Rpc = {
   call: <T = unknown>(method: string, ...params: Params) => Promise<T>;
-  /** The results in the order of the calls; an error is a null there. For reads of which some may fail. */
+  /** The results in the order of the calls; null for an error. */
   readAll: <T = unknown>(calls: readonly { method: string; params: Params }[]) => Promise<(T | null)[]>;
 };
 
-/** Anvil proves and mines in milliseconds; what takes this long hangs. */
+/** Anvil responds in milliseconds: a request that takes this long hangs. */
 const TIMEOUT_MS = 30_000;
 const BATCH_SIZE_MAX = 500;
 
 export function createRpc(url: string): Rpc {
   return {
     call: async <T>(method: string, ...params: Params) => {
-      const answer = (await post(url, { jsonrpc: '2.0', id: 1, method, params })) as Answer;
-      if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
-      return answer.result as T;
+      const response = (await post(url, { jsonrpc: '2.0', id: 1, method, params })) as RpcResponse;
+      if (response.error) throw new Error(`${method}: ${response.error.message}`);
+      return response.result as T;
     },
     readAll: async <T>(calls: readonly { method: string; params: Params }[]) => {
       const results: (T | null)[] = [];
       for (let from = 0; from < calls.length; from += BATCH_SIZE_MAX) {
         const part = calls.slice(from, from + BATCH_SIZE_MAX);
         const body = part.map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
-        const answers = (await post(url, body)) as Answer[];
-        const byId = new Map(answers.map((answer) => [answer.id, answer]));
+        const responses = (await post(url, body)) as RpcResponse[];
+        const byId = new Map(responses.map((response) => [response.id, response]));
         results.push(...part.map((_, id) => (byId.get(id)?.result as T | undefined) ?? null));
       }
       return results;

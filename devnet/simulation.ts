@@ -38,13 +38,13 @@ import {
 } from './trades.ts';
 import type { World } from './world.ts';
 
-/** Where listings go. */
+/** The marketplace that listings are posted to. */
 export type Marketplace = {
-  /** The reason when it is refused, null when it is taken. */
+  /** Null when the order is accepted, otherwise the reason of the rejection. */
   postOrder(order: { chain: string; listing: Listing }): Promise<string | null>;
 };
 
-/** What was done. Hashes of transactions; none for what was only signed. */
+/** What a step did. `txs` is empty when nothing was sent to the chain. */
 export type Step = { chain: string; what: string; block: number; txs: readonly Hex[]; orphaned: boolean };
 
 export type SimulationOptions = {
@@ -52,7 +52,7 @@ export type SimulationOptions = {
   state: ChainState;
   random: SeededRandom;
   marketplace: Marketplace;
-  /** Lets time pass, for all who share the clock. Without it, short listings end in their own time. */
+  /** Moves the shared clock forward. Without it, short listings expire in real time. */
   skip?: (ms: number) => void;
   /** Share of the steps that are reorganisations. */
   reorgShare?: number;

@@ -1,5 +1,5 @@
-// The ways in which tokens change hands on Seaport, each planned from what is known of the chain: what to send, and what
-// will be true afterwards. Nothing here sends anything.
+// The trades of Seaport, each planned from the known state of the chain: the calls to send, and the change of state that they
+// cause. Nothing here sends anything.
 
 import type { Address } from 'viem';
 import { zeroAddress, zeroHash } from 'viem';
@@ -14,20 +14,20 @@ import { buildBid, buildMirror, signOrder, toOrder, totalOf } from './orders.ts'
 import type { Person } from './world.ts';
 
 export type PlanContext = SigningContext & {
-  /** What is listed, ended listings too. */
+  /** All listings, including those that have ended. */
   listings: readonly Listing[];
   /** The newest block. */
   height: number;
 };
 
-/** What is going to be done, and what it makes true. Null: nothing of the kind can be done now. */
+/** An action: its calls and its effect. A planner returns null when its action is not possible now. */
 export type Plan = {
   what: string;
   calls: readonly Call[];
-  /** How many orders Seaport has to say that it filled. */
+  /** The number of OrderFulfilled events to expect. */
   fills: number;
   apply: (state: ChainState) => void;
-  /** Listings to be posted when it is done. */
+  /** Listings to post afterwards. */
   posted?: readonly Listing[];
 };
 
@@ -86,7 +86,7 @@ export const fulfilBasicOrder: Planner = (context) => {
   };
 };
 
-/** Somebody buys for somebody else. */
+/** A purchase whose tokens go to another account. */
 export const fulfilForAnother: Planner = (context) => {
   const listing = pickListing(context, isSingle);
   const payer = listing && pickOther(context, [listing.components.offerer]);
@@ -102,7 +102,7 @@ export const fulfilForAnother: Planner = (context) => {
   };
 };
 
-/** Some of the units of an edition. */
+/** A purchase of some of the units of an edition. */
 export const fulfilPart: Planner = (context) => {
   const listing = pickListing(context, ({ tokens }) => (tokens[0]?.units ?? 0n) > 1n);
   const buyer = listing && pickOther(context, [listing.components.offerer]);
@@ -159,8 +159,8 @@ export const sweep: Planner = (context) => {
 };
 
 /**
- * An ask and its mirror image: matched by the buyer, or in the wrapped currency by somebody else, who neither buys nor sells.
- * Seaport then names the matcher as the one who receives.
+ * An ask and its mirror image, matched by the buyer, or for the wrapped currency by a third account. Seaport then names the
+ * matching account as the recipient.
  */
 export const matchOrders: Planner = async (context) => {
   const listing = pickListing(context, isSingle);
@@ -179,7 +179,7 @@ export const matchOrders: Planner = async (context) => {
       considerationComponents: item(0n, index),
     })),
   ];
-  // Whoever sends a transaction needs no signature in it.
+  // The sender of a transaction needs no signature for its own order.
   const matcher = isWrapped(listing) ? other : buyer;
   const bid =
     matcher === buyer
@@ -194,7 +194,7 @@ export const matchOrders: Planner = async (context) => {
   };
 };
 
-/** Several tokens at one price, listed elsewhere and bought at once. */
+/** Several tokens at one price, listed at another marketplace and bought at once. */
 export const buyBundle: Planner = async (context) => {
   const [first, ...others] = context.random.shuffle(listableTokens(context).filter(({ token }) => token.units === 1n));
   const buyer = first && pickOther(context, [first.person.address]);
@@ -240,7 +240,7 @@ export const acceptBid: Planner = async (context) => {
     endTime: context.now + ELSEWHERE_LIFETIME_S,
   });
   const order = toOrder(await signOrder(bidder.account, world.chain.chainId, components));
-  // The resolver says which token it is: of the first order's consideration, the first item.
+  // The resolver names the token for the first consideration item of the order.
   const resolver = { orderIndex: 0n, side: 1, index: 0n, identifier: token.tokenId, criteriaProof: [] };
   const { seaport } = world.protocol;
   const call = ofCollection
@@ -280,7 +280,7 @@ type Elsewhere = {
   what: string;
 };
 
-/** A listing that this marketplace never sees is signed and bought at once. */
+/** Signs a listing that is not posted to this marketplace, and buys it at once. */
 async function buyElsewhere(
   context: PlanContext,
   { seller, buyer, tokens, currency, what }: Elsewhere,
@@ -293,7 +293,7 @@ async function buyElsewhere(
   return listing ? planFill(context, { listing, buyer, what: `fulfillOrder of ${what}` }) : null;
 }
 
-/** One that can be bought now, at random. */
+/** A random listing that can be bought now. */
 export function pickListing(context: PlanContext, isWanted: (listing: Listing) => boolean): Listing | null {
   const { listings, random, state, now } = context;
   const start = random.below(listings.length);
@@ -316,7 +316,7 @@ function isWrapped({ components }: Listing): boolean {
   return components.consideration[0]?.itemType !== ITEM_TYPE.native;
 }
 
-/** What has to be sent along. */
+/** The native value to send with the call. */
 function valueOf(listing: Listing): bigint {
   return isWrapped(listing) ? 0n : totalOf(listing.components);
 }

@@ -1,5 +1,4 @@
-// What stands on a local chain before simulation begins: people with money, collections with tokens, and the approvals that people
-// give when they first list something.
+// The initial state of a local chain: people with money, collections with tokens, and the approvals that listing needs.
 
 import type { Address, Hex } from 'viem';
 import { parseEther, zeroHash } from 'viem';
@@ -18,7 +17,7 @@ import { installProtocol } from './protocol.ts';
 export type Person = {
   address: Address;
   account: LocalAccount;
-  /** Through what they sell: Seaport itself, or OpenSea's conduit. */
+  /** The key of the conduit that transfers what they sell; zero for Seaport itself. */
   conduitKey: Hex;
 };
 
@@ -26,7 +25,7 @@ export type LocalCollection = Contract & {
   name: string;
   standard: TokenStandard;
   royalty: Share;
-  /** How many token ids there are to begin with, from 1. */
+  /** The number of initial token ids, from 1. */
   size: number;
 };
 
@@ -37,7 +36,7 @@ export type World = {
   collections: readonly LocalCollection[];
   /** An ERC-20 that is not the wrapped native currency. */
   token: Contract;
-  /** Who takes the fee of orders of this marketplace, and of orders that were made elsewhere. */
+  /** The fees of orders of this marketplace, and of orders made at others. */
   fees: { own: Share; elsewhere: Share };
 };
 
@@ -45,14 +44,14 @@ export type WorldSize = { people: number; collections: number; tokens: number; e
 
 export const WORLD_SIZE: WorldSize = { people: 8, collections: 2, tokens: 120, editions: 24 };
 
-/** Those of the first accounts that are not people. */
+/** The first accounts, which do not trade. */
 const ROLES = ['deployer', 'platform fee', 'royalties'] as const;
 /** Accounts that a world of this size needs. */
 export function accountsOf({ people }: WorldSize): number {
   return ROLES.length + people;
 }
 
-/** OpenSea's, by which its sales are known. */
+/** OpenSea's fee recipient, by which its sales are attributed. */
 const OPENSEA_FEE_ADDRESS = '0x0000a26b00c1f0df003000390027140000faa719';
 const OWN_FEE_BPS = 200;
 const ELSEWHERE_FEE_BPS = 100;
@@ -125,7 +124,7 @@ async function deployEditions(chain: LocalChain, { size, royaltyTo }: Made): Pro
   return { ...contract, name: EDITIONS_NAME, standard: 'erc1155', royalty: { to: royaltyTo, bps }, size };
 }
 
-/** Money in both ERC-20s, to be spent through Seaport and through the conduit. */
+/** Balances in both ERC-20s, approved to Seaport and to the conduit. */
 function fundingOf({ protocol, token }: World, { address }: Person): Call[] {
   return [protocol.wrapped, token].flatMap((currency) => [
     callOf(address, currency, 'deposit', [], SPENDING_MONEY),
@@ -143,7 +142,7 @@ function approvalsOf({ collections }: World, state: ChainState, { address, condu
   });
 }
 
-/** Single tokens in runs of the same owner, editions of several holders each. */
+/** Mints runs of single tokens to one owner each, and editions to several holders each. */
 function mintsOf(
   { people }: World,
   state: ChainState,

@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import { evaluateOrders } from '../../src/orders/evaluate.ts';
 import { insertSignedOrder } from '../../src/orders/queries/stored-orders.ts';
-import { draftListing, heldTokens, signListingsOfAll, signListings } from '../../devnet/listings.ts';
+import { draftListing, heldTokens, signFirstListings, signListings } from '../../devnet/listings.ts';
 import { callOf, readChain, startChain, toSeconds, transact } from '../../devnet/chain.ts';
 import { createRandom } from '../../devnet/random.ts';
 import type { ChainState, Listing } from '../../devnet/chain-state.ts';
@@ -104,7 +104,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
     };
     const simulation = await createSimulation({ world, state, random: seeded, marketplace, skip, reorgShare: 0.05 });
     const signing = { world, state: simulation.state(), random: seeded, now: toSeconds(clock()) };
-    await simulation.post(await signListingsOfAll(signing, BOOK_SIZE));
+    await simulation.post(await signFirstListings(signing, BOOK_SIZE));
     const [held] = heldTokens(signing);
     if (held)
       await simulation.post(
