@@ -1,4 +1,4 @@
-// The id of an own order.
+// The id of an order of this service.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The table of transitions in docs/orders.md, row by row: each is played by evidence before and after, and no row is there
-// that is not played, nor the other way round.
+// The table of transitions in docs/orders.md, row by row: the status is derived from the evidence before and after each change.
+// Every row has a case here, and every case has a row.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { deriveOrderStatus } from '../../src/orders/status.ts';
 
 const END = 1_000;
 const NOW = 500;
-/** Five units of a token, of which parts may be filled. */
+/** Five units of a token, which may be filled in parts. */
 const TERMS: OrderTerms = { counter: 0n, quantity: 5n, partial: true, expiresAt: END };
 const FRESH: OrderEvidence = {
   fills: [],
@@ -20,115 +20,118 @@ const FRESH: OrderEvidence = {
   approved: true,
 };
 
-type Change = Partial<OrderEvidence> & { now?: number; whole?: boolean };
+type Change = Partial<OrderEvidence> & { now?: number; partial?: boolean };
 type Row = { state: string; happens: string; becomes: string; byBlock: string };
-/** What the evidence was, and each of the ways in which the row can come about. */
-type Scene = { was: Change; ways: readonly Change[] };
+/** The evidence before the change, and each evidence after it that the row stands for. */
+type Case = { before: Change; after: readonly Change[] };
 
 const at = (time: number) => ({ at: time, tx: `0x${time}` });
-const word = (time: number) => ({ at: time, tx: null });
+const offChain = (time: number) => ({ at: time, tx: null });
 const fill = (time: number, quantity: bigint) => ({ ...at(time), quantity });
 const filled: Change = { fills: [fill(100, 2n), fill(200, 3n)], balance: 0n };
-const gone = { balance: 0n };
-const over = { now: END };
+const noBalance = { balance: 0n };
+const expired = { now: END };
 
-const SCENES: Record<string, Scene> = {
-  'active: a part of its units is filled': { was: {}, ways: [{ fills: [fill(100, 2n)], balance: 3n }] },
+const CASES: Record<string, Case> = {
+  'active: a part of its units is filled': { before: {}, after: [{ fills: [fill(100, 2n)], balance: 3n }] },
   'active: the last of its units is filled': {
-    was: { fills: [fill(100, 2n)], balance: 3n },
-    ways: [filled, { fills: [fill(100, 2n), fill(200, 3n)], balance: 9n }],
+    before: { fills: [fill(100, 2n)], balance: 3n },
+    after: [filled, { fills: [fill(100, 2n), fill(200, 3n)], balance: 9n }],
   },
-  'active: its offerer cancels it on the chain': { was: {}, ways: [{ cancel: at(300) }] },
-  "active: its offerer raises the counter beyond the order's": { was: {}, ways: [{ counterRaise: at(300) }] },
-  'active: its offerer or the operator cancels it by word': { was: {}, ways: [{ offChainCancel: word(300) }] },
-  'active: its end comes': { was: { now: END - 1 }, ways: [over, { now: END + 1 }] },
-  'active: the offerer holds none of the token, or less than one fill takes': {
-    was: {},
-    ways: [gone, { balance: 4n, whole: true }],
+  'active: its offerer cancels it on the chain': { before: {}, after: [{ cancel: at(300) }] },
+  "active: its offerer raises the counter beyond the order's": { before: {}, after: [{ counterRaise: at(300) }] },
+  'active: its offerer or the operator cancels it off-chain': {
+    before: {},
+    after: [{ offChainCancel: offChain(300) }],
   },
-  'active: the operator may move the token no more': { was: {}, ways: [{ approved: false }] },
-  'dormant: the offerer holds enough again, and the operator may move it': {
-    was: { balance: 0n, approved: false },
-    ways: [{ balance: 1n, approved: true }, {}],
+  'active: it expires': { before: { now: END - 1 }, after: [expired, { now: END + 1 }] },
+  'active: the offerer holds none of the token, or fewer units than one fill needs': {
+    before: {},
+    after: [noBalance, { balance: 4n, partial: false }],
   },
-  'dormant: one of two reasons is gone': {
-    was: { balance: 0n, approved: false },
-    ways: [{ approved: false }, { balance: 0n, approved: true }],
+  'active: the operator may no longer transfer the token': { before: {}, after: [{ approved: false }] },
+  'dormant: the offerer holds enough again, and the operator may transfer it': {
+    before: { balance: 0n, approved: false },
+    after: [{ balance: 1n, approved: true }, {}],
   },
-  'dormant: the collection is followed no more': { was: gone, ways: [{ balance: null, approved: null }] },
-  'dormant: the token comes back and is sold by this order in one block': { was: gone, ways: [filled] },
+  'dormant: one of two reasons no longer applies': {
+    before: { balance: 0n, approved: false },
+    after: [{ approved: false }, { balance: 0n, approved: true }],
+  },
+  'dormant: the collection is no longer followed': { before: noBalance, after: [{ balance: null, approved: null }] },
+  'dormant: the token comes back and is sold by this order in one block': { before: noBalance, after: [filled] },
   'dormant: its offerer cancels it on the chain, or raises the counter': {
-    was: gone,
-    ways: [
-      { ...gone, cancel: at(300) },
-      { ...gone, counterRaise: at(300) },
+    before: noBalance,
+    after: [
+      { ...noBalance, cancel: at(300) },
+      { ...noBalance, counterRaise: at(300) },
     ],
   },
-  'dormant: it is cancelled by word': { was: gone, ways: [{ ...gone, offChainCancel: word(300) }] },
-  'dormant: its end comes': { was: gone, ways: [{ ...gone, ...over }] },
-  'filled: the token comes back to its offerer': { was: filled, ways: [{ ...filled, balance: 5n }] },
+  'dormant: it is cancelled off-chain': { before: noBalance, after: [{ ...noBalance, offChainCancel: offChain(300) }] },
+  'dormant: it expires': { before: noBalance, after: [{ ...noBalance, ...expired }] },
+  'filled: the token comes back to its offerer': { before: filled, after: [{ ...filled, balance: 5n }] },
   'filled: it is cancelled on the chain, or the counter is raised': {
-    was: filled,
-    ways: [
+    before: filled,
+    after: [
       { ...filled, cancel: at(150) },
       { ...filled, counterRaise: at(300) },
     ],
   },
-  'filled: its end comes': { was: filled, ways: [{ ...filled, ...over }] },
-  'cancelled: it is cancelled again, or the counter is raised too: the first of them stands': {
-    was: { cancel: at(300) },
-    ways: [{ cancel: at(300), counterRaise: at(400) }],
+  'filled: its expiry time comes': { before: filled, after: [{ ...filled, ...expired }] },
+  'cancelled: it is cancelled again, or the counter is raised too: the first one counts': {
+    before: { cancel: at(300) },
+    after: [{ cancel: at(300), counterRaise: at(400) }],
   },
-  'cancelled: its end comes': { was: { cancel: at(300) }, ways: [{ cancel: at(300), ...over }] },
-  'cancelled: after a word, a part of its units is filled on the chain': {
-    was: { offChainCancel: word(300) },
-    ways: [{ offChainCancel: word(300), fills: [fill(400, 2n)], balance: 3n }],
+  'cancelled: its expiry time comes': { before: { cancel: at(300) }, after: [{ cancel: at(300), ...expired }] },
+  'cancelled: after an off-chain cancel, a part of its units is filled on the chain': {
+    before: { offChainCancel: offChain(300) },
+    after: [{ offChainCancel: offChain(300), fills: [fill(400, 2n)], balance: 3n }],
   },
-  'cancelled: after a word, the last of its units is filled on the chain': {
-    was: { offChainCancel: word(300) },
-    ways: [{ offChainCancel: word(300), fills: [fill(400, 5n)], ...gone }],
+  'cancelled: after an off-chain cancel, the last of its units is filled on the chain': {
+    before: { offChainCancel: offChain(300) },
+    after: [{ offChainCancel: offChain(300), fills: [fill(400, 5n)], ...noBalance }],
   },
   'expired: it is cancelled on the chain, or the counter is raised': {
-    was: over,
-    ways: [
-      { ...over, cancel: at(END) },
-      { ...over, counterRaise: at(END) },
+    before: expired,
+    after: [
+      { ...expired, cancel: at(END) },
+      { ...expired, counterRaise: at(END) },
     ],
   },
-  'expired: a block from before its end is read that filled it': {
-    was: over,
-    ways: [{ ...over, fills: [fill(END - 1, 5n)], ...gone }],
+  'expired: a block from before its expiry is read in which it was filled': {
+    before: expired,
+    after: [{ ...expired, fills: [fill(END - 1, 5n)], ...noBalance }],
   },
-  'expired: a block from before its end is read that cancelled it': {
-    was: over,
-    ways: [
-      { ...over, cancel: at(END - 1) },
-      { ...over, counterRaise: at(END - 1) },
+  'expired: a block from before its expiry is read in which it was cancelled': {
+    before: expired,
+    after: [
+      { ...expired, cancel: at(END - 1) },
+      { ...expired, counterRaise: at(END - 1) },
     ],
   },
   'expired: the token leaves its offerer, or the approval is withdrawn': {
-    was: over,
-    ways: [
-      { ...over, balance: 0n },
-      { ...over, approved: false },
+    before: expired,
+    after: [
+      { ...expired, balance: 0n },
+      { ...expired, approved: false },
     ],
   },
 };
 
-function derive({ now = NOW, whole = false, ...evidence }: Change) {
-  return deriveOrderStatus({ ...TERMS, partial: !whole }, { ...FRESH, ...evidence }, now);
+function derive({ now = NOW, partial = true, ...evidence }: Change) {
+  return deriveOrderStatus({ ...TERMS, partial }, { ...FRESH, ...evidence }, now);
 }
 
-/** The state as the table words it. */
+/** The state as in the table. */
 function stateOf(change: Change): string {
   const { status, dormant } = derive(change);
   return dormant === null ? status : 'dormant';
 }
 
-/** What a chain tells, to be compared: all evidence but words and the clock. */
+/** The evidence that comes from the chain, as text to compare: without off-chain cancels and the clock. */
 function chainPartOf(change: Change): string {
-  const { offChainCancel: _offChainCancel, ...told } = { ...FRESH, ...change, now: undefined, whole: undefined };
-  return JSON.stringify(told, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
+  const { offChainCancel: _offChainCancel, ...fromChain } = { ...FRESH, ...change, now: undefined, partial: undefined };
+  return JSON.stringify(fromChain, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
 }
 
 function readTable(): Row[] {
@@ -140,29 +143,30 @@ function readTable(): Row[] {
   );
 }
 
-test('every row of the table in docs/orders.md is so, and every transition that is played has its row', () => {
+test('every row of the table in docs/orders.md is true, and every case has its row', () => {
   const [first, ...rows] = readTable();
   assert.deepEqual([first?.state, first?.becomes, stateOf({})], ['(none)', 'active', 'active']);
   assert.deepEqual(
     rows.map(({ state, happens }) => `${state}: ${happens}`),
-    Object.keys(SCENES),
+    Object.keys(CASES),
   );
   for (const { state, happens, becomes, byBlock } of rows) {
     const name = `${state}: ${happens}`;
-    const { was, ways } = SCENES[name] ?? assert.fail(name);
-    assert.equal(stateOf(was), state, `${name}: before`);
-    for (const change of ways) {
+    const { before, after } = CASES[name] ?? assert.fail(name);
+    assert.equal(stateOf(before), state, `${name}: before`);
+    for (const change of after) {
       assert.equal(stateOf(change), becomes, `${name}: after`);
-      // That a collection is followed no more is told by no block.
-      const isOfChain = change.balance !== null && chainPartOf(was) !== chainPartOf(change);
+      // No block brings the end of following a collection.
+      const isOfChain = change.balance !== null && chainPartOf(before) !== chainPartOf(change);
       assert.equal(byBlock, isOfChain ? 'yes' : 'no', `${name}: by a block`);
-      // Without its block the evidence is what it was, but for the clock, which goes on.
-      if (isOfChain) assert.equal(stateOf({ ...was, ...(change.now && { now: change.now }) }), state, `${name}: back`);
+      // Without the block the evidence is as before, except for the clock.
+      if (isOfChain)
+        assert.equal(stateOf({ ...before, ...(change.now && { now: change.now }) }), state, `${name}: undone`);
     }
   }
 });
 
-test('which of several reasons stands, with its transaction and its time', () => {
+test('of several reasons one decides, with its transaction and its time', () => {
   const endingOf = (change: Change) => {
     const { tx, endedAt, filledQuantity } = derive(change);
     return [tx, endedAt, filledQuantity];
@@ -170,9 +174,9 @@ test('which of several reasons stands, with its transaction and its time', () =>
   assert.deepEqual(endingOf(filled), ['0x200', 200, 5n], 'the last fill');
   assert.deepEqual(endingOf({ cancel: at(400), counterRaise: at(300) }), ['0x300', 300, 0n], 'the first cancel');
   assert.deepEqual(
-    endingOf({ offChainCancel: word(300), fills: [fill(400, 2n)] }),
+    endingOf({ offChainCancel: offChain(300), fills: [fill(400, 2n)] }),
     [null, 300, 2n],
-    'units are counted all the same',
+    'filled units are counted for a cancelled order too',
   );
-  assert.deepEqual(endingOf({ ...over, cancel: at(END) }), [null, END, 0n], 'the end itself');
+  assert.deepEqual(endingOf({ ...expired, cancel: at(END) }), [null, END, 0n], 'the expiry time');
 });

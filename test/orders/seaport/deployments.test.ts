@@ -13,7 +13,7 @@ import {
 
 const chains = createChains();
 
-test('a conduit follows from its key: the two of OpenSea that are known', () => {
+test('the address of a conduit is determined by its key, as for the two conduits of OpenSea', () => {
   const protocol = { address: '0x0000000000000068f116a894984e2db1123eb395' as Address };
   const operator = (key: string) => findOperator(protocol, `0x${key}`);
   assert.equal(
@@ -44,7 +44,7 @@ test('every EVM chain has canonical, distinct deployments, the newest version fi
   }
 });
 
-test('configuration adds deployments, and may correct the version of a known one', () => {
+test('the settings add deployments, before the known ones', () => {
   const ethereum = chains.get('ethereum');
   assert.ok(ethereum);
   const more = new Map([['ethereum', [{ address: `0x${'5e'.repeat(20)}` as Address, version: '1.6' }]]]);
@@ -52,7 +52,7 @@ test('configuration adds deployments, and may correct the version of a known one
   assert.equal(listProtocols(ethereum, more).length, listProtocols(ethereum, new Map()).length + 1);
 });
 
-test('marketplaces are told by the bytes that they sign with', () => {
+test('a marketplace is recognised by the hash of its domain and by its fee recipient', () => {
   assert.equal(toDomainTag('opensea.io'), '0x360c6ebe');
   assert.equal(findMarketplaceByTag('0x360c6ebe'), 'opensea');
   assert.equal(findMarketplaceByTag('0x332d1229'), 'blur');

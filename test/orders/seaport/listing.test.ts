@@ -21,20 +21,20 @@ const ask = (options: Partial<AskOptions> = {}, components: Partial<SeaportOrder
     { offerer: OFFERER, contract: CONTRACT, tokenId: 7n, price: 1_000n, start: START, end: START + 60, ...options },
     components,
   );
-const judge = (order: SeaportOrder, address = SEAPORT_1_6.address) =>
+const parse = (order: SeaportOrder, address = SEAPORT_1_6.address) =>
   parseListingTerms(order, { protocol: { address }, wrappedNative: WETH, now: NOW });
 function termsOf(order: SeaportOrder): ListingTerms {
-  const listed = judge(order);
+  const listed = parse(order);
   assert.ok(listed.terms, listed.terms === null ? listed.code : '');
   return listed.terms;
 }
 const codeOf = (order: SeaportOrder, address?: Address) => {
-  const listed = judge(order, address);
+  const listed = parse(order, address);
   return listed.terms ? 'listed' : listed.code;
 };
 
 describe('listings', () => {
-  test('an ask says its token, its price and its times', () => {
+  test('an ask has a token, a price and times', () => {
     assert.deepEqual(termsOf(ask({}, { counter: 9n })), {
       contractAddress: CONTRACT,
       tokenId: '7',
@@ -49,7 +49,7 @@ describe('listings', () => {
     });
   });
 
-  test('the ask is what the offerer receives, the total is the whole, per unit and rounded up', () => {
+  test('the ask is what the offerer receives and the total what the buyer pays, for one unit and rounded up', () => {
     const fees = [
       { recipient: FEE, amount: 26n },
       { recipient: OFFERER, amount: 1n },
@@ -66,7 +66,7 @@ describe('listings', () => {
     );
   });
 
-  test('an end beyond the calendar is none', () => {
+  test('an end time after the year 9999 is none', () => {
     assert.equal(termsOf(ask({ end: 2n ** 256n - 1n })).expiresAt, null);
     assert.equal(termsOf(ask({ end: 253_402_300_800n })).expiresAt, null);
     assert.equal(termsOf(ask({ end: 253_402_300_799n })).expiresAt, 253_402_300_799_000);
@@ -76,14 +76,14 @@ describe('listings', () => {
     assert.equal(termsOf(ask({ currency: WETH })).askRaw, 1_000n);
   });
 
-  test('the operator is the conduit of the key where the protocol knows its controller', () => {
+  test('the operator is the conduit of the key, for a deployment whose conduit controller is known', () => {
     const conduitKey: Hex = '0x61159fefdfada89302ed55f8b9e89e2d67d8258712b3a3f89aa88525877f1d5e';
     assert.equal(termsOf(ask({}, { conduitKey })).operator, '0x963f00d3ff000064ffcba824b800c0000000c300');
     assert.equal(codeOf(ask({}, { conduitKey }), CONTRACT), 'unknown_conduit');
     assert.equal(codeOf(ask(), CONTRACT), 'listed');
   });
 
-  test('each thing that a listing is not has its code', () => {
+  test('every order that is not a listing has its code', () => {
     const [payment] = ask().consideration;
     const [token] = ask().offer;
     assert.ok(payment && token);
@@ -140,7 +140,7 @@ describe('listings', () => {
     for (const [code, orders] of Object.entries(cases)) for (const order of orders) assert.equal(codeOf(order), code);
   });
 
-  test('at the very limits an order is still a listing', () => {
+  test('an order at a limit is still a listing', () => {
     assert.equal(codeOf(ask({ fees: [{ recipient: FEE, amount: 1_000n }] })), 'listed');
     assert.equal(codeOf(ask({ start: (NOW + STARTS_AHEAD_MAX_MS) / 1_000, end: 2n ** 200n })), 'listed');
     assert.equal(codeOf(ask({ end: NOW / 1_000 + 1 })), 'listed');

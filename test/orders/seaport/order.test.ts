@@ -55,7 +55,7 @@ describe('orders', () => {
     fc.assert(fc.property(orders, (order) => assert.equal(hashOrder(order), hashAsk(order))));
   });
 
-  test('an order is read back from its JSON, with numbers in any of the written forms', () => {
+  test('an order is parsed from its JSON, with numbers in each accepted form', () => {
     const hex = (text: unknown) =>
       typeof text === 'string' && /^\d+$/.test(text) ? `0x${BigInt(text).toString(16)}` : text;
     fc.assert(
@@ -79,7 +79,7 @@ describe('orders', () => {
     );
   });
 
-  test('what Reservoir writes beside the components is let through, anything else is not', () => {
+  test('the fields that Reservoir adds to the components are accepted, other fields are not', () => {
     const parameters = toParameters(ASK);
     assert.equal(reasonOf({ ...parameters, kind: 'single-token', signature: '0x', partial: true }), 'accepted');
     assert.equal(reasonOf({ ...parameters, nonce: 1 }), 'nonce: is not a field of an order');
@@ -90,7 +90,7 @@ describe('orders', () => {
     );
   });
 
-  test('a field that is missing, of another type, out of bounds or possibly rounded is named', () => {
+  test('the reason names a field that is missing, of another type, out of bounds or possibly rounded', () => {
     const integer = 'must be an integer from 0 to 2^256-1, as a number, decimal text or 0x-hex text';
     const small = integer.replace('2^256-1', '4');
     const parameters = toParameters(ASK);
@@ -121,7 +121,7 @@ describe('orders', () => {
     assert.equal(reasonOf({ ...parameters, totalOriginalConsiderationItems: undefined }), 'accepted');
   });
 
-  test('nothing that JSON can say makes the reader fail otherwise than by a reason', () => {
+  test('any JSON value gives an order or a reason', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => assert.notEqual(reasonOf(value), 'accepted')));
     const names = Object.keys(toParameters(ASK));
     fc.assert(

@@ -56,7 +56,7 @@ describe('signatures', () => {
     }
   });
 
-  test('v as 0 and 1 is read, and kept as the 27 and 28 that the protocol takes', async () => {
+  test('a v of 0 or 1 is accepted, and stored as the 27 or 28 that Seaport accepts', async () => {
     for (let tokenId = 0n, seen = new Set<string>(); seen.size < 2; tokenId += 1n) {
       const order = makeAsk(tokenId);
       const signature = await signOrder(1, order);
@@ -74,7 +74,7 @@ describe('signatures', () => {
     assert.equal(normalizeSignature('0xABCD', '1.6'), '0xabcd');
   });
 
-  test('trees of any height from 1 to 24 are known, and nothing beyond', async () => {
+  test('bulk orders of heights from 1 to 24 are accepted, and no others', async () => {
     const order = makeAsk();
     for (const height of [1, 5, 9]) {
       for (const compact of [false, true]) {
@@ -89,14 +89,14 @@ describe('signatures', () => {
     }
   });
 
-  test('the first version knows no bulk orders', async () => {
+  test('version 1.1 has no bulk orders', async () => {
     const order = makeAsk();
     const protocol = { ...SEAPORT_1_6, version: '1.1' };
     const [bulk = '0x'] = await signBulk(1, [order], { height: 1, protocol });
     assert.equal(check(order, bulk, protocol), 'malformed');
   });
 
-  test('a flipped bit anywhere in a signature is refused', async () => {
+  test('a signature with any bit flipped is rejected', async () => {
     const order = makeAsk();
     for (const [form, signature] of await signInAllForms(order)) {
       const bits = (signature.length - 2) * 4;
@@ -106,12 +106,12 @@ describe('signatures', () => {
         { numRuns: 60 },
       );
     }
-    // Every bit of the leaf's place, those above the tree among them, which the protocol itself overlooks.
+    // Every bit of the order's index, including those above the height of the tree, which Seaport ignores.
     const [bulk = '0x'] = await signBulk(1, [order, makeAsk(8n)], { height: 2 });
     for (let bit = 65 * 8; bit < 68 * 8; bit += 1) assert.notEqual(check(order, flip(bulk, bit)), 'ok');
   });
 
-  test('a flipped bit anywhere in an order is refused', async () => {
+  test('an order with any bit flipped is rejected', async () => {
     const order = makeAsk();
     const signature = await signOrder(1, order);
     const places: ((changed: any, bit: number) => void)[] = [];
@@ -144,7 +144,7 @@ describe('signatures', () => {
     );
   });
 
-  test('what is no signature is malformed, whatever its bytes', async () => {
+  test('bytes that are not a signature are malformed', async () => {
     const order = makeAsk();
     for (const text of [
       '0x',
