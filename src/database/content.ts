@@ -1,6 +1,7 @@
-// Whether a database holds anything that came from outside.
+// Whether a database holds any imported record.
 
 import type { Queryable } from './port.ts';
+import { boolean, rowDecoder } from './rows.ts';
 
 const TABLES = [
   'main.collection',
@@ -13,19 +14,21 @@ const TABLES = [
   'indexer.collection_analytics',
 ];
 
-/** Kept as the comment of the schema: no row of a backup could say it of the database that it came into. */
+/** Stored as the comment of the schema, which is not part of a backup. */
 const RESTORED = 'restored from a backup';
 
-/** True when no record of any kind has ever landed, not even by a restore. Both schemas have to be in this database. */
+const decodeFound = rowDecoder('imported records', { found: boolean });
+
+/** Whether the database has no record, and no backup was restored into it. Both schemas have to be in this database. */
 export async function isEmpty(db: Queryable): Promise<boolean> {
   const tests = TABLES.map((table) => `exists (select from ${table})`).join(' or ');
-  const [row] = await db.query<{ found: boolean }>(
+  const [row] = await db.query(
     `select ${tests} or obj_description('main'::regnamespace, 'pg_namespace') is not distinct from '${RESTORED}' as found`,
   );
-  return row?.found === false;
+  return row !== undefined && !decodeFound(row).found;
 }
 
-/** Says of a database that what it holds came from a backup, even where that is nothing. */
+/** Marks a database as restored, so that it does not count as empty even when the backup was. */
 export async function insertRestoredMark(tx: Queryable): Promise<void> {
   await tx.query(`comment on schema main is '${RESTORED}'`);
 }

@@ -1,44 +1,48 @@
-// How a database is: whether it answers, how fast, what it is, whether its schema is this program's, and whether its clock agrees.
-// It changes nothing.
+// The health of a database: its version and latency, the migrations that are pending, and how far its clock is off. Read only.
 
 import { OperatorError } from '../core/errors.ts';
 import type { Database, Engine } from './port.ts';
 import type { Schema } from './migrate.ts';
 import { listPendingMigrations } from './migrate.ts';
+import { rowDecoder, text, timestamp } from './rows.ts';
 
 export type DatabaseHealth = {
   engine: Engine;
-  /** As the server tells it, such as `15.6`. */
+  /** As the server reports it, such as `15.6`. */
   version: string;
   latencyMs: number;
-  /** How far its clock is ahead of this machine's; about half the latency is not told from it. */
+  /** How far the server's clock is ahead of this machine's; exact to about half the latency. */
   clockAheadMs: number;
-  /** Migrations that are still to be applied. */
+  /** Names of the migrations that are not applied yet. */
   pending: string[];
-  /** What makes the schema unfit for this program; null when nothing does. */
+  /** Why this program cannot use the schema; null when it can. */
   mistake: string | null;
 };
 
-/** Asks a database once. Rejects when it does not answer in time. */
+const decodeServer = rowDecoder('server', { version: text, at: timestamp });
+
+/** Reads the health once. Rejects when the database does not respond in time. */
 export async function findDatabaseHealth(
   db: Database,
   schema: Schema,
   { timeoutMs, now }: { timeoutMs: number; now: () => number },
 ): Promise<DatabaseHealth> {
   const within = db.within(timeoutMs);
-  // The first statement may open a connection, which says nothing of how fast statements are.
+  // The first statement may open a connection, which is not part of the latency of statements.
   await within.query('select 1');
   const startedAt = performance.now();
-  const askedAt = now();
-  const [row] = await within.query<{ version: string; at: Date }>(
+  const sentAt = now();
+  const [row] = await within.query(
     `select split_part(current_setting('server_version'), ' ', 1) as version, clock_timestamp() as at`,
   );
   const latencyMs = performance.now() - startedAt;
+  if (!row) throw new Error('the health statement returned no row');
+  const { version, at } = decodeServer(row);
   const health = {
     engine: db.engine,
-    version: row?.version ?? 'unknown',
+    version,
     latencyMs: Math.round(latencyMs * 10) / 10,
-    clockAheadMs: Math.round((row?.at.getTime() ?? askedAt) - askedAt - latencyMs / 2),
+    clockAheadMs: Math.round(at - sentAt - latencyMs / 2),
   };
   try {
     return { ...health, pending: await listPendingMigrations(within, schema), mistake: null };

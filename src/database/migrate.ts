@@ -1,10 +1,11 @@
-// Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. Any number of processes may
-// start at once: the first takes the lock, the others find nothing left to do.
+// Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. Processes that start together take a
+// lock in turn; all but the first find nothing to apply.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 import type { Database, Queryable } from './port.ts';
+import { boolean, rowDecoder, text } from './rows.ts';
 
 export const SCHEMAS = ['main', 'indexer'] as const;
 export type Schema = (typeof SCHEMAS)[number];
@@ -12,12 +13,15 @@ export type Schema = (typeof SCHEMAS)[number];
 export type AppliedMigration = { name: string; digest: string };
 type Migration = { name: string; sql: string; digest: string };
 
-/** Brings one schema up to date and returns the names of what was applied. */
+export const decodeMigration = rowDecoder('migration', { name: text, digest: text });
+const decodeFound = rowDecoder('to_regclass', { found: boolean });
+
+/** Applies the pending migrations of a schema and returns their names. */
 export async function migrate(db: Database, schema: Schema): Promise<string[]> {
   return db.transaction((tx) => migrateWithin(tx, schema));
 }
 
-/** The same in a transaction of the caller's, or with `only` no further than these migrations. */
+/** The same in a transaction of the caller. With `only` no other migrations are applied. */
 export async function migrateWithin(tx: Queryable, schema: Schema, only?: ReadonlySet<string>): Promise<string[]> {
   const known = readMigrations(schema);
   await tx.query(`set local statement_timeout = 0`);
@@ -37,19 +41,17 @@ export async function migrateWithin(tx: Queryable, schema: Schema, only?: Readon
   return wanted.map((migration) => migration.name);
 }
 
-/** The names of what `migrate` would apply; throws as it would, and changes nothing. */
+/** The names of the migrations that `migrate` would apply. Throws as `migrate` does, and changes nothing. */
 export async function listPendingMigrations(db: Queryable, schema: Schema): Promise<string[]> {
   const known = readMigrations(schema);
-  const [row] = await db.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [
-    `${schema}.migration`,
-  ]);
-  const pending = row?.found ? await checkApplied(db, schema, known) : known;
+  const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
+  const pending = row && decodeFound(row).found ? await checkApplied(db, schema, known) : known;
   return pending.map((migration) => migration.name);
 }
 
-/** The migrations that are still to be applied; throws when the database was migrated by other files than these. */
+/** The pending migrations. Throws when the database was migrated by other files than these. */
 async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): Promise<Migration[]> {
-  const applied = await tx.query<AppliedMigration>(`select name, digest from ${schema}.migration`);
+  const applied = (await tx.query(`select name, digest from ${schema}.migration`)).map(decodeMigration);
   return checkKnown(applied, { schema, known, of: 'the database' });
 }
 

@@ -1,4 +1,4 @@
-// Opens the two logical databases that the settings ask for: one embedded engine, one PostgreSQL, or two.
+// Opens the two logical databases of the settings: in one embedded engine, in one PostgreSQL database, or in two.
 
 import path from 'node:path';
 import type { Log } from '../core/log.ts';
@@ -12,7 +12,7 @@ export type DatabaseSettings = { dataDir: string; databaseUrl: string | null; in
 
 export type Databases = { main: Database; indexer: Database; close(): Promise<void> };
 
-/** The databases, reachable as far as the primary is concerned. An indexer that is down does not keep a service from starting. */
+/** Opens the databases and checks the primary. An indexer that is down does not prevent a start. */
 export async function openDatabases(config: DatabaseSettings, log: Log): Promise<Databases> {
   const main =
     config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);

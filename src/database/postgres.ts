@@ -1,29 +1,32 @@
-// PostgreSQL behind the database port: one pool a database URL.
+// PostgreSQL behind the database port: one connection pool for each database URL.
 
 import net from 'node:net';
 import pg from 'pg';
 import { OperatorError, describeError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Queryable } from './port.ts';
+import { rowDecoder, safeInteger } from './rows.ts';
 
 const CONNECTIONS_MAX = 10;
-/** A connection that hangs while it is made blocks a place of the pool: it is given up before a recovery would be noticed. */
+/** A connection that hangs while it is opened takes a place of the pool. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** The server's own bound on a statement, for as long as somebody waits for it. */
+/** The server's own limit for a statement. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 /**
- * How often the server looks whether somebody still waits: a statement that was given up ends within this time. Without it
- * the statements of one locked table would pile up on the server until it takes no more connections.
+ * How often the server checks during a statement that its client is still connected: a statement whose connection was closed ends
+ * within this time. Otherwise statements that wait for a locked table would use up the server's connections.
  */
 const CONNECTION_CHECK_MS = 1_000;
-/** How long `close` waits for connections to end by themselves: those of a server that hangs never do. */
+/** How long `close` waits for connections to end. Those of a server that hangs are then cut. */
 const CLOSE_WAIT_MS = 2_000;
 const SERVER_VERSION_MIN = 150_000;
 
+const decodeVersion = rowDecoder('server_version_num', { version: safeInteger });
+
 export type Postgres = {
   pool: pg.Pool;
-  /** Ends the pool. Statements that are then still under way fail. */
+  /** Ends the pool. Statements that are still running after a moment fail. */
   close(): Promise<void>;
 };
 
@@ -62,14 +65,14 @@ async function endPool(pool: pg.Pool, sockets: ReadonlySet<net.Socket>): Promise
   }
 }
 
-/** Refuses a server that cannot be reached or is too old, in words for the operator that never show the URL. */
+/** Throws an OperatorError, which does not show the URL, when the server cannot be reached or is too old. */
 export async function checkPostgres(db: Queryable, setting: string): Promise<void> {
-  const found = await db
-    .query<{ version: string }>('select current_setting($1) as version', ['server_version_num'])
+  const [row] = await db
+    .query('select current_setting($1) as version', ['server_version_num'])
     .catch((error: unknown) => {
       throw new OperatorError(`the database of ${setting} cannot be used: ${describeError(error)}`);
     });
-  if (Number(found[0]?.version) < SERVER_VERSION_MIN) {
+  if (row === undefined || decodeVersion(row).version < SERVER_VERSION_MIN) {
     throw new OperatorError(`the database of ${setting} is older than PostgreSQL 15`);
   }
 }

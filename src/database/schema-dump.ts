@@ -1,5 +1,5 @@
-// The schema as text, from the catalogues: what the migrations add up to, in an order that does not depend on how they got
-// there. The same on every engine, so that a committed dump can be compared with any database.
+// The schema as text, from the system catalogs, in an order that does not depend on the migrations. The text is the same on every
+// engine, so that a committed dump can be compared with any database.
 
 import type { Schema } from './migrate.ts';
 import type { Queryable } from './port.ts';

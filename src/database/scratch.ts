@@ -1,4 +1,4 @@
-// A database for one piece of work: embedded, empty, in a directory of its own that goes with it.
+// A temporary database for one piece of work: embedded, empty, in a directory that is removed with it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -8,12 +8,12 @@ import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { migrate } from './migrate.ts';
 
-/** Opens one with both schemas; closing it removes it. */
+/** Opens a database with both schemas. Closing it removes its directory. */
 export async function openScratch(): Promise<Database> {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'mercat-scratch-'));
   const remove = () => rmSync(parent, { recursive: true, force: true });
   try {
-    // An engine that stops fails the statements of this work, and nobody else's.
+    // An engine that stops fails the statements of this work only: the process goes on.
     const { pool, close } = await openEmbedded({ dir: path.join(parent, 'db'), onFatal: () => undefined });
     const onClose = () => close().finally(remove);
     const database = createDatabase(pool, { engine: 'embedded', name: 'scratch', onClose });

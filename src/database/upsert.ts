@@ -1,15 +1,16 @@
-// How rows of one kind are landed in one statement, and what became of them. It must never know what the rows mean.
+// Upserts of many rows in one statement, and the counts of what changed. It must not know what the rows mean.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from './port.ts';
+import { integer, rowDecoder } from './rows.ts';
 
-/** The sum of the three is the number of rows given. */
+/** The three add up to the number of rows given. */
 export type UpsertCounts = { inserted: number; updated: number; unchanged: number };
 
 export type Upsert<R> = {
-  /** The identity of a row, as text. Rows are written in its order, so that two writers cannot lock each other out. */
+  /** The identity of a row, as text. Rows are written in its order, so that two writers cannot deadlock. */
   keyOf: (row: R) => string;
-  /** What the database would hold after `earlier` and then `later`: the rule of the statement, for rows of one batch. */
+  /** The row after `earlier` and then `later` were written: the rule of the statement, for rows of one batch. */
   fold: (earlier: R, later: R) => R;
   /** The row by column name, amounts and times as text. */
   toColumns: (row: R) => Record<string, unknown>;
@@ -20,21 +21,24 @@ export type Upsert<R> = {
   sql: string;
 };
 
-/** Lands any number of rows in one statement; an identity may be among them more than once. */
+const decodeCounts = rowDecoder('upsert', { inserted: integer, written: integer });
+
+/** Writes any number of rows in one statement. An identity may occur more than once. */
 export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: Upsert<R>): Promise<UpsertCounts> {
   if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
   const folded = foldRows(rows, upsert);
-  const [found] = await tx.query<{ inserted: number; written: number }>(
+  const [found] = await tx.query(
     `with ${upsert.sql}
      select count(*) filter (where inserted)::int as inserted, count(*)::int as written from landed`,
     [JSON.stringify(folded.rows.map(upsert.toColumns))],
   );
-  const inserted = found?.inserted ?? 0;
-  const updated = (found?.written ?? 0) - inserted + folded.changes;
+  if (!found) throw new Error('an upsert returned no counts');
+  const { inserted, written } = decodeCounts(found);
+  const updated = written - inserted + folded.changes;
   return { inserted, updated, unchanged: rows.length - inserted - updated };
 }
 
-/** One row an identity, in the order of identities, and how many of the rows folded away told something new. */
+/** One row for each identity, in the order of identities, and how many of the rows folded into another changed it. */
 export function foldRows<R>(
   rows: readonly R[],
   { keyOf, fold }: Pick<Upsert<R>, 'keyOf' | 'fold'>,
@@ -52,7 +56,7 @@ export function foldRows<R>(
   return { rows: sorted.map(([, row]) => row), changes };
 }
 
-/** The text that a timestamptz column reads. */
+/** The time as text that a timestamptz column accepts. */
 export function toTimestamp(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,27 +1,35 @@
-// What a schema is made of, from the catalogues: its tables in the order in which rows can be inserted, its sequences, its
-// migrations. A backup and a restore go by this alone, so that no table can be forgotten.
+// The contents of a schema, from the system catalogs: its tables in the order in which rows can be inserted, its sequences, its
+// migrations. Backup and restore use nothing else, so that no table can be forgotten.
 
 import type { Queryable } from '../port.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
+import { decodeMigration } from '../migrate.ts';
+import { boolean, list, nullable, object, rowDecoder, text } from '../rows.ts';
 
-/** A type is as PostgreSQL writes it. */
+/** `type` as PostgreSQL writes it. */
 export type Column = { name: string; type: string };
 export type TableShape = { schema: Schema; name: string; columns: readonly Column[] };
 export type SequenceState = { schema: Schema; name: string; last: string; called: boolean };
 
-/** How both ends write and read values as text: exact, and the same on every server. */
+const decodeTable = rowDecoder('pg_class', { name: text, columns: nullable(list(object({ name: text, type: text }))) });
+const decodeReference = rowDecoder('pg_constraint', { name: text, refers_to: text });
+const decodeSequence = rowDecoder('sequence', { last: text, called: boolean });
+const decodeName = rowDecoder('pg_class', { name: text });
+const decodeFound = rowDecoder('existence', { found: boolean });
+
+/** Settings under which values are written and read as text: exactly, and the same on every server. */
 const EXACT_TEXT = {
   timezone: 'UTC',
   datestyle: 'ISO, YMD',
   intervalstyle: 'postgres',
   bytea_output: 'hex',
   extra_float_digits: '1',
-  // Neither end may be cut off while it waits for the other's disk.
+  // A backup or restore may wait for a disk for longer than these timeouts.
   statement_timeout: '0',
   idle_in_transaction_session_timeout: '0',
 };
 
-/** For the rest of the transaction. */
+/** Applies the settings for the rest of the transaction. */
 export async function setExactText(tx: Queryable): Promise<void> {
   for (const [name, value] of Object.entries(EXACT_TEXT)) await tx.query(`set local ${name} = '${value}'`);
 }
@@ -30,9 +38,9 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 export const quotedTable = ({ schema, name }: Pick<TableShape, 'schema' | 'name'>): string =>
   `${schema}.${quoted(name)}`;
 
-/** Every table with its stored columns, those that are referred to before those that refer to them. */
+/** All tables with their stored columns. A table comes after the tables that its foreign keys refer to. */
 export async function listTables(db: Queryable, schema: Schema): Promise<TableShape[]> {
-  const rows = await db.query<{ name: string; columns: Column[] | null }>(
+  const rows = await db.query(
     `select relname as name, (
        select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) order by attnum)
        from pg_attribute where attrelid = pg_class.oid and attnum > 0 and not attisdropped and attgenerated = ''
@@ -40,13 +48,16 @@ export async function listTables(db: Queryable, schema: Schema): Promise<TableSh
      from pg_class where relnamespace = to_regnamespace($1) and relkind = 'r' order by relname collate "C"`,
     [schema],
   );
-  const references = await db.query<{ name: string; refers_to: string }>(
+  const referenceRows = await db.query(
     `select distinct referring.relname as name, referred.relname as refers_to
      from pg_constraint join pg_class as referring on referring.oid = conrelid join pg_class as referred on referred.oid = confrelid
      where contype = 'f' and conrelid <> confrelid and referring.relnamespace = to_regnamespace($1)`,
     [schema],
   );
-  const left = new Map(rows.map(({ name, columns }) => [name, { schema, name, columns: columns ?? [] }]));
+  const references = referenceRows.map(decodeReference);
+  const left = new Map(
+    rows.map(decodeTable).map(({ name, columns }) => [name, { schema, name, columns: columns ?? [] }]),
+  );
   const sorted: TableShape[] = [];
   while (left.size > 0) {
     const isReady = ({ name }: TableShape) =>
@@ -59,15 +70,15 @@ export async function listTables(db: Queryable, schema: Schema): Promise<TableSh
   return sorted;
 }
 
-/** Sequences belong to no snapshot: read after it began, they are never behind its rows. */
+/** Sequences are not part of a snapshot: read after it began, they are never behind its rows. */
 export async function listSequences(db: Queryable, schema: Schema): Promise<SequenceState[]> {
   const names = await listSequenceNames(db, schema);
   const states: SequenceState[] = [];
   for (const name of names) {
-    const [row] = await db.query<{ last: string; called: boolean }>(
+    const [row] = await db.query(
       `select last_value::text as last, is_called as called from ${quotedTable({ schema, name })}`,
     );
-    if (row) states.push({ schema, name, ...row });
+    if (row) states.push({ schema, name, ...decodeSequence(row) });
   }
   return states;
 }
@@ -77,37 +88,35 @@ export async function updateSequence(tx: Queryable, { schema, name, last, called
 }
 
 async function listSequenceNames(db: Queryable, schema: Schema): Promise<string[]> {
-  const rows = await db.query<{ name: string }>(
+  const rows = await db.query(
     `select relname as name from pg_class where relnamespace = to_regnamespace($1) and relkind = 'S'
      order by relname collate "C"`,
     [schema],
   );
-  return rows.map(({ name }) => name);
+  return rows.map((row) => decodeName(row).name);
 }
 
-/** Null where the schema was never migrated. */
+/** Null when the schema was never migrated. */
 export async function listAppliedMigrations(db: Queryable, schema: Schema): Promise<AppliedMigration[] | null> {
-  const [row] = await db.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [
-    `${schema}.migration`,
-  ]);
-  if (!row?.found) return null;
-  return db.query<AppliedMigration>(`select name, digest from ${schema}.migration order by name`);
+  const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
+  if (!row || !decodeFound(row).found) return null;
+  return (await db.query(`select name, digest from ${schema}.migration order by name`)).map(decodeMigration);
 }
 
-/** What a service keeps for itself. A database that holds nothing else is empty. `shown` is what migrations before 0011 called `recent_view`. */
-const KEPT_FOR_ITSELF = new Set(['migration', 'secret', 'sync_task', 'request_budget', 'shown', 'recent_view']);
+/** Tables of the service's own state. A database with rows in no other table is empty. `shown` is the name of `recent_view` before migration 0011. */
+const OWN_STATE_TABLES = new Set(['migration', 'secret', 'sync_task', 'request_budget', 'shown', 'recent_view']);
 
 /** The first table that holds a record, or null. */
 export async function findTableWithRecords(db: Queryable, schema: Schema): Promise<string | null> {
   for (const table of await listTables(db, schema)) {
-    if (KEPT_FOR_ITSELF.has(table.name)) continue;
-    const [row] = await db.query<{ found: boolean }>(`select exists (select from ${quotedTable(table)}) as found`);
-    if (row?.found) return `${schema}.${table.name}`;
+    if (OWN_STATE_TABLES.has(table.name)) continue;
+    const [row] = await db.query(`select exists (select from ${quotedTable(table)}) as found`);
+    if (row && decodeFound(row).found) return `${schema}.${table.name}`;
   }
   return null;
 }
 
-/** Drops all tables and sequences of the schemas. What somebody else has built upon them makes it fail, and stays. */
+/** Drops all tables and sequences of the schemas. Fails when objects that are not of this program depend on them. */
 export async function deleteSchemaContent(tx: Queryable, schemas: readonly Schema[]): Promise<void> {
   const tables: TableShape[] = [];
   for (const schema of schemas) tables.push(...(await listTables(tx, schema)));

@@ -1,5 +1,5 @@
-// The bytes of a backup on disk: one zstd frame, then a frame that decompressors skip with the SHA-256 of everything before it.
-// A file has its name only when it is whole. It must never overwrite a file that it was not told to.
+// The file of a backup: one zstd frame, then a frame that decompressors skip, with the SHA-256 of everything before it. A file gets its
+// name only when it is complete. An existing file is replaced only with `force`.
 
 import type { Hash } from 'node:crypto';
 import { createHash, randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ import { Readable } from 'node:stream';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { OperatorError, describeError } from '../../core/errors.ts';
 
-/** It holds secrets. */
+/** A backup holds secrets. */
 const FILE_MODE = 0o600;
 const ZSTD_MAGIC = Buffer.from('28b52ffd', 'hex');
 /** The head of a skippable frame of 32 bytes (RFC 8878, 3.1.2). */
@@ -23,19 +23,19 @@ const TAIL_BYTES = TAIL_HEAD.length + DIGEST_BYTES;
 /** Chunks of text that wait for the compressor. */
 const CHUNKS_AHEAD = 4;
 const READ_BYTES = 256 * 1024;
-/** Systems that know no links to files. */
+/** Errors of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** `file` is absolute. With `force` an existing file is replaced once the new one is whole. */
+/** `file` is absolute. With `force` an existing file is replaced when the new one is complete. */
 export type BackupTarget = { file: string; force: boolean };
 
-/** Not what was written: cut off, altered, or never a backup. */
+/** The file was cut off, was altered, or is no backup. */
 export class DamagedBackup extends OperatorError {}
 
 type Fill = (write: (chunks: AsyncIterable<string>) => Promise<void>) => Promise<void>;
 type WriteOptions = { signal: AbortSignal; onBytes: (bytes: number) => void };
 
-/** Has `fill` write the content, once; on any failure nothing is left behind. Returns the size in bytes. */
+/** Writes the content that `fill` provides, and returns the size in bytes. After a failure nothing is left behind. */
 export async function writeBackupFile(target: BackupTarget, options: WriteOptions, fill: Fill): Promise<number> {
   await checkTarget(target);
   const draft = `${target.file}.part-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -95,7 +95,7 @@ async function compressInto(
   return bytes;
 }
 
-/** Gives the draft its name. A link fails where a file has appeared meanwhile; a rename would replace it. */
+/** Gives the draft its name. A link fails when a file of that name has appeared meanwhile, which a rename would replace. */
 async function publish(draft: string, { file, force }: BackupTarget): Promise<void> {
   try {
     if (force) await rename(draft, file);
@@ -140,7 +140,7 @@ function exists(file: string): OperatorError {
   return new OperatorError(`${file} exists: choose another name, or replace it with --force`);
 }
 
-/** Refuses a file that cannot be read or is no backup at all; its size otherwise. */
+/** The size of a file. Throws when it cannot be read or is no regular file. */
 export function checkBackupFile(file: string): number {
   try {
     const found = statSync(file);
@@ -153,7 +153,7 @@ export function checkBackupFile(file: string): number {
 
 type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
 
-/** Throws `DamagedBackup` unless every byte is as it was written. Nothing in the file is looked at before. */
+/** Throws DamagedBackup unless the file is intact. Nothing is decompressed or parsed. */
 export async function checkIntact(file: string, { signal }: ReadOptions): Promise<void> {
   const digest = createHash('sha256');
   for await (const chunk of openContent(file, await checkEnds(file))) {
@@ -163,7 +163,7 @@ export async function checkIntact(file: string, { signal }: ReadOptions): Promis
   await checkDigest(file, digest);
 }
 
-/** The content, in chunks as they come. Throws `DamagedBackup`, at the end at the latest, where it is not what was written. */
+/** The decompressed content in chunks. Throws DamagedBackup, at the latest at the end, when the file is not intact. */
 export async function* readBackupFile(file: string, { signal, onBytes }: ReadOptions): AsyncGenerator<Buffer> {
   const digest = createHash('sha256');
   const source = openContent(file, await checkEnds(file));

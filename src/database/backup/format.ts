@@ -1,5 +1,5 @@
-// What a backup says, a line at a time: a header, of each table its columns and then its rows, the sequences, and an end that
-// counts the rows. A row is a JSON array of the server's own text for each value, or null. It never looks into a row.
+// The lines of a backup: a header; for each table its columns, then its rows; the sequences; and an end that counts the rows. A row is
+// a JSON array with the server's text of each value, or null.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { SequenceState, TableShape } from './catalogue.ts';
@@ -7,12 +7,12 @@ import { checkIntact, damaged, readBackupFile } from './file.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
 import { SCHEMAS, checkMigrations } from '../migrate.ts';
 
-/** Raised by whatever an older program would read wrongly. */
+/** Increased by each change that older programs would read wrongly. */
 const FORMAT_VERSION = 1;
-/** Rows are handed on in batches of at most about this size. */
+/** The approximate size of a batch of rows. */
 const BATCH_BYTES_MAX = 1024 * 1024;
 const BATCH_ROWS_MAX = 2_000;
-/** A row is no longer than a value of PostgreSQL's JSON can be. */
+/** The size limit of a JSON value in PostgreSQL. */
 const LINE_BYTES_MAX = 256 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const BRACKET = 0x5b;
@@ -20,9 +20,9 @@ const BRACKET = 0x5b;
 export type BackupHeader = {
   mercat: 'backup';
   version: number;
-  /** The version of the program that wrote it. */
+  /** The version of the program that wrote the backup. */
   service: string;
-  /** The moment that it shows, by the primary's clock. */
+  /** The time of the snapshot, by the primary's clock. */
   createdAt: string;
   migrations: Readonly<Record<Schema, readonly AppliedMigration[]>>;
 };
@@ -33,10 +33,10 @@ export type RowCounts = Record<string, number>;
 export type BackupEvent =
   | { kind: 'header'; header: BackupHeader }
   | { kind: 'table'; table: TableShape }
-  /** Rows of the table before: a JSON array of them. */
+  /** Rows of the last table, as one JSON array. */
   | { kind: 'rows'; rows: string; count: number }
   | { kind: 'sequence'; sequence: SequenceState }
-  /** Every byte was as it was written. */
+  /** The file is intact. */
   | { kind: 'end'; counts: RowCounts };
 
 export function toHeader(fields: Pick<BackupHeader, 'service' | 'createdAt' | 'migrations'>): string {
@@ -53,7 +53,7 @@ function toLine(value: object): string {
 
 type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
 
-/** Reads a backup. Whatever it yields counts only once `end` has come: until then the file may turn out to be damaged. */
+/** Reads a backup. Until `end` has come the file may still prove to be damaged. */
 export async function* readBackup(file: string, options: ReadOptions): AsyncGenerator<BackupEvent> {
   const counts: RowCounts = {};
   let table: string | null = null;
@@ -78,29 +78,29 @@ export async function* readBackup(file: string, options: ReadOptions): AsyncGene
       continue;
     }
     if (batch.length > 0) yield takeRows();
-    const said = parseLine(file, line);
+    const content = parseLine(file, line);
     if (!hasHeader) {
-      yield { kind: 'header', header: checkHeader(file, said) };
+      yield { kind: 'header', header: checkHeader(file, content) };
       hasHeader = true;
-    } else if (said['table']) {
-      const shape = said['table'] as TableShape;
+    } else if (content['table']) {
+      const shape = content['table'] as TableShape;
       table = `${shape.schema}.${shape.name}`;
       counts[table] = 0;
       yield { kind: 'table', table: shape };
-    } else if (said['sequence']) {
-      yield { kind: 'sequence', sequence: said['sequence'] as SequenceState };
+    } else if (content['sequence']) {
+      yield { kind: 'sequence', sequence: content['sequence'] as SequenceState };
     } else {
       end = line.toString('utf8');
     }
   }
-  // The digest was right. What was counted is compared all the same: a writer can be wrong too.
+  // The digest was right. The counts are compared too, in case the program that wrote the file was wrong.
   if (end === null || `${end}\n` !== toEnd(counts)) throw damaged(file);
   yield { kind: 'end', counts };
 }
 
 /**
- * Reads all of it, twice, and gives its header; throws `DamagedBackup` where a byte is not as it was written, and OperatorError
- * where this program is too old for it. Which of them it is is known only after the first reading.
+ * Reads the complete file, twice, and returns its header. Throws DamagedBackup when the file was altered, and OperatorError when this
+ * program is too old for it: the header is trusted only after the first reading.
  */
 export async function verifyBackup(
   file: string,

@@ -1,5 +1,5 @@
-// Restores a backup into empty databases, or in place of what they hold: all of a database in one transaction, so that a restore
-// that fails or is killed leaves it as it was. It must never be given a file that was not verified.
+// Restores a backup into empty databases, or in place of their content, in one transaction for each database, so that a restore that
+// fails or is killed changes nothing. The file must have been verified before.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
@@ -19,18 +19,19 @@ import { insertRestoredMark } from '../content.ts';
 import type { Database, Engine, Queryable } from '../port.ts';
 import type { Schema } from '../migrate.ts';
 import { SCHEMAS, migrateWithin } from '../migrate.ts';
+import { integer, rowDecoder } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 
-/** How long it waits for those who hold a table that it replaces. */
+/** How long to wait for locks of tables that are replaced. */
 const LOCK_WAIT_MS = 10_000;
-/** The embedded engine writes no checkpoint by itself: its log would grow by all that is restored. */
+/** The embedded engine writes no checkpoints by itself: without them its log would grow by the size of the backup. */
 const CHECKPOINT_EVERY_CHARS = 64 * 1024 * 1024;
 
 export type RestoreProgress = { table: string; rows: number; bytes: number };
 export type RestoreResult = {
   rows: number;
   tables: RowCounts;
-  /** Other connections of mercat to the databases: a service that runs on what was replaced under it. */
+  /** Other connections of mercat to the databases: of a service that still runs on the replaced content. */
   others: number;
 };
 
@@ -41,7 +42,7 @@ type Options = {
   onProgress: (progress: RestoreProgress) => void;
 };
 
-/** Throws OperatorError for what the operator has to mend, and says what holds then. */
+/** Throws an OperatorError that says what failed and what the databases hold now. */
 export async function restoreBackup(
   { main, indexer }: { main: Database; indexer: Database },
   file: string,
@@ -51,7 +52,7 @@ export async function restoreBackup(
   try {
     return await main.transaction(async (mainTx) => {
       if (indexer === main) return restoreInto({ main: mainTx, indexer: mainTx }, file, options, main.engine);
-      // The indexer is committed first and the primary last: from the primary everybody learns what there is.
+      // The indexer is committed first and the primary last: readers find collections in the primary.
       const result = await indexer.transaction((indexerTx) =>
         restoreInto({ main: mainTx, indexer: indexerTx }, file, options, main.engine),
       );
@@ -68,7 +69,7 @@ export async function restoreBackup(
   }
 }
 
-/** Everything up to the commits. */
+/** All of a restore but the commits. */
 async function restoreInto(sides: Sides, file: string, options: Options, engine: Engine): Promise<RestoreResult> {
   const { header, replace } = options;
   // With one database both sides are the same transaction.
@@ -79,7 +80,7 @@ async function restoreInto(sides: Sides, file: string, options: Options, engine:
     others += await countOthers(tx);
     await tx.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);
     await setExactText(tx);
-    if (!replace) await refuseRecords(tx, schemas);
+    if (!replace) await checkHasNoRecords(tx, schemas);
   }
   for (const [tx, schemas] of transactions) {
     await deleteSchemaContent(tx, schemas);
@@ -99,7 +100,7 @@ async function restoreInto(sides: Sides, file: string, options: Options, engine:
   return { rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0), tables, others };
 }
 
-async function refuseRecords(tx: Queryable, schemas: readonly Schema[]): Promise<void> {
+async function checkHasNoRecords(tx: Queryable, schemas: readonly Schema[]): Promise<void> {
   for (const schema of schemas) {
     const table = await findTableWithRecords(tx, schema);
     if (table === null) continue;
@@ -109,13 +110,15 @@ async function refuseRecords(tx: Queryable, schemas: readonly Schema[]): Promise
   }
 }
 
-/** On a server: everybody else who says to be mercat. The embedded engine has room for one. */
+const decodeOthers = rowDecoder('pg_stat_activity', { others: integer });
+
+/** Other connections whose application name is `mercat`. The embedded engine has one connection only. */
 async function countOthers(tx: Queryable): Promise<number> {
-  const [row] = await tx.query<{ others: number }>(
+  const [row] = await tx.query(
     `select count(*)::int as others from pg_stat_activity
      where datname = current_database() and application_name = 'mercat' and pid <> pg_backend_pid()`,
   );
-  return row?.others ?? 0;
+  return row ? decodeOthers(row).others : 0;
 }
 
 async function load(
@@ -158,23 +161,23 @@ async function load(
   throw new Error('a backup that was verified has no end');
 }
 
-/** Every value is read by its type's own reader from the text that its type's own writer wrote. */
-async function toInsert(tx: Queryable, told: TableShape): Promise<string> {
-  const table = (await listTables(tx, told.schema)).find(({ name }) => name === told.name);
-  if (!table || JSON.stringify(table.columns) !== JSON.stringify(told.columns)) {
+/** The statement that inserts rows of a table. Each value is cast from the text of the same type. */
+async function toInsert(tx: Queryable, expected: TableShape): Promise<string> {
+  const table = (await listTables(tx, expected.schema)).find(({ name }) => name === expected.name);
+  if (!table || JSON.stringify(table.columns) !== JSON.stringify(expected.columns)) {
     throw new OperatorError(
-      `the table ${told.schema}.${told.name} of the backup is not the one that its migrations make`,
+      `the table ${expected.schema}.${expected.name} of the backup is not the one that its migrations make`,
     );
   }
   const names = table.columns.map(({ name }) => quoted(name)).join(', ');
-  const values = table.columns.map(({ type }, place) => `(line ->> ${place})::${type}`).join(', ');
+  const values = table.columns.map(({ type }, position) => `(line ->> ${position})::${type}`).join(', ');
   return `insert into ${quotedTable(table)} (${names}) overriding system value
     select ${values} from jsonb_array_elements($1::jsonb) as line`;
 }
 
 /**
- * Nobody runs what ran when the backup was made. Leases would end by themselves, but by the clock of another machine; what was
- * being sent is due, and is sent again.
+ * Ends the leases of the processes that ran when the backup was made. They would expire by the clock of another machine. Deliveries that
+ * were being sent are due, and are sent again.
  */
 async function endLeases(main: Queryable): Promise<void> {
   await main.query(

@@ -1,5 +1,5 @@
-// Writes a backup: every row of both schemas as they were at one moment, as text that any server reads back exactly. It never
-// writes to a database. On PostgreSQL everything goes on meanwhile; on the embedded engine everybody else waits.
+// Writes a backup: all rows of both schemas from one snapshot, as text that any server reads back exactly. Nothing is written to a
+// database. PostgreSQL serves other statements meanwhile; on the embedded engine they wait.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
@@ -11,10 +11,11 @@ import { toEnd, toHeader, toSequenceLine, toTableLine } from './format.ts';
 import type { Database, Queryable } from '../port.ts';
 import type { Schema } from '../migrate.ts';
 import { SCHEMAS } from '../migrate.ts';
+import { rowDecoder, text, timestamp } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 import { readTogether } from '../snapshot.ts';
 
-/** A slice is about this long, so that memory is bounded and, on the embedded engine, other work of the process gets its turn. */
+/** The approximate size of a slice of rows. It bounds memory, and how long the embedded engine blocks the process. */
 const SLICE_BYTES = 256 * 1024;
 const SLICE_ROWS_FIRST = 50;
 const SLICE_ROWS_MAX = 1_000;
@@ -36,7 +37,7 @@ type Options = {
   onProgress: (progress: BackupProgress) => void;
 };
 
-/** Writes both databases into one file. Throws OperatorError for what the operator has to mend; then there is no file. */
+/** Writes both databases into one file. Throws OperatorError for a failure that the operator can mend; there is then no file. */
 export async function writeBackup(
   databases: { main: Database; indexer: Database },
   target: BackupTarget,
@@ -66,11 +67,15 @@ export async function writeBackup(
   return { file: target.file, bytes, rows: progress.rows, tables, createdAt, seconds };
 }
 
-/** The moment of the backup. */
+const decodeNow = rowDecoder('now()', { now: timestamp });
+const decodeLine = rowDecoder('backup_rows', { line: text });
+
+/** Returns the time of the snapshot. */
 async function prepare(sides: Sides): Promise<string> {
   for (const schema of SCHEMAS) await setExactText(sides[schema]);
-  const [row] = await sides.main.query<{ now: Date }>(`select now() as now`);
-  return row?.now.toISOString() ?? '';
+  const [row] = await sides.main.query(`select now() as now`);
+  if (!row) throw new Error('`select now()` returned no row');
+  return new Date(decodeNow(row).now).toISOString();
 }
 
 type Rendering = {
@@ -86,7 +91,7 @@ async function* render(sides: Sides, { service, createdAt, tables, onRows }: Ren
   for (const schema of SCHEMAS) {
     const tx = sides[schema];
     const shapes = await listTables(tx, schema);
-    // A migration waits until the last row was read.
+    // A migration waits until the last row has been read.
     await tx.query(`lock table ${shapes.map(quotedTable).join(', ')} in access share mode`);
     for (const shape of shapes) {
       const name = `${schema}.${shape.name}`;
@@ -109,8 +114,8 @@ async function readMigrations(sides: Sides, schema: Schema) {
 }
 
 /**
- * The rows in the order in which they lie, a slice at a time. Each comes as one JSON text, made by the server: it cannot begin
- * with U+FEFF, which the embedded engine drops from the beginning of a text that it hands out.
+ * The rows in physical order, a slice at a time. The server formats each as JSON, so that no text begins with U+FEFF, which the embedded
+ * engine drops from the beginning of a text.
  */
 async function* readRows(tx: Queryable, table: TableShape): AsyncGenerator<string[]> {
   const values = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');
@@ -120,9 +125,9 @@ async function* readRows(tx: Queryable, table: TableShape): AsyncGenerator<strin
   );
   let size = SLICE_ROWS_FIRST;
   for (;;) {
-    const rows = await tx.query<{ line: string }>(`fetch ${size} from backup_rows`);
+    const rows = await tx.query(`fetch ${size} from backup_rows`);
     if (rows.length === 0) break;
-    const lines = rows.map(({ line }) => line);
+    const lines = rows.map((row) => decodeLine(row).line);
     yield lines;
     const length = lines.reduce((sum, line) => sum + line.length, 0);
     size = Math.max(1, Math.min(SLICE_ROWS_MAX, Math.floor((SLICE_BYTES * lines.length) / Math.max(1, length))));

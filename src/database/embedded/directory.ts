@@ -1,5 +1,5 @@
-// The directory of an embedded database on disk: whether it is one, and how a new one comes to be, all at once or not at all.
-// It must never change or remove what it did not make.
+// The directory of an embedded database. A new one is created completely or not at all. Files that this program did not create are
+// never changed or removed.
 
 import { execFile } from 'node:child_process';
 import {
@@ -25,13 +25,13 @@ import { OperatorError } from '../../core/errors.ts';
 const POSTGRES_MAJOR = '18';
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Between the name of the database directory and a process id: a cluster that is still being made. */
+/** Between the name of the database directory and a process id: the name of a cluster that is being created. */
 const DRAFT_MARK = '.init-';
-/** It takes three seconds on a slow machine. */
+/** Three seconds are usual on a slow machine. */
 const FIRST_BOOT_MAX_MS = 120_000;
 const FIRST_BOOT_MEMORY_MB = 650;
 
-/** With retries: the process that made a draft may outlive the one that asked for it by a second. */
+/** With retries: the process that creates a draft may outlive its parent by a second. */
 const REMOVE_TREE = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
 
 const execFileAsync = promisify(execFile);
@@ -46,7 +46,7 @@ export function prepareParent(dir: string): string {
   return path.join(realpathSync(parent), path.basename(full));
 }
 
-/** Makes the cluster unless there is one. Only for the holder of the lock. */
+/** Creates the cluster unless there is one. The caller must hold the lock. */
 export async function ensureCluster(dir: string): Promise<void> {
   removeDrafts(dir);
   if (isCluster(dir)) return;
@@ -54,7 +54,7 @@ export async function ensureCluster(dir: string): Promise<void> {
   try {
     mkdirSync(draft, { mode: DIRECTORY_MODE });
     await makeCluster(draft);
-    settleTree(draft);
+    secureTree(draft);
     moveInPlace(draft, dir);
   } catch (error) {
     rmSync(draft, REMOVE_TREE);
@@ -62,7 +62,7 @@ export async function ensureCluster(dir: string): Promise<void> {
   }
 }
 
-/** What an earlier process began and did not finish: nothing in it was ever used. */
+/** Removes drafts of processes that did not finish. */
 function removeDrafts(dir: string): void {
   const parent = path.dirname(dir);
   const prefix = path.basename(dir) + DRAFT_MARK;
@@ -71,7 +71,7 @@ function removeDrafts(dir: string): void {
   }
 }
 
-/** False when there is nothing yet; throws when there is something else than a database that this program can open. */
+/** False when the directory is missing or empty. Throws when it holds anything but a database that this program can open. */
 function isCluster(dir: string): boolean {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found === undefined) return false;
@@ -92,7 +92,7 @@ function isCluster(dir: string): boolean {
   return true;
 }
 
-/** Makes a cluster in the empty directory `draft`, in a process of its own (see there). */
+/** Creates a cluster in the empty directory `draft`, in a process of its own (first-boot.ts says why). */
 async function makeCluster(draft: string): Promise<void> {
   const program = fileURLToPath(new URL('./first-boot.ts', import.meta.url));
   try {
@@ -106,12 +106,12 @@ async function makeCluster(draft: string): Promise<void> {
   }
 }
 
-/** Gives a finished tree to its owner alone and puts it on disk, the leaves first. */
-function settleTree(directory: string): void {
+/** Restricts a directory tree to its owner and flushes it to disk, files before their directories. */
+function secureTree(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const at = path.join(directory, entry.name);
     if (entry.isDirectory()) {
-      settleTree(at);
+      secureTree(at);
     } else {
       chmodSync(at, FILE_MODE);
       fsyncPath(at);
@@ -123,7 +123,7 @@ function settleTree(directory: string): void {
 
 function moveInPlace(draft: string, dir: string): void {
   try {
-    // Only ever an empty directory: rmdir refuses any other.
+    // rmdir removes an empty directory only.
     if (existsSync(dir)) rmdirSync(dir);
     renameSync(draft, dir);
   } catch (error) {
@@ -135,14 +135,14 @@ function moveInPlace(draft: string, dir: string): void {
   fsyncPath(path.dirname(dir));
 }
 
-/** A new directory is an entry in the one above it: unless that is on disk, a power cut takes the whole database away. */
+/** Flushes the directories above new ones: a directory whose entry is not on disk is lost in a power failure. */
 function fsyncEntries(top: string, bottom: string): void {
   for (let at = bottom; at.length >= top.length; at = path.dirname(at)) fsyncPath(path.dirname(at));
 }
 
 function fsyncPath(target: string): void {
   const isDirectory = statSync(target).isDirectory();
-  // Windows can flush files opened for writing only, and keeps directories safe by itself.
+  // Windows flushes only files that are open for writing, and needs no flush of directories.
   if (isDirectory && process.platform === 'win32') return;
   const fd = openSync(target, isDirectory ? 'r' : 'r+');
   try {

@@ -1,5 +1,5 @@
-// The file system of the embedded database, with the one call that PGlite 0.5.16 leaves out: its own node file system answers
-// every fsync with success and does nothing. It must never answer for a write that the disk did not confirm.
+// The file system of the embedded database, with the call that PGlite 0.5.16 leaves out: its own Node file system reports success for
+// every fsync and does nothing. A failed fsync must be reported.
 
 import { fsyncSync } from 'node:fs';
 import type { postgresMod } from '@electric-sql/pglite';
@@ -7,7 +7,7 @@ import { NodeFS } from '@electric-sql/pglite/nodefs';
 
 export type PostgresModule = postgresMod.PostgresMod;
 
-/** Emscripten's number of EIO. PostgreSQL panics on a failed fsync whatever the reason, as it must. */
+/** Emscripten's number of EIO. PostgreSQL panics after a failed fsync, whatever the reason. */
 const EIO = 29;
 
 type NodeStream = { nfd?: number };
@@ -19,7 +19,7 @@ type NodeFsModule = {
 export class DurableNodeFS extends NodeFS {
   readonly #onLoaded: (module: PostgresModule) => void;
 
-  /** `onLoaded` gets the engine's module when it has been instantiated and before PostgreSQL's main function runs. */
+  /** `onLoaded` gets the module of the engine before PostgreSQL's main function runs. */
   constructor(dir: string, onLoaded: (module: PostgresModule) => void) {
     super(dir);
     this.#onLoaded = onLoaded;

@@ -1,5 +1,5 @@
-// Opens the embedded database: PostgreSQL inside this process, on one directory, safe against a second process, a crash and a
-// power cut. docs/embedded-database.md says what is promised. It must never open a directory whose lock it does not hold.
+// Opens the embedded database: PostgreSQL inside this process, on one directory, safe against a second process, a crash and a power
+// failure (docs/embedded-database.md). A directory is opened only with its lock held.
 
 import { writeSync } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';
@@ -12,29 +12,29 @@ import { takeLock } from './lock.ts';
 import { createEmbeddedPool } from './pool.ts';
 import { Upkeep } from './upkeep.ts';
 
-/** The exit code of a process whose database stopped by itself. */
+/** The exit code of a process whose engine has failed. */
 export const EXIT_ENGINE_STOPPED = 70;
 const STDERR = 2;
-/** How long `close` waits for the connection to come back. What is then still under way is rolled back by the next start. */
+/** How long `close` waits for the connection. A statement that is still running is rolled back by the next start. */
 const CLOSE_WAIT_MS = 10_000;
 
 export type EmbeddedOptions = {
   /** The database directory itself, for example `<DATA_DIR>/db`. */
   dir: string;
-  /** Gets one line when the engine stopped by itself. Default: the line goes to standard error and the process exits with 70. */
+  /** Gets one line when the engine has failed. Default: print it on standard error and exit with 70. */
   onFatal?: (line: string) => void;
-  /** Gets one line about something that failed and will be tried again. Default: standard error. */
+  /** Gets one line about a failure that will be retried. Default: print it on standard error. */
   onWarning?: (line: string) => void;
 };
 
 export type Embedded = {
-  /** One connection. Values come as `pg` gives them by default: int8 and numeric as text. */
+  /** One connection. Values have the types that `pg` returns by default: int8 and numeric are text. */
   pool: pg.Pool;
-  /** Writes a checkpoint, ends the pool and the engine and gives the lock back. Twice is once. */
+  /** Writes a checkpoint, ends the pool and the engine, and releases the lock. A second call does nothing more. */
   close(): Promise<void>;
 };
 
-/** Opens the database in `options.dir` and makes it first when there is none. Throws an `OperatorError` that says what to do. */
+/** Opens the database in `options.dir`, which is created if there is none. Throws an OperatorError that says what to do. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { onFatal = stopProcess, onWarning = writeLine } = options;
   const dir = await describing(options.dir, () => prepareParent(options.dir));
@@ -64,18 +64,18 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
 
 async function closeAll(pool: pg.Pool, engine: PGlite, onWarning: (line: string) => void): Promise<void> {
   try {
-    // Whoever owns the pool may have ended it already; ending it twice is an error to `pg`.
+    // The owner of the pool may have ended it already, and `pg` rejects a second end.
     if (!pool.ending) await isDoneWithin(pool.end(), CLOSE_WAIT_MS);
     await engine.exec('checkpoint');
   } catch (error) {
-    // Without a checkpoint the next start reads the log instead: nothing is lost.
+    // Nothing is lost without a checkpoint: the next start replays the log.
     if (!(error instanceof EngineStopped)) onWarning(`the last checkpoint failed: ${describeError(error)}`);
   } finally {
     await engine.close();
   }
 }
 
-/** Runs a step of opening; what the file system or the engine objected to becomes one line for the operator. */
+/** Runs a step of opening. A failure of the file system or the engine becomes one line for the operator. */
 async function describing<T>(dir: string, step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
@@ -95,7 +95,7 @@ function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Nothing of the engine may run any more, so this waits for nothing; a line that cannot be written does not keep it from ending. */
+/** Exits at once, because no code of the engine may run any more; also when the line cannot be written. */
 function stopProcess(line: string): void {
   try {
     writeSync(STDERR, `${line}\n`);

@@ -1,5 +1,5 @@
-// One running PGlite that keeps what it acknowledges: a real fsync, PostgreSQL's own durable settings, and an end of the whole
-// engine once it broke. It must never go on after a panic or a trap: PGlite alone then spins, or answers "done" without doing it.
+// A PGlite engine that keeps what it has committed: with fsync, with PostgreSQL's durable settings, and stopped for good after a panic
+// or a trap. PGlite alone would then loop for ever, or report success for statements that did not run.
 
 import { existsSync, statfsSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
@@ -33,22 +33,22 @@ const SETTINGS = {
   log_startup_progress_interval: '0',
 };
 
-/** PGlite's own parameters without `-F`, which turns fsync off, and with ours after them. */
+/** PGlite's parameters without `-F`, which turns fsync off, followed by the settings above. */
 const START_PARAMS = [
   ...PGlite.defaultStartParams.filter((param) => param !== '-F'),
   ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ];
 
-/** How PostgreSQL starts a line that ends it. A message of several lines is indented after the first, so data cannot forge one. */
+/** A log line after which PostgreSQL ends. The later lines of a message are indented, so data cannot forge one. */
 const FATAL_LINE = /^(?:PANIC|FATAL): /;
 
-/** Emscripten's number for it. */
+/** Emscripten's number of ENOSPC. */
 const ENOSPC = 51;
 
-/** The status that PGlite's build leaves PostgreSQL's main loop with for an ordinary ERROR. Everything else thrown there is a break. */
+/** The status with which PGlite's build leaves PostgreSQL's main loop after an ordinary ERROR. Anything else means that it broke. */
 const ORDINARY_ERROR_STATUS = 100;
 
-/** What PGlite calls to run a statement, in its own catch-all loop. */
+/** The functions that PGlite calls to run a statement, in a loop that catches everything. */
 const STATEMENT_CALLS = [
   'stackSave',
   'stackRestore',
@@ -58,12 +58,12 @@ const STATEMENT_CALLS = [
   '_pgl_pq_flush',
 ] as const;
 
-/** What PGlite calls to shut PostgreSQL down: a broken one would write its broken memory as a clean end. */
+/** The functions that PGlite calls to shut down. A broken engine would write its memory to disk as after a clean end. */
 const SHUTDOWN_CALLS = ['_pgl_run_atexit_funcs', '_emscripten_force_exit'] as const;
 
 /**
- * Starts PostgreSQL on `dir`; an empty one gets a new cluster. When the engine breaks later, `onFatal` gets one line for the
- * operator; should it return, every further statement fails with that line.
+ * Starts PostgreSQL on `dir`; in an empty directory it creates a cluster. When the engine breaks later, `onFatal` gets one line for
+ * the operator. If `onFatal` returns, all later statements fail with that line.
  */
 export async function startEngine(dir: string, onFatal: (line: string) => void): Promise<PGlite> {
   let broken: EngineStopped | null = null;
@@ -118,8 +118,8 @@ function describeStop(dir: string, reason: string, started: boolean): string {
 }
 
 /**
- * PGlite catches whatever the engine throws and calls it again until its input is used up: after a panic for ever, after a trap
- * until the statement counts as done. Past the first break these functions throw instead, outside of that catch as well.
+ * PGlite catches whatever the engine throws and calls it again until its input is used up: after a panic for ever, after a trap until
+ * the statement counts as done. After the first break these functions throw instead.
  */
 function guardCalls(module: PostgresModule, stop: (reason: string) => void, refuse: () => void): void {
   const functions = module as unknown as Record<string, (...args: unknown[]) => unknown>;
@@ -145,7 +145,7 @@ function isOrdinaryError(thrown: unknown): boolean {
   return typeof thrown === 'object' && thrown !== null && 'status' in thrown && thrown.status === ORDINARY_ERROR_STATUS;
 }
 
-/** The text of anything that comes out of the engine; its file system throws objects that hold a number alone. */
+/** The message of whatever the engine throws. Its file system throws objects with nothing but a number. */
 function describeThrown(thrown: unknown): string {
   if (typeof thrown === 'object' && thrown !== null && 'errno' in thrown && !(thrown instanceof Error)) {
     return thrown.errno === ENOSPC ? 'no space left on device' : `file system error ${String(thrown.errno)}`;

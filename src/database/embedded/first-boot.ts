@@ -1,6 +1,5 @@
-// The program that makes a new cluster in the empty directory it is given, and ends. A process of its own because initdb takes
-// some 600 MB for a moment, which only the end of a process gives back. It must never outlive the process that started it by
-// more than a moment: its standard input, which nobody writes to, ends with that process.
+// The program that creates a cluster in an empty directory and exits. It is a process of its own because initdb takes some 600 MB,
+// which only the end of a process returns. It exits soon after its parent, with which its standard input ends.
 
 import { existsSync } from 'node:fs';
 import { describeError } from '../../core/errors.ts';

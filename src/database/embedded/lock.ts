@@ -1,5 +1,5 @@
-// The lock that keeps a second process away from an embedded database: the operating system holds it through SQLite for as long
-// as the process lives, so a crash releases it. It must never be decided by a file that a dead process left behind.
+// The lock of an embedded database against a second process. The operating system holds it, through SQLite, for as long as the
+// process runs, so that a crash releases it. A file that a dead process left behind decides nothing.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,14 +13,14 @@ export type Lock = { release(): void };
 /** Another process has the database open. */
 export class DirectoryInUse extends OperatorError {}
 
-/** Takes the lock of the database directory `dir`, or throws an `OperatorError` that says who holds it. */
+/** Takes the lock of the database directory `dir`, or throws an OperatorError that names the process that holds it. */
 export function takeLock(dir: string): Lock {
   const file = `${dir}.lock`;
-  // Created for the owner alone. An existing file is never opened here: closing it would drop a lock that this process holds.
+  // Created for the owner only. An existing file is not opened here: closing it would release a lock of this process.
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' });
   const database = new DatabaseSync(file);
   try {
-    // Nothing is ever written: an empty file cannot be half written, and the exclusive lock needs no content.
+    // The file stays empty: the exclusive lock needs no content.
     database.exec('pragma busy_timeout = 0; pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     database.close();
@@ -43,7 +43,7 @@ function isBusy(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === SQLITE_BUSY;
 }
 
-/** Writes who holds the lock, for the message of the next one. The lock holds without it, so a full disk is no reason to stop. */
+/** Writes the process id, for the error message of a second process. The lock works without it, also on a full disk. */
 function markOwner(file: string): () => void {
   const erase = (): void => rmSync(file, { force: true });
   try {
@@ -68,7 +68,7 @@ function readOwner(file: string): number | null {
   return Number.isSafeInteger(pid) && pid > 0 && isAlive(pid) ? pid : null;
 }
 
-/** A process that belongs to someone else is alive too. */
+/** EPERM means that the process runs for another user. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

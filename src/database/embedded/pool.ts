@@ -1,5 +1,5 @@
-// A `pg` pool of one over the embedded engine. PGlite has one session for everyone, so this is where a connection that was
-// dropped half-way is made not to matter to the next one. It must never let two connections talk to the engine at a time.
+// A `pg` pool of one connection over the embedded engine. PGlite has one session for all connections: a new one starts only when the
+// statements of the one before have ended, and resets the session.
 
 import { setImmediate } from 'node:timers/promises';
 import { callbackify } from 'node:util';
@@ -8,10 +8,10 @@ import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import type { ClientConfig } from 'pg';
 import { Client, Pool } from 'pg';
 
-/** PostgreSQL's `disk_full`: an ordinary error, the engine lives on and the statement left nothing behind. */
+/** PostgreSQL's `disk_full`: an ordinary error. The engine goes on, and the statement has changed nothing. */
 const DISK_FULL = '53100';
 
-/** PGlite answers without ever going back to the event loop: a caller that asks in a loop would keep all others out. */
+/** PGlite runs statements without returning to the event loop: a loop of statements would block all other work. */
 const YIELD_AFTER_MS = 10;
 
 /** PostgreSQL's `statement_too_complex`. */
@@ -22,20 +22,20 @@ const NESTING_MAX = 2_000;
 
 type Wire = Pick<PGlite, 'execProtocolStream' | 'waitReady'>;
 
-/** The pool; it does not own the engine. `dir` is for messages. */
+/** The pool does not own the engine. `dir` is for messages. */
 export function createEmbeddedPool(engine: PGlite, dir: string): Pool {
   const wire = createWire(engine, dir);
   let previousEnded: Promise<unknown> = Promise.resolve();
 
   class EmbeddedClient extends Client {
     constructor(config: ClientConfig = {}) {
-      // A connection object of its own: what a dropped connection had still asked for is then answered to it alone.
+      // Each client has a connection object, so that late responses go to the client that was dropped.
       const overPGlite: ClientConfig & { connection: unknown } = {
         ...config,
         connection: createConnection(wire),
       };
       super(overPGlite);
-      // A broken engine fails every statement under way; without a listener it would also end the process from here.
+      // An engine that fails rejects all statements; an `error` event without a listener would also end the process.
       this.on('error', () => undefined);
     }
 
@@ -55,7 +55,7 @@ export function createEmbeddedPool(engine: PGlite, dir: string): Pool {
       callbackify(() => ended)(callback);
     }
 
-    /** Waits until the engine has worked off what the connection before had asked for, then clears what it left in the session. */
+    /** Waits for the statements of the connection before, then resets the session. */
     async #open(): Promise<this> {
       await previousEnded;
       await super.connect();
@@ -72,8 +72,8 @@ type BindConfig = { values?: unknown[]; valueMapper?: (value: unknown, index: nu
 type Connection = { bind(config: BindConfig): void; end(): void; on(event: 'error', listener: () => void): void };
 
 /**
- * Values are made ready before PGlite's serialiser sees them. It would keep what it had written of a value that cannot be sent and
- * put it before the next statement's, and it miscounts the bytes of half a surrogate pair, which moves the values after it.
+ * Values are checked before PGlite serialises them. After a value that cannot be sent it would put the bytes already written before
+ * those of the next statement, and it miscounts the bytes of half a surrogate pair, which shifts the values that follow.
  */
 function createConnection(wire: Wire): Connection {
   const connection = createPgConfig(wire as PGlite).connection as Connection;
@@ -90,7 +90,7 @@ function createConnection(wire: Wire): Connection {
   const end = connection.end.bind(connection);
   connection.end = () => {
     end();
-    // It has just dropped all listeners. What is still on its way may fail, which concerns nobody any more.
+    // `end` has removed all listeners, and an `error` event without a listener ends the process.
     connection.on('error', () => undefined);
   };
   return connection;
@@ -104,7 +104,7 @@ class StatementTooComplex extends Error {
   }
 }
 
-/** Whether `text` would be too deep for PostgreSQL's parser if it were taken for JSON, well formed or not. */
+/** Whether PostgreSQL's parser would recurse too deeply if `text` were parsed as JSON, well formed or not. */
 function isNestedTooDeeply(text: string): boolean {
   if (text.length <= NESTING_MAX || !/^\s*[[{]/.test(text)) return false;
   let depth = 0;
@@ -125,7 +125,7 @@ function isNestedTooDeeply(text: string): boolean {
   return false;
 }
 
-/** The part of the engine that a connection uses, with a turn for everyone else and a clear word about a full disk. */
+/** The part of the engine that a connection uses. It yields to other work, and explains errors of a full disk. */
 function createWire(engine: PGlite, dir: string): Wire {
   let yieldedAt = performance.now();
   return {
