@@ -1,0 +1,105 @@
+// Responses in the shapes of real endpoints (test/fixtures/rpc/), from the bytes of the response to decoded events.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
+import { decodeLog } from '../../../src/chains/protocols/event-decoder.ts';
+import { PROTOCOL_DECODERS } from '../../../src/chains/protocols/registry.ts';
+import { TOKEN_DECODERS } from '../../../src/chains/protocols/token-standards.ts';
+import { readLogs } from '../../../src/chains/rpc/log-response.ts';
+import { readResults } from '../../../src/chains/rpc/rpc-response.ts';
+import { readHeader } from '../../../src/chains/rpc/rpc-values.ts';
+import { ITEM_TYPE } from '../../../src/core/seaport.ts';
+import { ZERO_ADDRESS } from '../../../src/core/evm.ts';
+
+const SEAPORT = '0x0000000000000068f116a894984e2db1123eb395';
+const [SELLER, BUYER, FEE_RECIPIENT, COLLECTION, EDITIONS] = ['a', 'b', 'c', 'd', 'e'].map(
+  (digit) => `0x${digit.repeat(40)}`,
+);
+const BLOCK_HASH = `0x${'b1'.repeat(32)}` as const;
+
+const responseOf = (name: string) => ({
+  status: 200,
+  headers: new Headers(),
+  body: readFileSync(new URL(`../../fixtures/rpc/${name}.json`, import.meta.url)),
+});
+const keep = (text: string) => text;
+
+function decodeFixture(): ChainEvent[] {
+  const [result] = readResults(responseOf('get-logs'), 2, 1, keep);
+  const logs = readLogs(result, {
+    addresses: new Set([SEAPORT, COLLECTION ?? '', EDITIONS ?? '']),
+    topics: new Set([...PROTOCOL_DECODERS.keys(), ...TOKEN_DECODERS.keys()]),
+    from: 16,
+    to: 16,
+    hashes: new Map([[16, BLOCK_HASH]]),
+  });
+  const events: ChainEvent[] = [];
+  for (const log of logs) {
+    decodeLog(log, log.address === SEAPORT ? PROTOCOL_DECODERS : TOKEN_DECODERS, log.time ?? 0, events);
+  }
+  return events;
+}
+
+test('a header has its number, hashes and time; a bloom of zeros is none', () => {
+  const [result] = readResults(responseOf('block'), 1, 1, keep);
+  assert.deepEqual(readHeader(result), {
+    header: { number: 16, hash: BLOCK_HASH, parentHash: `0x${'b0'.repeat(32)}`, time: 0x65000000 * 1_000 },
+    bloom: null,
+  });
+});
+
+describe('the logs of a block', () => {
+  test('are decoded in the order of the chain, one event for each token of a batch', () => {
+    assert.deepEqual(
+      decodeFixture().map(({ kind, logIndex, part }) => `${logIndex}.${part} ${kind}`),
+      [
+        '0.0 transfer',
+        '1.0 order-fulfilled',
+        '2.0 transfer',
+        '2.1 transfer',
+        '3.0 approval-for-all',
+        '4.0 token-approval',
+        '5.0 counter-incremented',
+        '6.0 order-cancelled',
+      ],
+    );
+  });
+
+  test('of a fill: who sold which token to whom, and every payment', () => {
+    const fill = decodeFixture().find((event) => event.kind === 'order-fulfilled') ?? assert.fail();
+    assert.deepEqual([fill.offerer, fill.recipient, fill.protocol], [SELLER, BUYER, SEAPORT]);
+    assert.deepEqual(fill.offer, [{ itemType: ITEM_TYPE.erc721, token: COLLECTION, identifier: 7n, amount: 1n }]);
+    assert.deepEqual(
+      fill.consideration.map(({ itemType, token, amount, recipient }) => [itemType, token, amount, recipient]),
+      [
+        [ITEM_TYPE.native, ZERO_ADDRESS, 95n * 10n ** 16n, SELLER],
+        [ITEM_TYPE.native, ZERO_ADDRESS, 5n * 10n ** 16n, FEE_RECIPIENT],
+      ],
+    );
+  });
+
+  test('of tokens: wide ids and quantities, revoked approvals, counters of more than 64 bits', () => {
+    const events = decodeFixture();
+    const batch = events.filter((event) => event.kind === 'transfer' && event.contract === EDITIONS);
+    assert.deepEqual(
+      batch.map((event) => event.kind === 'transfer' && [event.tokenId, event.quantity]),
+      [
+        ['7', 3n],
+        [(2n ** 200n).toString(), 4n],
+      ],
+    );
+    const revoked = events.find((event) => event.kind === 'token-approval') ?? assert.fail();
+    assert.deepEqual([revoked.owner, revoked.operator], [BUYER, null]);
+    const raised = events.find((event) => event.kind === 'counter-incremented') ?? assert.fail();
+    assert.equal(raised.counter, 2n ** 100n);
+  });
+});
+
+test('an error in a batch is the failure of the batch, by its kind', () => {
+  assert.throws(() => readResults(responseOf('batch-with-error'), 1, 2, keep), {
+    name: 'RpcFailure',
+    kind: 'range-too-large',
+  });
+});
