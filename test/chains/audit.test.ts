@@ -1,5 +1,5 @@
-// The audit against a real chain on which much has happened: it finds nothing where nothing is wrong, and everything that is
-// broken by hand; and the stored log, written anew, comes to the same as what is served.
+// The audit against a real chain after a long simulation: it finds no difference where there is none, and every row that the test
+// changes; and a replay of the stored log comes to what is served.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -49,7 +49,7 @@ forEachEngine('audit', (engine) => {
     return row;
   };
 
-  test('after a simulation with reorganisations nothing drifts: every order and token is as the chain has it', async (t) => {
+  test('after a simulation with reorganisations there is no drift: every order and token is as on the chain', async (t) => {
     const counts = await db.query(
       `select concat_ws(' ', status, dormant) as state, count(*)::int as count from main.book_order group by 1 order by 1`,
     );
@@ -72,10 +72,10 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  /** Breaks rows of a table for as long as `look` looks. */
+  /** Changes or deletes rows of a table while `work` runs. */
   const whileBroken = async <T>(
     { table, where, changes }: { table: string; where: string; changes: string | null },
-    look: () => Promise<T>,
+    work: () => Promise<T>,
   ): Promise<T> => {
     const copy = await db.query<{ row: string }>(`select to_jsonb(stored)::text as row from ${table} as stored`);
     const breaking =
@@ -83,7 +83,7 @@ forEachEngine('audit', (engine) => {
     const broken = await db.query(`${breaking} returning 1`);
     assert.ok(broken.length > 0, `nothing to break: ${table} where ${where}`);
     try {
-      return await look();
+      return await work();
     } finally {
       await db.query(`delete from ${table}`);
       await db.query(`insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1)`, [
@@ -94,7 +94,7 @@ forEachEngine('audit', (engine) => {
   const both = async () => [await audit(), await replay()] as const;
   const findings = ({ differences }: AuditReport) => differences.map(({ subject, field }) => `${subject}, ${field}`);
 
-  test('the same seed draws the same sample, and it is of the size that was asked for', async () => {
+  test('the same seed draws the same sample, of the requested size', async () => {
     const order = await first(`select id from main.book_order order by md5('a' || id), id limit 1`);
     const broken = { table: 'main.book_order', where: `id = '${order['id']}'`, changes: `filled_quantity = 77` };
     const reports = await whileBroken(broken, async () => [
@@ -107,11 +107,11 @@ forEachEngine('audit', (engine) => {
   });
 
   type Breakage = Parameters<typeof whileBroken>[0];
-  /** Breaks all of it at once: the audit, and the replay, have to find exactly what each of them should. */
+  /** Makes all changes at once, then runs the audit and the replay. */
   const findBroken = ([breakage, ...others]: readonly Breakage[]): ReturnType<typeof both> =>
     breakage ? whileBroken(breakage, () => findBroken(others)) : both();
 
-  test('orders that are broken by hand are found, and nothing else', async () => {
+  test('orders that were changed are found, and nothing else', async () => {
     const broken: readonly (readonly [which: string, changes: string, field: string])[] = [
       [`status = 'active' and dormant is null and quantity = 1`, `status = 'filled'`, 'status'],
       [`status = 'filled' and quantity = 1`, `status = 'cancelled'`, 'status'],
@@ -141,7 +141,7 @@ forEachEngine('audit', (engine) => {
 
   const THIEF = `0x${'9'.repeat(40)}`;
 
-  test('owners that are broken by hand are found on each of the two sides, and nothing else', async () => {
+  test('owners that were changed are found in both databases, and nothing else', async () => {
     const tokens = await db.query(
       `select collection_id as collection, token_id as id, holder from main.holding join main.follow using (collection_id)
        where standard = 'erc721' order by exists (select from main.book_order as listed
@@ -179,7 +179,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(findings(replayed).toSorted(), again.toSorted());
   });
 
-  test('units of an edition that are broken by hand are found, also of a holder whom we forgot', async () => {
+  test('units of an edition that were changed are found, also of a holder that was deleted', async () => {
     const editions = await db.query(
       `select holding.* from main.holding join main.follow using (collection_id)
        where standard = 'erc1155' order by 1, 2, 3 limit 2`,
@@ -198,7 +198,7 @@ forEachEngine('audit', (engine) => {
     assert.equal(replayed.drift, 2);
   });
 
-  test('an approval and a counter that are broken by hand are found', async () => {
+  test('an approval and a counter that were changed are found', async () => {
     const {
       collection_id: collection,
       owner,
@@ -224,7 +224,7 @@ forEachEngine('audit', (engine) => {
     ]);
   });
 
-  test('an event that we missed with all its consequences is found by the audit, not by the replay', async () => {
+  test('an event that is missing with all its consequences is found by the audit, not by the replay', async () => {
     const missed = await first(
       `select event.*, follow.collection_id from main.chain_event as event
        join main.follow on contract = contract_address
@@ -267,7 +267,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(alone, report);
   });
 
-  test('a fill that is gone from the log is found by the replay: the order, the sale, its hour and the sum', async () => {
+  test('a fill that is missing in the log is found by the replay: the order, the sale, its hour and the sum', async () => {
     const { id, order_hash: hash } = await first(
       `select id, order_hash from main.book_order join indexer.sale on listing_id = id
        where book_order.status = 'filled' and quantity = 1 and sale.price_raw > 0 order by id limit 1`,
@@ -279,7 +279,7 @@ forEachEngine('audit', (engine) => {
     assert.ok(findings(report).includes(`order ${id}, replayed`));
   });
 
-  test('while the chain goes on, is reorganised and is followed, the audit still finds nothing', async () => {
+  test('while the chain advances, is reorganised and is followed, the audit still finds no difference', async () => {
     const audits = new AbortController();
     const audited = Promise.all([audit(), replay(), audit()]).finally(() => {
       audits.abort();
@@ -300,7 +300,7 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  test('a block that the chain took back is no ground to judge from: the audit waits for the follower', async () => {
+  test('at an orphaned block nothing is compared: the audit waits for the follower', async () => {
     const { simulation, settle } = followed;
     await settle();
     await simulation.reorganise(2);
@@ -313,13 +313,13 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.unreadable, report.orders, report.tokens], [0, 0, 20, 20]);
   });
 
-  test('while the indexer has not been told all that the log holds, its owners are unreadable', async () => {
+  test('while the indexer is behind the log, its owners are unreadable', async () => {
     const behind = { table: 'indexer.chain_cursor', where: `chain = 'ethereum'`, changes: 'seq = seq - 1' };
     const report = await whileBroken(behind, () => audit({ sample: 10 }));
     assert.deepEqual([report.drift, report.unreadable], [0, 20]);
   });
 
-  test('a chain that does not answer is unreadable, which is not agreement', async () => {
+  test('a chain that cannot be read is unreadable, which counts as neither equal nor different', async () => {
     const { operations } = followed;
     const reader = operations.followed.readerOf('ethereum') ?? assert.fail();
     const { chain } = reader;
@@ -329,13 +329,13 @@ forEachEngine('audit', (engine) => {
         return id === 'ethereum' ? silent : null;
       }
     }
-    const deaf = createAuditOperations({ ...operations, followed: new UnreachableChains(operations) });
-    const report = await deaf.audit({ sample: 10 });
+    const unreachable = createAuditOperations({ ...operations, followed: new UnreachableChains(operations) });
+    const report = await unreachable.audit({ sample: 10 });
     silent.close();
     assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);
   });
 
-  test('what cannot be audited is refused in words', async () => {
+  test('input that is not valid is rejected with the reason', async () => {
     await assert.rejects(audit({ chain: 'solana' }), /"solana" is not an EVM chain/);
     await assert.rejects(audit({ chain: 'base' }), /no chain is followed/);
     await assert.rejects(audit({ sample: -1 }), /the sample must be/);
@@ -343,7 +343,7 @@ forEachEngine('audit', (engine) => {
     await assert.rejects(replayLog(followed.operations, { chains: ['base'], into: db }), /no log to replay/);
   });
 
-  test('the command says what it looked at and exits with 1 on drift, beside a server and without one', async () => {
+  test('the command prints what it compared and exits with 1 on drift, beside a server and without one', async () => {
     const settings = { ...(await engine.settings()), RPC_URL_ETHEREUM: followed.simulation.world.chain.url, PORT: '0' };
     const mercat = async (...args: string[]) => {
       const child = spawn(process.execPath, [MAIN, 'audit', ...args], { env: { ...process.env, ...settings } });

@@ -1,5 +1,5 @@
-// The follower on a real chain with the real Seaport: what happened is known, what was taken back is unknown again, and a
-// collection that is added later knows its past.
+// The follower on a real chain with the real Seaport: events take effect, a reorganisation reverts them, and a collection that is
+// added later gets its past.
 
 import { toContext } from '../support/service/intake.ts';
 import assert from 'node:assert/strict';
@@ -55,7 +55,7 @@ forEachEngine('following a chain', (engine) => {
     return nextToken;
   };
 
-  test('a fill ends the order with its transaction, moves the token and is a sale of our own', async () => {
+  test('a fill ends the order with its transaction, moves the token and is a sale of the own order', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(0);
     await settle();
@@ -98,7 +98,7 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual(await states(), ['cancelled', 'cancelled', 'active']);
   });
 
-  test('a reorganisation takes back the fill, the sale, the owner and the mint, and what replaces them counts', async () => {
+  test('a reorganisation reverts the fill, the sale, the owner and the mint, and the blocks that replace them take effect', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(2);
     const order = await world.sign(2, { tokenId, price: 500n });
@@ -114,7 +114,7 @@ forEachEngine('following a chain', (engine) => {
     await settle();
     assert.equal(await stateOf(db, id), 'active');
     assert.equal(await ownerOf(db, tokenId), world.people[2]);
-    assert.equal(await ownerOf(db, 1_000n + tokenId), undefined, 'a token that was never minted is unknown');
+    assert.equal(await ownerOf(db, 1_000n + tokenId), undefined, 'the token does not exist any more');
     assert.equal((await salesOf(db)).length, before - 1);
     const [sums] = await db.query<{ volume: string; sales: string; summed: string; counted: string }>(
       `select (select sum(volume_raw) from indexer.sale_total) as volume, (select sum(sales) from indexer.sale_total) as sales,
@@ -126,7 +126,7 @@ forEachEngine('following a chain', (engine) => {
     assert.equal(await stateOf(db, id), 'cancelled');
   });
 
-  test('catching up is cut off at any slice and goes on where it stood, never from the start', async () => {
+  test('a backfill that is interrupted after any slice continues there, not from the start', async () => {
     const narrow = await startFaultyEndpoint(world.chain.url, { rangeMax: 4 });
     const db = await engine.open();
     const databases = { main: db, indexer: db };
@@ -146,22 +146,22 @@ forEachEngine('following a chain', (engine) => {
     for (let slices = 0; slices < 3; slices += 1) {
       await backfillOnce(restart().context);
       const [row] = await listFollows(db);
-      assert.ok(row?.readToBlock !== null && row?.joined === false, 'a part is read');
+      assert.ok(row?.readToBlock !== null && row?.joined === false, 'a part has been read');
     }
     const last = restart();
     await last.settle();
     assert.deepEqual(
       starts,
       starts.toSorted((a, b) => a - b),
-      'no block is read again',
+      'no block is read twice',
     );
-    const whole = await open();
+    const complete = await open();
     const holdings = (from: Database) => from.query(`select * from main.holding order by 1, 2, 3`);
-    assert.deepEqual(await holdings(db), await holdings(whole.db));
+    assert.deepEqual(await holdings(db), await holdings(complete.db));
     await narrow.close();
   });
 
-  test('a collection that is added late knows its holders, approvals and sales as if it had been followed all along', async () => {
+  test('a collection that is added late has the holders, approvals and sales of one that was followed from the start', async () => {
     const early = await open();
     const tokenId = await mintTo(0);
     const counter = await counterOf(world, 0);
@@ -184,7 +184,7 @@ forEachEngine('following a chain', (engine) => {
     );
   });
 
-  test('followed no more, an order is judged by what is left: dormant for nobody’s knowledge it is not', async () => {
+  test('when a collection is no longer followed, its orders are not dormant: holders are not known', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(2);
     await settle();
@@ -192,19 +192,19 @@ forEachEngine('following a chain', (engine) => {
     await world.act(callOf(world.people[2], world.nft, 'transferFrom', [world.people[2], world.people[1], tokenId]));
     await settle();
     assert.equal(await stateOf(db, id), 'active no-balance');
-    const told: string[] = [];
+    const changed: string[] = [];
     const { clock } = followWorld({ main: db, indexer: db }, world).projection;
     const operations = createCollectionOperations({
       ...toContext(db, { clock }),
-      onChanged: ({ collectionIds }) => void told.push(...collectionIds),
+      onChanged: ({ collectionIds }) => void changed.push(...collectionIds),
       onFollowed: async () => undefined,
     });
     const collectionId = `ethereum_${world.nft.address}`;
     await operations['collections.remove']({ id: collectionId });
-    assert.deepEqual([await stateOf(db, id), told], ['active', [collectionId]]);
+    assert.deepEqual([await stateOf(db, id), changed], ['active', [collectionId]]);
     await follow(db, world);
     await settle();
-    assert.equal(await stateOf(db, id), 'active no-balance', 'followed again, all of it is known again');
+    assert.equal(await stateOf(db, id), 'active no-balance', 'followed again, the holders are known again');
   });
 });
 

@@ -1,4 +1,4 @@
-// What fills say about sales: asks, bids, sweeps, bundles, mirrored pairs, and currencies.
+// From fills to sales: asks, bids, sweeps, bundles, matched orders and currencies.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ function fill(offerer: Address, recipient: Address, offer: SpentItem[], consider
   return { ...place, ...order, offerer, zone: ZERO_ADDRESS, recipient, offer, consideration };
 }
 
-const shown = (fills: OrderFulfilled[], matched: ReadonlySet<string> = new Set()) =>
+const salesOf = (fills: OrderFulfilled[], matched: ReadonlySet<string> = new Set()) =>
   toSales(fills, { matched, wrappedNative: WRAPPED }).map(({ contract, asset, priceRaw, price, seller, buyer }) => ({
     contract,
     asset,
@@ -51,46 +51,46 @@ const shown = (fills: OrderFulfilled[], matched: ReadonlySet<string> = new Set()
 
 test('a listing that is bought: the price is the sum of the payments, fees included', () => {
   const sale = fill(SELLER, BUYER, [nft(7n)], [to(native(90n), SELLER), to(native(10n), FEES)]);
-  assert.deepEqual(shown([sale]), [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }]);
+  assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('a bid that is accepted: the offerer buys, whoever fulfils sells, and the price is what the bid offered', () => {
+test('an accepted bid: the offerer buys, the fulfiller sells, and the price is what the bid offers', () => {
   const sale = fill(BUYER, SELLER, [coin(WRAPPED, 77n)], [to(nft(7n), BUYER), to(coin(WRAPPED, 7n), FEES)]);
-  assert.deepEqual(shown([sale]), [{ contract: NFT, asset: '7', price: 77n, seller: SELLER, buyer: BUYER }]);
+  assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: '7', price: 77n, seller: SELLER, buyer: BUYER }]);
 });
 
 test('a mirrored pair of matchOrders is one sale, from the ask to the bidder', () => {
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(coin(WRAPPED, 90n), SELLER), to(coin(WRAPPED, 10n), FEES)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 100n)], [to(nft(7n), BUYER)]);
   const expected = [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }];
-  assert.deepEqual(shown([ask, bid]), expected);
-  assert.deepEqual(shown([bid, ask]), expected);
+  assert.deepEqual(salesOf([ask, bid]), expected);
+  assert.deepEqual(salesOf([bid, ask]), expected);
 });
 
-test("orders that were matched are paired whoever matched them, and are none of the matcher's sales", () => {
+test('matched orders are paired, and the account that matched them is no party to the sale', () => {
   const matcher = address('3');
   const ask = fill(SELLER, matcher, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, matcher, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
   const expected = { contract: NFT, asset: '7', price: 5n, seller: SELLER, buyer: BUYER };
-  assert.deepEqual(shown([ask, bid], new Set([ask.orderHash])), [expected]);
-  assert.deepEqual(shown([ask], new Set([ask.orderHash])), [{ ...expected, buyer: null }]);
-  assert.equal(shown([ask, bid]).length, 2, 'two fills that were not matched are two sales');
+  assert.deepEqual(salesOf([ask, bid], new Set([ask.orderHash])), [expected]);
+  assert.deepEqual(salesOf([ask], new Set([ask.orderHash])), [{ ...expected, buyer: null }]);
+  assert.equal(salesOf([ask, bid]).length, 2, 'two fills that were not matched are two sales');
 });
 
 test('pairs are matched one to one: two of the same token are two sales, and a bid alone is one with an unknown seller', () => {
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
-  assert.equal(shown([ask, bid, ask, bid]).length, 2);
-  assert.deepEqual(shown([bid]), [{ contract: NFT, asset: '7', price: 5n, seller: null, buyer: BUYER }]);
+  assert.equal(salesOf([ask, bid, ask, bid]).length, 2);
+  assert.deepEqual(salesOf([bid]), [{ contract: NFT, asset: '7', price: 5n, seller: null, buyer: BUYER }]);
 });
 
 test('a bundle has one price for several tokens: one sale without a token', () => {
   const sale = fill(SELLER, BUYER, [nft(1n), nft(2n)], [to(native(100n), SELLER)]);
-  assert.deepEqual(shown([sale]), [{ contract: NFT, asset: null, price: 100n, seller: SELLER, buyer: BUYER }]);
+  assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: null, price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
 test('a price for tokens of several contracts is the price of none of them', () => {
-  const sales = shown([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
+  const sales = salesOf([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
   assert.deepEqual(
     sales.map(({ contract, asset, price }) => [contract, asset, typeof price]),
     [
@@ -102,7 +102,7 @@ test('a price for tokens of several contracts is the price of none of them', () 
 
 test('wrapped native counts as native, another currency never does, and a mix of them is no amount', () => {
   const sold = (...payments: SpentItem[]) =>
-    shown([
+    salesOf([
       fill(
         SELLER,
         BUYER,
@@ -116,7 +116,7 @@ test('wrapped native counts as native, another currency never does, and a mix of
 });
 
 test('tokens for tokens, gifts and payments alone are no sales', () => {
-  assert.deepEqual(shown([fill(SELLER, BUYER, [nft(1n)], [to(nft(2n), SELLER)])]), []);
-  assert.deepEqual(shown([fill(SELLER, BUYER, [nft(1n)], [])]), []);
-  assert.deepEqual(shown([fill(SELLER, BUYER, [coin(WRAPPED, 1n)], [to(native(1n), SELLER)])]), []);
+  assert.deepEqual(salesOf([fill(SELLER, BUYER, [nft(1n)], [to(nft(2n), SELLER)])]), []);
+  assert.deepEqual(salesOf([fill(SELLER, BUYER, [nft(1n)], [])]), []);
+  assert.deepEqual(salesOf([fill(SELLER, BUYER, [coin(WRAPPED, 1n)], [to(native(1n), SELLER)])]), []);
 });

@@ -16,8 +16,8 @@ import type { Hex } from '../../../src/core/evm.ts';
 const SPENT = '(uint8 itemType, address token, uint256 identifier, uint256 amount)[]';
 const RECEIVED = '(uint8 itemType, address token, uint256 identifier, uint256 amount, address recipient)[]';
 const OFFERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e)[]';
-const WANTED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e, address f)[]';
-const PARAMETERS = `(address a, address b, ${OFFERED} c, ${WANTED} d, uint8 e, uint256 f, uint256 g, bytes32 h, uint256 i, bytes32 j, uint256 k)`;
+const CONSIDERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e, address f)[]';
+const PARAMETERS = `(address a, address b, ${OFFERED} c, ${CONSIDERED} d, uint8 e, uint256 f, uint256 g, bytes32 h, uint256 i, bytes32 j, uint256 k)`;
 /** https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol; `first` is that of Seaport 1.1. */
 const SIGNATURES = {
   orderFulfilled: `event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, ${SPENT} offer, ${RECEIVED} consideration)`,
@@ -85,7 +85,7 @@ test('what viem encodes is read back, whatever the members', () => {
   );
 });
 
-test('both forms of OrderValidated tell the order', () => {
+test('both forms of OrderValidated have the order hash', () => {
   const orderHash = `0x${'7a'.repeat(32)}` as const;
   const [offerer, zone] = [EMITTER, EMITTER];
   const first = decode('orderValidatedFirst', { orderHash, offerer, zone });
@@ -95,7 +95,7 @@ test('both forms of OrderValidated tell the order', () => {
   for (const [event] of [first, events]) assert.equal(event?.kind === 'order-validated' && event.orderHash, orderHash);
 });
 
-test('data that was tampered with is unreadable or reads otherwise; nothing else is thrown and no memory taken', () => {
+test('random data is undecodable or decodes to something else; no other error is thrown and no memory exhausted', () => {
   const hex = fc
     .array(fc.nat(15), { maxLength: 700 })
     .map((digits) => digits.map((digit) => digit.toString(16)).join(''));
@@ -123,7 +123,7 @@ test('data that was tampered with is unreadable or reads otherwise; nothing else
   assert.throws(() => decodeLog(toLog([TOKEN_TOPICS.transferBatch], huge), TOKEN_DECODERS, 0, []), UndecodableData);
 });
 
-test('ERC-20 is left alone, and so is an event in the mouth of the wrong contract', () => {
+test('events of ERC-20 are ignored, and so are events that are not of the contract’s kind', () => {
   const word: Hex = `0x${'1'.padStart(64, '0')}`;
   const cases: [EventDecoders, Hex[]][] = [
     [TOKEN_DECODERS, [TOKEN_TOPICS.transfer, word, word]],

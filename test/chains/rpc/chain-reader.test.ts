@@ -1,4 +1,4 @@
-// Reading a real local chain with real Seaport through an endpoint that does nothing wrong.
+// Reading a real local chain with the real Seaport through a correct endpoint.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -43,7 +43,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(kinds.size, 8, 'the history has every kind');
   });
 
-  test('every block by its hash tells the same as the range, with the time of the block', async () => {
+  test('events read block by block are those of the range, with the time of each block', async () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const each: ChainEvent[] = [];
     for (let number = scene.from; number <= scene.to; number += 1) {
@@ -57,7 +57,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(new Set(each.map(({ blockTime }) => blockTime)).size > 5, true, 'blocks have times of their own');
   });
 
-  test('a fill tells who sold what to whom for what', async () => {
+  test('a fill has seller, buyer, token and payments', async () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find((event) => event.kind === 'order-fulfilled');
     const { seller, buyer, collection } = scene.addresses;
@@ -79,7 +79,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(reader.events.undecodable().size, 0);
   });
 
-  test('without anything wanted nothing is told, and a single kind of contract is enough', async () => {
+  test('an empty filter selects no events, and one kind of contract is enough', async () => {
     assert.deepEqual((await reader.events.ofRange(0, scene.to, { protocols: [], contracts: [] })).events, []);
     const { events } = await reader.events.ofRange(0, scene.to, {
       protocols: [scene.addresses.seaport],
@@ -88,7 +88,7 @@ suite('a chain is read through an endpoint', () => {
     assert.ok(events.length > 0 && events.every((event) => 'protocol' in event));
   });
 
-  test('more contracts than one question takes are asked for in several, joined in the order of the chain', async () => {
+  test('more contracts than one request may name are read in several, joined in the order of the chain', async () => {
     const strangers = Array.from(
       { length: 450 },
       (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')}` as Address,
@@ -117,7 +117,7 @@ suite('a chain is read through an endpoint', () => {
     assert.ok(finalized !== null && finalized < head.number);
   });
 
-  test('the last four bytes of calldata are told; a transaction that nobody knows is left out', async () => {
+  test('the last four bytes of calldata are read; an unknown transaction is left out', async () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find(({ kind }) => kind === 'order-fulfilled');
     assert.ok(fill);
@@ -127,7 +127,7 @@ suite('a chain is read through an endpoint', () => {
     assert.deepEqual([...tails], [[fill.tx, `0x${input.slice(-8)}`]]);
   });
 
-  test('contracts are read at the block asked for', async () => {
+  test('contracts are read at the given block', async () => {
     const { collection, editions, seaport, seller, buyer } = scene.addresses;
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const soldAt = events.find(({ kind }) => kind === 'order-fulfilled')?.blockNumber ?? 0;
@@ -156,7 +156,7 @@ suite('a chain is read through an endpoint', () => {
     assert.ok((await reader.contracts.code(collection, 'latest')).length > 100);
   });
 
-  test('a contract says its standard and its name, and the chain when it came about', async () => {
+  test('the standard, name and creation block of a contract are read', async () => {
     const { collection, editions, seaport, seller } = scene.addresses;
     assert.equal(await reader.contracts.tokenStandard(collection), 'erc721');
     assert.equal(await reader.contracts.tokenStandard(editions), 'erc1155');
@@ -171,30 +171,30 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(await reader.contracts.createdAt(seller), null);
   });
 
-  test('a contract wallet judges a signature by ERC-1271', async () => {
+  test('a contract wallet verifies a signature by ERC-1271', async () => {
     const { seller } = scene.addresses;
     const digest = hashTypedData({ types: { A: [{ name: 'a', type: 'uint8' }] }, primaryType: 'A', message: { a: 1 } });
-    // Code that answers ERC-1271's four bytes to whatever it is asked: PUSH4 magic, PUSH1 224, SHL, MSTORE, RETURN.
+    // Code that returns ERC-1271's four bytes for every call: PUSH4 magic, PUSH1 224, SHL, MSTORE, RETURN.
     const wallet = '0x00000000000000000000000000000000000a11e7' as Address;
     await scene.local.rpc.call('anvil_setCode', wallet, '0x631626ba7e60e01b60005260206000f3');
     assert.equal(await reader.contracts.isValidSignature(wallet, digest, '0x12', 'latest'), true);
     assert.equal(await reader.contracts.isValidSignature(seller, digest, '0x12', 'latest'), false);
   });
 
-  test('without old states the birth of a contract is unknown, without the tag finality is', async () => {
+  test('without old states the creation block is unknown, and without the tag the finalized block is', async () => {
     const endpoint = await startFaultyEndpoint(scene.local.url, { withoutHistory: true, withoutFinality: true });
     const poor = createTestReader({ chain: scene.chain, urls: [endpoint.url] });
     try {
       assert.equal(await poor.contracts.createdAt(scene.addresses.collection), null);
       assert.equal(await poor.blocks.finalizedNumber(), null);
-      assert.equal(poor.endpoints()[0]?.failures, 0, 'what an endpoint does not keep is no failure');
+      assert.equal(poor.endpoints()[0]?.failures, 0, 'a state that an endpoint does not keep is not a failure');
     } finally {
       poor.close();
       await endpoint.close();
     }
   });
 
-  test('an odd log of a followed contract is counted and left out, one of Seaport is fatal', async () => {
+  test('an undecodable log of a token contract is counted and left out; one of Seaport fails the read', async () => {
     const { local, collection } = scene;
     const odd = '0x00000000000000000000000000000000000a10dd' as Address;
     const emit = async (topic: string) => {
@@ -214,7 +214,11 @@ suite('a chain is read through an endpoint', () => {
     );
     assert.deepEqual([...reader.events.undecodable()], [[odd, 1]]);
     const foreignKind = await emit(SEAPORT_TOPICS.orderCancelled);
-    assert.equal((await reader.events.ofBlock(foreignKind, { protocols: [], contracts })).length, 1, 'not its to say');
+    assert.equal(
+      (await reader.events.ofBlock(foreignKind, { protocols: [], contracts })).length,
+      1,
+      'not an event of token contracts',
+    );
     const picky = createTestReader({ chain: scene.chain, urls: [local.url], openMs: 10 });
     const error = await picky.events
       .ofBlock(foreignKind, { protocols: [odd], contracts: [] })
@@ -224,7 +228,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(error.failures.get(0)?.kind, 'undecodable');
   });
 
-  test('a block that was taken back has no events: its hash is unknown', async () => {
+  test('an orphaned block has no events: its hash is not found', async () => {
     const { local, collection, addresses } = scene;
     const burn = callOf(addresses.buyer as ViemHex, collection, 'burn', [3n]);
     await transact(local, [burn]);
@@ -312,7 +316,7 @@ async function decodedByViem({ local, protocol, collection, editions }: SeaportH
         return [{ ...place, kind: 'counter-incremented', protocol: address, offerer: lower(args.offerer), counter }];
       }
       default:
-        throw new Error(`an event that nobody reads: ${eventName}`);
+        throw new Error(`an unexpected event: ${eventName}`);
     }
   });
 }

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { toRpcFailure } from '../../../src/chains/rpc/rpc-failure.ts';
 import type { RpcFailureKind } from '../../../src/chains/rpc/rpc-failure.ts';
 
-/** As endpoints word them, from their documentation and from issues about them. */
-const SAID: [RpcFailureKind, number, string, unknown?][] = [
+/** Error messages of endpoints, from their documentation and from issues about them. */
+const MESSAGES: [RpcFailureKind, number, string, unknown?][] = [
   ['range-too-large', -32_005, 'query returned more than 10000 results'],
   ['range-too-large', -32_602, 'range 1000000 exceeds limit of 10000'],
   ['range-too-large', -32_602, 'invalid params', { payload: 'range 9009594 is bigger than range limit 2000' }],
@@ -37,12 +37,12 @@ const SAID: [RpcFailureKind, number, string, unknown?][] = [
   ['rpc-error', -32_000, ''],
 ];
 
-for (const [kind, code, message, data] of SAID)
+for (const [kind, code, message, data] of MESSAGES)
   test(`«${message}» (${code}) is ${kind}`, () => {
     assert.equal(toRpcFailure({ code, message, data }, (text) => text).kind, kind);
   });
 
-test('whatever stands in the place of an error is one', () => {
+test('a value of any other type in place of an error object is an error', () => {
   for (const error of [true, 'no', 7, [], {}, { code: 'x', message: 5 }])
     assert.equal(toRpcFailure(error, (text) => text).kind, 'rpc-error');
 });

@@ -8,7 +8,7 @@ import type { Hex } from '../../../src/core/evm.ts';
 
 const hashOf = (digit: string): Hex => `0x${digit.repeat(64)}`;
 const CONTRACT = '0x00000000000000000000000000000000000c0117';
-const QUESTION = {
+const REQUEST = {
   addresses: new Set([CONTRACT]),
   topics: new Set<string>([TOKEN_TOPICS.transfer]),
   from: 10,
@@ -28,20 +28,20 @@ const LOG = {
 };
 const LATER = { ...LOG, blockNumber: '0xc', blockHash: hashOf('c'), blockTimestamp: '0x70', logIndex: '0x0' };
 
-test('a true answer is read, upper case and absent members that some endpoints leave out included', () => {
+test('a valid response is read, also in upper case and without the members that some endpoints leave out', () => {
   const { removed: _removed, blockTimestamp: _time, ...sparse } = LOG;
-  const shouted = { ...sparse, address: CONTRACT.toUpperCase().replace('X', 'x'), blockHash: hashOf('A') };
-  const [first, second] = readLogs([shouted, LATER], QUESTION);
+  const upperCase = { ...sparse, address: CONTRACT.toUpperCase().replace('X', 'x'), blockHash: hashOf('A') };
+  const [first, second] = readLogs([upperCase, LATER], REQUEST);
   assert.equal(first?.address, CONTRACT);
   assert.equal(first?.blockHash, hashOf('a'));
   assert.deepEqual([first?.time, second?.time], [null, 112_000]);
-  assert.deepEqual(readLogs([], QUESTION), []);
+  assert.deepEqual(readLogs([], REQUEST), []);
 });
 
-const LIES: Record<string, unknown> = {
-  'no list': { logs: [] },
+const INVALID: Record<string, unknown> = {
+  'an object in place of a list': { logs: [] },
   null: null,
-  'a log that is none': [null],
+  'null in place of a log': [null],
   'another contract': [{ ...LOG, address: CONTRACT.replace('c', 'd') }],
   'another topic': [{ ...LOG, topics: [TOKEN_TOPICS.approval] }],
   'no topics': [{ ...LOG, topics: [] }],
@@ -49,9 +49,9 @@ const LIES: Record<string, unknown> = {
   'a short topic': [{ ...LOG, topics: [TOKEN_TOPICS.transfer, '0x00'] }],
   'before the range': [{ ...LOG, blockNumber: '0x9' }],
   'after the range': [{ ...LATER, blockNumber: '0xd', blockHash: hashOf('d') }],
-  'taken back': [{ ...LOG, removed: true }],
-  twice: [LOG, LOG],
-  'the other way round': [LATER, LOG],
+  'a removed log': [{ ...LOG, removed: true }],
+  'a log twice': [LOG, LOG],
+  'logs out of order': [LATER, LOG],
   'two hashes for one block': [LOG, { ...LOG, logIndex: '0x3', blockHash: hashOf('b') }],
   'another hash than the header': [{ ...LATER, blockHash: hashOf('d') }],
   'time that runs backwards': [LOG, { ...LATER, blockTimestamp: '0x1' }],
@@ -64,17 +64,17 @@ const LIES: Record<string, unknown> = {
   'a pending log': [{ ...LOG, blockNumber: null, blockHash: null }],
 };
 
-for (const [name, answer] of Object.entries(LIES))
-  test(`an answer with ${name} is refused whole`, () => {
-    assert.throws(() => readLogs(answer, QUESTION), { name: 'RpcFailure', kind: 'invalid-response' });
+for (const [name, result] of Object.entries(INVALID))
+  test(`a response with ${name} is rejected completely`, () => {
+    assert.throws(() => readLogs(result, REQUEST), { name: 'RpcFailure', kind: 'invalid-response' });
   });
 
-test('a log of the system without a transaction, which zkSync-style chains have, is passed over', () => {
+test('a system log without a transaction, as zkSync-style chains have, is skipped', () => {
   const system = { ...LOG, address: '0x0000000000000000000000000000000000008008', transactionHash: hashOf('0') };
-  assert.equal(readLogs([system, LATER], QUESTION).length, 1);
+  assert.equal(readLogs([system, LATER], REQUEST).length, 1);
 });
 
-test('a bloom shows what was put in, and is no evidence when it is too full', () => {
+test('a bloom contains its entries, and is no evidence when it is too full', () => {
   const entry: Hex = CONTRACT;
   const hash = keccak256(entry);
   let bloom = 0n;
