@@ -80,16 +80,6 @@ function findCircles(files: readonly SourceFile[]): string[] {
   return [...targets.keys()].map((name) => circleFrom(name, [])).filter((circle) => circle !== null);
 }
 
-/** Names that are exported twice. To be emptied. */
-const EXPORTED_TWICE: ReadonlySet<string> = new Set([
-  'Step',
-  'Row',
-  'nullable',
-  'parseRetryAfter',
-  'TokenHolder',
-  'Finding',
-]);
-
 function findExportedTwice(files: readonly SourceFile[]): string[] {
   const exported = /^export (?:async )?(?:function\*?|const|type|class) (\w+)/gm;
   const found = new Map<string, Set<string>>();
@@ -99,16 +89,9 @@ function findExportedTwice(files: readonly SourceFile[]): string[] {
     }
   }
   return [...found]
-    .filter(([symbol, names]) => names.size > 1 && !EXPORTED_TWICE.has(symbol))
+    .filter(([, names]) => names.size > 1)
     .map(([symbol, names]) => `${symbol}: ${[...names].join(', ')}`);
 }
-
-/** Files that still draw random numbers by themselves. To be emptied. */
-const NOT_YET_PASSED_IN: ReadonlySet<string> = new Set([
-  'server/shared-windows.ts',
-  'chains/rpc/endpoint.ts',
-  'chains/rpc/pool.ts',
-]);
 
 const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
   'imports point down the list of contexts': {
@@ -157,11 +140,7 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
   },
   'time and randomness are passed in': {
     // The system's clock and random source stand in core. Log lines and commands, which are edges, read the clock themselves.
-    rule: (files) =>
-      onlyIn(
-        /\bMath\.random\b|\bDate\.now\b|\bnew Date\(\)/,
-        /^core\/(clock|random|log)\.ts$|^cli\//,
-      )(files).filter((name) => !NOT_YET_PASSED_IN.has(name)),
+    rule: onlyIn(/\bMath\.random\b|\bDate\.now\b|\bnew Date\(\)/, /^core\/(clock|random|log)\.ts$|^cli\//),
     broken: [{ name: 'shop/a.ts', text: 'const at = Date.now();' }],
   },
   'a name is exported once': {

@@ -13,7 +13,7 @@ export type SourceRecord = Readonly<Record<string, unknown>> & { readonly kind: 
 export type ParsedPage = { records: SourceRecord[]; refused: string[]; skipped: number };
 
 /** An object of an answer. */
-export type Row = Readonly<Record<string, unknown>>;
+export type VendorRow = Readonly<Record<string, unknown>>;
 
 /** Why a row is not taken: it names the field, and says of its value no more than its type. */
 export class RowRejection extends Error {
@@ -25,7 +25,10 @@ export function rejectRow(field: string, why: string): never {
 }
 
 /** The records of all rows: none, one or several a row. */
-export function parseRows(rows: readonly unknown[], toRecords: (row: Row) => readonly SourceRecord[]): ParsedPage {
+export function parseRows(
+  rows: readonly unknown[],
+  toRecords: (row: VendorRow) => readonly SourceRecord[],
+): ParsedPage {
   const harvest: ParsedPage = { records: [], refused: [], skipped: 0 };
   for (const value of rows) {
     try {
@@ -40,71 +43,71 @@ export function parseRows(rows: readonly unknown[], toRecords: (row: Row) => rea
   return harvest;
 }
 
-export function toRow(value: unknown, field: string): Row {
+export function toRow(value: unknown, field: string): VendorRow {
   return isRow(value) ? value : rejectRow(field, `must be an object, not ${nameType(value)}`);
 }
 
-export function isRow(value: unknown): value is Row {
+export function isRow(value: unknown): value is VendorRow {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }
 
-export function optionalRow(row: Row, field: string): Row | null {
+export function optionalRow(row: VendorRow, field: string): VendorRow | null {
   const value = row[field] ?? null;
   return value === null ? null : toRow(value, field);
 }
 
-export function optionalRows(row: Row, field: string): readonly unknown[] {
+export function optionalRows(row: VendorRow, field: string): readonly unknown[] {
   const value = row[field] ?? [];
   return Array.isArray(value) ? value : rejectRow(field, `must be an array, not ${nameType(value)}`);
 }
 
 /** Empty text says as little as none. */
-export function optionalText(row: Row, field: string): string | null {
+export function optionalText(row: VendorRow, field: string): string | null {
   const value = row[field] ?? null;
   if (value === null || value === '') return null;
   return typeof value === 'string' ? value : rejectRow(field, `must be a string, not ${nameType(value)}`);
 }
 
-export function requiredText(row: Row, field: string): string {
+export function requiredText(row: VendorRow, field: string): string {
   return optionalText(row, field) ?? rejectRow(field, 'is missing');
 }
 
-export function optionalFlag(row: Row, field: string): boolean | null {
+export function optionalFlag(row: VendorRow, field: string): boolean | null {
   const value = row[field] ?? null;
   if (value === null || typeof value === 'boolean') return value;
   return rejectRow(field, `must be true or false, not ${nameType(value)}`);
 }
 
 /** The literal of a number, such as `5.3885` or `1e-05`. */
-export function optionalNumberText(row: Row, field: string): string | null {
+export function optionalNumberText(row: VendorRow, field: string): string | null {
   const value = row[field] ?? null;
   if (value === null) return null;
   return value instanceof JsonNumber ? value.text : rejectRow(field, `must be a number, not ${nameType(value)}`);
 }
 
-export function optionalInteger(row: Row, field: string): number | null {
+export function optionalInteger(row: VendorRow, field: string): number | null {
   const text = optionalNumberText(row, field);
   if (text === null) return null;
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : rejectRow(field, 'must be an integer');
 }
 
-export function requiredInteger(row: Row, field: string): number {
+export function requiredInteger(row: VendorRow, field: string): number {
   return optionalInteger(row, field) ?? rejectRow(field, 'is missing');
 }
 
-export function optionalAddress(row: Row, field: string, family: ChainFamily): Address | null {
+export function optionalAddress(row: VendorRow, field: string, family: ChainFamily): Address | null {
   const text = optionalText(row, field);
   if (text === null) return null;
   return parseAddress(family, text) ?? rejectRow(field, `is not an address of the family ${family}`);
 }
 
-export function requiredAddress(row: Row, field: string, family: ChainFamily): Address {
+export function requiredAddress(row: VendorRow, field: string, family: ChainFamily): Address {
   return optionalAddress(row, field, family) ?? rejectRow(field, 'is missing');
 }
 
 /** A token id in digits, or a mint. */
-export function requiredAsset(row: Row, field: string, family: ChainFamily): AssetId {
+export function requiredAsset(row: VendorRow, field: string, family: ChainFamily): AssetId {
   return parseAssetId(family, requiredText(row, field)) ?? rejectRow(field, `is no asset of the family ${family}`);
 }
 

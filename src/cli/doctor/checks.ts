@@ -14,7 +14,7 @@ import { OperatorError, describeError } from '../../core/errors.ts';
 import { socketPathOf } from '../../server/local-server.ts';
 import { isServerListening } from '../../intake/socket-client.ts';
 import { createLog } from '../../core/log.ts';
-import type { Finding } from './findings.ts';
+import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 import { checkOutside } from './outside.ts';
 import { checkRedis } from './redis.ts';
@@ -25,7 +25,7 @@ const DISK_WARN_BYTES = 2 ** 30;
 const DATABASE_TIMEOUT_MS = 5_000;
 const CLOCK_WARN_MS = 2_000;
 
-export async function examine(signal: AbortSignal): Promise<Finding[]> {
+export async function examine(signal: AbortSignal): Promise<DoctorFinding[]> {
   const config = checkSettings();
   if ('level' in config) return [config];
   const directory = checkDirectory(config.dataDir);
@@ -37,7 +37,7 @@ export async function examine(signal: AbortSignal): Promise<Finding[]> {
   return [ok('settings', 'every setting can be read'), ...directory, ...databases, ...redis, ...outside];
 }
 
-function checkSettings(): Config | Finding {
+function checkSettings(): Config | DoctorFinding {
   try {
     return readConfig();
   } catch (error) {
@@ -46,7 +46,7 @@ function checkSettings(): Config | Finding {
   }
 }
 
-function checkDirectory(dataDir: string): Finding[] {
+function checkDirectory(dataDir: string): DoctorFinding[] {
   // What is not there yet is made at the first start, in the nearest directory that is.
   let place = dataDir;
   while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
@@ -68,7 +68,7 @@ function checkDirectory(dataDir: string): Finding[] {
   return [ok('data directory', 'it can be written to'), disk];
 }
 
-async function checkDatabases(config: Config): Promise<Finding[]> {
+async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
   const socketPath = socketPathOf(config.dataDir);
   if (config.databaseUrl === null) {
     if (await isServerListening(socketPath)) return checkThroughServer(socketPath);
@@ -88,7 +88,7 @@ async function checkDatabases(config: Config): Promise<Finding[]> {
 }
 
 /** The embedded database has room for one process: the server answers for it. */
-async function checkThroughServer(socketPath: string): Promise<Finding[]> {
+async function checkThroughServer(socketPath: string): Promise<DoctorFinding[]> {
   try {
     const status = (await callServer(socketPath, 'status', {})) as { databases?: { main?: { answers?: boolean } } };
     if (status.databases?.main?.answers) return [ok('primary database', 'the running server has it, and it answers')];
@@ -98,7 +98,7 @@ async function checkThroughServer(socketPath: string): Promise<Finding[]> {
   }
 }
 
-async function checkDatabase(db: Database, schema: Schema, name: string): Promise<Finding[]> {
+async function checkDatabase(db: Database, schema: Schema, name: string): Promise<DoctorFinding[]> {
   const options = { timeoutMs: DATABASE_TIMEOUT_MS, now: systemClock };
   const health = await findDatabaseHealth(db, schema, options).catch((error: unknown) => describeError(error));
   if (typeof health === 'string') {

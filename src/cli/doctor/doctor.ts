@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Command } from '../command.ts';
 import { parseUsage } from '../command.ts';
 import { examine } from './checks.ts';
-import type { Finding } from './findings.ts';
+import type { DoctorFinding } from './findings.ts';
 
 const HELP = `Usage: mercat doctor [--json]
 
@@ -28,6 +28,6 @@ export const doctorCommand: Command = {
   },
 };
 
-function toWords({ name, level, message, mend }: Finding): string {
+function toWords({ name, level, message, mend }: DoctorFinding): string {
   return `${SIGNS[level]}  ${name}: ${message}\n${mend === null ? '' : `      -> ${mend}\n`}`;
 }

@@ -1,16 +1,16 @@
 // What `mercat doctor` finds: a word on one thing, how bad it is, and what to do about it.
 
-export type Finding = { name: string; level: 'ok' | 'warn' | 'fail'; message: string; mend: string | null };
+export type DoctorFinding = { name: string; level: 'ok' | 'warn' | 'fail'; message: string; mend: string | null };
 
-export function ok(name: string, message: string): Finding {
+export function ok(name: string, message: string): DoctorFinding {
   return { name, level: 'ok', message, mend: null };
 }
 
-export function warn(name: string, message: string, mend: string): Finding {
+export function warn(name: string, message: string, mend: string): DoctorFinding {
   return { name, level: 'warn', message, mend };
 }
 
-export function fail(name: string, message: string, mend: string): Finding {
+export function fail(name: string, message: string, mend: string): DoctorFinding {
   return { name, level: 'fail', message, mend };
 }
 

@@ -6,16 +6,16 @@ import { createChains } from '../../core/chains.ts';
 import type { Exchange } from '../../resilience/exchange.ts';
 import { exchange, ExchangeFailure } from '../../resilience/exchange.ts';
 import type { Probe } from '../../upstreams/vendor.ts';
-import type { Finding } from './findings.ts';
+import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 
 /** `judge` returns what is wrong with a successful response, or null. */
-type JudgedProbe = Probe & { judge?: (response: Exchange) => Finding | null };
+type JudgedProbe = Probe & { judge?: (response: Exchange) => DoctorFinding | null };
 
 const TIMEOUT_MS = 8_000;
 const BYTES_MAX = 2 ** 20;
 
-export async function checkOutside(config: Config, signal: AbortSignal): Promise<Finding[]> {
+export async function checkOutside(config: Config, signal: AbortSignal): Promise<DoctorFinding[]> {
   const seen: number[] = [];
   const probes = [...config.vendors.flatMap((vendor) => vendor.probes()), ...toChainProbes(config)];
   const findings = await Promise.all(probes.map((probe) => ask(probe, signal, seen)));
@@ -26,7 +26,7 @@ async function ask(
   { name, url, settings, judge, ...request }: JudgedProbe,
   signal: AbortSignal,
   seen: number[],
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const startedAt = performance.now();
   let answer: Exchange;
   try {
@@ -70,7 +70,7 @@ function toChainProbes({ rpcUrls, extraChain }: Config): JudgedProbe[] {
 function judgeChain(
   answer: Exchange,
   { name, settings, chainId }: { name: string; settings: string; chainId: number | null },
-): Finding | null {
+): DoctorFinding | null {
   const told = readChainId(answer.body);
   if (told === null) return fail(name, 'what it answers is not JSON-RPC', `see ${settings}`);
   if (chainId !== null && told !== chainId) {
@@ -90,7 +90,7 @@ function readChainId(body: Buffer): number | null {
 }
 
 /** The median, so that one server with a wrong clock does not decide. Dates of HTTP are whole seconds. */
-function toClockFinding(seen: readonly number[]): Finding {
+function toClockFinding(seen: readonly number[]): DoctorFinding {
   const ahead = seen.toSorted((a, b) => a - b)[Math.floor(seen.length / 2)];
   if (ahead === undefined) return warn('clock', 'nobody outside could be asked for the time', 'mend the above first');
   if (Math.abs(ahead) < CLOCK_FAIL_MS) return ok('clock', 'it agrees with the world outside');

@@ -6,7 +6,7 @@ import { describeError } from '../../core/errors.ts';
 import type { CountedWindow } from '../../server/redis-connection.ts';
 import { RedisConnection } from '../../server/redis-connection.ts';
 import { COUNT_DEADLINE_MS, PROBE, redisKeyPrefix } from '../../server/shared-windows.ts';
-import type { Finding } from './findings.ts';
+import type { DoctorFinding } from './findings.ts';
 import { fail, ok, warn } from './findings.ts';
 
 const NAME = 'redis';
@@ -18,7 +18,7 @@ const SLOW_SHARE = 0.4;
 const CLOCK_WARN_MS = 2_000;
 const FULL_SHARE = 0.9;
 
-export async function checkRedis({ redisUrl, serviceName }: Config): Promise<Finding[]> {
+export async function checkRedis({ redisUrl, serviceName }: Config): Promise<DoctorFinding[]> {
   if (redisUrl === null) return [];
   let connection: RedisConnection | null = null;
   try {
@@ -47,7 +47,7 @@ async function timeCount(connection: RedisConnection, key: string): Promise<{ ms
   return best;
 }
 
-function judgeSpeed(ms: number, info: ReadonlyMap<string, string>): Finding {
+function judgeSpeed(ms: number, info: ReadonlyMap<string, string>): DoctorFinding {
   const valkey = info.get('valkey_version');
   const redis = info.get('redis_version');
   const version = valkey === undefined ? (redis === undefined ? 'it' : `Redis ${redis}`) : `Valkey ${valkey}`;
@@ -58,7 +58,7 @@ function judgeSpeed(ms: number, info: ReadonlyMap<string, string>): Finding {
 }
 
 /** What a full memory does: counts that are refused are made alone, counts that are dropped give clients more than their limit. */
-function judgeMemory(info: ReadonlyMap<string, string>): Finding[] {
+function judgeMemory(info: ReadonlyMap<string, string>): DoctorFinding[] {
   const policy = info.get('maxmemory_policy');
   const most = Number(info.get('maxmemory') ?? 0);
   if (policy === undefined || !(most > 0)) return [];
@@ -73,7 +73,7 @@ function judgeMemory(info: ReadonlyMap<string, string>): Finding[] {
   return [warn(name, message, 'raise maxmemory')];
 }
 
-function judgeClock({ now }: CountedWindow): Finding[] {
+function judgeClock({ now }: CountedWindow): DoctorFinding[] {
   const aheadMs = now - Date.now();
   if (Math.abs(aheadMs) < CLOCK_WARN_MS) return [];
   const message = `its clock is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead'}, and X-RateLimit-Reset is told by it`;

@@ -2,20 +2,20 @@
 // decimals, never by `interface`, which says `Custom` of real ones. Prices and rarity are not to be had here.
 
 import { parseAddress } from '../../core/address.ts';
-import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
 import {
-  parseRows,
+  RowRejection,
   optionalFlag,
   optionalInteger,
   optionalNumberText,
   optionalRow,
   optionalRows,
   optionalText,
+  parseRows,
   rejectRow,
   requiredAddress,
   requiredAsset,
   requiredText,
-  RowRejection,
   toRow,
 } from '../rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
@@ -114,7 +114,7 @@ export function parseDasTokens(assets: readonly unknown[], collection: string | 
   return parseRows(assets, (row) => toTokens(row, collection));
 }
 
-function toTokens(row: Row, collection: string | null): SourceRecord[] {
+function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   const mint = requiredAsset(row, 'id', 'solana');
   if (optionalFlag(row, 'burnt') === true || !isSingle(row)) return [];
   const group = readGroup(row);
@@ -137,7 +137,7 @@ function toTokens(row: Row, collection: string | null): SourceRecord[] {
 }
 
 /** One of its kind: of a supply of one without decimals, or of a form that has no token account at all. */
-function isSingle(row: Row): boolean {
+function isSingle(row: VendorRow): boolean {
   const token = optionalRow(row, 'token_info');
   if (token === null) {
     const model = optionalText(toRow(row['ownership'], 'ownership'), 'ownership_model');
@@ -149,7 +149,7 @@ function isSingle(row: Row): boolean {
   return decimals === 0 && supply === '1';
 }
 
-function readGroup(row: Row): string | null {
+function readGroup(row: VendorRow): string | null {
   for (const value of optionalRows(row, 'grouping')) {
     const group = toRow(value, 'grouping');
     if (group['group_key'] !== 'collection' || group['group_value'] === null) continue;
@@ -161,7 +161,7 @@ function readGroup(row: Row): string | null {
   return null;
 }
 
-function readContent(row: Row): { name: string | null; image: string | null; description: string | null } {
+function readContent(row: VendorRow): { name: string | null; image: string | null; description: string | null } {
   const content = optionalRow(row, 'content') ?? {};
   const metadata = optionalRow(content, 'metadata') ?? {};
   const links = optionalRow(content, 'links') ?? {};
@@ -172,7 +172,7 @@ function readContent(row: Row): { name: string | null; image: string | null; des
   };
 }
 
-function readFirstPicture(content: Row): string | null {
+function readFirstPicture(content: VendorRow): string | null {
   const [first] = optionalRows(content, 'files');
   if (first === undefined) return null;
   const file = toRow(first, 'content.files');

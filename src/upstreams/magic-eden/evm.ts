@@ -5,12 +5,12 @@ import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
 import { nameAt } from '../../core/chains.ts';
 import { MAGIC_EDEN } from './solana.ts';
-import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
 import {
-  parseRows,
   optionalInteger,
   optionalRow,
   optionalText,
+  parseRows,
   rejectRow,
   requiredAddress,
   requiredAsset,
@@ -87,7 +87,7 @@ export function parseMagicEdenAsks(rows: readonly unknown[], subject: EvmAskSubj
   return parseRows(rows, (row) => (row['assetId'] === undefined ? toOldAsk(row, subject) : toAsk(row, subject)));
 }
 
-function toAsk(row: Row, subject: EvmAskSubject): SourceRecord[] {
+function toAsk(row: VendorRow, subject: EvmAskSubject): SourceRecord[] {
   if (requiredText(row, 'kind') !== 'ASK') rejectRow('kind', 'is no ask');
   if (requiredText(row, 'status') !== 'active' || requiredText(row, 'source') !== 'MAGICEDEN') return [];
   if (requiredText(row, 'chain') !== subject.chain.id) rejectRow('chain', 'is another chain');
@@ -113,7 +113,7 @@ function toAsk(row: Row, subject: EvmAskSubject): SourceRecord[] {
 }
 
 /** As the interface before this one told it. */
-function toOldAsk(row: Row, subject: EvmAskSubject): SourceRecord[] {
+function toOldAsk(row: VendorRow, subject: EvmAskSubject): SourceRecord[] {
   if (requiredText(row, 'side') !== 'sell') rejectRow('side', 'is no ask');
   const source = optionalRow(row, 'source');
   if (requiredText(row, 'status') !== 'active' || source?.['domain'] !== 'magiceden.io') return [];
@@ -139,7 +139,7 @@ function isAhead(from: string, { begunBy = Number.POSITIVE_INFINITY }: EvmAskSub
 
 type Terms = { tokenId: string; priceRaw: bigint; expiresAt: string | null };
 
-function toListing(row: Row, subject: EvmAskSubject, { tokenId, priceRaw, expiresAt }: Terms): SourceRecord {
+function toListing(row: VendorRow, subject: EvmAskSubject, { tokenId, priceRaw, expiresAt }: Terms): SourceRecord {
   const id = requiredText(row, 'id');
   return {
     kind: 'listing',
@@ -158,7 +158,7 @@ function toListing(row: Row, subject: EvmAskSubject, { tokenId, priceRaw, expire
 
 const ORDER_HASH = /^0x[0-9a-f]{64}$/i;
 
-function readPrice(row: Row, subject: EvmAskSubject): bigint {
+function readPrice(row: VendorRow, subject: EvmAskSubject): bigint {
   const price = toRow(row['price'], 'price');
   const currency = toRow(price['currency'], 'price.currency');
   const contract = requiredAddress(currency, 'contract', 'evm');
@@ -169,7 +169,7 @@ function readPrice(row: Row, subject: EvmAskSubject): bigint {
   return raw;
 }
 
-function checkContract(row: Row, subject: EvmAskSubject): void {
+function checkContract(row: VendorRow, subject: EvmAskSubject): void {
   if (requiredAddress(row, 'contract', 'evm') !== subject.contractAddress.toLowerCase()) {
     rejectRow('contract', 'is another contract');
   }

@@ -2,14 +2,14 @@
 // newer rows beside an exact amount: both are read as text. It never guesses: a price that does not fit lamports is refused.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
-import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
 import {
-  parseRows,
   optionalAddress,
   optionalInteger,
   optionalNumberText,
   optionalRow,
   optionalText,
+  parseRows,
   rejectRow,
   requiredAddress,
   requiredAsset,
@@ -179,7 +179,7 @@ export function parseMagicEdenSales(
   return parseRows(rows, (row) => toSales(row, collection, times));
 }
 
-function toListings(row: Row, collection: MagicEdenCollection, now: number): SourceRecord[] {
+function toListings(row: VendorRow, collection: MagicEdenCollection, now: number): SourceRecord[] {
   const source = optionalText(row, 'listingSource');
   if (source !== null && !OWN_SOURCES.has(source)) rejectRow('listingSource', 'is another marketplace');
   const mint = requiredAsset(row, 'tokenMint', 'solana');
@@ -214,7 +214,7 @@ const POOL = 'MMM';
 const OWN_SOURCES: ReadonlySet<string> = new Set(['M2', 'M3', POOL]);
 const NO_EXPIRY = -1;
 
-function toSales(row: Row, collection: MagicEdenCollection, { now, since }: { now: number; since: number }) {
+function toSales(row: VendorRow, collection: MagicEdenCollection, { now, since }: { now: number; since: number }) {
   if (requiredText(row, 'type') !== SALE) return [];
   checkSymbol(row, 'collectionSymbol', collection);
   const seconds = requiredInteger(row, 'blockTime');
@@ -245,7 +245,7 @@ const SALE = 'buyNow';
 /** 64 bytes in base58. */
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
-function toToken(row: Row, collection: MagicEdenCollection, mint: string): SourceRecord {
+function toToken(row: VendorRow, collection: MagicEdenCollection, mint: string): SourceRecord {
   const name = optionalText(row, 'name');
   const image = optionalText(row, 'image');
   return {
@@ -259,7 +259,7 @@ function toToken(row: Row, collection: MagicEdenCollection, mint: string): Sourc
 }
 
 /** Lamports: the exact amount where the row has one, else the decimal text of the float. */
-function readLamports(row: Row): bigint {
+function readLamports(row: VendorRow): bigint {
   const info = optionalRow(row, 'priceInfo');
   const other = info && optionalRow(info, 'splPrice');
   if (other && optionalText(other, 'address') !== WRAPPED_SOL) rejectRow('priceInfo.splPrice', 'is another currency');
@@ -274,7 +274,7 @@ function readLamports(row: Row): bigint {
 }
 
 /** The rank by Magic Eden's own measure, else by one that it repeats. */
-function readRank(row: Row): { rarityRank?: number } {
+function readRank(row: VendorRow): { rarityRank?: number } {
   const rarity = optionalRow(row, 'rarity');
   for (const measure of ['meInstant', 'moonrank', 'howrare']) {
     const told = rarity && optionalRow(rarity, measure);
@@ -284,7 +284,7 @@ function readRank(row: Row): { rarityRank?: number } {
   return {};
 }
 
-function checkSymbol(row: Row, field: string, collection: MagicEdenCollection): void {
+function checkSymbol(row: VendorRow, field: string, collection: MagicEdenCollection): void {
   const symbol = optionalText(row, field);
   if (symbol !== null && symbol !== collection.symbol) rejectRow(field, 'is that of another collection');
 }
@@ -304,7 +304,7 @@ async function readArray(
 }
 
 function identify(value: unknown): string {
-  const row = typeof value === 'object' && value !== null ? (value as Row) : {};
+  const row = typeof value === 'object' && value !== null ? (value as VendorRow) : {};
   return JSON.stringify([row['pdaAddress'], row['tokenMint']]);
 }
 

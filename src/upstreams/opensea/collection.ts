@@ -4,14 +4,14 @@
 import { parseNativeAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
-import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
 import {
-  parseRows,
   optionalFlag,
   optionalInteger,
   optionalNumberText,
   optionalRows,
   optionalText,
+  parseRows,
   rejectRow,
   requiredAddress,
   requiredText,
@@ -64,7 +64,7 @@ export async function readOpenSeaCollection(
   return parseRows([row], (told) => [toCollection(told, collection)]);
 }
 
-function toCollection(row: Row, collection: OpenSeaCollection): SourceRecord {
+function toCollection(row: VendorRow, collection: OpenSeaCollection): SourceRecord {
   if (requiredText(row, 'collection') !== collection.slug) rejectRow('collection', 'is another one');
   const contracts = optionalRows(row, 'contracts').map((contract) => toRow(contract, 'contracts[]'));
   if (!contracts.some((contract) => isContract(contract, collection)))
@@ -91,7 +91,7 @@ function toCollection(row: Row, collection: OpenSeaCollection): SourceRecord {
   };
 }
 
-function isContract(row: Row, { chain, contractAddress }: OpenSeaCollection): boolean {
+function isContract(row: VendorRow, { chain, contractAddress }: OpenSeaCollection): boolean {
   return (
     isOpenSeaChain(requiredText(row, 'chain'), chain) && requiredText(row, 'address').toLowerCase() === contractAddress
   );
@@ -106,7 +106,7 @@ const PERCENT_DECIMALS = 2;
 const BASIS_POINTS_MAX = 10_000n;
 
 /** The creators' fees together; null where nothing is told of fees. They come as per cent, such as 2.5. */
-function readRoyalty(row: Row): number | null {
+function readRoyalty(row: VendorRow): number | null {
   if ((row['fees'] ?? null) === null) return null;
   let sum = 0n;
   for (const value of optionalRows(row, 'fees')) {
@@ -121,7 +121,7 @@ function readRoyalty(row: Row): number | null {
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** A day, or a time that is UTC unless it says otherwise. */
-function readDate(row: Row): string | null {
+function readDate(row: VendorRow): string | null {
   const text = optionalText(row, 'created_date');
   if (text === null) return null;
   const [, day, time = '00:00:00', offset = 'Z'] = DATE.exec(text) ?? [];
@@ -140,7 +140,7 @@ export async function readOpenSeaStats(
 
 const INTERVALS: Readonly<Record<string, string>> = { one_day: 'twentyFourHour', seven_day: 'sevenDay' };
 
-function toStats(row: Row, collection: OpenSeaCollection, at: number): SourceRecord[] {
+function toStats(row: VendorRow, collection: OpenSeaCollection, at: number): SourceRecord[] {
   const { chain, contractAddress } = collection;
   const total = toRow(row['total'], 'total');
   const windows = new Map([['allTime', total]]);
@@ -165,13 +165,16 @@ function toStats(row: Row, collection: OpenSeaCollection, at: number): SourceRec
   ];
 }
 
-function toWindows(windows: ReadonlyMap<string, Row>, read: (window: Row) => number | null): Record<string, number> {
+function toWindows(
+  windows: ReadonlyMap<string, VendorRow>,
+  read: (window: VendorRow) => number | null,
+): Record<string, number> {
   const told = [...windows].map(([name, window]) => [name, read(window)] as const);
   return Object.fromEntries(told.filter((entry): entry is [string, number] => entry[1] !== null));
 }
 
 /** A floor of nothing is none. */
-function readFloor(total: Row, chain: Chain): bigint | null {
+function readFloor(total: VendorRow, chain: Chain): bigint | null {
   const text = optionalNumberText(total, 'floor_price');
   const symbol = optionalText(total, 'floor_price_symbol');
   if (text === null || symbol === null || !isNativeSymbol(symbol, chain)) return null;
@@ -181,19 +184,19 @@ function readFloor(total: Row, chain: Chain): bigint | null {
 }
 
 /** In which currency volume is told is not said: it is that of the floor, and ether where there is no floor. */
-function isVolumeNative(total: Row, chain: Chain): boolean {
+function isVolumeNative(total: VendorRow, chain: Chain): boolean {
   const symbol = optionalText(total, 'floor_price_symbol');
   return symbol === null ? chain.symbol === 'ETH' : isNativeSymbol(symbol, chain);
 }
 
-function readVolume(window: Row): number | null {
+function readVolume(window: VendorRow): number | null {
   const text = optionalNumberText(window, 'volume');
   if (text === null) return null;
   const volume = Number(text);
   return Number.isFinite(volume) && volume >= 0 ? volume : rejectRow('volume', 'is no amount');
 }
 
-function readCount(row: Row, field: string): number | null {
+function readCount(row: VendorRow, field: string): number | null {
   const count = optionalInteger(row, field);
   return count === null || count >= 0 ? count : rejectRow(field, 'is less than none');
 }

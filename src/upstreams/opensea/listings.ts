@@ -3,15 +3,15 @@
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
-import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
 import {
-  parseRows,
   optionalAddress,
   optionalFlag,
   optionalInteger,
   optionalRow,
   optionalRows,
   optionalText,
+  parseRows,
   rejectRow,
   requiredAddress,
   requiredAsset,
@@ -123,7 +123,7 @@ const STATUSES: Readonly<Record<string, string>> = {
 };
 
 function toListings(
-  row: Row,
+  row: VendorRow,
   contract: OpenSeaContract,
   { begunBy, onOffer }: Required<Begun & Watch>,
 ): SourceRecord[] {
@@ -166,7 +166,7 @@ function toListings(
 
 const ORDER_HASH = /^0x[0-9a-f]{64}$/i;
 
-function readIdentity(row: Row): { id: string; orderHash: string } {
+function readIdentity(row: VendorRow): { id: string; orderHash: string } {
   const hash = requiredText(row, 'order_hash').toLowerCase();
   if (!ORDER_HASH.test(hash)) rejectRow('order_hash', 'is no hash');
   return { id: hash, orderHash: hash };
@@ -178,7 +178,7 @@ const ERC20 = 1;
 
 type Offer = { contract: Address; tokenId: string; amount: bigint; isUnique: boolean };
 
-function readOffer(order: Row): Offer {
+function readOffer(order: VendorRow): Offer {
   const items = optionalRows(order, 'offer');
   if (items.length === 0) rejectRow('offer', 'is of nothing');
   if (items.length > 1) leaveOut('offer', 'is a bundle');
@@ -197,7 +197,7 @@ function readOffer(order: Row): Offer {
 }
 
 /** The asset is told only sometimes. */
-function checkAsset(row: Row, { contract, tokenId }: Offer): void {
+function checkAsset(row: VendorRow, { contract, tokenId }: Offer): void {
   const asset = optionalRow(row, 'asset');
   if (!asset) return;
   if (requiredAddress(asset, 'contract', 'evm') !== contract)
@@ -209,7 +209,7 @@ function checkAsset(row: Row, { contract, tokenId }: Offer): void {
 type PriceContext = { contract: OpenSeaContract; offered: bigint };
 
 /** The price of one unit, rounded up: what is told has to be what the order asks for. */
-function readUnitPrice(row: Row, order: Row, { contract, offered }: PriceContext): bigint {
+function readUnitPrice(row: VendorRow, order: VendorRow, { contract, offered }: PriceContext): bigint {
   const { chain } = contract;
   const price = toRow(toRow(row['price'], 'price')['current'], 'price.current');
   const asked = readAsked(order, contract);
@@ -236,7 +236,7 @@ function readUnitPrice(row: Row, order: Row, { contract, offered }: PriceContext
 }
 
 /** The sums of all that an order asks for, fees and royalties included. */
-function readAsked(order: Row, { chain }: OpenSeaContract): { start: bigint; end: bigint } {
+function readAsked(order: VendorRow, { chain }: OpenSeaContract): { start: bigint; end: bigint } {
   const items = optionalRows(order, 'consideration');
   if (items.length === 0) rejectRow('consideration', 'asks for nothing');
   let start = 0n;
@@ -259,11 +259,11 @@ function divideUp(total: bigint, count: bigint): bigint {
   return (total + count - 1n) / count;
 }
 
-function readAmount(row: Row, field: string): bigint {
+function readAmount(row: VendorRow, field: string): bigint {
   return parseAmount(requiredText(row, field)) ?? rejectRow(field, 'is no amount in digits');
 }
 
-function readSeconds(order: Row, field: string): number {
+function readSeconds(order: VendorRow, field: string): number {
   const text = requiredText(order, field);
   return /^\d{1,78}$/.test(text) ? Number(text) : rejectRow(field, 'is no time in digits');
 }
@@ -271,13 +271,13 @@ function readSeconds(order: Row, field: string): number {
 const ENDLESS_S = Date.UTC(9_999, 0, 1) / 1_000;
 
 /** Null for an order that is good for ever. */
-function readEnd(order: Row): string | null {
+function readEnd(order: VendorRow): string | null {
   const seconds = readSeconds(order, 'endTime');
   return seconds >= ENDLESS_S ? null : toTime(seconds, 'endTime');
 }
 
 /** An order of the older interface in the form of a listing. */
-function toListingRow(order: Row): Row {
+function toListingRow(order: VendorRow): VendorRow {
   const parameters = toRow(toRow(order['protocol_data'], 'protocol_data')['parameters'], 'parameters');
   if (requiredText(order, 'side') !== 'ask') rejectRow('side', 'is no ask');
   const asset = toRow(optionalRows(toRow(order['maker_asset_bundle'], 'maker_asset_bundle'), 'assets')[0], 'assets[0]');

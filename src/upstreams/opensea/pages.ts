@@ -1,6 +1,6 @@
 // Pages of OpenSea's lists: one question a page, the answer's frame checked, its cursor followed. It knows no row.
 
-import type { Row } from '../rows.ts';
+import type { VendorRow } from '../rows.ts';
 import type { Query, UpstreamClient } from '../upstream-client.ts';
 import { toMalformed } from '../upstream-client.ts';
 import type { Page } from '../walk.ts';
@@ -18,12 +18,12 @@ export async function readAnswer(
   upstream: UpstreamClient,
   path: string,
   { query = {}, signal, isBulk = false }: AnswerOptions = {},
-): Promise<Row> {
+): Promise<VendorRow> {
   const answer = await upstream.getJson(path, query, {
     ...(signal && { signal }),
     ...(isBulk && { isBulk, patienceMs: BULK_PATIENCE_MS }),
   });
-  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as Row;
+  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as VendorRow;
   throw toMalformed(upstream, 'no object');
 }
 

@@ -2,11 +2,11 @@
 // for a native amount; what names no single token is refused.
 
 import { parseAmount } from '../../core/amount.ts';
-import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
 import {
-  parseRows,
   optionalAddress,
   optionalText,
+  parseRows,
   rejectRow,
   requiredAddress,
   requiredAsset,
@@ -53,7 +53,7 @@ export function parseOpenSeaSales(rows: readonly unknown[], contract: OpenSeaCon
 
 const TRANSACTION = /^0x[0-9a-f]{64}$/i;
 
-function toSales(row: Row, contract: OpenSeaContract): SourceRecord[] {
+function toSales(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
   if (requiredText(row, 'event_type') !== 'sale') return [];
   if (!isOpenSeaChain(requiredText(row, 'chain'), contract.chain)) return [];
   if ((row['nft'] ?? null) === null) leaveOut('nft', 'is missing: a bundle has no price for a token');
@@ -85,7 +85,7 @@ function toSales(row: Row, contract: OpenSeaContract): SourceRecord[] {
 const SYMBOL = /^[\p{L}\p{N}.$_+-]{1,20}$/u;
 
 /** What was paid in all, several units of a token included. */
-function readPrice(row: Row, { chain }: OpenSeaContract): string {
+function readPrice(row: VendorRow, { chain }: OpenSeaContract): string {
   const payment = toRow(row['payment'], 'payment');
   const raw = parseAmount(requiredText(payment, 'quantity')) ?? rejectRow('payment.quantity', 'is no amount in digits');
   if (raw === 0n) rejectRow('payment.quantity', 'is no price');

@@ -2,14 +2,14 @@
 // one: what several own has no owner.
 
 import type { AssetId } from '../../core/address.ts';
-import type { ParsedPage, Row, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
 import {
-  parseRows,
   optionalFlag,
   optionalInteger,
   optionalRow,
   optionalRows,
   optionalText,
+  parseRows,
   rejectRow,
   requiredAddress,
   requiredAsset,
@@ -67,7 +67,7 @@ function toContractPath({ chain, contractAddress }: OpenSeaContract): string[] {
   return ['api', 'v2', 'chain', name, 'contract', contractAddress];
 }
 
-function toTokens(row: Row, contract: OpenSeaContract): SourceRecord[] {
+function toTokens(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
   if (requiredAddress(row, 'contract', 'evm') !== contract.contractAddress) rejectRow('contract', 'is another one');
   const tokenId = requiredAsset(row, 'identifier', 'evm');
   if (optionalFlag(row, 'is_disabled')) return [];
@@ -89,14 +89,14 @@ function toTokens(row: Row, contract: OpenSeaContract): SourceRecord[] {
   ];
 }
 
-function readRank(row: Row): number | null {
+function readRank(row: VendorRow): number | null {
   const rarity = optionalRow(row, 'rarity');
   const rank = rarity && optionalInteger(rarity, 'rank');
   if (rank === null) return null;
   return rank >= 1 && rank <= RANK_MAX ? rank : rejectRow('rarity.rank', 'is no rank');
 }
 
-function readOwner(row: Row): string | null {
+function readOwner(row: VendorRow): string | null {
   const owners = optionalRows(row, 'owners');
   if (owners.length !== 1) return null;
   return requiredAddress(toRow(owners[0], 'owners[0]'), 'address', 'evm');
