@@ -209,7 +209,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.equal(asked.length - sent.length, 500);
     const counted = (await Promise.all(sent)).filter((window) => window !== null);
     // On a busy machine some replies may be late, which is logged.
-    if (lines.length > 0) return t.diagnostic('Redis did not answer in time here');
+    if (lines.length > 0) return t.skip('Redis did not respond in time on this busy machine');
     assert.equal(counted.length, COUNTS_IN_PROGRESS_MAX);
     assert.deepEqual(await windows.status.read(), { counted: 'shared' });
     assert.equal((await windows.count('one', LONG_MS))?.count, COUNTS_IN_PROGRESS_MAX + 1);
