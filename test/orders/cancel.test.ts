@@ -1,0 +1,56 @@
+// Off-chain cancels: by the signature of the offerer, or by the operator.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Hex } from '../../src/core/evm.ts';
+import { cancelOrder } from '../../src/orders/cancel.ts';
+import { explainOrder } from '../../src/orders/explain.ts';
+import { hashOrder } from '../../src/orders/seaport/order.ts';
+import { accountOf } from '../support/chain/signed-orders.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { NOW } from '../support/service/intake.ts';
+import { ask, HOUR, outcomeOf, TestOrders } from './test-orders.ts';
+
+forEachEngine('off-chain cancels', (engine) => {
+  const orders = new TestOrders(engine);
+
+  const signCancel = (n: number, orderHash: Hex, chainId = 1) =>
+    accountOf(n).signTypedData({
+      domain: { name: 'Mercat', version: '1', chainId },
+      types: { CancelOrder: [{ name: 'orderHash', type: 'bytes32' }] },
+      primaryType: 'CancelOrder',
+      message: { orderHash },
+    });
+
+  test('the offerer cancels with a signature for this order on this chain', async () => {
+    const { orderId, orderHash } = await orders.submitSigned(orders.offline);
+    const cancel = async (signature: unknown) =>
+      outcomeOf(cancelOrder(orders.offline, orderId, { cancelledBy: 'offerer', signature }));
+    assert.equal(await cancel(await signCancel(2, orderHash)), 'signature_invalid');
+    assert.equal(await cancel(await signCancel(1, orderHash, 137)), 'signature_invalid');
+    assert.equal(await cancel(await signCancel(1, hashOrder(ask()))), 'signature_invalid');
+    assert.equal(await cancel('0x1234'), 'signature_unverifiable');
+    assert.equal(await cancel(undefined), 'malformed_order');
+    const cancelled = await cancelOrder(orders.offline, orderId, {
+      cancelledBy: 'offerer',
+      signature: await signCancel(1, orderHash),
+    });
+    assert.deepEqual([cancelled?.status, cancelled?.endedAt, cancelled?.tx], ['cancelled', NOW, null]);
+    assert.equal(await cancel(await signCancel(1, orderHash)), 'accepted');
+    const { cancel: stored } = (await explainOrder(orders.offline, orderId)) ?? {};
+    assert.deepEqual([stored?.cancelledBy, stored?.createdAt], ['offerer', NOW]);
+  });
+
+  test('an order is cancelled once, and not after it has ended', async () => {
+    const { orderId } = await orders.submitSigned(orders.offline);
+    const later = orders.contextOf(null, NOW + 2 * HOUR * 1_000);
+    assert.equal(await outcomeOf(cancelOrder(later, orderId, { cancelledBy: 'operator' })), 'expired');
+    const all = await Promise.all(
+      Array.from({ length: 4 }, () => cancelOrder(orders.offline, orderId, { cancelledBy: 'operator' })),
+    );
+    assert.ok(all.every((order) => order?.status === 'cancelled'));
+    assert.equal(await cancelOrder(orders.offline, 'nothing', { cancelledBy: 'operator' }), null);
+    await orders.db.query(`update main.book_order set status = 'filled'`);
+    assert.equal(await outcomeOf(cancelOrder(orders.offline, orderId, { cancelledBy: 'operator' })), 'already_filled');
+  });
+});

@@ -1,0 +1,157 @@
+// Orders on a test database: a context whose chain reads are set by the test, and evidence as the followers of chains write it.
+
+import { before, beforeEach } from 'node:test';
+import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
+import { updateOperatorApprovals } from '../../src/chain-log/queries/approvals.ts';
+import { insertChainCursor } from '../../src/chain-log/queries/chain-cursors.ts';
+import { insertChainEvents } from '../../src/chain-log/queries/chain-events.ts';
+import { updateHoldings } from '../../src/chain-log/queries/holdings.ts';
+import type { Address } from '../../src/core/address.ts';
+import type { Chain } from '../../src/core/chains.ts';
+import { createChains } from '../../src/core/chains.ts';
+import type { Hex } from '../../src/core/evm.ts';
+import type { Database } from '../../src/database/port.ts';
+import { updateFollowProgress, upsertFollow } from '../../src/follows/queries/follows.ts';
+import { OrderRejected } from '../../src/orders/rejection.ts';
+import type { SeaportOrder } from '../../src/orders/seaport/order.ts';
+import type { ChainChecks } from '../../src/orders/signatures.ts';
+import type { OrderContext } from '../../src/orders/submit.ts';
+import { submitOrder } from '../../src/orders/submit.ts';
+import type { AskOptions } from '../support/chain/signed-orders.ts';
+import { accountOf, SEAPORT_1_6, signOrder, toAsk, toParameters } from '../support/chain/signed-orders.ts';
+import type { TestEngine } from '../support/engines/each-engine.ts';
+import { EVM, NOW } from '../support/service/intake.ts';
+
+export const chains = createChains();
+export const ethereum = chains.get('ethereum') as Chain;
+export const OFFERER = accountOf(1).lower;
+export const COLLECTION = `ethereum_${EVM}`;
+/** In seconds, as in Seaport orders. */
+export const START = NOW / 1_000 - 60;
+export const HOUR = 3_600;
+
+/** Chain reads that find nothing against an order. */
+const PASSING_CHECKS: ChainChecks = {
+  isValidSignature: async () => false,
+  getCounter: async () => 0n,
+  getOrderStatus: async () => ({ cancelled: false, totalFilled: 0n, totalSize: 0n }),
+};
+
+export const ask = (more: Partial<AskOptions> = {}, components: Partial<SeaportOrder> = {}) =>
+  toAsk(
+    { offerer: OFFERER, contract: EVM, tokenId: 1n, price: 1_000n, start: START, end: START + HOUR, ...more },
+    components,
+  );
+
+/** `accepted`, or the code with which the order was rejected. */
+export async function outcomeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof OrderRejected) return error.code;
+    throw error;
+  }
+}
+
+const TX: Hex = `0x${'cd'.repeat(32)}`;
+
+/** The values that all events have: block 90, and this index. */
+export const eventAt = (logIndex: number) => ({
+  blockNumber: 90,
+  blockTime: NOW - 120_000,
+  tx: TX,
+  logIndex,
+  part: 0,
+  protocol: SEAPORT_1_6.address,
+  offerer: OFFERER,
+});
+
+/** A database without orders before each test. */
+export class TestOrders {
+  /** The collections that were reported as changed. */
+  changed: string[] = [];
+  #db: Database | null = null;
+
+  constructor(engine: TestEngine) {
+    before(async () => {
+      this.#db = await engine.open();
+    });
+    beforeEach(async () => {
+      this.changed = [];
+      await this.db.query(
+        `truncate main.book_order, main.order_cancel, main.chain_cursor, main.chain_event, main.holding,
+           main.operator_approval, main.token_approval, main.offerer_counter, main.follow cascade`,
+      );
+    });
+  }
+
+  get db(): Database {
+    if (!this.#db) throw new Error('the database is opened before the first test');
+    return this.#db;
+  }
+
+  /** `checks` null: the chain has no endpoint. Otherwise these reads replace those that pass. */
+  contextOf(checks: Partial<ChainChecks> | null, now = NOW): OrderContext {
+    const { db } = this;
+    return {
+      main: db,
+      chains,
+      clock: () => now,
+      seaport: new Map(),
+      checksOf: () => checks && { ...PASSING_CHECKS, ...checks },
+      retireMirroredListings: () => Promise.resolve(),
+      onChanged: ({ collectionIds }) => this.changed.push(...collectionIds),
+    };
+  }
+
+  get offline(): OrderContext {
+    return this.contextOf(null);
+  }
+
+  submit(context: OrderContext, order: SeaportOrder, signature: string, protocolAddress: string | null = null) {
+    const parameters = toParameters(order);
+    return submitOrder(context, { chain: ethereum, protocolAddress, order: { parameters, signature } });
+  }
+
+  async submitSigned(context: OrderContext, order = ask()) {
+    return this.submit(context, order, await signOrder(1, order));
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.db.query('select count(*) as n from main.book_order');
+    return Number(row?.['n']);
+  }
+
+  /** Follows the collection, all of its blocks read. By default the offerer holds token 1 and has approved Seaport. */
+  async follow({ held = 1n, approved = true }: { held?: bigint; approved?: boolean } = {}): Promise<void> {
+    const hash: Hex = `0x${'ab'.repeat(32)}`;
+    await insertChainCursor(this.db, 'ethereum', { number: 100, hash, time: NOW - 12_000 }, NOW);
+    await upsertFollow(this.db, {
+      collectionId: COLLECTION,
+      chain: 'ethereum',
+      contractAddress: EVM as Address,
+      standard: 'erc721',
+      fromBlock: 1,
+      names: new Map(),
+      createdAt: NOW,
+    });
+    await updateFollowProgress(this.db, COLLECTION, { readToBlock: 100, joined: true });
+    await this.changeBalance(held);
+    await this.approve(SEAPORT_1_6.address, approved);
+  }
+
+  /** Adds to the offerer's balance of token 1. */
+  changeBalance(quantity: bigint): Promise<void> {
+    return updateHoldings(this.db, [{ collectionId: COLLECTION, tokenId: '1', holder: OFFERER, quantity }]);
+  }
+
+  approve(operator: string, approved = true): Promise<void> {
+    const approval = { collectionId: COLLECTION, contract: EVM, owner: OFFERER, operator, approved };
+    return updateOperatorApprovals(this.db, [approval]);
+  }
+
+  async insertEvent(event: ChainEvent): Promise<void> {
+    await insertChainEvents(this.db, 'ethereum', [event]);
+  }
+}
