@@ -1,4 +1,4 @@
-// CSV files through a column map: what is read, what is refused, and on which line.
+// CSV files with a column map: which records they give, and which rows are rejected on which line.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -14,18 +14,18 @@ async function read(csv: string | Uint8Array, map: unknown, chunkSize = 5): Prom
   const rows: Read[] = [];
   const options = { chains: createChains(), map: parseCsvMap(map) };
   for await (const some of readCsvRows(toChunks(csv, chunkSize), options)) {
-    for (const { size: _size, ...row } of some) rows.push({ ...row, values: row.values && flatten(row.values) });
+    for (const { size: _size, ...row } of some) rows.push({ ...row, values: row.values && withPrototype(row.values) });
   }
   return rows;
 }
 
-/** Raw records have no prototype: to compare them with literals they are given one. */
-const flatten = (values: Record<string, unknown>) => JSON.parse(JSON.stringify(values)) as unknown;
+/** Raw records have no prototype; copies with one can be compared with literals. */
+const withPrototype = (values: Record<string, unknown>) => JSON.parse(JSON.stringify(values)) as unknown;
 
 const one = async (csv: string, map: unknown) => (await read(csv, map))[0];
 
 describe('a column map', () => {
-  test('gives fields from columns and constants, nested ones by dotted names, and leaves blank cells out', async () => {
+  test('takes fields from columns and constants, nested fields by dotted names, and omits blank cells', async () => {
     const rows = await read('id,title,floor,n\n7, A b ,100,\n8,,  ,5\n', {
       kind: { value: 'collection' },
       chain: { value: 'ethereum' },
@@ -42,7 +42,7 @@ describe('a column map', () => {
     ]);
   });
 
-  test('turns cells into what their fields hold, and leaves what it cannot turn as it is', async () => {
+  test('converts cells to the types of their fields, and does not change cells that it cannot convert', async () => {
     const map = {
       kind: { value: 'sale' },
       chain: 'chain',
@@ -84,7 +84,7 @@ describe('a column map', () => {
     }
   });
 
-  test('never lets a native amount that is too large be read as base units', async () => {
+  test('rejects a native amount that is too large, which would be read as base units', async () => {
     const map = { kind: { value: 'sale' }, chain: { value: 'ethereum' }, price: { column: 'p', as: 'native-amount' } };
     const row = await one(`p\n1${'0'.repeat(70)}\n`, map);
     assert.equal(row?.values, null);
@@ -114,14 +114,14 @@ describe('a column map', () => {
     ['a nested value', { kind: 'k', price: { value: [] } }, /price: the value must be/],
   ];
   for (const [name, map, reason] of wrong) {
-    test(`with ${name} is one clear error`, () => {
+    test(`with ${name} is one error that names it`, () => {
       const isIt = (error: unknown) =>
         error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
       assert.throws(() => parseCsvMap(map), isIt);
     });
   }
 
-  test('that names a column which the file lacks, or has twice, is one clear error', async () => {
+  test('with a column that the file does not have, or has twice, is one error that names it', async () => {
     const map = { kind: { value: 'sale' }, price: 'p' };
     await assert.rejects(
       read('q,r\n1,2\n', map),
@@ -137,7 +137,7 @@ describe('rows', () => {
   const map = { kind: { value: 'token' }, name: 'name', tokenId: 'id' };
   const lines = (rows: Read[]) => rows.map((row) => [row.line, row.reason ?? (row.values as { name: string }).name]);
 
-  test('are numbered by the line of the file they begin on, multi-line cells or not', async () => {
+  test('are numbered by the line of the file that they begin on', async () => {
     const csv = '\u{feff}name,id\r\n"two\r\nlines",1\r\n\r\n"say ""hi""",2\r\nplain,3';
     for (const chunkSize of [1, 5, 1000]) {
       assert.deepEqual(lines(await read(csv, map, chunkSize)), [
@@ -148,7 +148,7 @@ describe('rows', () => {
     }
   });
 
-  test('that are not well formed spoil only themselves', async () => {
+  test('that are malformed are rejected alone', async () => {
     const csv = Buffer.concat([
       Buffer.from('name,id\na,1\nb,2,3\nc\n5" d,4\n"e"x,5\n'),
       Buffer.from([0xff, 0x2c, 0x31, 0x0a]),
@@ -166,7 +166,7 @@ describe('rows', () => {
     assert.match(String(found[7]?.[1]), /^not CSV: Quote Not Closed/);
   });
 
-  test('with the names of the language for columns do no harm', async () => {
+  test('may have columns named like properties of objects', async () => {
     const rows = await read('__proto__,id\nx,1\n', { kind: { value: 'token' }, name: '__proto__', tokenId: 'id' });
     assert.deepEqual(rows, [{ line: 2, values: { kind: 'token', name: 'x', tokenId: '1' } }]);
   });

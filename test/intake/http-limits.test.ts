@@ -1,5 +1,5 @@
-// What the intake's public door takes from one client: requests a minute, and bytes of a stream of records. A stream that is too
-// long is refused on the way, in bounded memory, and what it was told to have landed is there.
+// The limits of the public intake for one client: requests in a minute, and bytes of a stream of records. A stream that is too
+// long is rejected in bounded memory, and the rows that the response reported as stored are stored.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -14,16 +14,16 @@ import { startTestService } from '../support/service/service.ts';
 
 const MEGABYTE = 1024 * 1024;
 const RECORDS_BYTES_MAX = 64 * MEGABYTE;
-/** How often memory is looked at while a stream is sent, and what the service and its client may hold of it. */
-const LOOK_EVERY_BYTES = 8 * MEGABYTE;
+/** Bytes between two measurements of memory while a stream is sent, and the memory that service and client may use for it. */
+const MEASURE_EVERY_BYTES = 8 * MEGABYTE;
 const HELD_MAX = 16 * MEGABYTE;
 const REQUESTS_MAX = 8;
 const FAILURES_MAX = 60;
 const MINUTE_MS = 60_000;
-/** Takes up room, and says nothing. */
+/** Bytes without a record. */
 const blankLine = Buffer.from(`${' '.repeat(MEGABYTE / 16 - 1)}\n`);
 
-forEachEngine('the limits of the intake door', (engine) => {
+forEachEngine('the limits of the intake', (engine) => {
   describe('service', () => {
     let service: TestService;
     let contract: ReturnType<typeof createOpenApiContract>;
@@ -54,9 +54,9 @@ forEachEngine('the limits of the intake door', (engine) => {
       const text = await response.text();
       const isStream = path === '/records' && response.status === 200;
       const parsed = isStream ? JSON.parse(text.trim().split('\n').at(-1) ?? '') : JSON.parse(text);
-      const answer = { status: response.status, headers: response.headers, text, body: parsed };
-      if (!isStream) contract.check(method, `/intake/v1${path}`, answer);
-      return answer;
+      const received = { status: response.status, headers: response.headers, text, body: parsed };
+      if (!isStream) contract.check(method, `/intake/v1${path}`, received);
+      return received;
     };
     const assertLimited = ({ status, body, headers }: TestResponse, limit: number, resetAt: number) => {
       assert.deepEqual([status, body.error.code], [429, 'rate_limited']);
@@ -67,36 +67,40 @@ forEachEngine('the limits of the intake door', (engine) => {
       );
     };
 
-    test('a key has its requests of a minute over all of the intake, whatever they are answered', async () => {
+    test('a key has one limit of requests in a minute for all routes of the intake, whatever their status', async () => {
       const scopes = ['orders:write', 'intake:write'];
       const [key, other] = [await newKey(...scopes), await newKey(...scopes)];
       const record = toNdjson([token({ tokenId: '77' })]);
       const start = now;
-      const asked: [method: string, path: string, body: string | undefined, status: number][] = [
+      const requests: [method: string, path: string, body: string | undefined, status: number][] = [
         ['POST', '/orders', '{', 400],
         ['GET', '/orders/none', undefined, 404],
         ['GET', '/orders/none/explain', undefined, 404],
         ['POST', '/orders/none/cancel', undefined, 404],
       ];
       for (let count = 0; count < REQUESTS_MAX; count += 1) {
-        const [method, path, body, status] = asked[count % asked.length] ?? assert.fail();
-        // From one address and the next: it is the key that counts.
-        const answer = await send(method, path, { key, ...(body && { body }), from: `203.0.113.${count}` });
-        assert.equal(answer.status, status, answer.text);
-        assert.equal(answer.headers.get('x-ratelimit-limit'), null);
+        const [method, path, body, status] = requests[count % requests.length] ?? assert.fail();
+        // From different addresses, because the limit is the key's.
+        const response = await send(method, path, { key, ...(body && { body }), from: `203.0.113.${count}` });
+        assert.equal(response.status, status, response.text);
+        assert.equal(response.headers.get('x-ratelimit-limit'), null);
       }
       now += 15_000;
-      for (const [method, path, body] of asked) {
+      for (const [method, path, body] of requests) {
         assertLimited(await send(method, path, { key, ...(body && { body }) }), REQUESTS_MAX, start + MINUTE_MS);
       }
       assertLimited(await send('POST', '/records', { key, body: record }), REQUESTS_MAX, start + MINUTE_MS);
-      assert.equal((await send('GET', '/orders/none', { key: other })).status, 404, 'another key has its own');
+      assert.equal((await send('GET', '/orders/none', { key: other })).status, 404, 'another key has its own limit');
       now = start + MINUTE_MS;
-      const landed = await send('POST', '/records', { key, body: record });
-      assert.deepEqual([landed.body.event, landed.body.inserted], ['done', 1], 'nothing of it was taken before');
+      const imported = await send('POST', '/records', { key, body: record });
+      assert.deepEqual(
+        [imported.body.event, imported.body.inserted],
+        ['done', 1],
+        'the limited request stored nothing',
+      );
     });
 
-    test('an address has 60 failed authentications in a minute, and good keys go on being answered from it', async () => {
+    test('an address has 60 failed authentications in a minute, and valid keys still work from it', async () => {
       const key = await newKey('orders:write');
       const start = now;
       for (let failures = 0; failures < FAILURES_MAX; failures += 1) {
@@ -110,42 +114,42 @@ forEachEngine('the limits of the intake door', (engine) => {
     });
 
     /**
-     * Sends the stream as fast as it is taken, until it is told that it is not. Resolves to the events of the answer, to the bytes
-     * that were sent, and to what memory grew by meanwhile.
+     * Sends the stream as fast as the server reads it, until the response reports an error. Resolves to the events of the response,
+     * the bytes that were sent, and the growth of memory meanwhile.
      */
     const stream = async (key: string, pieces: Iterable<Buffer>) => {
       const headers = { authorization: `Bearer ${key}` };
       const request = http.request(`${service.url}/intake/v1/records`, { method: 'POST', headers, agent: false });
-      let isRefused = false;
-      const answered = once(request, 'response').then(async ([response]) => {
+      let isRejected = false;
+      const responded = once(request, 'response').then(async ([response]) => {
         let text = '';
         for await (const part of (response as http.IncomingMessage).setEncoding('utf8')) {
           text += part as string;
-          isRefused = text.includes('"event":"error"');
+          isRejected = text.includes('"event":"error"');
         }
         return text;
       });
       const start = memoryHeld();
       let peak = start;
       let sent = 0;
-      let lookAt = LOOK_EVERY_BYTES;
+      let measureAt = MEASURE_EVERY_BYTES;
       for (const piece of pieces) {
-        if (isRefused) break;
+        if (isRejected) break;
         if (!request.write(piece)) await once(request, 'drain');
         sent += piece.length;
-        if (sent < lookAt) continue;
+        if (sent < measureAt) continue;
         peak = Math.max(peak, memoryHeld());
-        lookAt += LOOK_EVERY_BYTES;
+        measureAt += MEASURE_EVERY_BYTES;
       }
       request.end();
-      const lines = (await answered).trim().split('\n');
+      const lines = (await responded).trim().split('\n');
       return { events: lines.map((line) => JSON.parse(line)), sent, grown: peak - start };
     };
 
-    test('a stream of more than 64 MiB is refused where it gets too long, and what it said it took is there', async (t) => {
+    test('a stream of more than 64 MiB is stopped at the limit, and the rows that it reported as stored are stored', async (t) => {
       const key = await newKey('intake:write');
       const records = Array.from({ length: 2_400 }, (_, index) => token({ tokenId: String(1_000 + index) }));
-      /** Records far apart, so that the limit is met in the middle of them. */
+      /** Records with blank lines between them, so that the limit is reached after some of them. */
       function* sparse() {
         for (const record of records) {
           yield Buffer.from(toNdjson([record]));
@@ -156,9 +160,9 @@ forEachEngine('the limits of the intake door', (engine) => {
       t.diagnostic(`memory grew by ${(grown / MEGABYTE).toFixed(1)} MB`);
       const { event, message, summary } = events.at(-1);
       assert.equal(event, 'error');
-      assert.ok(sent > RECORDS_BYTES_MAX, `it was refused after ${sent} bytes`);
+      assert.ok(sent > RECORDS_BYTES_MAX, `it was rejected after ${sent} bytes`);
       assert.match(message, /^stopped after \d+ rows were stored: the body is larger than 67108864 bytes$/);
-      assert.ok(summary.inserted > 0 && summary.inserted < records.length, `${summary.inserted} were landed`);
+      assert.ok(summary.inserted > 0 && summary.inserted < records.length, `${summary.inserted} were stored`);
       assert.equal(events.findLast((one) => one.event === 'progress').inserted, summary.inserted);
       assert.ok(grown < HELD_MAX, `memory grew by ${grown} bytes`);
 
@@ -167,7 +171,7 @@ forEachEngine('the limits of the intake door', (engine) => {
       assert.deepEqual([unchanged, inserted, refused], [summary.inserted, records.length - summary.inserted, 0]);
     });
 
-    test('a stream of 64 MiB to the byte is taken, and one byte more is not', async () => {
+    test('a stream of exactly 64 MiB is imported, and one byte more is rejected', async () => {
       const key = await newKey('intake:write');
       const record = Buffer.from(toNdjson([token({ tokenId: '5000' })]));
       const blank = Buffer.alloc(RECORDS_BYTES_MAX - record.length, blankLine);

@@ -1,4 +1,4 @@
-// Whole imports on both engines: what is kept, what is refused, what is told, and how an import ends early.
+// Complete imports on both engines: what is stored, rejected and reported, and how an import ends early.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -59,7 +59,7 @@ forEachEngine('import', (engine) => {
     collection({ contractAddress: '0x00000000000000000000000000000000000000bb' }),
   ]);
 
-  test('the good records around bad ones are kept, and each bad one is told by its line and reason, in order', async () => {
+  test('the valid records are stored, and each rejected one is reported with its line and reason, in order', async () => {
     const { summary, refused } = await runImport(toContext(db), MIXED);
     assert.deepEqual(
       refused.map(({ line }) => line),
@@ -90,7 +90,7 @@ forEachEngine('import', (engine) => {
     assert.deepEqual(await dumpTables(db), stored);
   });
 
-  test('a dry run says what a real one would, keeps nothing and tells nobody', async () => {
+  test('a dry run reports what a real import would, stores nothing and notifies nobody', async () => {
     const empty = await dumpTables(db);
     const context = toContext(db, { onChanged: () => assert.fail('nothing has changed') });
     const dry = await runImport(context, MIXED, { dryRun: true });
@@ -100,24 +100,24 @@ forEachEngine('import', (engine) => {
     assert.deepEqual({ ...dry.summary, seconds: 0 }, { ...real.summary, seconds: 0 });
   });
 
-  test('what a batch changed is told once it is committed, and what changed nothing is not told', async () => {
-    const told: { collectionIds: string[]; kinds: string[] }[] = [];
+  test('the changes of a batch are reported after its commit, and a batch without changes is not reported', async () => {
+    const reported: { collectionIds: string[]; kinds: string[] }[] = [];
     const context = toContext(db, {
-      onChanged: ({ collectionIds, kinds }) => told.push({ collectionIds: [...collectionIds], kinds: [...kinds] }),
+      onChanged: ({ collectionIds, kinds }) => reported.push({ collectionIds: [...collectionIds], kinds: [...kinds] }),
     });
     const more = [...tokens(BATCH), collection(), sale({ chain: 'base' }), token({ name: '#1' })];
     await runImport(context, toNdjson(more));
     const ethereum = [`ethereum_${EVM}`];
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       { collectionIds: ethereum, kinds: ['token'] },
       { collectionIds: ethereum, kinds: ['collection'] },
       { collectionIds: [`base_${EVM}`], kinds: ['sale'] },
     ]);
     await runImport(context, toNdjson(more));
-    assert.equal(told.length, 3);
+    assert.equal(reported.length, 3);
   });
 
-  test('progress is told after every batch of 500', async () => {
+  test('progress is reported after every batch of 500', async () => {
     const events: ImportEvent[] = [];
     await runImport(toContext(db), toNdjson(tokens(1_200)), { onEvent: (event) => void events.push(event) });
     assert.deepEqual(
@@ -126,7 +126,7 @@ forEachEngine('import', (engine) => {
     );
   });
 
-  test('a database that fails ends the import with an error that says how much was landed', async () => {
+  test('a database error ends the import with a failure that counts the stored rows', async () => {
     const breakIt = async (event: ImportEvent) => {
       if (event.event === 'progress' && event.read === 2 * BATCH)
         await db.query('alter table indexer.token rename to gone');
@@ -140,7 +140,7 @@ forEachEngine('import', (engine) => {
     assert.equal((await runImport(toContext(db), toNdjson(tokens(5 * BATCH)))).summary.inserted, 3 * BATCH);
   });
 
-  test('a source that breaks ends the import with what was landed before', async () => {
+  test('an error of the source ends the import with a failure that counts the stored rows', async () => {
     async function* broken() {
       yield Buffer.from(toNdjson(tokens(BATCH + 1)));
       throw new Error('the disk is gone');
@@ -151,7 +151,7 @@ forEachEngine('import', (engine) => {
     assert.match((await failureOf(early)).message, /^stopped before any row was stored: .* the column "k"/);
   });
 
-  test('an abort stops the import after the batch that is being landed, even when the source has gone silent', async () => {
+  test('an abort stops the import after the current batch, even when the source sends nothing more', async () => {
     const stop = new AbortController();
     async function* silent() {
       yield Buffer.from(toNdjson(tokens(BATCH)));
@@ -169,10 +169,10 @@ forEachEngine('import', (engine) => {
   });
 
   for (const [name, row] of [
-    ['good rows', (i: number) => token({ tokenId: String(i) })],
-    ['refused rows', () => ({ kind: 'nonsense' })],
+    ['valid rows', (i: number) => token({ tokenId: String(i) })],
+    ['rejected rows', () => ({ kind: 'nonsense' })],
   ] as const) {
-    test(`a slow listener holds a source of ${name} back: no more than the next batch is read`, async () => {
+    test(`a slow listener slows the reading of ${name}: no more than the next batch is read`, async () => {
       let pulled = 0;
       const stop = new AbortController();
       const held = Promise.withResolvers<void>();
@@ -189,7 +189,7 @@ forEachEngine('import', (engine) => {
       };
       const work = importRecords(toContext(db), endless(), { format: 'ndjson', signal: stop.signal, onEvent });
       await slow.promise;
-      for (let turn = 0; turn < 20_000; turn += 1) await Promise.resolve();
+      for (let tick = 0; tick < 20_000; tick += 1) await Promise.resolve();
       assert.ok(pulled <= 2 * BATCH + 1, `${pulled} rows were read ahead`);
       stop.abort(new Error('enough'));
       held.resolve();
@@ -197,7 +197,7 @@ forEachEngine('import', (engine) => {
     });
   }
 
-  test('imports at the same time leave each sale counted once, and neither stops the other', async () => {
+  test('concurrent imports of the same sales count each sale once, and none fails', async () => {
     const sales = Array.from({ length: 1_500 }, (_, i) =>
       sale({ tokenId: String(i), contractAddress: `0x${String(i % 7).padStart(40, '0')}`, price: '1' }),
     );
@@ -219,12 +219,14 @@ forEachEngine('import', (engine) => {
     assert.deepEqual(hours, { sales: 1_500 });
   });
 
-  test('of imports that race for the same slugs one gets each, and the others are told who has it', async () => {
-    const claim = (who: number) =>
+  test('of concurrent imports with the same slugs one stores each slug, and the others are rejected with its owner', async () => {
+    const collectionsOf = (importer: number) =>
       Array.from({ length: 200 }, (_, i) =>
-        collection({ contractAddress: `0x${String(who * 1_000 + i).padStart(40, '0')}`, slug: `s${i}` }),
+        collection({ contractAddress: `0x${String(importer * 1_000 + i).padStart(40, '0')}`, slug: `s${i}` }),
       );
-    const done = await Promise.all([1, 2, 3].map((who) => runImport(toContext(db), toNdjson(claim(who)))));
+    const done = await Promise.all(
+      [1, 2, 3].map((importer) => runImport(toContext(db), toNdjson(collectionsOf(importer)))),
+    );
     assert.equal(
       done.reduce((sum, { summary }) => sum + summary.inserted, 0),
       200,
@@ -237,7 +239,7 @@ forEachEngine('import', (engine) => {
       assert.match(reason, /belongs to the collection ethereum_0x/);
   });
 
-  test('each record is written to the database that it belongs to, and to no other', async () => {
+  test('each record is written to its own database only', async () => {
     const indexer = await engine.open();
     const context: ImportContext = toContext(db, { indexer });
     await runImport(context, MIXED);

@@ -1,4 +1,4 @@
-// Bytes into records: whatever the chunks, whatever the bytes.
+// Splitting bytes into lines, for any chunks and any bytes.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -28,7 +28,7 @@ describe('lines', () => {
     assert.deepEqual(await split('\u{feff}'), []);
   });
 
-  test('bytes that are not UTF-8 spoil their line and not its neighbours', async () => {
+  test('bytes that are not UTF-8 invalidate their line only', async () => {
     const overlong = [0xc0, 0xaf];
     const surrogate = [0xed, 0xa0, 0x80];
     const found = await split(bytes('a\n', overlong, '\nb\n', surrogate, '\nc\n', [0xff], '\n', [0xe2, 0x82]));
@@ -43,7 +43,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('a line of 1 MiB is taken, a longer one is refused, and the lines around it keep their numbers', async () => {
+  test('a line of 1 MiB is read, a longer one is rejected, and the lines around it keep their numbers', async () => {
     const fits = 'x'.repeat(LINE_SIZE_MAX);
     for (const chunkSize of [1000, 64 * 1024, 5 * LINE_SIZE_MAX]) {
       const found = await split(`a\n${fits}\n${fits}x\nb\n${fits}${fits}`, {}, chunkSize);
@@ -60,7 +60,7 @@ describe('lines', () => {
     }
   });
 
-  test('a line without an end is never held whole', async () => {
+  test('an endless line is not held in memory', async () => {
     const chunk = Buffer.alloc(64 * 1024, 'x');
     let most = 0;
     async function* endless() {
@@ -76,7 +76,7 @@ describe('lines', () => {
     assert.ok(most - before < 32 * 1024 * 1024, `held ${most - before} bytes of 128 MiB`);
   });
 
-  test('a source that reuses its buffer does no harm', async () => {
+  test('a source may reuse its buffer', async () => {
     const buffer = Buffer.alloc(4);
     async function* reusing() {
       for (const part of ['ab', 'cd', 'e\nf']) {
@@ -92,7 +92,7 @@ describe('lines', () => {
     );
   });
 
-  test('the chunks never matter', async () => {
+  test('the lines do not depend on the chunks', async () => {
     const piece = fc.constantFrom('a', 'é', '😀', '"', '""', ',', '\n', '\r\n', '\r', ' ', '\u{feff}');
     const text = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
     await fc.assert(
@@ -102,7 +102,7 @@ describe('lines', () => {
     );
   });
 
-  test('lines are what a plain split of the text gives', async () => {
+  test('the lines are those of a split of the complete text', async () => {
     const text = fc.array(fc.constantFrom('a', 'é"', '\n', '\r\n', ' ')).map((pieces) => pieces.join(''));
     await fc.assert(
       fc.asyncProperty(text, async (content) => {
@@ -127,7 +127,7 @@ describe('rows with quoted cells', () => {
     ]);
   });
 
-  test('a quote in the middle of a bare cell opens nothing', async () => {
+  test('a quote in the middle of an unquoted cell does not open a quoted cell', async () => {
     const found = await split('5" disk,1\nb,2\n', { quoted: true });
     assert.deepEqual(
       found.map(({ text }) => text),
@@ -135,7 +135,7 @@ describe('rows with quoted cells', () => {
     );
   });
 
-  test('a quote that is never closed spoils at most 1 MiB', async () => {
+  test('a quote that is never closed invalidates at most 1 MiB', async () => {
     const rows = 'good,1\n'.repeat(LINE_SIZE_MAX / 7 + 1000);
     const found = await split(`a,1\n"b,2\n${rows}`, { quoted: true }, 64 * 1024);
     assert.equal(found[1]?.number, 2);

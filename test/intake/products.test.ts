@@ -1,5 +1,5 @@
-// Records of products, on both engines: which product a record is, that telling it again changes nothing, that a change goes
-// by the rules of the store interface with its event and its log, and what is refused.
+// Records of products, on both engines: which product a record changes, that importing it again changes nothing, that changes
+// follow the rules of the store interface with their events and adjustments, and which records are rejected.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -11,12 +11,12 @@ import { forEachStore } from '../support/service/shop.ts';
 forEachStore('records of products', (store) => {
   const load = (...records: unknown[]) => runImport(toContext(store.main, { clock: store.now }), toNdjson(records));
   /** Imports what must all be accepted: `[inserted, updated, unchanged]`. */
-  const land = async (...records: unknown[]) => {
+  const ingest = async (...records: unknown[]) => {
     const { summary, refused } = await load(...records);
     assert.deepEqual(refused, []);
     return [summary.inserted, summary.updated, summary.unchanged];
   };
-  const refusalsOf = async (...records: unknown[]) =>
+  const rejectionsOf = async (...records: unknown[]) =>
     (await load(...records)).refused.map(({ line, reason }) => `${line}: ${reason}`);
   const productsOf = async (shop: TestShop) => {
     const listed = await shop.walk('/products');
@@ -31,7 +31,7 @@ forEachStore('records of products', (store) => {
   const eventTypes = async (shop: TestShop) => (await shop.events()).map(({ type }) => type);
 
   describe('a new product', () => {
-    test('is the one that the interface would have created, with its event', async () => {
+    test('is the product that the store interface would have created, with its event', async () => {
       const shop = await store.shop();
       const fields = {
         name: 'Enamel mug',
@@ -42,15 +42,15 @@ forEachStore('records of products', (store) => {
       };
       const posted = await shop.product(fields);
       const other = await store.shop();
-      assert.deepEqual(await land(product({ shop: other.name, ...fields })), [1, 0, 0]);
-      const landed = await onlyOf(other);
-      const { id, createdAt, updatedAt } = landed;
-      assert.deepEqual(landed, { ...posted, id, createdAt, updatedAt });
-      assert.deepEqual(await other.events(), [{ type: 'product.created', data: landed }]);
+      assert.deepEqual(await ingest(product({ shop: other.name, ...fields })), [1, 0, 0]);
+      const imported = await onlyOf(other);
+      const { id, createdAt, updatedAt } = imported;
+      assert.deepEqual(imported, { ...posted, id, createdAt, updatedAt });
+      assert.deepEqual(await other.events(), [{ type: 'product.created', data: imported }]);
       assert.deepEqual(await other.walk('/inventory/adjustments'), []);
     });
 
-    test('keeps its price as it was written, a number too', async () => {
+    test('keeps its price as it was written, also a number', async () => {
       const shop = await store.shop();
       const big = '1234567890123456789012345678901234567890.123456789012345678';
       await load(
@@ -62,7 +62,7 @@ forEachStore('records of products', (store) => {
       assert.deepEqual(prices, { a: '19.90', b: big, c: '0.10' });
     });
 
-    test('comes from a CSV file too, its price untouched', async () => {
+    test('can come from a CSV file, with its price as written', async () => {
       const shop = await store.shop();
       const map = parseCsvMap({
         kind: { value: 'product' },
@@ -97,8 +97,8 @@ forEachStore('records of products', (store) => {
     });
   });
 
-  describe('told again', () => {
-    test('the same file changes nothing: no row, no version, no event, no entry in the log', async () => {
+  describe('imported again', () => {
+    test('the same file changes no row and no version, and adds no event and no adjustment', async () => {
       const shop = await store.shop();
       const file = Array.from({ length: 30 }, (_, i) =>
         product({
@@ -110,10 +110,10 @@ forEachStore('records of products', (store) => {
           collection: 'c',
         }),
       );
-      assert.deepEqual(await land(...file), [30, 0, 0]);
+      assert.deepEqual(await ingest(...file), [30, 0, 0]);
       const stored = await productsOf(shop);
       store.advance(60_000);
-      assert.deepEqual(await land(...file), [0, 0, 30]);
+      assert.deepEqual(await ingest(...file), [0, 0, 30]);
       assert.deepEqual(await productsOf(shop), stored);
       assert.equal((await shop.events()).length, 30);
       const [{ versions }] = (await store.query(
@@ -123,7 +123,7 @@ forEachStore('records of products', (store) => {
       assert.deepEqual(versions, [1]);
     });
 
-    test('a change merges what is told and leaves the rest, as PUT does, with an event that says what changed', async () => {
+    test('a change replaces the given fields only, as PUT does, with an event that names the changed fields', async () => {
       const shop = await store.shop();
       const first = {
         shop: shop.name,
@@ -133,12 +133,12 @@ forEachStore('records of products', (store) => {
         weightGrams: 90,
         inventory: 40,
       };
-      await land(product(first));
+      await ingest(product(first));
       await shop.ok('POST', '/inventory', { product_id: (await onlyOf(shop)).id, adjustment: -3 });
       const before = await onlyOf(shop);
       store.advance(1_000);
       const change = { shop: shop.name, slug: 'mug', name: 'Mug 2', image: null, collection: 'new' };
-      assert.deepEqual(await land(product(change)), [0, 1, 0]);
+      assert.deepEqual(await ingest(product(change)), [0, 1, 0]);
       const after = await onlyOf(shop);
       const { updatedAt } = after;
       assert.notEqual(updatedAt, before.updatedAt);
@@ -147,10 +147,10 @@ forEachStore('records of products', (store) => {
       assert.deepEqual((await shop.events()).at(-1), { type: 'product.updated', data: { ...after, changed } });
     });
 
-    test('stock is set through the log, by no key, and can be low', async () => {
+    test('stock is set by an adjustment without a key, and can become low', async () => {
       const shop = await store.shop();
-      await land(product({ shop: shop.name, inventory: 30 }));
-      assert.deepEqual(await land(product({ shop: shop.name, inventory: 4 })), [0, 1, 0]);
+      await ingest(product({ shop: shop.name, inventory: 30 }));
+      assert.deepEqual(await ingest(product({ shop: shop.name, inventory: 4 })), [0, 1, 0]);
       const [entry, ...rest] = await shop.walk('/inventory/adjustments');
       assert.deepEqual(rest, []);
       const { previous, next, requested, source, keyId, reason } = entry;
@@ -158,23 +158,26 @@ forEachStore('records of products', (store) => {
       assert.deepEqual(await eventTypes(shop), ['product.created', 'inventory.low', 'product.updated']);
     });
 
-    test('without a slug a product is the one whose slug its name makes; with one, the name may change', async () => {
+    test('without a slug the slug is made from the name; with a slug the name may change', async () => {
       const shop = await store.shop();
       const posted = await shop.product({ name: 'Éclair & Co' });
-      assert.deepEqual(await land(product({ shop: shop.id, name: 'ECLAIR co', price: '2' })), [0, 1, 0]);
-      assert.deepEqual(await land(product({ shop: shop.id, slug: posted.slug, name: 'Choux', price: '2' })), [0, 1, 0]);
-      assert.deepEqual(await land(product({ shop: shop.id, name: 'Choux', price: '2' })), [1, 0, 0]);
+      assert.deepEqual(await ingest(product({ shop: shop.id, name: 'ECLAIR co', price: '2' })), [0, 1, 0]);
+      assert.deepEqual(
+        await ingest(product({ shop: shop.id, slug: posted.slug, name: 'Choux', price: '2' })),
+        [0, 1, 0],
+      );
+      assert.deepEqual(await ingest(product({ shop: shop.id, name: 'Choux', price: '2' })), [1, 0, 0]);
       const slugs = (await productsOf(shop)).map(({ name, slug }) => `${name} ${slug}`);
       assert.deepEqual(slugs.toSorted(), ['Choux choux', 'Choux eclair-co']);
     });
 
-    test('one product several times in a batch is landed in order, and each shop has its own', async () => {
+    test('records of one product in a batch are stored in order, and each shop has its own product', async () => {
       const [one, two] = [await store.shop(), await store.shop()];
       const records = [one.name, one.id, two.name].flatMap((shop) => [
         product({ shop, price: '1' }),
         product({ shop, price: '2' }),
       ]);
-      assert.deepEqual(await land(...records), [2, 4, 0]);
+      assert.deepEqual(await ingest(...records), [2, 4, 0]);
       assert.deepEqual([(await onlyOf(one)).price, (await onlyOf(two)).price], ['2', '2']);
       assert.deepEqual(await eventTypes(one), [
         'product.created',
@@ -183,7 +186,7 @@ forEachStore('records of products', (store) => {
     });
   });
 
-  test('imports of the same products at once, and requests beside them, leave one of each and no error', async () => {
+  test('concurrent imports and requests for the same products create each product once, without an error', async () => {
     const shop = await store.shop();
     const file = (price: string) =>
       Array.from({ length: 20 }, (_, i) => product({ shop: shop.name, name: `Ware ${i}`, slug: `ware-${i}`, price }));
@@ -192,26 +195,28 @@ forEachStore('records of products', (store) => {
       const { status } = await shop.send('POST', '/products', { body });
       assert.ok(status === 201 || status === 400, String(status));
     });
-    const landings = await Promise.all(files);
+    const imports = await Promise.all(files);
     await Promise.all(requests);
-    for (const { refused } of landings) assert.deepEqual(refused, []);
+    for (const { refused } of imports) assert.deepEqual(refused, []);
     const stored = await productsOf(shop);
     assert.equal(stored.length, 20);
     const created = (await eventTypes(shop)).filter((type) => type === 'product.created');
     assert.equal(created.length, 20);
   });
 
-  test('what cannot be landed is refused by its line and reason, and the good records around it land', async () => {
+  test('a record that cannot be stored is rejected with its line and reason, and the other records are stored', async () => {
     const shop = await store.shop();
-    await land(product({ shop: shop.name, slug: 'full', collections: Array.from({ length: 25 }, (_, i) => `c${i}`) }));
+    await ingest(
+      product({ shop: shop.name, slug: 'full', collections: Array.from({ length: 25 }, (_, i) => `c${i}`) }),
+    );
     const events = await shop.events();
-    const refusals = await refusalsOf(
+    const rejections = await rejectionsOf(
       product({ shop: 'Nobody' }),
       product({ shop: shop.name, name: 'Good' }),
       product({ shop: shop.name, slug: 'full', collection: 'one more' }),
       product({ shop: shop.name, name: '' }),
     );
-    assert.deepEqual(refusals, [
+    assert.deepEqual(rejections, [
       '1: shop: there is no shop named "Nobody"; see mercat shops list',
       '3: collection: would make more than 25 collections',
       '4: name: must be 1 to 160 characters long',
@@ -219,21 +224,21 @@ forEachStore('records of products', (store) => {
     assert.equal((await shop.events()).length, events.length + 1);
   });
 
-  test('a dry run says what a real one would and keeps nothing, and no import of products touches the marketplace', async () => {
+  test('a dry run reports what a real import would and stores nothing, and importing products changes no collection', async () => {
     const shop = await store.shop();
     const records = toNdjson([product({ shop: shop.name }), product({ shop: 'Nobody' })]);
     const dry = await runImport(toContext(store.main), records, { dryRun: true });
     assert.deepEqual([await shop.walk('/products'), await shop.events()], [[], []]);
-    const told: string[] = [];
-    const onChanged = ({ collectionIds }: { collectionIds: ReadonlySet<string> }) => told.push(...collectionIds);
+    const reported: string[] = [];
+    const onChanged = ({ collectionIds }: { collectionIds: ReadonlySet<string> }) => reported.push(...collectionIds);
     const real = await runImport(toContext(store.main, { onChanged }), records);
-    assert.deepEqual([real.refused, told], [dry.refused, []]);
+    assert.deepEqual([real.refused, reported], [dry.refused, []]);
     assert.deepEqual({ ...real.summary, seconds: 0 }, { ...dry.summary, seconds: 0 });
   });
 
-  test('a key that belongs to a shop tells of that shop alone, and the log names it', async () => {
+  test('a key of a shop imports products of that shop only, and the adjustment names the key', async () => {
     const [shop, stranger] = [await store.shop(), await store.shop()];
-    const tell = async (key: { secret: string }, ...records: unknown[]) => {
+    const importWith = async (key: { secret: string }, ...records: unknown[]) => {
       const headers = { authorization: `Bearer ${key.secret}` };
       const body = toNdjson(records);
       const answer = await fetch(`${store.service.url}/intake/v1/records`, { method: 'POST', headers, body });
@@ -244,7 +249,7 @@ forEachStore('records of products', (store) => {
     const own = product({ shop: shop.name, inventory: 5 });
     const other = product({ shop: stranger.id });
     const none = product({ shop: 'nobody' });
-    const refused = await tell(key, other, own, none);
+    const refused = await importWith(key, other, own, none);
     const reasonOf = (name: string) => `shop: there is no shop named ${JSON.stringify(name)}; see mercat shops list`;
     assert.deepEqual(
       refused.map(({ line, reason }) => [line, reason]),
@@ -254,17 +259,17 @@ forEachStore('records of products', (store) => {
       ],
     );
     assert.deepEqual([await stranger.walk('/products'), await stranger.events()], [[], []]);
-    assert.deepEqual(await tell(key, { ...own, inventory: 4 }), []);
+    assert.deepEqual(await importWith(key, { ...own, inventory: 4 }), []);
     const [entry] = await shop.walk('/inventory/adjustments');
     assert.deepEqual([entry.next, entry.source, entry.keyId], [4, 'import', key.id]);
 
     const ofNoShop = await store.operate('keys.create', { scopes: ['intake:write'] });
-    assert.deepEqual(await tell(ofNoShop, { ...own, inventory: 3 }, other), []);
+    assert.deepEqual(await importWith(ofNoShop, { ...own, inventory: 3 }, other), []);
     const [next] = await shop.walk('/inventory/adjustments');
     assert.deepEqual([next.next, next.keyId, (await stranger.walk('/products')).length], [3, ofNoShop.id, 1]);
   });
 
-  test('they come in over the socket of a running server', async () => {
+  test('products can be imported over the socket of a running server', async () => {
     const shop = await store.shop();
     const { inserted } = await store.service.load([product({ shop: shop.name })]);
     assert.deepEqual([inserted, (await onlyOf(shop)).price], [1, '19.90']);

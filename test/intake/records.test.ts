@@ -1,4 +1,4 @@
-// What a record may say, and what it becomes.
+// Which records are accepted, and which rows they become.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -37,7 +37,7 @@ function reasonOf(record: unknown): string {
 const MS = Date.UTC(2026, 4, 1);
 
 describe('what is accepted', () => {
-  test('an order is canonical and has the id that its parts give', () => {
+  test('an order is in canonical form, with the id made of its parts', () => {
     const row = rowOf(
       order({ contractAddress: EVM.toUpperCase().replace('0X', '0x'), seller: '0x' + 'AB'.repeat(20) }),
     );
@@ -67,7 +67,7 @@ describe('what is accepted', () => {
     assert.equal(row.collectionId, `solana_${MINT.toLowerCase()}`);
   });
 
-  test('a collection may be known by chain and address, by address, by chain and slug, or by slug', () => {
+  test('a collection is identified by chain and address, by address, by chain and slug, or by slug', () => {
     assert.equal(rowOf(collection()).id, `ethereum_${EVM}`);
     assert.equal(rowOf(collection({ chain: undefined })).id, EVM);
     assert.equal(rowOf(collection({ contractAddress: undefined })).id, 'ethereum_aa');
@@ -85,7 +85,7 @@ describe('what is accepted', () => {
     assert.deepEqual(rowOf(token({ mint: null, name: null })), rowOf(token()));
   });
 
-  test('stats and analytics without a time are of the moment they come in, and say so', () => {
+  test('stats and analytics without a time have the time of their import, and a mark of that', () => {
     const stats = { kind: 'stats', chain: 'base', contractAddress: EVM, owners: 3 };
     assert.deepEqual([rowOf(stats).at, rowOf(stats).atReported], [NOW, false]);
     const dated = rowOf({ ...stats, at: '2026-05-01T00:00:00Z' });
@@ -108,7 +108,7 @@ describe('what is accepted', () => {
     }
   });
 
-  test('own rows on Solana carry the prefix of the service exactly once', () => {
+  test('ids of the service on Solana begin with its name exactly once', () => {
     const own = {
       source: 'mercat',
       chain: 'solana',
@@ -144,7 +144,7 @@ describe('identity', () => {
     Object.entries(changes).map(([name, value]) => [name, rowOf(make({ [name]: value })).key] as const);
   const other = { chain: 'base', contractAddress: SELLER, tokenId: '2' };
 
-  test('a listing with an id is known by source and id, whatever else it says', () => {
+  test('a listing with an id is identified by source and id', () => {
     const { key } = rowOf(listing());
     assert.match(key, /^[0-9a-f]{32}$/);
     for (const [name, found] of changed(listing, {
@@ -158,7 +158,7 @@ describe('identity', () => {
     for (const [name, found] of changed(listing, { source: 'blur', id: 'L2' })) assert.notEqual(found, key, name);
   });
 
-  test('a listing without an id is known by source, asset, seller, price and time, and finds itself again by the id it gets', () => {
+  test('a listing without an id is identified by source, token, seller, price and time, or by the id made of them', () => {
     const bare = (more: object) => listing({ id: undefined, ...more });
     const { key, id } = rowOf(bare({}));
     assert.equal(rowOf(listing({ id })).key, key);
@@ -169,7 +169,7 @@ describe('identity', () => {
     for (const [name, found] of changed(bare, changes)) assert.notEqual(found, key, name);
   });
 
-  test('a sale is known by chain, transaction, asset and log index; without a transaction by all that it says', () => {
+  test('a sale is identified by chain, transaction, token and log index; without a transaction by all of its fields', () => {
     const withTx = (more: object) => sale({ tx: '0xAB', logIndex: 1, ...more });
     const same = { tx: '0xab', source: 'blur', price: '7', seller: EVM, buyer: EVM, timestamp: '2020-01-01T00:00:00Z' };
     for (const [name, found] of changed(withTx, same)) assert.equal(found, rowOf(withTx({})).key, name);
@@ -179,7 +179,7 @@ describe('identity', () => {
     for (const [name, found] of changed(sale, all)) assert.notEqual(found, rowOf(sale()).key, name);
   });
 
-  test('the encoding of identities never changes: stored rows would not be found again', () => {
+  test('the encoding of keys does not change, so that stored rows are found again', () => {
     assert.equal(rowOf(listing()).key, '69efbb9de82e2f9466a0c86a1ba76c4e');
     assert.equal(rowOf(listing({ id: undefined })).id, '865eb714115b7b250c2f98dc444f8f49');
     assert.equal(rowOf(sale()).key, '8ee633ffed2ac50e04c9bce0fbf10f9d');
@@ -187,7 +187,7 @@ describe('identity', () => {
   });
 });
 
-describe('what is refused names the field and the reason', () => {
+describe('a rejected record has a reason that names the field', () => {
   const big = (2n ** 256n).toString();
   const cases: [unknown, RegExp][] = [
     ['', /^not JSON/],
@@ -303,10 +303,10 @@ describe('what is refused names the field and the reason', () => {
     [{ kind: 'rate', symbol: 'ETH', usd: 1 }, /^at: is missing/],
   ];
   for (const [record, reason] of cases) {
-    test(`refused: ${reason.source}`, () => assert.match(reasonOf(record), reason));
+    test(`rejected: ${reason.source}`, () => assert.match(reasonOf(record), reason));
   }
 
-  test('a time without an offset, of no calendar or out of range', () => {
+  test('a time without an offset, of no calendar day, or out of range', () => {
     for (const timestamp of [
       '2026-05-01T00:00:00',
       '2026-05-01 00:00:00Z',
@@ -328,7 +328,7 @@ describe('what is refused names the field and the reason', () => {
 });
 
 describe('harmful input', () => {
-  test('names of the language are fields like others: unknown ones are refused, and nothing is polluted', () => {
+  test('names of object properties are unknown fields, and change no prototype', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const line = JSON.stringify(token()).replace('{', `{"${name}":{"polluted":"1"},`);
       assert.match(reasonOf(line), new RegExp(`^${name}: a token record has no such field`));
@@ -341,12 +341,12 @@ describe('harmful input', () => {
     assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
   });
 
-  test('of a key that stands twice the last one counts, the price too', () => {
+  test('of a key that appears twice the last value counts, also for the price', () => {
     const line = JSON.stringify(sale()).replace('"price":"100"', '"price":"x","price":1.50');
     assert.equal(rowOf(line).price, '1.50');
   });
 
-  test('nesting of any depth and names of any length are refused in a short reason', () => {
+  test('deep nesting and long names are rejected with a short reason', () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const line = JSON.stringify(order({ seaport: { parameters: { a: 'X' }, signature: '0x01' } })).replace('"X"', deep);
     assert.match(reasonOf(line), /nested more than 16 deep/);
@@ -357,7 +357,7 @@ describe('harmful input', () => {
     assert.ok(reasonOf({ kind: 'token', ['x'.repeat(900_000)]: 1 }).length < 600);
   });
 
-  test('no text and no JSON value is ever answered with anything but a record or a reason', () => {
+  test('any text and any JSON value gives a record or a reason', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parse(text)));
     const kinds = ['collection', 'order', 'listing', 'sale', 'token', 'stats', 'analytics', 'rate', 'product'];
     const names = [

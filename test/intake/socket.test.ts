@@ -1,5 +1,5 @@
-// The intake of a running server over its Unix socket: the same import, streamed both ways at once, and what either end says
-// when the other dies.
+// Imports through the Unix socket of a running server: the same events and summary as in process, and an error when either side
+// fails.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -87,7 +87,7 @@ forEachEngine('the socket', (engine) => {
     return seen;
   };
 
-  test('gives the events and the summary that an import in process gives', async () => {
+  test('gives the same events and summary as an import in process', async () => {
     const content = toNdjson([...tokens(700), 'nonsense', token({ tokenId: 'x' }), ...tokens(3)]);
     const local: ImportEvent[] = [];
     const summary = await importRecords(context, toChunks(content), {
@@ -165,11 +165,11 @@ forEachEngine('the socket', (engine) => {
       );
       request.destroy();
     });
-    const landed = await settledCount();
-    assert.ok(landed >= 500 && landed < 1_500, `${landed} rows were landed`);
+    const stored = await settledCount();
+    assert.ok(stored >= 500 && stored < 1_500, `${stored} rows were stored`);
   });
 
-  test('a source that breaks on the way is what the caller is told', async () => {
+  test('an error of the source is the reason of the failure', async () => {
     async function* broken() {
       yield Buffer.from(toNdjson(tokens(10)));
       throw new Error('the disk is gone');
@@ -177,7 +177,7 @@ forEachEngine('the socket', (engine) => {
     assert.match((await failureOf(importOver(broken()))).message, /: the disk is gone$/);
   });
 
-  test('a database that fails in the middle is told while the client is still sending, with what was landed', async () => {
+  test('a database error is reported while the client is still sending, with the number of stored rows', async () => {
     await db.query('alter table indexer.sale rename to gone');
     async function* endless() {
       yield Buffer.from(toNdjson(tokens(500)));
@@ -190,7 +190,7 @@ forEachEngine('the socket', (engine) => {
     assert.equal(failure.summary.inserted, 500);
   });
 
-  test('a server that dies is a clear error, with what it had told by then', async () => {
+  test('a connection that the server closes is a failure with the counts reported so far', async () => {
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
     }
@@ -204,7 +204,7 @@ forEachEngine('the socket', (engine) => {
     );
   });
 
-  test('a server that is told to stop ends its imports in good order and says so', async () => {
+  test('a server that stops ends its imports after the current batch and reports that', async () => {
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
     }
@@ -213,9 +213,9 @@ forEachEngine('the socket', (engine) => {
       if (event.event === 'progress' && closing.length === 0) closing.push(app.close());
     };
     const failure = await failureOf(importOver(endless(), undefined, close));
-    const toldAt = performance.now();
+    const reportedAt = performance.now();
     await Promise.all(closing);
-    assert.ok(performance.now() - toldAt < 4_000, 'the server waited for a client that had left');
+    assert.ok(performance.now() - reportedAt < 4_000, 'the server waited for a client that had left');
     assert.match(failure.message, /rows were stored: the server is stopping$/);
     assert.equal(failure.summary.inserted, await countTokens());
   });
@@ -230,7 +230,7 @@ forEachEngine('the socket', (engine) => {
       return [response.statusCode ?? 0, Buffer.concat(chunks).toString()];
     };
 
-    test('a bad parameter is refused by name before anything is read', async () => {
+    test('a wrong parameter is rejected by name before the body is read', async () => {
       const target = '/intake/v1/records';
       for (const [query, reason] of [
         ['?format=xml', /format: must be one of/],
@@ -246,7 +246,7 @@ forEachEngine('the socket', (engine) => {
       }
     });
 
-    test('any content type and none will do, and an empty body is an import of nothing', async () => {
+    test('any content type is accepted, and an empty body is an import without records', async () => {
       const body = toNdjson(tokens(1));
       const types: Record<string, string>[] = [
         {},
@@ -264,7 +264,7 @@ forEachEngine('the socket', (engine) => {
     });
   });
 
-  test('nobody listens where there is no socket, a plain file, or a socket that was left behind', async () => {
+  test('no server listens without a socket, or on a plain file', async () => {
     const dir = temporaryDirectory();
     const plain = path.join(dir, 'plain');
     writeFileSync(plain, '');
@@ -277,12 +277,12 @@ forEachEngine('the socket', (engine) => {
     assert.match(failure.message, /before any row was stored: the server cannot be reached/);
   });
 
-  test('a server that closes before it answers is a clear error', async () => {
-    const rude = path.join(temporaryDirectory(), 'rude.sock');
+  test('a connection that closes before the response is an error', async () => {
+    const closingPath = path.join(temporaryDirectory(), 'closing.sock');
     const server = net.createServer((socket) => void socket.once('data', () => socket.destroy()));
-    await new Promise<void>((resolve) => server.listen(rude, resolve));
+    await new Promise<void>((resolve) => server.listen(closingPath, resolve));
     const failure = await failureOf(
-      new SocketIntake(rude).import(toChunks('x'), { format: 'ndjson' }, () => undefined),
+      new SocketIntake(closingPath).import(toChunks('x'), { format: 'ndjson' }, () => undefined),
     );
     server.close();
     assert.match(failure.message, /the server cannot be reached|the server closed the connection/);

@@ -1,5 +1,5 @@
-// What becomes of a record that meets what is stored, on both engines: each rule of the statements, and that a batch may
-// tell of one thing several times.
+// Records of rows that are stored already, on both engines: each rule of the upserts, also for several records of one row in a
+// batch.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
@@ -31,7 +31,7 @@ const INSERTED = [1, 0, 0];
 const UPDATED = [0, 1, 0];
 const UNCHANGED = [0, 0, 1];
 
-test('rows are written in the order of their identities, so that two writers cannot lock each other out', () => {
+test('rows are written in the order of their keys, so that two writers cannot deadlock', () => {
   const rows = ['c', 'a', 'b', 'a'].map((key, at) => ({ key, at }));
   const { rows: folded, changes } = foldRows(rows, { keyOf: (row) => row.key, fold: (_earlier, later) => later });
   assert.deepEqual(
@@ -53,7 +53,7 @@ forEachEngine('upserts', (engine) => {
     assert.equal(rows.length, 1);
     return rows[0];
   };
-  const refusalsOf = async (...records: unknown[]) => {
+  const rejectionsOf = async (...records: unknown[]) => {
     const { refused } = await runImport(toContext(db), toNdjson(records));
     return refused.map(({ line, reason }) => `${line}: ${reason}`);
   };
@@ -91,7 +91,7 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(row.expires_at, new Date(may(9)));
     });
 
-    test('whatever ends a listing ends it, and an older end keeps the newer terms', async () => {
+    test('an older record can end a listing, which keeps its newer terms', async () => {
       await ingest(db, listing({ timestamp: may(5), priceRaw: '7' }));
       assert.deepEqual(
         await ingest(db, listing({ timestamp: may(1), priceRaw: '1', status: 'filled', tx: '0x1' })),
@@ -114,7 +114,7 @@ forEachEngine('upserts', (engine) => {
       });
     }
 
-    test('an active order takes what is told last', async () => {
+    test('an active order takes the terms of the last record', async () => {
       assert.deepEqual(await ingest(db, order()), INSERTED);
       assert.deepEqual(await ingest(db, order()), UNCHANGED);
       assert.deepEqual(await ingest(db, order({ priceRaw: '5', expiresAt: may(9) })), UPDATED);
@@ -130,11 +130,12 @@ forEachEngine('upserts', (engine) => {
     });
 
     test('one batch leaves what the same records leave one by one', async () => {
-      const told = (day: number, more: object = {}) => listing({ timestamp: may(day), priceRaw: String(day), ...more });
-      await sameInOneBatch(told(5), told(3), told(6), told(6, { priceRaw: '9' }));
-      await sameInOneBatch(told(5), told(3, { status: 'cancelled', tx: '0x1' }), told(8));
-      await sameInOneBatch(told(3, { status: 'filled' }), told(8), told(9, { status: 'expired' }));
-      await sameInOneBatch(told(3, { tx: '0x5' }), told(4), told(5, { status: 'filled' }));
+      const record = (day: number, more: object = {}) =>
+        listing({ timestamp: may(day), priceRaw: String(day), ...more });
+      await sameInOneBatch(record(5), record(3), record(6), record(6, { priceRaw: '9' }));
+      await sameInOneBatch(record(5), record(3, { status: 'cancelled', tx: '0x1' }), record(8));
+      await sameInOneBatch(record(3, { status: 'filled' }), record(8), record(9, { status: 'expired' }));
+      await sameInOneBatch(record(3, { tx: '0x5' }), record(4), record(5, { status: 'filled' }));
       await sameInOneBatch(order(), order({ priceRaw: '5' }), order({ status: 'filled', tx: '0x1' }), order());
       assert.deepEqual((await db.query('select status, tx, price_raw from main.book_order'))[0], {
         status: 'filled',
@@ -161,7 +162,7 @@ forEachEngine('upserts', (engine) => {
       await sameInOneBatch(sale({ tx: '0x1' }), sale({ tx: '0x1', price: '7' }), sale({ tx: '0x1' }));
     });
 
-    test('the sums by hour and over all time hold exactly the interpretable, non-zero sales, each once', async () => {
+    test('the sums by hour and in total contain each sale with an integer price above 0 exactly once', async () => {
       const at = (time: string, price: string, more: object = {}) =>
         sale({ timestamp: `2026-05-01T${time}Z`, price, tokenId: `${time}${price}`.replace(/\D/g, '1'), ...more });
       const first = [at('10:00:00', '1'), at('10:59:59.999', '2'), at('11:00:00', '4'), at('10:30:00', '6.27e+16')];
@@ -193,7 +194,7 @@ forEachEngine('upserts', (engine) => {
       assert.equal(count, 7);
     });
 
-    test('sums are exact far beyond what a double holds', async () => {
+    test('sums are exact beyond the precision of a double', async () => {
       const raw = 2n ** 255n;
       await ingest(
         db,
@@ -205,7 +206,7 @@ forEachEngine('upserts', (engine) => {
   });
 
   describe('tokens, stats, analytics and rates', () => {
-    test('what is told of a token overwrites, what is not told stays', async () => {
+    test('a record of a token replaces the fields that it gives', async () => {
       assert.deepEqual(await ingest(db, token({ name: 'One', owner: SELLER })), INSERTED);
       assert.deepEqual(await ingest(db, token()), UNCHANGED);
       assert.deepEqual(await ingest(db, token({ owner: OTHER, rarityRank: 3 })), UPDATED);
@@ -218,7 +219,7 @@ forEachEngine('upserts', (engine) => {
       ['stats', 'indexer.collection_stats', 'owners', 'owners'],
       ['analytics', 'indexer.collection_analytics', 'floorRaw', 'floor_raw'],
     ] as const) {
-      const told = (value: number | null, at?: string) => ({
+      const record = (value: number | null, at?: string) => ({
         kind,
         chain: 'ethereum',
         contractAddress: EVM,
@@ -226,28 +227,28 @@ forEachEngine('upserts', (engine) => {
         at,
       });
 
-      test(`the newest ${kind} record of a collection wins, whole, and of two of one time the last`, async () => {
-        assert.deepEqual(await ingest(db, told(1, may(5))), INSERTED);
-        assert.deepEqual(await ingest(db, told(1, may(5))), UNCHANGED);
-        assert.deepEqual(await ingest(db, told(2, may(4))), UNCHANGED);
-        assert.deepEqual(await ingest(db, told(2, may(5))), UPDATED);
-        assert.deepEqual(await ingest(db, told(null, may(6))), UPDATED);
+      test(`the newest ${kind} record of a collection replaces all fields, and of two with one time the last`, async () => {
+        assert.deepEqual(await ingest(db, record(1, may(5))), INSERTED);
+        assert.deepEqual(await ingest(db, record(1, may(5))), UNCHANGED);
+        assert.deepEqual(await ingest(db, record(2, may(4))), UNCHANGED);
+        assert.deepEqual(await ingest(db, record(2, may(5))), UPDATED);
+        assert.deepEqual(await ingest(db, record(null, may(6))), UPDATED);
         assert.equal((await only(table))[column], null);
-        await sameInOneBatch(told(1, may(5)), told(2, may(4)), told(3, may(5)), told(4, may(6)));
+        await sameInOneBatch(record(1, may(5)), record(2, may(4)), record(3, may(5)), record(4, may(6)));
       });
 
-      test(`a ${kind} record without a time is of now, and telling it again changes nothing`, async () => {
-        assert.deepEqual(await ingest(db, told(1)), INSERTED);
+      test(`a ${kind} record without a time has the time of its import, and importing it again changes nothing`, async () => {
+        assert.deepEqual(await ingest(db, record(1)), INSERTED);
         const later = toContext(db, { clock: () => Date.parse(may(31)) + 86_400_000 * 30 });
-        const again = await runImport(later, toNdjson([told(1)]));
+        const again = await runImport(later, toNdjson([record(1)]));
         assert.equal(again.summary.unchanged, 1);
-        const other = await runImport(later, toNdjson([told(2)]));
+        const other = await runImport(later, toNdjson([record(2)]));
         assert.equal(other.summary.updated, 1);
         assert.deepEqual((await only(table)).at, new Date(later.clock()));
       });
     }
 
-    test('analytics keep each window in its place', async () => {
+    test('analytics store each window in its column', async () => {
       const windows = { allTime: 3.5, sevenDay: 2.25, twentyFourHour: 1 };
       const sales = { allTime: 30, sevenDay: 20, twentyFourHour: 10 };
       await ingest(db, { kind: 'analytics', chain: 'base', contractAddress: EVM, volume: windows, sales, at: may(1) });
@@ -264,7 +265,7 @@ forEachEngine('upserts', (engine) => {
       });
     });
 
-    test('the newest rate of a symbol wins', async () => {
+    test('the newest rate of a symbol replaces the others', async () => {
       const rate = (usd: number, at: string) => ({ kind: 'rate', symbol: 'ETH', usd, at });
       assert.deepEqual(await ingest(db, rate(3000.5, may(5))), INSERTED);
       assert.deepEqual(await ingest(db, rate(1, may(4))), UNCHANGED);
@@ -276,7 +277,7 @@ forEachEngine('upserts', (engine) => {
   });
 
   describe('collections', () => {
-    test('what is told overwrites, what is not told stays, and the first creation time is kept unless one is told', async () => {
+    test('a record replaces the fields that it gives, and the first creation time is kept unless one is given', async () => {
       const snapshot = { floorRaw: '5', volumeAllTime: 2.5, supply: 10, owners: 3 };
       assert.deepEqual(await ingest(db, collection({ image: 'ipfs://a', royaltyBps: 500, snapshot })), INSERTED);
       assert.deepEqual(await ingest(db, collection()), UNCHANGED);
@@ -301,18 +302,20 @@ forEachEngine('upserts', (engine) => {
       );
     });
 
-    test('a slug of another collection is refused by name, and the records around it are kept', async () => {
-      const taken = collection({ contractAddress: OTHER, name: 'Other' });
+    test('a slug of another collection is rejected with its owner, and the other records are stored', async () => {
+      const duplicate = collection({ contractAddress: OTHER, name: 'Other' });
       const reason = `2: slug: aa belongs to the collection ethereum_${EVM}`;
-      assert.deepEqual(await refusalsOf(collection(), taken, collection({ chain: 'base', slug: 'bb' })), [reason]);
-      assert.deepEqual(await refusalsOf(collection({ name: 'New' }), taken), [reason]);
-      assert.deepEqual(await refusalsOf({ kind: 'collection', slug: 'aa', name: 'By slug' }), [
+      assert.deepEqual(await rejectionsOf(collection(), duplicate, collection({ chain: 'base', slug: 'bb' })), [
+        reason,
+      ]);
+      assert.deepEqual(await rejectionsOf(collection({ name: 'New' }), duplicate), [reason]);
+      assert.deepEqual(await rejectionsOf({ kind: 'collection', slug: 'aa', name: 'By slug' }), [
         `1: ${reason.slice(3)}`,
       ]);
       assert.equal((await db.query('select from main.collection')).length, 2);
     });
 
-    test('a slug that is given up can be taken, in the same batch too, and slugs can be swapped', async () => {
+    test('a slug that a collection no longer uses is free, also in the same batch, and slugs can be swapped', async () => {
       const a = (slug: string) => collection({ slug });
       const b = (slug: string) => collection({ contractAddress: OTHER, slug });
       await sameInOneBatch(a('x'), a('y'), b('x'));
@@ -326,19 +329,19 @@ forEachEngine('upserts', (engine) => {
       ]);
     });
 
-    test('an id made of one slug is not taken over by another slug that spells the same id', async () => {
+    test('an id made of one slug is not replaced by another slug with the same id', async () => {
       await ingest(db, { kind: 'collection', chain: 'solana', slug: 'monkey_business', name: 'A' });
       const same = { kind: 'collection', slug: 'solana_monkey_business', name: 'B' };
-      assert.deepEqual(await refusalsOf(same), [
+      assert.deepEqual(await rejectionsOf(same), [
         '1: slug: the id solana_monkey_business belongs to the collection with the slug monkey_business',
       ]);
     });
 
-    test('a Solana mint that differs from a stored one only in case is refused, in rows of the indexer too', async () => {
+    test('a Solana mint that differs from a stored one only in case is rejected, also in rows of the indexer', async () => {
       const solana = { chain: 'solana', contractAddress: OTHER_CASE };
       const item = { ...solana, tokenId: undefined, mint: ASSET };
       const reason = `contractAddress: differs only in letter case from ${MINT}, which is stored`;
-      const found = await refusalsOf(
+      const found = await rejectionsOf(
         collection({ chain: 'solana', contractAddress: MINT }),
         collection({ ...solana, slug: 'bb' }),
         token({ ...item, name: 'lost' }),
@@ -354,7 +357,7 @@ forEachEngine('upserts', (engine) => {
       );
       assert.equal((await only('main.collection')).contract_address, MINT);
       assert.equal((await only('indexer.token')).name, null);
-      assert.deepEqual(await refusalsOf(token(item)), [`1: ${reason}`]);
+      assert.deepEqual(await rejectionsOf(token(item)), [`1: ${reason}`]);
     });
   });
 });

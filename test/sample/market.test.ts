@@ -1,4 +1,4 @@
-// The sample marketplace: that it never changes unseen, that the intake takes every record, that its parts agree with each
+// The sample marketplace: its bytes do not change unnoticed, the intake accepts every record, and the records agree with each
 // other.
 
 import assert from 'node:assert/strict';
@@ -18,7 +18,7 @@ type SampleRecord = Record<string, unknown>;
 const SERVICE = 'mercat';
 const ANCHOR = Date.UTC(2026, 5, 1);
 const DAY_MS = 86_400_000;
-/** The sample must look the same on the day of its anchor and ten years on. */
+/** The sample is checked at its anchor and about ten years later. */
 const READ_AT = [ANCHOR, Date.UTC(2035, 11, 31)];
 
 const chains = createChains();
@@ -31,11 +31,11 @@ test('The sample is the same to the byte in every load', () => {
       .update([...all].map((record) => `${JSON.stringify(record)}\n`).join(''))
       .digest('hex');
   assert.equal(digest(generateSampleMarket({ serviceName: SERVICE })), digest(records));
-  // A change here is a change of what every new user sees: look at the pictures and the market before taking it over.
+  // Every new user sees this sample: check the pictures and the market before changing the digest.
   assert.equal(digest(records), '556497dcdd6b59f260969ddc6daa9d046b07425d025a18a6669b8f1115da847e');
 });
 
-test('The intake takes every record, whatever the service is called', () => {
+test('The intake accepts every record, whatever the name of the service', () => {
   for (const serviceName of [SERVICE, 'opensea', 'blur', 'tensor']) {
     const context = { chains, serviceName, seaport: new Map(), now: () => ANCHOR };
     for (const record of generateSampleMarket({ serviceName })) {
@@ -46,7 +46,7 @@ test('The intake takes every record, whatever the service is called', () => {
   }
 });
 
-test('Every address, asset, amount and time is canonical already', () => {
+test('Every address, token, amount and time is in canonical form', () => {
   for (const record of records) {
     const { family } = chainOf(record);
     for (const field of ['contractAddress', 'seller', 'buyer', 'owner']) {
@@ -88,7 +88,7 @@ test('All seven chains have two or three collections, three of all are launched,
   assert.equal(ofKind('rate').length, 0);
 });
 
-test('No order, listing, sale or token is told twice', () => {
+test('No order, listing, sale or token appears twice', () => {
   const keys = records.map((record) => {
     const asset = record['kind'] === 'collection' ? '' : `${text(record, 'contractAddress')} ${assetOf(record)}`;
     if (record['kind'] === 'order') return `order ${asset} ${text(record, 'createdAt')}`;
@@ -119,7 +119,7 @@ test('Ranks run from 1 without a gap or a tie, and a few tokens lack a name, a r
   assert.equal(large.length, 1);
 });
 
-test('Each sale moves the token on, from its holder of the moment to the owner of today', () => {
+test('Each sale moves a token from its holder at that time, up to its present owner', () => {
   const holders = new Map<string, unknown>();
   for (const sale of ofKind('sale')) {
     const asset = assetKey(sale);
@@ -135,7 +135,7 @@ test('Each sale moves the token on, from its holder of the moment to the owner o
   }
 });
 
-test('Whoever lists a token holds it, or has it in custody on Solana', () => {
+test('The seller of each listing holds the token, or has it in custody on Solana', () => {
   const owners = new Map(ofKind('token').map((token) => [assetKey(token), token['owner']]));
   const active = [...ofKind('order'), ...ofKind('listing')].filter((row) => isActive(row, ANCHOR));
   let escrowed = 0;
@@ -151,15 +151,15 @@ test('Whoever lists a token holds it, or has it in custody on Solana', () => {
   assert.ok(inCustody > escrowed, 'some tokens are held unlisted');
 });
 
-test('The floor that is told is the cheapest active ask of the merged book, today and in ten years', () => {
+test('Reported floors are the lowest active ask of orders and listings together, now and in ten years', () => {
   for (const now of READ_AT) {
     for (const collection of collections) {
       const { floor, listed } = readBook(collection, now);
       const snapshot = collection['snapshot'] as SampleRecord | undefined;
       const stats = inCollection('stats', collection)[0];
-      for (const told of [inCollection('analytics', collection)[0], stats, snapshot]) {
-        if (told?.['floorRaw'] !== undefined)
-          assert.equal(told['floorRaw'], floor?.toString(), text(collection, 'slug'));
+      for (const reported of [inCollection('analytics', collection)[0], stats, snapshot]) {
+        if (reported?.['floorRaw'] !== undefined)
+          assert.equal(reported['floorRaw'], floor?.toString(), text(collection, 'slug'));
       }
       if (stats) assert.equal(stats['listedCount'], listed);
       if (stats) assert.equal(stats['supply'], inCollection('token', collection).length);
@@ -167,7 +167,7 @@ test('The floor that is told is the cheapest active ask of the merged book, toda
   }
 });
 
-test('The book shows what a book can show: over 250 assets, none at all, both books at once, the own one dearer', () => {
+test('Listings cover all cases: over 250 tokens, none at all, and tokens with an order and a cheaper or dearer listing', () => {
   const sizes = collections.map((collection) => readBook(collection, ANCHOR).listed);
   assert.equal(sizes.filter((size) => size > WINDOW_SIZE_MAX).length, 1);
   const silent = collections.filter((c) => [...inCollection('order', c), ...inCollection('listing', c)].length === 0);
@@ -233,10 +233,10 @@ test('Sales fill the year before the anchor, share seconds, and hold the odd pri
   assert.equal(linked.length, filled.length);
 });
 
-test('Analytics tell of half the collections, never less than the stored sales, and more for a longer window', () => {
-  const told = ofKind('analytics');
-  assert.equal(told.length, collections.length / 2);
-  for (const analytics of told) {
+test('Half of the collections have analytics: at least the stored sales, and more in a longer window', () => {
+  const all = ofKind('analytics');
+  assert.equal(all.length, collections.length / 2);
+  for (const analytics of all) {
     const { decimals } = chainOf(analytics);
     const [volume, count] = [analytics['volume'], analytics['sales']] as Record<string, number>[];
     const [volumes, counts] = [[0], [0]];
@@ -257,7 +257,7 @@ test('Analytics tell of half the collections, never less than the stored sales, 
         windows.toSorted((x, y) => x - y),
       );
   }
-  assert.equal(told.filter((analytics) => analytics['floorRaw'] === undefined).length, 1);
+  assert.equal(all.filter((analytics) => analytics['floorRaw'] === undefined).length, 1);
   assert.ok(collections.filter((collection) => collection['snapshot'] !== undefined).length >= 4);
 });
 

@@ -1,4 +1,4 @@
-// The pictures of the sample marketplace: small, well formed, each its own, and with nothing in them that could run or fetch.
+// The pictures of the sample marketplace: small and well formed, different from each other, without scripts or links.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ const pictures = records.flatMap((record) =>
   [record['image'], record['banner']].filter((picture) => typeof picture === 'string'),
 );
 
-test('Every collection has a picture and a banner, and nearly every token a picture that no other has', () => {
+test('Every collection has a picture and a banner, and nearly every token has a picture of its own', () => {
   for (const record of records) {
     if (record['kind'] === 'collection') assert.ok(record['image'] && record['banner']);
     if (record['kind'] === 'token') assert.ok(record['image']);
@@ -21,7 +21,7 @@ test('Every collection has a picture and a banner, and nearly every token a pict
   assert.ok(new Set(pictures).size >= pictures.length * 0.99, `${new Set(pictures).size} of ${pictures.length}`);
 });
 
-test('Every picture is a small well-formed SVG without script and without a way out', () => {
+test('Every picture is a small, well-formed SVG without scripts and links', () => {
   for (const picture of pictures) {
     assert.ok(picture.length < SIZE_MAX, `${picture.length} bytes`);
     assert.equal(toServedImage(picture), picture);
@@ -30,16 +30,16 @@ test('Every picture is a small well-formed SVG without script and without a way 
   }
 });
 
-test('The check of pictures refuses what is broken, can run, or points elsewhere', () => {
-  const refuse = (inside: string) =>
+test('The check of pictures rejects malformed SVG, scripts and links', () => {
+  const rejects = (inside: string) =>
     assert.throws(() => checkSvg(`<svg xmlns='http://www.w3.org/2000/svg'>${inside}</svg>`), inside);
-  refuse('<g>');
-  refuse('<script></script>');
-  refuse(`<path d='M0,NaN'/>`);
-  refuse(`<path d='M0,0' onload='alert(1)'/>`);
-  refuse(`<use href='#nothing'/>`);
-  refuse(`<use href='https://example.com/a.svg'/>`);
-  refuse('fish & chips');
+  rejects('<g>');
+  rejects('<script></script>');
+  rejects(`<path d='M0,NaN'/>`);
+  rejects(`<path d='M0,0' onload='alert(1)'/>`);
+  rejects(`<use href='#nothing'/>`);
+  rejects(`<use href='https://example.com/a.svg'/>`);
+  rejects('fish & chips');
 });
 
 const SVG_TAGS = /<(\/?)([a-zA-Z]+)((?: [a-zA-Z0-9:-]+='[^'<>&]*')*)(\/?)>|([^<>&]+)/gy;
@@ -60,7 +60,7 @@ const DRAWING_TAGS = new Set([
   'radialGradient',
 ]);
 
-/** Reads the whole text as tags and words: everything closes, nothing but drawing, references only to what is inside. */
+/** Checks that all tags are closed, that only drawing elements appear, and that references stay inside the picture. */
 function checkSvg(svg: string): void {
   const open: string[] = [];
   let end = 0;
