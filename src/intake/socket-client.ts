@@ -72,7 +72,7 @@ class SocketImport {
       agent: false,
       headers: { 'content-type': options.format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
     });
-    // An error of the request also ends the response, and is reported by whoever reads the response.
+    // An error of the request also ends the response, where it is reported.
     this.#request.on('error', () => undefined);
     this.#signal = options.signal;
     this.#onEvent = onEvent;

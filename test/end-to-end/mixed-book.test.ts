@@ -48,7 +48,7 @@ forEachEngine('a mixed book', (engine) => {
       for (const close of closers.toReversed()) await close();
     });
 
-    test('is served as it is: one row a token, own rows first, cheapest first, in every way of asking', async (t) => {
+    test('one row is served for each token, orders of the service before mirrored listings, cheapest first, by every read', async (t) => {
       await postOwn(book, OWN_ORDERS);
       listAt(book, 'opensea', OPENSEA_LISTINGS);
       listAt(book, 'magicEden', ASKS);
@@ -66,7 +66,7 @@ forEachEngine('a mixed book', (engine) => {
       await postDearer(book);
     });
 
-    test('an order that marketplaces told first is one listing in the own book, and gone when the chain ends it', async () => {
+    test('an order that marketplaces listed first is one order when it is submitted, and ends when it ends on the chain', async () => {
       const orders = await tellThenPost(book, 8);
       await book.compare();
       await endOnChain(book, orders);
@@ -76,7 +76,7 @@ forEachEngine('a mixed book', (engine) => {
       await book.compare();
     });
 
-    test('through churn on the chain and at the marketplaces it stays what it should be', async (t) => {
+    test('the served listings stay correct through changes on the chain and at the marketplaces', async (t) => {
       for (let round = 0; round < ROUNDS; round += 1) {
         book.pass(3 * MINUTE_MS);
         await churnChain(book);
@@ -90,7 +90,7 @@ forEachEngine('a mixed book', (engine) => {
       }
     });
 
-    test('a book that is suddenly short is not believed before it has come back so for five minutes', async () => {
+    test('a marketplace snapshot that is suddenly much shorter ends no listing until it has repeated for five minutes', async () => {
       for (const name of VENUE_NAMES) {
         const venue = book.venues[name];
         const { odd } = venue;
@@ -113,7 +113,7 @@ forEachEngine('a mixed book', (engine) => {
       }
     });
 
-    test('a look of which too much is not understood brings what is new, and ends nothing', async () => {
+    test('a snapshot with too many invalid rows adds new listings and ends none', async () => {
       book.pass(3 * MINUTE_MS);
       const venue = book.venues.opensea;
       const listings = shownBy(venue);
@@ -132,7 +132,7 @@ forEachEngine('a mixed book', (engine) => {
       venue.shown = null;
     });
 
-    test('what begins and what ends by the clock is listed from and until then', async () => {
+    test('orders are listed from their start until their expiry', async () => {
       const before = await book.compare();
       book.pass(100 * MINUTE_MS);
       const between = await book.compare();

@@ -1,5 +1,5 @@
-// Who may use the routes of the intake interface: on the public server whoever has an API key with the scope of the route, on the
-// local socket the operator, who alone can open it.
+// Access to the routes of the intake interface. The public server requires an API key with the scope of the route; the local
+// socket requires none, because only the operator can open it.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/port.ts';

@@ -23,7 +23,7 @@ import { LISTING_STATUSES, toOrderKeyText } from '../order-id.ts';
 import type { DormantReason } from '../status.ts';
 import { DORMANT_REASONS } from '../status.ts';
 
-/** What a signed order says, as columns hold it. Prices are for one unit; times in milliseconds. */
+/** The terms of a signed order, one for each column. Prices are for one unit; times in milliseconds. */
 export type SignedTerms = {
   orderHash: Hex;
   protocolAddress: Address;

@@ -60,7 +60,7 @@ function recoverAccount(digest: Hex, ecdsa: string): Address | null {
     const point = secp256k1.Signature.fromCompact(signature.slice(2, -2))
       .addRecoveryBit(yParity)
       .recoverPublicKey(digest.slice(2));
-    // Without the byte that says that both coordinates follow.
+    // Without the prefix byte of an uncompressed point.
     const coordinates = point.toHex(false).slice(2);
     return `0x${keccak256(`0x${coordinates}`).slice(-ADDRESS_DIGITS)}` as Address;
   } catch {
