@@ -1,4 +1,4 @@
-// What the tasks of upstreams are made of.
+// What the tasks of vendors are given.
 
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
@@ -7,11 +7,10 @@ import type { ImportContext } from '../intake/import.ts';
 export type UpstreamContext = ImportContext & {
   config: {
     vendors: readonly { readonly name: string; readonly isEnabled: boolean }[];
-    /** Endpoints by chain id: what is read from a chain itself needs no marketplace. */
+    /** RPC endpoints by chain id: sales and owners on these chains are read from the chain itself. */
     rpcUrls: ReadonlyMap<string, readonly string[]>;
     frozenChains: ReadonlySet<string>;
   };
   log: Log;
-  /** From 0 up to 1: spreads what would otherwise happen at once. */
   random: Random;
 };

@@ -1,5 +1,4 @@
-// What the tasks have in common that go through the followed collections of one upstream, turn by turn. Which collections
-// those are, and what is done with one, is theirs to say.
+// Tasks that process the followed collections of a vendor one after another, and the client that the tasks of a vendor share.
 
 import { listLastRuns, upsertLastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -7,15 +6,14 @@ import { listFollows } from '../follows/queries/follows.ts';
 import { listViewedCollections } from '../market/queries/recent-views.ts';
 import type { UpstreamOptions } from './upstream-client.ts';
 import { UpstreamClient } from './upstream-client.ts';
-import { eachFollowed, RECENT_VIEW_MS } from './followed-collections.ts';
-import type { Ingester } from './ingester.ts';
-import { createIngester } from './ingester.ts';
+import { RECENT_VIEW_MS, runFollowed } from './followed-run.ts';
+import { Ingester } from './ingester.ts';
 import { SharedBudget } from './shared-budget.ts';
 import type { RunRequest, Task } from '../tasks/task.ts';
 import type { UpstreamContext } from './context.ts';
 
-/** One collection's turn in a run. What cannot be done of it, and is no failure of the upstream, is told in `problems`. */
-export type Step = RunRequest & {
+/** One collection in a run. What could not be done, without a failure of the upstream, is added to `problems`. */
+export type CollectionRun = RunRequest & {
   upstream: UpstreamClient;
   follow: Follow;
   ingester: Ingester;
@@ -28,13 +26,13 @@ export type FollowedTaskOptions = {
   periodMs: number;
   deadlineMs: number;
   upstream: UpstreamClient;
-  /** Whether a followed collection is one of this task's. */
+  /** Whether the task processes a followed collection. */
   isWanted: (follow: Follow) => boolean;
-  work: (context: UpstreamContext, step: Step) => Promise<void>;
+  process: (context: UpstreamContext, run: CollectionRun) => Promise<void>;
 };
 
 export function createFollowedTask(context: UpstreamContext, options: FollowedTaskOptions): Task {
-  const { name, periodMs, deadlineMs, upstream, isWanted, work } = options;
+  const { name, periodMs, deadlineMs, upstream, isWanted, process } = options;
   const { main, clock } = context;
   return {
     name,
@@ -43,26 +41,26 @@ export function createFollowedTask(context: UpstreamContext, options: FollowedTa
     readsFollows: true,
     upstreams: () => [upstream.status()],
     run: async (signal, report, { isFull }) => {
-      const ingester = createIngester(context);
-      const told: string[] = [];
-      const { problems, soon } = await eachFollowed({
+      const ingester = new Ingester(context);
+      const ownProblems: string[] = [];
+      const { problems, soon } = await runFollowed({
         follows: (await listFollows(main)).filter(isWanted),
-        shown: await listViewedCollections(main, clock() - RECENT_VIEW_MS),
-        turns: await listLastRuns(main, name),
+        viewed: await listViewedCollections(main, clock() - RECENT_VIEW_MS),
+        lastRuns: await listLastRuns(main, name),
         isFull,
         periodMs,
         now: clock,
         signal,
         report,
-        work: (follow) => work(context, { upstream, follow, ingester, problems: told, isFull, signal }),
-        note: (collectionId, turn) => upsertLastRun(main, { task: name, collectionId, ...turn }),
+        process: (follow) => process(context, { upstream, follow, ingester, problems: ownProblems, isFull, signal }),
+        saveRun: (collectionId, run) => upsertLastRun(main, { task: name, collectionId, ...run }),
       });
-      return ingester.result({ problems: [...problems, ...told], soon });
+      return ingester.result({ problems: [...problems, ...ownProblems], soon });
     },
   };
 }
 
-/** An upstream that tasks share, its budget with it, which is that of every process. */
+/** The client of a vendor, with a budget that all processes share. */
 export function createTaskUpstream(
   { main, log, clock, random }: UpstreamContext,
   { hourlyBudget, ...options }: TaskUpstreamOptions,
@@ -72,3 +70,26 @@ export function createTaskUpstream(
 }
 
 type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };
+
+/**
+ * Retires what a complete snapshot of a collection's listings no longer has. Adds to the problems why nothing was retired. Returns
+ * whether the snapshot was complete and accepted.
+ */
+export async function concludeListings(
+  { follow, ingester, problems }: CollectionRun,
+  { source, gap, below = null }: { source: string; gap: string | null; below?: bigint | null },
+): Promise<boolean> {
+  const { collectionId } = follow;
+  if (gap !== null) {
+    problems.push(`${collectionId}: listings are incomplete: ${gap}`);
+    return false;
+  }
+  if (await ingester.retireUnseen({ source, collectionId, below })) return true;
+  problems.push(describeDoubt(collectionId));
+  return false;
+}
+
+/** The problem of a snapshot that is not accepted yet. */
+export function describeDoubt(collectionId: string): string {
+  return `${collectionId}: so many listings are missing at once that the snapshot is not accepted yet`;
+}

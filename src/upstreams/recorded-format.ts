@@ -26,9 +26,7 @@ export type RecordedReader = {
   /** The rows of a response, or why it has none; null for a value that is a row itself. */
   toRows: (response: unknown) => RecordedRows | null;
   parse: (row: unknown) => ParsedPage;
-  /** Whether a row that was rejected for this reason is understood and left out on purpose. */
-  isLeftOut?: (reason: string) => boolean;
-  /** What the rows are that give no record, in words. */
+  /** What the rows are that give no record, in words for the summary. */
   skipped: string;
 };
 

@@ -1,46 +1,69 @@
-// Rows of upstream answers become records in the public format, or are refused with a reason and counted. Numbers come as
-// JsonNumber. A row that does not make sense is never mended and never guessed; what a record means is checked by intake.
+// Readers for rows of upstream responses. A row becomes records in the public format, or is rejected with a reason. Numbers arrive
+// as JsonNumber. A row is never repaired, and no value is guessed; the intake validates the records.
 
 import type { Address, AssetId } from '../core/address.ts';
 import { parseAddress, parseAssetId } from '../core/address.ts';
 import type { ChainFamily } from '../core/address.ts';
 import { JsonNumber } from '../core/json-text.ts';
 
-/** A record in the public format (docs/records.md), before intake has looked at it. */
+/** A record in the public format (docs/records.md) that the intake has not validated yet. */
 export type SourceRecord = Readonly<Record<string, unknown>> & { readonly kind: string };
 
-/** What became of the rows of one answer. `skipped` rows are sound and of no concern, such as bids among sales. */
-export type ParsedPage = { records: SourceRecord[]; refused: string[]; skipped: number };
+/** The rows of one response, parsed. */
+export type ParsedPage = {
+  records: SourceRecord[];
+  /** Reasons for rows that are malformed. */
+  rejected: string[];
+  /** Reasons for rows that are understood and cannot be stored, such as a listing in another currency. */
+  unsupported: string[];
+  /** Rows that are well-formed and not wanted, such as bids among sales. */
+  skipped: number;
+};
 
-/** An object of an answer. */
+/** An object of a response. */
 export type VendorRow = Readonly<Record<string, unknown>>;
 
-/** Why a row is not taken: it names the field, and says of its value no more than its type. */
+/** Why a row is not taken. The message names the field and at most the type of its value. */
 export class RowRejection extends Error {
   override readonly name = 'RowRejection';
+  readonly isUnsupported: boolean;
+
+  constructor(message: string, { isUnsupported = false }: { isUnsupported?: boolean } = {}) {
+    super(message);
+    this.isUnsupported = isUnsupported;
+  }
 }
 
 export function rejectRow(field: string, why: string): never {
   throw new RowRejection(`${field}: ${why}`);
 }
 
-/** The records of all rows: none, one or several a row. */
+/** Rejects a row that is understood and cannot be stored. */
+export function rejectUnsupported(field: string, why: string): never {
+  throw new RowRejection(`${field}: ${why}`, { isUnsupported: true });
+}
+
+export function emptyPage(): ParsedPage {
+  return { records: [], rejected: [], unsupported: [], skipped: 0 };
+}
+
+/** The records of all rows. A row has any number of records; one without records is skipped. */
 export function parseRows(
   rows: readonly unknown[],
   toRecords: (row: VendorRow) => readonly SourceRecord[],
 ): ParsedPage {
-  const harvest: ParsedPage = { records: [], refused: [], skipped: 0 };
+  const page = emptyPage();
   for (const value of rows) {
     try {
       const records = toRecords(toRow(value, 'row'));
-      if (records.length === 0) harvest.skipped += 1;
-      harvest.records.push(...records);
+      if (records.length === 0) page.skipped += 1;
+      page.records.push(...records);
     } catch (error) {
       if (!(error instanceof RowRejection)) throw error;
-      harvest.refused.push(error.message);
+      (error.isUnsupported ? page.unsupported : page.rejected).push(error.message);
     }
   }
-  return harvest;
+  return page;
 }
 
 export function toRow(value: unknown, field: string): VendorRow {
@@ -61,7 +84,7 @@ export function optionalRows(row: VendorRow, field: string): readonly unknown[] 
   return Array.isArray(value) ? value : rejectRow(field, `must be an array, not ${nameType(value)}`);
 }
 
-/** Empty text says as little as none. */
+/** Null for empty text too. */
 export function optionalText(row: VendorRow, field: string): string | null {
   const value = row[field] ?? null;
   if (value === null || value === '') return null;
@@ -108,12 +131,12 @@ export function requiredAddress(row: VendorRow, field: string, family: ChainFami
 
 /** A token id in digits, or a mint. */
 export function requiredAsset(row: VendorRow, field: string, family: ChainFamily): AssetId {
-  return parseAssetId(family, requiredText(row, field)) ?? rejectRow(field, `is no asset of the family ${family}`);
+  return parseAssetId(family, requiredText(row, field)) ?? rejectRow(field, `is not an asset of the family ${family}`);
 }
 
 /** The time of seconds since the epoch, from 1970 to 9999. */
 export function toTime(seconds: number, field: string): string {
-  if (seconds <= 0 || seconds >= SECONDS_MAX) return rejectRow(field, 'is no time in seconds since 1970');
+  if (seconds <= 0 || seconds >= SECONDS_MAX) return rejectRow(field, 'is not a time in seconds since 1970');
   return new Date(seconds * 1_000).toISOString();
 }
 

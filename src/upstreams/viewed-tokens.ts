@@ -1,5 +1,5 @@
-// Tasks that look again at the single tokens that readers asked for, a few at a time: what a walk over a whole collection tells
-// late, or does not tell at all.
+// Tasks that refresh the single tokens that readers viewed recently, a few in each run. A walk over a complete collection reports
+// changes of a token late, or not at all.
 
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
@@ -7,25 +7,25 @@ import { listViewedTokens, updateViewedTokensRefreshed } from '../market/queries
 import type { AssetId } from '../core/address.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 import { UpstreamFailure } from './upstream-client.ts';
-import { isHopeless, RECENT_VIEW_MS } from './followed-collections.ts';
-import type { Step } from './followed-task.ts';
-import { createIngester } from './ingester.ts';
+import { isUpstreamWide, RECENT_VIEW_MS } from './followed-run.ts';
+import type { CollectionRun } from './followed-task.ts';
+import { Ingester } from './ingester.ts';
 import type { Task } from '../tasks/task.ts';
 import type { UpstreamContext } from './context.ts';
 
 export type ViewedTokensOptions = {
   name: string;
   upstream: UpstreamClient;
-  /** How long after a look at a token it is looked at again, while readers go on asking for it. */
-  againMs: number;
-  /** Tokens that one run looks at, and how often it may: what it takes of the upstream's budget. */
+  /** How long after a refresh a token is refreshed again, while readers view it. */
+  refreshMs: number;
+  /** Tokens of one run. With the period this limits the task's share of the upstream's budget. */
   tokensMax: number;
   periodMs?: number;
   isWanted: (follow: Follow) => boolean;
-  /** Tokens of a collection that one question is about. */
-  atOnceMax: number;
-  /** Asks about tokens of one collection and lands what is told; may reject with UpstreamFailure. */
-  look: (context: UpstreamContext, step: Step, assets: readonly AssetId[]) => Promise<void>;
+  /** Tokens of a collection that one request can return. */
+  batchMax: number;
+  /** Requests tokens of one collection and ingests them. May reject with UpstreamFailure. */
+  refresh: (context: UpstreamContext, run: CollectionRun, assets: readonly AssetId[]) => Promise<void>;
 };
 
 const PERIOD_MS = 60_000;
@@ -39,24 +39,23 @@ export function createViewedTokensTask(context: UpstreamContext, options: Viewed
     deadlineMs: DEADLINE_MS,
     upstreams: () => [upstream.status()],
     run: async (signal, report, { isFull }) => {
-      const ingester = createIngester(context);
+      const ingester = new Ingester(context);
       const problems: string[] = [];
-      const looks = await listLooks(context, options);
+      const batches = await listBatches(context, options);
       let done = 0;
-      for (const { follow, assets } of looks) {
+      for (const { follow, assets } of batches) {
         signal.throwIfAborted();
-        report({ done, total: looks.length, what: 'looks' });
-        const failure = await tryLook(() =>
-          options.look(context, { upstream, follow, ingester, problems, isFull, signal }, assets),
-        );
+        report({ done, total: batches.length, what: 'refreshes' });
+        const run = { upstream, follow, ingester, problems, isFull, signal };
+        const failure = await tryRefresh(() => options.refresh(context, run, assets));
         signal.throwIfAborted();
-        // One that cannot be told goes behind the others like one that was told.
-        if (failure === null || !isHopeless(failure.reason)) await noteLook(context, { follow, assets });
+        // A token that always fails has to wait like one that was refreshed, so that it does not hold up the others.
+        if (failure === null || !isUpstreamWide(failure.reason)) await saveRefresh(context, { follow, assets });
         if (failure === null) {
           done += 1;
           continue;
         }
-        const isOver = isHopeless(failure.reason) || failure.reason === 'server-error';
+        const isOver = isUpstreamWide(failure.reason) || failure.reason === 'server-error';
         if (isOver && done === 0) throw failure;
         problems.push(`${follow.collectionId}: ${failure.message}`);
         if (isOver) break;
@@ -66,9 +65,9 @@ export function createViewedTokensTask(context: UpstreamContext, options: Viewed
   };
 }
 
-async function tryLook(look: () => Promise<void>): Promise<UpstreamFailure | null> {
+async function tryRefresh(refresh: () => Promise<void>): Promise<UpstreamFailure | null> {
   try {
-    await look();
+    await refresh();
     return null;
   } catch (error) {
     if (error instanceof UpstreamFailure) return error;
@@ -76,30 +75,30 @@ async function tryLook(look: () => Promise<void>): Promise<UpstreamFailure | nul
   }
 }
 
-async function noteLook({ main, clock }: UpstreamContext, { follow, assets }: Look): Promise<void> {
+async function saveRefresh({ main, clock }: UpstreamContext, { follow, assets }: TokenBatch): Promise<void> {
   await updateViewedTokensRefreshed(main, { collectionId: follow.collectionId, assets, at: clock() });
 }
 
-type Look = { follow: Follow; assets: readonly AssetId[] };
+/** The tokens of one request. */
+type TokenBatch = { follow: Follow; assets: readonly AssetId[] };
 
-/** The questions of one run. */
-async function listLooks({ main, clock }: UpstreamContext, options: ViewedTokensOptions): Promise<Look[]> {
-  const { againMs, tokensMax, atOnceMax, isWanted } = options;
+async function listBatches({ main, clock }: UpstreamContext, options: ViewedTokensOptions): Promise<TokenBatch[]> {
+  const { refreshMs, tokensMax, batchMax, isWanted } = options;
   const now = clock();
   const follows = (await listFollows(main)).filter(isWanted);
-  const shown = await listViewedTokens(main, {
+  const tokens = await listViewedTokens(main, {
     collectionIds: follows.map(({ collectionId }) => collectionId),
     viewedSince: now - RECENT_VIEW_MS,
-    refreshedBefore: now - againMs,
+    refreshedBefore: now - refreshMs,
     now,
     limit: tokensMax,
   });
-  const looks: Look[] = [];
+  const batches: TokenBatch[] = [];
   for (const follow of follows) {
-    const assets = shown.flatMap(({ collectionId, asset }) => (collectionId === follow.collectionId ? [asset] : []));
-    for (let start = 0; start < assets.length; start += atOnceMax) {
-      looks.push({ follow, assets: assets.slice(start, start + atOnceMax) });
+    const assets = tokens.flatMap(({ collectionId, asset }) => (collectionId === follow.collectionId ? [asset] : []));
+    for (let start = 0; start < assets.length; start += batchMax) {
+      batches.push({ follow, assets: assets.slice(start, start + batchMax) });
     }
   }
-  return looks;
+  return batches;
 }

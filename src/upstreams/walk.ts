@@ -1,32 +1,29 @@
-// A walk over the pages of a list that may never end: it stops at a limit, at a page that repeats and at a cursor that loops,
-// and says whether the list was seen whole. Only then may anyone conclude that what was not in it is gone.
+// Walks over the pages of a list that may be endless. A walk stops at a limit, at a repeated page and at a looping cursor, and
+// reports whether it saw the complete list. Only then may the absence of a row be taken to mean that it is gone.
 
 import { createHash } from 'node:crypto';
 import type { ParsedPage } from './rows.ts';
 
-/** One page, and the cursor of the next one; null after the last. */
+/** A page and the cursor of the next one, which is null after the last page. */
 export type Page = { rows: readonly unknown[]; next: string | null };
 
 export type WalkOptions = { pagesMax: number; rowsMax: number };
 
-export type WalkEnd = {
-  whole: boolean;
-  /** Why a walk was not whole. The last four are found by those who know what the rows are. */
-  why:
-    | 'page limit'
-    | 'row limit'
-    | 'repeated page'
-    | 'looping cursor'
-    | 'gap between pages'
-    | 'fewer than counted'
-    | 'out of order'
-    | 'too many refused'
-    | null;
-  pages: number;
-  rows: number;
-};
+/** Why a walk did not see the complete list. The last four are found by those who know what the rows mean. */
+export type WalkGap =
+  | 'page limit'
+  | 'row limit'
+  | 'repeated page'
+  | 'looping cursor'
+  | 'gap between pages'
+  | 'fewer than counted'
+  | 'out of order'
+  | 'too many rejected';
 
-/** The rows of each page. Throws what `readPage` throws: then nothing is known of the rest. */
+/** `gap` is null when the walk saw the complete list. */
+export type WalkEnd = { gap: WalkGap | null; pages: number; rows: number };
+
+/** The rows of each page. Throws what `readPage` throws. */
 export async function* walkPages(
   readPage: (cursor: string | null) => Promise<Page>,
   { pagesMax, rowsMax }: WalkOptions,
@@ -37,53 +34,52 @@ export async function* walkPages(
   let rows = 0;
   for (let pages = 1; ; pages += 1) {
     const page = await readPage(cursor);
-    const end = (why: WalkEnd['why']): WalkEnd => ({ whole: why === null, why, pages, rows });
     if (page.rows.length > 0) {
       const digest = createHash('sha256').update(JSON.stringify(page.rows)).digest('base64');
-      if (digests.has(digest)) return end('repeated page');
+      if (digests.has(digest)) return { gap: 'repeated page', pages, rows };
       digests.add(digest);
-      if (rows + page.rows.length > rowsMax) return end('row limit');
+      if (rows + page.rows.length > rowsMax) return { gap: 'row limit', pages, rows };
       rows += page.rows.length;
       yield page.rows;
     }
-    if (page.next === null) return end(null);
-    if (cursors.has(page.next)) return end('looping cursor');
-    if (pages >= pagesMax) return end('page limit');
+    if (page.next === null) return { gap: null, pages, rows };
+    if (cursors.has(page.next)) return { gap: 'looping cursor', pages, rows };
+    if (pages >= pagesMax) return { gap: 'page limit', pages, rows };
     cursors.add(page.next);
     cursor = page.next;
   }
 }
 
-/** A walk is not believed to have seen the list when more than this share of its rows made no sense, or half of one page. */
-const REFUSED_SHARE_MAX = 0.1;
-const REFUSED_PAGE_SHARE_MAX = 0.5;
+/** A list is incomplete when more than this share of all its rows was rejected, or more than that share of one page. */
+const REJECTED_SHARE_MAX = 0.1;
+const REJECTED_PAGE_SHARE_MAX = 0.5;
 
 export type ParsePagesOptions = {
-  /** Whether a refusal with this reason means that a row was not understood. */
-  isDoubt?: (reason: string) => boolean;
-  /** Fewer refused rows than this say nothing of the rest, unless they are most of their page. */
-  refusedMin?: number;
+  /** Fewer rejected rows than this do not make a list incomplete, unless they are most of a page. */
+  rejectedMin?: number;
 };
 
-/** What each page of a walk comes to. */
+/**
+ * Each page of a walk, parsed. A list of which many rows were rejected counts as incomplete: a row that seems to be missing may be
+ * one that was rejected. Unsupported rows do not count, because they are understood.
+ */
 export async function* parsePages(
   pages: AsyncGenerator<readonly unknown[], WalkEnd>,
-  toHarvest: (rows: readonly unknown[]) => ParsedPage,
-  { isDoubt = () => true, refusedMin = 1 }: ParsePagesOptions = {},
+  parse: (rows: readonly unknown[]) => ParsedPage,
+  { rejectedMin = 1 }: ParsePagesOptions = {},
 ): AsyncGenerator<ParsedPage, WalkEnd> {
-  let refused = 0;
-  let isSpoilt = false;
+  let rejected = 0;
+  let hasRejectedPage = false;
   for (;;) {
     const page = await pages.next();
     if (page.done) {
       const end = page.value;
-      const isMuch = refused >= refusedMin && refused > end.rows * REFUSED_SHARE_MAX;
-      return end.whole && (isSpoilt || isMuch) ? { ...end, whole: false, why: 'too many refused' } : end;
+      const isTooMany = rejected >= rejectedMin && rejected > end.rows * REJECTED_SHARE_MAX;
+      return end.gap === null && (hasRejectedPage || isTooMany) ? { ...end, gap: 'too many rejected' } : end;
     }
-    const harvest = toHarvest(page.value);
-    const doubts = harvest.refused.filter(isDoubt).length;
-    refused += doubts;
-    isSpoilt ||= doubts > page.value.length * REFUSED_PAGE_SHARE_MAX;
-    yield harvest;
+    const parsed = parse(page.value);
+    rejected += parsed.rejected.length;
+    hasRejectedPage ||= parsed.rejected.length > page.value.length * REJECTED_PAGE_SHARE_MAX;
+    yield parsed;
   }
 }

@@ -17,7 +17,7 @@ import { isStorable } from '../core/text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { ChainReader } from '../chains/rpc/chain-reader.ts';
 import type { EventFilter } from '../chains/rpc/log-query.ts';
-import { createIngester } from '../upstreams/ingester.ts';
+import { Ingester } from '../upstreams/ingester.ts';
 import type { WorkerContext } from './context.ts';
 import type { TokenStandard } from '../core/evm.ts';
 
@@ -58,8 +58,8 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
   const name = readTextOrNull(input, 'name') ?? stored?.name ?? facts?.name ?? address;
   const added = { collectionId, name, standard: facts?.standard ?? null, estimate: facts?.estimate ?? null };
   if (input['dryRun'] === true) return { ...added, dryRun: true };
-  const ingester = createIngester(context);
-  await ingester.land([
+  const ingester = new Ingester(context);
+  await ingester.ingest([
     {
       kind: 'collection',
       chain: chain.id,

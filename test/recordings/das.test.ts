@@ -33,10 +33,10 @@ test(
   async (t) => {
     const foxes = parseItems(FOXES);
     const { upstream } = await start(t, foxes);
-    const { records, refused, end } = await collectPages(walkDasCollection(upstream, FAMOUS_FOX));
+    const { records, rejected, end } = await collectPages(walkDasCollection(upstream, FAMOUS_FOX));
     assertValidRecords(records);
-    assert.deepEqual(refused, []);
-    assert.deepEqual(end, { whole: true, why: null, pages: 1, rows: 50 });
+    assert.deepEqual(rejected, []);
+    assert.deepEqual(end, { gap: null, pages: 1, rows: 50 });
     assert.deepEqual(
       records,
       foxes.map(({ id, content, ownership }: any) => ({
@@ -55,9 +55,9 @@ test(
 
 test('of a recorded wallet the 33 fungible assets are left out, by supply and decimals', needsPayloads(WALLET), () => {
   const wallet = parseItems(WALLET);
-  const { records, refused, skipped } = parseDasTokens(received(wallet), null);
+  const { records, rejected, skipped } = parseDasTokens(received(wallet), null);
   assertValidRecords(records);
-  assert.deepEqual(refused, []);
+  assert.deepEqual(rejected, []);
   // 17 are single, and of these 12 say which collection they belong to.
   const single = wallet.filter(({ token_info }: any) => token_info.supply === 1 && token_info.decimals === 0);
   assert.equal(single.length, 17);
@@ -99,7 +99,7 @@ test(
       mints.map((mint) => assetOf(mint, COLLECTION)),
     );
     const { records, end } = await collectPages(walkDasCollection(upstream, COLLECTION));
-    assert.deepEqual(end, { whole: true, why: null, pages: 3, rows: 2_525 });
+    assert.deepEqual(end, { gap: null, pages: 3, rows: 2_525 });
     assert.deepEqual(
       records.map((record) => record['mint']),
       mints,

@@ -6,7 +6,7 @@ import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createIngester } from '../../src/upstreams/ingester.ts';
+import { Ingester } from '../../src/upstreams/ingester.ts';
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { Task } from '../../src/tasks/task.ts';
@@ -85,14 +85,14 @@ forEachEngine('recorded answers of other operations', (engine) => {
 
   test('land as they were told where their rows are right', needsPayloads(), async (t) => {
     const wrong = await startSameResponse(t);
-    const ingester = createIngester(toContext(db));
+    const ingester = new Ingester(toContext(db));
     for (const [file, source, symbol] of [
       [LISTINGS, 'listings', 'devnet_zoolana'],
       [ACTIVITIES, 'sales', 'runcible'],
     ] as const) {
       wrong.give(readPayload(file));
       const read = RECORDED_SOURCES['magic-eden'][source] ?? assert.fail(source);
-      await ingester.land((await read(createTestUpstream(wrong.url), symbol)).records);
+      await ingester.ingest((await read(createTestUpstream(wrong.url), symbol)).records);
     }
     const { read, changed, refused } = ingester.result();
     assert.deepEqual([read, changed, refused], [2, 2, 0]);

@@ -46,9 +46,9 @@ test(
   async (t) => {
     const { book, upstream } = await start(t);
     book.listings.set('degods', parsePayload(LISTING));
-    const { records, refused, end } = await collectPages(walkMagicEdenListings(upstream, COLLECTION, { now: NOW }));
-    assert.deepEqual(refused, []);
-    assert.equal(end?.whole, true);
+    const { records, rejected, end } = await collectPages(walkMagicEdenListings(upstream, COLLECTION, { now: NOW }));
+    assert.deepEqual(rejected, []);
+    assert.equal(end?.gap, null);
     assert.deepEqual(records, [
       {
         kind: 'listing',
@@ -109,11 +109,11 @@ test(
     const { book, upstream } = await start(t);
     book.activities.set('runcible', [...parsePayload(WALLET), ...parsePayload(ACTIVITIES)]);
     const runcible = { symbol: 'runcible', contractAddress: addressOf('run', 1) };
-    const { records, refused, end } = await collectPages(
+    const { records, rejected, end } = await collectPages(
       walkMagicEdenSales(upstream, runcible, { now: NOW, since: 0 }),
     );
-    assert.deepEqual(refused, []);
-    assert.equal(end?.whole, true);
+    assert.deepEqual(rejected, []);
+    assert.equal(end?.gap, null);
     assert.deepEqual(records, [
       {
         kind: 'sale',
@@ -156,7 +156,7 @@ test(
     const text = readPayload(ASK);
     const subject = { chain: ethereum, contractAddress: CONTRACT };
     const { orders } = parseJsonText(text) as { orders: Record<string, unknown>[] };
-    assert.deepEqual(parseMagicEdenAsks(orders, subject), { records: [], refused: [], skipped: 1 });
+    assert.deepEqual(parseMagicEdenAsks(orders, subject), { records: [], rejected: [], unsupported: [], skipped: 1 });
     const own = orders.map((order) => ({ ...order, source: { domain: 'magiceden.io' } }));
     const { records } = parseMagicEdenAsks(own, subject);
     assert.deepEqual(records, [

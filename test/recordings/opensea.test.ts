@@ -82,9 +82,9 @@ test(
 test('recorded statistics become exact amounts', needsPayloads(STATS), async (t) => {
   const text = readPayload(STATS);
   const replay = await startReplayServer(t, [{ path: /.*/, origin: 'recorded', answer: () => text }]);
-  const { records, refused } = await readOpenSeaStats(createTestUpstream(replay.url), GHOSTS, { at: AT });
+  const { records, rejected } = await readOpenSeaStats(createTestUpstream(replay.url), GHOSTS, { at: AT });
   const fields = { chain: 'ethereum', contractAddress: GHOSTS.contractAddress, at: '2026-09-01T00:00:00.000Z' };
-  assert.deepEqual(refused, []);
+  assert.deepEqual(rejected, []);
   assert.deepEqual(records, [
     { kind: 'stats', ...fields, floorRaw: '15690000000000000', owners: 2_907 },
     {
@@ -100,8 +100,8 @@ test('recorded statistics become exact amounts', needsPayloads(STATS), async (t)
 
 test('recorded orders become listings, each with its own hash', needsPayloads(ORDERS), () => {
   const { orders } = parseExactJson(Buffer.from(readPayload(ORDERS))) as { orders: unknown[] };
-  const { records, refused } = parseOpenSeaListings(orders, GHOSTS);
-  assert.deepEqual(refused, []);
+  const { records, rejected } = parseOpenSeaListings(orders, GHOSTS);
+  assert.deepEqual(rejected, []);
   assert.deepEqual(records[0], {
     kind: 'listing',
     source: 'opensea',

@@ -12,10 +12,10 @@ const SPOT = 'coinbase/v2_prices_ETH-USD_spot.json';
 test('the recorded spot price of Coinbase is the price of ether', needsPayloads(SPOT), async (t) => {
   const replay = await startSameResponse(t);
   replay.give(readPayload(SPOT));
-  const { quotes, refused } = await readCoinbasePrices(
+  const { quotes, rejected } = await readCoinbasePrices(
     createTestUpstream(replay.url),
     ['ETH'],
     AbortSignal.timeout(30_000),
   );
-  assert.deepEqual([[...quotes].map(([symbol, { usd }]) => [symbol, usd]), refused], [[['ETH', 2_723.905]], []]);
+  assert.deepEqual([[...quotes].map(([symbol, { usd }]) => [symbol, usd]), rejected], [[['ETH', 2_723.905]], []]);
 });

@@ -29,31 +29,31 @@ const answers = Object.entries(RECORDED).filter(
   (entry): entry is [string, RecordedResponse] => entry[1].what === 'answer',
 );
 
-const NO_OBJECT = '1 refused (row: must be an object, not an array)';
-const NO_SYMBOL = '1 refused (symbol: is missing)';
-const NO_FIGURES = '1 refused (listedCount: is missing, and so is floorPrice)';
-const NO_NFT = '1 refused (row: must be an object, not a undefined)';
-const FOREIGN = 'collection: is that of another collection';
-const FOREIGN_SALE = '1 refused (collectionSymbol: is that of another collection), not whole';
-const none = (rows: number, why: string) => `${rows} refused (${why}), not whole`;
+const NO_OBJECT = '1 rejected (row: must be an object, not an array)';
+const NO_SYMBOL = '1 rejected (symbol: is missing)';
+const NO_FIGURES = '1 rejected (listedCount: is missing, and so is floorPrice)';
+const NO_NFT = '1 rejected (row: must be an object, not a undefined)';
+const FOREIGN = 'collection: belongs to another collection';
+const FOREIGN_SALE = '1 rejected (collectionSymbol: belongs to another collection), incomplete';
+const none = (rows: number, why: string) => `${rows} rejected (${why}), incomplete`;
 
 /** What comes of an answer at a source where nothing else is said, by whether it is an object. */
 const USUAL: Readonly<Record<Vendor, Readonly<Record<string, readonly [object: string, array: string]>>>> = {
   coinbase: { price: ['', ''] },
-  coingecko: { prices: ['1 refused (answer: tells of no coin that was asked for)', ''] },
+  coingecko: { prices: ['1 rejected (response: has no requested coin)', ''] },
   'magic-eden': {
     stats: [NO_SYMBOL, NO_OBJECT],
     listings: ['malformed', ''],
     sales: ['malformed', ''],
-    token: ['1 refused (mintAddress: is missing)', NO_OBJECT],
+    token: ['1 rejected (mintAddress: is missing)', NO_OBJECT],
     asks: ['malformed', 'malformed'],
   },
   // The id is that of another question; as the answer to ours it is below.
   helius: { collection: ['malformed', ''], tokens: ['malformed', ''], asset: ['malformed', ''] },
   opensea: {
     contract: ['malformed', ''],
-    collection: ['1 refused (collection: is missing)', ''],
-    stats: ['1 refused (total: must be an object, not a undefined)', ''],
+    collection: ['1 rejected (collection: is missing)', ''],
+    stats: ['1 rejected (total: must be an object, not a undefined)', ''],
     listings: ['malformed', ''],
     sales: ['malformed', ''],
     tokens: ['malformed', ''],
@@ -70,26 +70,29 @@ const ME = 'magiceden-solana';
 
 /** The rest of it, file by file. The collection is Magic Eden's `magicticket`. */
 const TOLD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'coinbase/v2_exchange-rates_ETH.partial.json': { price: '1 refused (base: is another currency)' },
+  'coinbase/v2_exchange-rates_ETH.partial.json': { price: '1 rejected (base: is another currency)' },
   'coinbase/v2_prices_ETH-USD_spot.json': { price: '1 rate' },
-  'coingecko/coins_markets.openapi-example.json': { prices: '1 refused (answer: must be an object, not an array)' },
+  'coingecko/coins_markets.openapi-example.json': { prices: '1 rejected (response: must be an object, not an array)' },
   // Three answers: each by itself is below.
   'coingecko/simple_price.recorded.txt': { prices: 'malformed' },
   // Blur's, and so of no concern; its next page is the same again.
-  'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': { asks: 'not whole' },
+  'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': { asks: 'incomplete' },
   [`${ME}/recorded_collections_listings.degods-2025-07.json`]: {
     listings: none(1, FOREIGN),
     sales: none(1, 'type: is missing'),
   },
   [`${ME}/v2_collections.json`]: rowsOf(2, 'tokenMint'),
-  [`${ME}/v2_collections_symbol_activities.json`]: { listings: none(2, 'pdaAddress: is missing'), sales: 'whole' },
+  [`${ME}/v2_collections_symbol_activities.json`]: { listings: none(2, 'pdaAddress: is missing'), sales: 'complete' },
   [`${ME}/v2_collections_symbol_holder_stats.json`]: { stats: NO_FIGURES },
   [`${ME}/v2_collections_symbol_leaderboard.json`]: { stats: NO_FIGURES },
-  [`${ME}/v2_collections_symbol_listings.json`]: { listings: '2 listing, whole', sales: none(2, 'type: is missing') },
+  [`${ME}/v2_collections_symbol_listings.json`]: {
+    listings: '2 listing, complete',
+    sales: none(2, 'type: is missing'),
+  },
   [`${ME}/v2_collections_symbol_stats.json`]: { stats: '1 stats' },
   [`${ME}/v2_launchpad_collections.json`]: rowsOf(3, 'tokenMint'),
   [`${ME}/v2_tokens_token_mint.json`]: { token: '1 token' },
-  [`${ME}/v2_tokens_token_mint_activities.json`]: { listings: none(2, 'pdaAddress: is missing'), sales: 'whole' },
+  [`${ME}/v2_tokens_token_mint_activities.json`]: { listings: none(2, 'pdaAddress: is missing'), sales: 'complete' },
   [`${ME}/v2_tokens_token_mint_listings.json`]: { listings: none(1, FOREIGN), sales: none(1, 'type: is missing') },
   [`${ME}/v2_tokens_token_mint_offers_received.json`]: rowsOf(2, 'seller'),
   [`${ME}/v2_wallets_owner_activities.json`]: { listings: none(2, 'pdaAddress: is missing'), sales: FOREIGN_SALE },
@@ -101,7 +104,7 @@ const TOLD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [`${ME}/v2_wallets_wallet_address_offers_received.json`]: rowsOf(1, 'seller'),
   [`${ME}/v2_wallets_wallet_address_tokens.json`]: rowsOf(1, 'tokenMint'),
   'opensea/collections_slug_stats.recorded.json': { stats: '1 stats, 1 analytics' },
-  'reservoir/orders_bids_v5.50.json': { asks: none(50, 'side: is no ask') },
+  'reservoir/orders_bids_v5.50.json': { asks: none(50, 'side: is not an ask') },
 };
 
 const parse = (text: string): unknown => {
@@ -178,7 +181,7 @@ test(
 
 for (const vendor of VENDORS) {
   test(
-    `each file at every source of ${vendor}: what is right is told, all else is refused or a failure`,
+    `each file at every source of ${vendor}: what is right is told, all else is rejected or a failure`,
     needsPayloads(),
     async (t) => {
       const replay = await startSameResponse(t);
@@ -237,26 +240,26 @@ test(
       ]);
     }
     const listed = await read('v2_tokens_token_mint_activities', 'sales', 'devnet_zoolana');
-    assert.equal(summarize(listed), 'whole', 'a listing is no sale');
+    assert.equal(summarize(listed), 'complete', 'a listing is no sale');
   },
 );
 
 test(
-  'recorded assets of other methods, as the answer to ours: those of the collection are its tokens, the others are refused',
+  'recorded assets of other methods, as the answer to ours: those of the collection are its tokens, the others are rejected',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);
     const [byCreator, byOwner] = ['getAssetsByCreator.famous-fox.50', 'getAssetsByOwner.50'];
     for (const [file, told] of [
       // The page says that it is full, and is told again.
-      [byCreator, { collection: '50 token, not whole' }],
-      [byOwner, { collection: '1 token, 16 refused (grouping: is another collection), not whole' }],
+      [byCreator, { collection: '50 token, incomplete' }],
+      [byOwner, { collection: '1 token, 16 rejected (grouping: is another collection), incomplete' }],
     ] as const) {
       replay.give(JSON.stringify({ ...JSON.parse(readPayload(`helius/${file}.json`)), id: 'mercat' }));
       for (const [source, read] of Object.entries(RECORDED_SOURCES.helius)) {
         const outcome = await read(createTestUpstream(replay.url), '');
         assertValidRecords(outcome.records);
-        const others = source === 'tokens' ? 'malformed' : '1 refused (id: is missing)';
+        const others = source === 'tokens' ? 'malformed' : '1 rejected (id: is missing)';
         assert.equal(summarize(outcome), source === 'collection' ? told.collection : others, `${file} at ${source}`);
       }
     }
@@ -276,11 +279,11 @@ test(
     const signal = AbortSignal.timeout(30_000);
     const read = async (text: string, now: number) => {
       replay.give(text);
-      const { quotes, refused } = await readCoingeckoPrices(createTestUpstream(replay.url), COINGECKO_IDS, {
+      const { quotes, rejected } = await readCoingeckoPrices(createTestUpstream(replay.url), COINGECKO_IDS, {
         now,
         signal,
       });
-      return [[...quotes].map(([symbol, { usd }]) => [symbol, usd]), refused];
+      return [[...quotes].map(([symbol, { usd }]) => [symbol, usd]), rejected];
     };
     const [timed = '', ...timeless] = readRecordedPrices();
     const at = 1_776_305_796_000;
@@ -296,8 +299,8 @@ test(
     for (const [time, why] of [
       ['"1776305796"', 'must be a number, not a string'],
       ['1776305796.5', 'must be an integer'],
-      ['1776305796000', 'is no time in seconds since 1970'],
-      ['0', 'is no time in seconds since 1970'],
+      ['1776305796000', 'is not a time in seconds since 1970'],
+      ['0', 'is not a time in seconds since 1970'],
     ] as const) {
       const told = timed.replace('1776305796', time);
       assert.deepEqual(await read(told, at), [[], [`last_updated_at: ${why}`]], time);

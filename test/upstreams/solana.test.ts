@@ -137,7 +137,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     await assert.rejects(listings());
     replay.heal();
     replay.fail('wrong-types', { path: /listings$/, skip: 1 });
-    assert.match(String((await listings()).problems), /not seen whole: too many refused/);
+    assert.match(String((await listings()).problems), /incomplete: too many rejected/);
     assert.deepEqual(await statuses(), { active: 150 }, 'nothing is concluded from a part');
     replay.heal();
     await listings();
@@ -152,7 +152,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     book.listings.set(LANTERNS_SYMBOL, rows(60));
     assert.match(String((await listings()).problems), /fewer than counted/);
     setListings(rows(3));
-    assert.match(String((await listings()).problems), /not believed yet/);
+    assert.match(String((await listings()).problems), /not accepted yet/);
     assert.deepEqual(await statuses(), { active: 80 });
   });
 

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
-import type { Ingester } from '../../src/upstreams/ingester.ts';
-import { createIngester, LISTING_DELAY_MAX_MS } from '../../src/upstreams/ingester.ts';
+import { Ingester, LISTING_DELAY_MAX_MS } from '../../src/upstreams/ingester.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { emptySyncTables, EVM, listing, NOW, order, toContext, token } from '../support/service/intake.ts';
 import { range } from '../support/service/market.ts';
@@ -27,7 +26,7 @@ forEachEngine('mirrored listings', (engine) => {
   });
 
   const ingester = (): Ingester =>
-    createIngester(
+    new Ingester(
       toContext(db, {
         clock: () => now,
         onChanged: ({ collectionIds, kinds }) => changed.push([...kinds, ...collectionIds].join(' ')),
@@ -40,7 +39,7 @@ forEachEngine('mirrored listings', (engine) => {
     { source = 'opensea', below = null }: { source?: string; below?: bigint | null } = {},
   ) => {
     const one = ingester();
-    await one.land(rows);
+    await one.ingest(rows);
     const believed = await one.retireUnseen({ source, collectionId: COLLECTION_ID, below });
     return { believed, ...one.result() };
   };
@@ -66,7 +65,7 @@ forEachEngine('mirrored listings', (engine) => {
   test('what its marketplace ended stays ended, even after it was retired', async () => {
     await snapshot([row(0), row(1)]);
     await snapshot([row(0)]);
-    await ingester().land([row(1, { status: 'filled', tx: '0x01' })]);
+    await ingester().ingest([row(1, { status: 'filled', tx: '0x01' })]);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'filled' });
     assert.equal((await snapshot([row(0), row(1)])).changed, 0);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'filled' });
@@ -74,7 +73,7 @@ forEachEngine('mirrored listings', (engine) => {
 
   test('a snapshot retires nothing of other sources and collections, nor what was listed while it was taken', async () => {
     const fresh = { timestamp: new Date(NOW - LISTING_DELAY_MAX_MS).toISOString() };
-    await ingester().land([
+    await ingester().ingest([
       row(0),
       row(1, { source: 'magic-eden' }),
       row(2, { contractAddress: EVM.replace(/aa$/, 'ab') }),
@@ -89,7 +88,7 @@ forEachEngine('mirrored listings', (engine) => {
 
   test('a listing whose time is yet to come is retired like any other', async () => {
     const wrong = { timestamp: new Date(NOW + 24 * 60 * MINUTE_MS).toISOString() };
-    await ingester().land([row(0), row(1, wrong)]);
+    await ingester().ingest([row(0), row(1, wrong)]);
     assert.equal((await snapshot([row(0)])).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled' });
   });
@@ -147,7 +146,7 @@ forEachEngine('mirrored listings', (engine) => {
   });
 
   test('what such a snapshot has to have is what it costs the buyer in all', async () => {
-    await ingester().land([row(0, { priceRaw: '900', buyerTotalRaw: '1000' }), row(1, { priceRaw: '900' })]);
+    await ingester().ingest([row(0, { priceRaw: '900', buyerTotalRaw: '1000' }), row(1, { priceRaw: '900' })]);
     assert.equal((await snapshot([row(2, { priceRaw: '950' })], { below: 950n })).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
   });
@@ -158,11 +157,11 @@ forEachEngine('mirrored listings', (engine) => {
       row(n + 1, { orderHash: hash, tokenId: '7', source: 'magic-eden' }),
     ];
     const [a, b] = [HASH, HASH.replace('ab', 'cd')];
-    await ingester().land([...twins(a, 0), row(9, { orderHash: a, chain: 'base' })]);
-    await ingester().land([row(0, { orderHash: a, tokenId: '7', status: 'filled', tx: '0x0f' })]);
+    await ingester().ingest([...twins(a, 0), row(9, { orderHash: a, chain: 'base' })]);
+    await ingester().ingest([row(0, { orderHash: a, tokenId: '7', status: 'filled', tx: '0x0f' })]);
     const { 0: first, 1: second } = twins(b, 2);
-    await ingester().land([{ ...first, status: 'cancelled' }]);
-    await ingester().land([second ?? {}]);
+    await ingester().ingest([{ ...first, status: 'cancelled' }]);
+    await ingester().ingest([second ?? {}]);
     assert.deepEqual(await statuses(), {
       L0: 'filled',
       L1: 'filled',
@@ -171,23 +170,23 @@ forEachEngine('mirrored listings', (engine) => {
       L9: 'active',
     });
     const again = ingester();
-    await again.land(twins(a, 0));
+    await again.ingest(twins(a, 0));
     assert.deepEqual([again.result().changed, (await statuses())['L1']], [0, 'filled']);
   });
 
   test('that a marketplace no longer shows an order does not end it at another', async () => {
-    await ingester().land([
+    await ingester().ingest([
       row(0, { orderHash: HASH }),
       row(1, { orderHash: HASH, source: 'magic-eden', tokenId: '0' }),
     ]);
     await snapshot([]);
-    await ingester().land([row(1, { orderHash: HASH, source: 'magic-eden', tokenId: '0', priceRaw: '99' })]);
+    await ingester().ingest([row(1, { orderHash: HASH, source: 'magic-eden', tokenId: '0', priceRaw: '99' })]);
     assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active' });
   });
 
   test('an order of the own book is no mirrored listing, and one that became its own is retired', async () => {
     await snapshot([row(0, { orderHash: HASH })]);
-    await ingester().land([order()]);
+    await ingester().ingest([order()]);
     await db.query(`update main.book_order set order_hash = $1, status = 'cancelled'`, [HASH]);
     const {
       read,
@@ -206,14 +205,14 @@ forEachEngine('mirrored listings', (engine) => {
 
   test('everything is counted, refusals by reason with one of each, however many there are', async () => {
     const one = ingester();
-    await one.land([
+    await one.ingest([
       ...range(700).map((n) => token({ tokenId: String(n) })),
       token({ tokenId: 'x1' }),
       token({ tokenId: 'x2' }),
       listing({ seller: null }),
       { kind: 'nonsense' },
     ]);
-    one.refuse('price: is negative');
+    one.reject('price: is negative');
     const { read, changed: rows, refused, refusals = [] } = one.result({ problems: ['a page'] });
     assert.deepEqual([read, rows, refused], [705, 700, 5]);
     assert.deepEqual(
@@ -223,7 +222,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.ok(refusals[0]?.reason.startsWith('token: tokenId'));
     assert.ok(!refusals[0]?.reason.includes('x1') && refusals[0]?.example.includes('x1'));
     const many = ingester();
-    for (const n of range(1_000)) many.refuse(`field${n} ${'!'.repeat(1_000)}: is wrong`, 'x'.repeat(10_000));
+    for (const n of range(1_000)) many.reject(`field${n} ${'!'.repeat(1_000)}: is wrong`, 'x'.repeat(10_000));
     assert.ok(JSON.stringify(many.result()).length < 64 * 1024, 'the sample is bounded');
     assert.equal(many.result().refused, 1_000);
   });

@@ -27,7 +27,7 @@ async function walk(pages: Readonly<Record<string, Page>>, limits = LIMITS) {
 test('a walk to a page without a cursor is complete', async () => {
   const { rows, end } = await walk({ '': { rows: [1, 2], next: 'b' }, b: { rows: [3], next: null } });
   assert.deepEqual(rows, [1, 2, 3]);
-  assert.deepEqual(end, { whole: true, why: null, pages: 2, rows: 3 });
+  assert.deepEqual(end, { gap: null, pages: 2, rows: 3 });
 });
 
 test('a cursor that was followed before ends the walk at once, also between pages that differ', async () => {
@@ -37,24 +37,24 @@ test('a cursor that was followed before ends the walk at once, also between page
     c: { rows: [3], next: 'b' },
   });
   assert.deepEqual(asked, ['', 'b', 'c']);
-  assert.deepEqual(end, { whole: false, why: 'looping cursor', pages: 3, rows: 3 });
+  assert.deepEqual(end, { gap: 'looping cursor', pages: 3, rows: 3 });
 });
 
 test('a cursor that loops over empty pages ends the walk', async () => {
   const { asked, end } = await walk({ '': { rows: [], next: 'b' }, b: { rows: [], next: 'b' } });
   assert.deepEqual(asked, ['', 'b']);
-  assert.deepEqual([end.whole, end.why], [false, 'looping cursor']);
+  assert.deepEqual(end.gap, 'looping cursor');
 });
 
 test('a page whose rows came before ends the walk, whatever its cursor', async () => {
   const { rows, end } = await walk({ '': { rows: [1], next: 'b' }, b: { rows: [1], next: 'c' } });
   assert.deepEqual(rows, [1]);
-  assert.deepEqual([end.whole, end.why], [false, 'repeated page']);
+  assert.deepEqual(end.gap, 'repeated page');
 });
 
 test('a walk of more pages or rows than its limits is not complete', async () => {
   const pages = { '': { rows: [1], next: 'b' }, b: { rows: [2, 3], next: 'c' }, c: { rows: [4], next: null } };
-  assert.deepEqual((await walk(pages, { pagesMax: 2, rowsMax: 100 })).end.why, 'page limit');
+  assert.deepEqual((await walk(pages, { pagesMax: 2, rowsMax: 100 })).end.gap, 'page limit');
   const { rows, end } = await walk(pages, { pagesMax: 10, rowsMax: 2 });
-  assert.deepEqual([rows, end.why], [[1], 'row limit']);
+  assert.deepEqual([rows, end.gap], [[1], 'row limit']);
 });

@@ -9,7 +9,7 @@ import type { Address } from '../../src/core/address.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { UpstreamReason } from '../../src/upstreams/upstream-client.ts';
 import { UpstreamFailure } from '../../src/upstreams/upstream-client.ts';
-import { eachFollowed } from '../../src/upstreams/followed-collections.ts';
+import { runFollowed } from '../../src/upstreams/followed-run.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import { NOTHING } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -37,16 +37,16 @@ function startTurns({ periodMs = 60_000, shown = '' } = {}) {
     const asked: string[] = [];
     const cut = new AbortController();
     now += afterMs;
-    const end = await eachFollowed({
+    const end = await runFollowed({
       follows: ['a', 'b', 'c'].map(toFollow),
-      shown: new Set(shown),
-      turns,
+      viewed: new Set(shown),
+      lastRuns: turns,
       isFull,
       periodMs,
       now: () => now,
       signal: AbortSignal.any([cut.signal, AbortSignal.timeout(10_000)]),
       report: () => undefined,
-      work: async ({ collectionId }) => {
+      process: async ({ collectionId }) => {
         asked.push(collectionId);
         now += 1_000;
         if (collectionId === cutAt) cut.abort(new Error('cut'));
@@ -54,7 +54,7 @@ function startTurns({ periodMs = 60_000, shown = '' } = {}) {
         const reason = failing[collectionId];
         if (reason) throw new UpstreamFailure('test', reason);
       },
-      note: async (collectionId, { at, isDone }) => {
+      saveRun: async (collectionId, { at, isDone }) => {
         turns.set(collectionId, { triedAt: at, doneAt: isDone ? at : (turns.get(collectionId)?.doneAt ?? null) });
       },
     }).catch((error: unknown) => (error as Error).message);
@@ -65,19 +65,19 @@ function startTurns({ periodMs = 60_000, shown = '' } = {}) {
 /** One turn over as many collections, none of which can be done. */
 function startTurnsThatFail(reasons: readonly UpstreamReason[]) {
   const left = [...reasons];
-  return eachFollowed({
+  return runFollowed({
     follows: reasons.map((_, index) => toFollow(String(index))),
-    shown: new Set(),
-    turns: new Map(),
+    viewed: new Set(),
+    lastRuns: new Map(),
     isFull: true,
     periodMs: 60_000,
     now: () => 0,
     signal: AbortSignal.timeout(10_000),
     report: () => undefined,
-    work: async () => {
+    process: async () => {
       throw new UpstreamFailure('test', left.shift() ?? 'aborted');
     },
-    note: async () => undefined,
+    saveRun: async () => undefined,
   });
 }
 

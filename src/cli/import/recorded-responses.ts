@@ -54,11 +54,9 @@ export function toAnswerLines(
   /** The lines of one row. */
   const toLines = (row: unknown, place: AnswerPlace): string => {
     tally.rows += 1;
-    const { records, refused, skipped }: ParsedPage = reader.parse(row);
-    for (const reason of refused) {
-      if (reader.isLeftOut?.(reason)) leaveOut(reason.replace(/^left out: /, ''));
-      else refuse(place, reason);
-    }
+    const { records, rejected, unsupported, skipped }: ParsedPage = reader.parse(row);
+    for (const reason of rejected) refuse(place, reason);
+    for (const reason of unsupported) leaveOut(reason);
     if (skipped > 0) leaveOut(reader.skipped);
     let text = '';
     for (const record of records) {

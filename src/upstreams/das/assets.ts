@@ -1,21 +1,22 @@
-// Solana tokens, owners and collections from any endpoint that speaks DAS (JSON-RPC). What is a token is told by supply and
-// decimals, never by `interface`, which says `Custom` of real ones. Prices and rarity are not to be had here.
+// Solana tokens, owners and collections from an endpoint that serves DAS, the Digital Asset Standard (JSON-RPC). An asset is a token by
+// its supply and decimals; `interface` is `Custom` for some tokens. DAS has no prices and no rarity.
 
 import { parseAddress } from '../../core/address.ts';
-import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
 import {
-  RowRejection,
+  emptyPage,
+  parseRows,
   optionalFlag,
   optionalInteger,
   optionalNumberText,
   optionalRow,
   optionalRows,
   optionalText,
-  parseRows,
   rejectRow,
   requiredAddress,
   requiredAsset,
   requiredText,
+  RowRejection,
   toRow,
 } from '../rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
@@ -28,14 +29,14 @@ export const DAS = 'das';
 
 const PAGE = 1_000;
 const BATCH_MAX = 1_000;
-/** An asset takes 2 to 5 KB, and more with many traits. */
+/** An asset has 2 to 5 KB, and more with many traits. */
 const PAGE_BYTES_MAX = 32 * 2 ** 20;
 const PAGES_MAX = 200;
 const ASSETS_MAX = 200_000;
 const BASIS_POINTS_MAX = 10_000;
 const ERROR_LENGTH_MAX = 200;
 
-/** The tokens of a collection, a page at a time, the oldest first, so that new ones come at the end. */
+/** The tokens of a collection, a page at a time, oldest first, so that new tokens are added at the end. */
 export function walkDasCollection(
   upstream: UpstreamClient,
   collection: string,
@@ -44,16 +45,16 @@ export function walkDasCollection(
   const pages = walkPages(
     async (cursor) => {
       const page = Number(cursor ?? '1');
-      const answer = await call(upstream, 'getAssetsByGroup', signal, {
+      const result = await call(upstream, 'getAssetsByGroup', signal, {
         groupKey: 'collection',
         groupValue: collection,
         page,
         limit: pageSize,
         sortBy: { sortBy: 'created', sortDirection: 'asc' },
       });
-      const { items, limit } = readList(upstream, answer);
-      if (items.length > pageSize) throw toMalformed(upstream, 'more assets than asked for');
-      // An endpoint may give fewer a page than it was asked for, and says so.
+      const { items, limit } = readList(upstream, result);
+      if (items.length > pageSize) throw toMalformed(upstream, 'more assets than requested');
+      // An endpoint may return smaller pages than requested, and reports their size as `limit`.
       return { rows: items, next: items.length < Math.min(pageSize, limit) ? null : String(page + 1) };
     },
     { pagesMax: PAGES_MAX, rowsMax: ASSETS_MAX },
@@ -61,33 +62,33 @@ export function walkDasCollection(
   return parsePages(pages, (assets) => parseDasTokens(assets, collection));
 }
 
-/** Tokens by their mints. What the endpoint does not know is left out. */
+/** Tokens by their mints. Mints that the endpoint does not know are missing. */
 export async function readDasTokens(
   upstream: UpstreamClient,
   mints: readonly string[],
   { collection, signal }: { collection: string; signal?: AbortSignal },
 ): Promise<ParsedPage> {
   if (mints.length > BATCH_MAX) throw new RangeError(`at most ${BATCH_MAX} mints`);
-  if (mints.length === 0) return { records: [], refused: [], skipped: 0 };
-  const answer = await call(upstream, 'getAssetBatch', signal, { ids: mints });
-  if (!Array.isArray(answer) || answer.length > mints.length) throw toMalformed(upstream, 'no batch of assets');
+  if (mints.length === 0) return emptyPage();
+  const batch = await call(upstream, 'getAssetBatch', signal, { ids: mints });
+  if (!Array.isArray(batch) || batch.length > mints.length) throw toMalformed(upstream, 'no batch of assets');
   const wanted = new Set(mints);
-  const known = answer.filter((asset) => asset !== null);
+  const known = batch.filter((asset) => asset !== null);
   return parseRows(known, (row) => {
-    if (!wanted.has(requiredText(row, 'id'))) rejectRow('id', 'was not asked for');
+    if (!wanted.has(requiredText(row, 'id'))) rejectRow('id', 'was not requested');
     return toTokens(row, collection);
   });
 }
 
-/** The record of a collection, from the asset that stands for it. */
+/** The record of a collection, from the asset of the collection itself. */
 export async function readDasCollection(
   upstream: UpstreamClient,
   collection: string,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<ParsedPage> {
-  const answer = await call(upstream, 'getAsset', signal, { id: collection });
-  return parseRows([answer], (row) => {
-    if (requiredAddress(row, 'id', 'solana') !== collection) rejectRow('id', 'is that of another asset');
+  const asset = await call(upstream, 'getAsset', signal, { id: collection });
+  return parseRows([asset], (row) => {
+    if (requiredAddress(row, 'id', 'solana') !== collection) rejectRow('id', 'belongs to another asset');
     const { name, image, description } = readContent(row);
     const royalty = optionalRow(row, 'royalty');
     const royaltyBps = royalty && optionalInteger(royalty, 'basis_points');
@@ -107,8 +108,8 @@ export async function readDasCollection(
 }
 
 /**
- * Assets as token records. With `collection` the others are refused, without it each is of the collection that it names, and
- * one that names none is skipped; fungibles and burnt ones are always skipped.
+ * Assets as token records. With `collection`, assets of other collections are rejected. Without it, each asset belongs to the
+ * collection that it names, and an asset that names none is skipped. Fungible and burnt assets are always skipped.
  */
 export function parseDasTokens(assets: readonly unknown[], collection: string | null): ParsedPage {
   return parseRows(assets, (row) => toTokens(row, collection));
@@ -121,7 +122,7 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   if (collection !== null && group !== collection) rejectRow('grouping', 'is another collection');
   if (group === null) return [];
   const { name, image } = readContent(row);
-  // Frozen and delegated tokens stay with their wallet; an escrowed one is told as its custody wallet's.
+  // Frozen and delegated tokens stay with their wallet. The owner of an escrowed token is its custody wallet.
   const owner = requiredAddress(toRow(row['ownership'], 'ownership'), 'owner', 'solana');
   return [
     {
@@ -136,7 +137,7 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   ];
 }
 
-/** One of its kind: of a supply of one without decimals, or of a form that has no token account at all. */
+/** Whether the asset is non-fungible: a supply of one without decimals, or a form without a token account. */
 function isSingle(row: VendorRow): boolean {
   const token = optionalRow(row, 'token_info');
   if (token === null) {
@@ -144,7 +145,7 @@ function isSingle(row: VendorRow): boolean {
     return model === 'single';
   }
   const decimals = optionalInteger(token, 'decimals') ?? 0;
-  // A supply may be wider than a double: by its text.
+  // A supply may exceed a double, so its text is compared.
   const supply = optionalNumberText(token, 'supply') ?? '1';
   return decimals === 0 && supply === '1';
 }
@@ -153,7 +154,7 @@ function readGroup(row: VendorRow): string | null {
   for (const value of optionalRows(row, 'grouping')) {
     const group = toRow(value, 'grouping');
     if (group['group_key'] !== 'collection' || group['group_value'] === null) continue;
-    // Anybody may claim to belong to a collection; only the collection can say that it is so.
+    // Any asset may claim to belong to a collection. The claim counts once the collection has verified it.
     if (optionalFlag(group, 'verified') === false) continue;
     const address = parseAddress('solana', requiredText(group, 'group_value'));
     return address ?? rejectRow('grouping.group_value', 'is not an address');
@@ -187,14 +188,14 @@ async function call(
   params: Record<string, unknown>,
 ): Promise<unknown> {
   const body = { jsonrpc: '2.0', id: REQUEST_ID, method, params };
-  const answer = await upstream.postJson('', body, { bytesMax: PAGE_BYTES_MAX, ...(signal && { signal }) });
-  const envelope = orMalformed(upstream, () => toRow(answer, 'answer'));
+  const response = await upstream.postJson('', body, { bytesMax: PAGE_BYTES_MAX, ...(signal && { signal }) });
+  const envelope = orMalformed(upstream, () => toRow(response, 'response'));
   const error = orMalformed(upstream, () => optionalRow(envelope, 'error'));
   if (error) {
     const message = String(error['message']).slice(0, ERROR_LENGTH_MAX);
     throw new UpstreamFailure(upstream.name, 'rejected', { cause: new Error(message) });
   }
-  if (envelope['id'] !== REQUEST_ID) throw toMalformed(upstream, 'the answer to another question');
+  if (envelope['id'] !== REQUEST_ID) throw toMalformed(upstream, 'a response to another request');
   return envelope['result'];
 }
 
@@ -209,7 +210,7 @@ function readList(upstream: UpstreamClient, value: unknown): { items: readonly u
   });
 }
 
-/** What holds the rows has to be sound: without it there are none to refuse. */
+/** For the envelope of the rows: when it is malformed, the response as a whole is. */
 function orMalformed<T>(upstream: UpstreamClient, read: () => T): T {
   try {
     return read();

@@ -2,7 +2,7 @@
 
 import type { RecordedFormat, RecordedRows } from '../recorded-format.ts';
 import { CHAIN, CONTRACT_ADDRESS, listUnder, toNoRows } from '../recorded-format.ts';
-import { isRow } from '../rows.ts';
+import { emptyPage, isRow } from '../rows.ts';
 import { parseDasTokens } from './assets.ts';
 
 export const DAS_FORMATS: readonly RecordedFormat[] = [
@@ -15,7 +15,7 @@ export const DAS_FORMATS: readonly RecordedFormat[] = [
       return {
         toRows: toAssets,
         // An endpoint returns null in place of an asset that it does not know.
-        parse: (row) => (row === null ? { records: [], refused: [], skipped: 1 } : parseDasTokens([row], collection)),
+        parse: (row) => (row === null ? { ...emptyPage(), skipped: 1 } : parseDasTokens([row], collection)),
         skipped: 'fungible, burnt, unknown there, or of no collection',
       };
     },

@@ -1,4 +1,4 @@
-// The task that keeps the tokens, owners and words of followed Solana collections fresh through an endpoint that speaks DAS.
+// The tasks that read the tokens, owners and records of followed Solana collections from an endpoint that serves DAS.
 
 import { listCollectionsByIds } from '../../market/queries/collections.ts';
 import type { Follow } from '../../follows/queries/follows.ts';
@@ -8,9 +8,8 @@ import { DAS, readDasCollection, readDasTokens, walkDasCollection } from './asse
 import type { DasAccess } from './settings.ts';
 import type { SourceRecord } from '../rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
-import type { Step } from '../followed-task.ts';
+import type { CollectionRun } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
-import { ingestPage, ingestPages } from '../ingest-pages.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
@@ -19,9 +18,9 @@ const PERIOD_MS = 10 * 60_000;
 const DEADLINE_MS = 20 * 60_000;
 const TIMEOUT_MS = 30_000;
 const HOURLY_BUDGET = 3_600;
-/** Who holds a token that somebody looks at is known to the minute: one question tells it of as many as these. */
-const SHOWN_TOKEN_MS = 60_000;
-const SHOWN_TOKENS_MAX = 1_000;
+/** Viewed tokens are refreshed every minute: one request returns as many as this. */
+const VIEWED_TOKEN_MS = 60_000;
+const VIEWED_TOKENS_MAX = 1_000;
 
 export function createDasTasks(context: UpstreamContext, { url }: DasAccess, pace: UpstreamPace): Task[] {
   const upstream = createTaskUpstream(context, {
@@ -34,42 +33,46 @@ export function createDasTasks(context: UpstreamContext, { url }: DasAccess, pac
   const isWanted = ({ chain }: Follow) => chain === 'solana';
   const task = { name: 'das-tokens', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
   return [
-    createFollowedTask(context, { ...task, work: syncTokens }),
+    createFollowedTask(context, { ...task, process: syncTokens }),
     createViewedTokensTask(context, {
       name: 'das-shown-tokens',
       upstream,
-      againMs: SHOWN_TOKEN_MS,
-      tokensMax: SHOWN_TOKENS_MAX,
-      atOnceMax: SHOWN_TOKENS_MAX,
+      refreshMs: VIEWED_TOKEN_MS,
+      tokensMax: VIEWED_TOKENS_MAX,
+      batchMax: VIEWED_TOKENS_MAX,
       isWanted,
-      look: lookAtTokens,
+      refresh: refreshTokens,
     }),
   ];
 }
 
-async function lookAtTokens(_context: UpstreamContext, step: Step, assets: readonly AssetId[]): Promise<void> {
-  const { upstream, follow, ingester, signal } = step;
-  const harvest = await readDasTokens(upstream, assets, { collection: follow.contractAddress, signal });
-  await ingestPage(ingester, harvest, signal);
+async function refreshTokens(
+  _context: UpstreamContext,
+  { upstream, follow, ingester, signal }: CollectionRun,
+  assets: readonly AssetId[],
+): Promise<void> {
+  const page = await readDasTokens(upstream, assets, { collection: follow.contractAddress, signal });
+  await ingester.ingestPage(page, signal);
 }
 
-async function syncTokens(context: UpstreamContext, step: Step): Promise<void> {
-  const { upstream, follow, ingester, problems, signal } = step;
+async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise<void> {
+  const { upstream, follow, ingester, problems, signal } = run;
   const { collectionId, contractAddress } = follow;
-  const told = await readDasCollection(upstream, contractAddress, { signal });
+  const page = await readDasCollection(upstream, contractAddress, { signal });
   const [stored] = await listCollectionsByIds(context.main, [collectionId]);
-  await ingestPage(ingester, { ...told, records: told.records.map((record) => withoutKnown(record, stored)) }, signal);
-  const end = await ingestPages(ingester, walkDasCollection(upstream, contractAddress, { signal }), signal);
-  if (!end.whole) problems.push(`${collectionId}: tokens not seen whole: ${end.why}`);
+  const records = page.records.map((record) => withoutStored(record, stored));
+  await ingester.ingestPage({ ...page, records }, signal);
+  const { gap } = await ingester.ingestPages(walkDasCollection(upstream, contractAddress, { signal }), signal);
+  if (gap !== null) problems.push(`${collectionId}: tokens are incomplete: ${gap}`);
 }
 
-/** What the operator said of a collection, or another source before, stays: only what is missing is taken. */
-function withoutKnown(record: SourceRecord, stored: Collection | undefined): SourceRecord {
+/** The part of a record that is not stored yet: what the operator or another vendor set is kept. */
+function withoutStored(record: SourceRecord, stored: Collection | undefined): SourceRecord {
   if (!stored) return record;
   const { image, description, royaltyBps, name, ...rest } = record;
   return {
     ...rest,
-    // A collection that was added without a name carries its address.
+    // A collection that was added without a name has its address as its name.
     name: stored.name === stored.contractAddress ? name : stored.name,
     ...(stored.image === null && { image }),
     ...(stored.description === null && { description }),

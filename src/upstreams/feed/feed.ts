@@ -1,145 +1,158 @@
-// An operator's own feed: records in the public format over HTTP, one a line, as they come in, so that memory is bounded
-// however long it is. A feed says by its first and last line when it is a whole snapshot. It never judges a record.
+// An operator's own feed: records in the public format over HTTP, one a line, read as a stream, so that memory is bounded however long
+// the feed is. Its first and last line may declare it a complete snapshot. Records are not interpreted here.
 
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../core/clock.ts';
 import { JsonNumber, parseJsonText } from '../../core/json-text.ts';
 import { ExchangeFailure, openExchange } from '../../resilience/exchange.ts';
 import type { ParsedPage, SourceRecord } from '../rows.ts';
+import { emptyPage } from '../rows.ts';
 import type { UpstreamStatus } from '../../tasks/upstream-status.ts';
-import type { UpstreamReason } from '../upstream-client.ts';
+import type { UpstreamPace, UpstreamReason } from '../upstream-client.ts';
 import { toReason, UpstreamFailure } from '../upstream-client.ts';
-
-export type Feed = {
-  /**
-   * The records of the feed, up to 500 at a time; none when it has not changed since the answer with `etag`. Throws
-   * UpstreamFailure: what came before it may be kept, and is no snapshot.
-   */
-  read(options: { etag: string | null; signal?: AbortSignal }): AsyncGenerator<ParsedPage, FeedEnd>;
-  status(): UpstreamStatus;
-};
+import type { FeedAccess } from './settings.ts';
+import { toTokenHeaders } from './settings.ts';
 
 export type FeedEnd = {
   changed: boolean;
-  /** Names this state of the feed, where it tells. */
+  /** Identifies this state of the feed, if the response has one. */
   etag: string | null;
-  /** Set when the feed held all listings of a source; `source` is null for those of the service itself. */
+  /** Set when the feed has all listings of a source; `source` is null for this service itself. */
   snapshot: { source: string | null } | null;
   problem: string | null;
 };
 
-export type FeedOptions = { url: string; token: string | null; clock: Clock; timeoutMs?: number; stallMs?: number };
+export type FeedOptions = FeedAccess & { clock: Clock } & Pick<UpstreamPace, 'timeoutMs' | 'stallMs'>;
 
 const TIMEOUT_MS = 90_000;
-/** A feed that falls silent is given up long before, so that its return is seen within a minute. */
+/** A stalled feed is given up well before the next period, so that its recovery is noticed within a minute. */
 const STALL_MS = 15_000;
 const BYTES_MAX = 256 * 2 ** 20;
 const LINE_BYTES_MAX = 256 * 1024;
 const LINES_MAX = 1_000_000;
-const HARVEST_LINES = 500;
+const PAGE_LINES = 500;
 const ETAG_MAX = 1_000;
 const NAME = 'feed';
 
-export function createFeed(options: FeedOptions): Feed {
-  const { url, token, clock, timeoutMs = TIMEOUT_MS, stallMs = STALL_MS } = options;
-  const last = { successAt: null as number | null, failureAt: null as number | null, failures: 0, requests: 0 };
-  let lastFailure: UpstreamReason | null = null;
+export class FeedClient {
+  readonly #options: FeedOptions;
+  #lastSuccessAt: number | null = null;
+  #lastFailureAt: number | null = null;
+  #lastFailure: UpstreamReason | null = null;
+  #failures = 0;
+  #requests = 0;
 
-  const toFailure = (error: unknown): unknown => {
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The records of the feed, up to 500 at a time; none when the feed has not changed since the response with `etag`. Throws
+   * UpstreamFailure: records that came before may be kept, and are not a snapshot.
+   */
+  async *read({ etag, signal }: { etag: string | null; signal?: AbortSignal }): AsyncGenerator<ParsedPage, FeedEnd> {
+    try {
+      const end = yield* this.#request(etag, signal);
+      this.#lastSuccessAt = this.#options.clock();
+      this.#failures = 0;
+      return end;
+    } catch (error) {
+      throw this.#recordFailure(error);
+    }
+  }
+
+  /** The task requests the feed once a period, so it needs no circuit breaker. */
+  status(): UpstreamStatus {
+    return {
+      name: NAME,
+      breaker: 'closed',
+      restsUntil: null,
+      failures: this.#failures,
+      lastSuccessAt: this.#lastSuccessAt,
+      lastFailureAt: this.#lastFailureAt,
+      lastFailure: this.#lastFailure,
+      budget: null,
+      requests: this.#requests,
+      retries: 0,
+      refused: 0,
+    };
+  }
+
+  async *#request(etag: string | null, signal: AbortSignal | undefined): AsyncGenerator<ParsedPage, FeedEnd> {
+    const { url, timeoutMs = TIMEOUT_MS, stallMs = STALL_MS } = this.#options;
+    this.#requests += 1;
+    const { status, headers, chunks } = await openExchange(url, {
+      headers: {
+        accept: 'application/x-ndjson',
+        ...toTokenHeaders(this.#options),
+        ...(etag !== null && { 'if-none-match': etag }),
+      },
+      timeoutMs,
+      stallMs,
+      bytesMax: BYTES_MAX,
+      ...(signal && { signal }),
+    });
+    if (status >= 200 && status < 300) return { ...(yield* readRecords(chunks)), etag: readEtag(headers) };
+    await chunks.return(undefined);
+    if (status === 304 && etag !== null) return { changed: false, etag, snapshot: null, problem: null };
+    throw new UpstreamFailure(NAME, toReason(status), { status });
+  }
+
+  #recordFailure(error: unknown): unknown {
     if (!(error instanceof ExchangeFailure || error instanceof UpstreamFailure)) return error;
     const failure =
       error instanceof ExchangeFailure ? new UpstreamFailure(NAME, error.reason, { cause: error }) : error;
     if (failure.reason === 'aborted') return failure;
-    last.failureAt = clock();
-    last.failures += 1;
-    lastFailure = failure.reason;
+    this.#lastFailureAt = this.#options.clock();
+    this.#lastFailure = failure.reason;
+    this.#failures += 1;
     return failure;
-  };
-
-  async function* read({ etag, signal }: { etag: string | null; signal?: AbortSignal }) {
-    try {
-      last.requests += 1;
-      const { status, headers, chunks } = await openExchange(url, {
-        headers: {
-          accept: 'application/x-ndjson',
-          ...(token !== null && { authorization: `Bearer ${token}` }),
-          ...(etag !== null && { 'if-none-match': etag }),
-        },
-        timeoutMs,
-        stallMs,
-        bytesMax: BYTES_MAX,
-        ...(signal && { signal }),
-      });
-      let end: FeedEnd = { changed: false, etag, snapshot: null, problem: null };
-      if (status < 200 || status >= 300) await chunks.return(undefined);
-      if (status >= 200 && status < 300) end = { ...(yield* readRecords(chunks)), etag: readEtag(headers) };
-      else if (status !== 304 || etag === null) throw new UpstreamFailure(NAME, toReason(status), { status });
-      last.successAt = clock();
-      last.failures = 0;
-      return end;
-    } catch (error) {
-      throw toFailure(error);
-    }
   }
-
-  return {
-    read,
-    status: () => ({
-      name: NAME,
-      // It is asked once a period: that is rest enough.
-      breaker: 'closed',
-      restsUntil: null,
-      failures: last.failures,
-      lastSuccessAt: last.successAt,
-      lastFailureAt: last.failureAt,
-      lastFailure,
-      budget: null,
-      requests: last.requests,
-      retries: 0,
-      refused: 0,
-    }),
-  };
 }
 
 async function* readRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ParsedPage, Omit<FeedEnd, 'etag'>> {
-  let harvest: ParsedPage = { records: [], refused: [], skipped: 0 };
+  let page = emptyPage();
   let opening: { source: string | null } | null = null;
   let ended = false;
   let lines = 0;
   for await (const line of splitLines(chunks)) {
     lines += 1;
     if (lines > LINES_MAX) throw new UpstreamFailure(NAME, 'too-large');
-    const said = 'text' in line ? parseLine(line.text) : line.refused;
-    // A line after the last one: it was not the last, and there may be more to come.
+    const parsed = 'text' in line ? parseLine(line.text) : line;
+    // Only the last line of the feed can end the snapshot.
     ended = false;
-    if (typeof said === 'string') harvest.refused.push(said);
-    else if ('opening' in said && lines === 1) opening = said.opening;
-    else if ('ending' in said) ended = true;
-    else if ('record' in said) harvest.records.push(said.record);
-    else harvest.refused.push('a feed says what it is in its first line');
-    if (harvest.records.length + harvest.refused.length < HARVEST_LINES) continue;
-    yield harvest;
-    harvest = { records: [], refused: [], skipped: 0 };
+    if ('rejected' in parsed) page.rejected.push(parsed.rejected);
+    else if ('opening' in parsed && lines === 1) opening = parsed.opening;
+    else if ('ending' in parsed) ended = true;
+    else if ('record' in parsed) page.records.push(parsed.record);
+    else page.rejected.push('a snapshot is declared in the first line only');
+    if (page.records.length + page.rejected.length < PAGE_LINES) continue;
+    yield page;
+    page = emptyPage();
   }
-  if (harvest.records.length + harvest.refused.length > 0) yield harvest;
+  if (page.records.length + page.rejected.length > 0) yield page;
   const problem = opening !== null && !ended ? 'the feed is a snapshot without its last line: it was cut off' : null;
   return { changed: true, snapshot: ended ? opening : null, problem };
 }
 
-type Said = { opening: { source: string | null } } | { ending: true } | { record: SourceRecord } | string;
+type ParsedLine =
+  | { opening: { source: string | null } }
+  | { ending: true }
+  | { record: SourceRecord }
+  | { rejected: string };
 
-/** What a line says; text is why it says nothing. */
-function parseLine(line: string): Said {
+function parseLine(line: string): ParsedLine {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    return 'a line is not JSON';
+    return { rejected: 'a line is not JSON' };
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'a line is not a JSON object';
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { rejected: 'a line is not a JSON object' };
   const fields = value as Record<string, unknown>;
   if (fields['kind'] === 'feed') return parseFeedLine(fields);
-  // A price is kept as it was written.
+  // A price is kept as it was written, because a double would round it.
   if (typeof fields['price'] === 'number') {
     const literal = (parseJsonText(line) as Record<string, unknown>)['price'];
     return {
@@ -149,19 +162,22 @@ function parseLine(line: string): Said {
   return { record: fields as SourceRecord };
 }
 
-/** `{"kind":"feed","snapshot":["listing"],"source":"…"}` in front, `{"kind":"feed","end":true}` behind. */
-function parseFeedLine(fields: Record<string, unknown>): Said {
+/** `{"kind":"feed","snapshot":["listing"],"source":"…"}` first, `{"kind":"feed","end":true}` last. */
+function parseFeedLine(fields: Record<string, unknown>): ParsedLine {
   const { kind: _kind, snapshot, source = null, end, ...rest } = fields;
-  if (Object.keys(rest).length > 0) return 'a feed line has a field that is not known';
+  if (Object.keys(rest).length > 0) return { rejected: 'a feed line has an unknown field' };
   if (end === true && snapshot === undefined && source === null) return { ending: true };
   const isListings = Array.isArray(snapshot) && snapshot.length === 1 && snapshot[0] === 'listing';
-  if (!isListings || end !== undefined) return 'a feed line says neither a snapshot of listings nor the end';
-  return source === null || typeof source === 'string' ? { opening: { source } } : 'the source of a feed is no text';
+  if (!isListings || end !== undefined) {
+    return { rejected: 'a feed line declares neither a snapshot of listings nor the end' };
+  }
+  const isSource = source === null || typeof source === 'string';
+  return isSource ? { opening: { source } } : { rejected: 'the source of a feed is not text' };
 }
 
-type Line = { text: string } | { refused: string };
+type Line = { text: string } | { rejected: string };
 
-/** Lines without their ends, blank ones left out. Of one that is too long no more than that is held. */
+/** Lines without their ends. Blank lines are skipped. Of a line that is too long only its length is kept. */
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let held: Uint8Array[] = [];
   let size = 0;
@@ -170,8 +186,8 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Li
     const isTooLong = size > LINE_BYTES_MAX;
     held = [];
     size = 0;
-    if (isTooLong) return { refused: `a line is longer than ${LINE_BYTES_MAX} bytes` };
-    if (!isUtf8(bytes)) return { refused: 'a line is not UTF-8' };
+    if (isTooLong) return { rejected: `a line is longer than ${LINE_BYTES_MAX} bytes` };
+    if (!isUtf8(bytes)) return { rejected: 'a line is not UTF-8' };
     const text = bytes.toString('utf8').trim();
     return text === '' ? null : { text };
   };

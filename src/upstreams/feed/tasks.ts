@@ -1,79 +1,94 @@
-// The task that reads the operator's own feed: where the service's own Solana listings come in. A feed that has not changed
-// costs one small request; a snapshot that arrived whole ends the listings that it no longer has.
+// The task that reads the operator's own feed, where this service's own Solana listings come from. A feed that has not changed costs
+// one small request. A complete snapshot retires the listings that it no longer has.
 
 import { listCollectionsListedAt } from '../../market/queries/listings.ts';
-import { createFeed } from './feed.ts';
+import type { FeedEnd } from './feed.ts';
+import { FeedClient } from './feed.ts';
 import type { FeedAccess } from './settings.ts';
-import type { Ingester } from '../ingester.ts';
-import { createIngester } from '../ingester.ts';
-import { ingestPage } from '../ingest-pages.ts';
-import type { Task } from '../../tasks/task.ts';
+import { describeDoubt } from '../followed-task.ts';
+import { Ingester } from '../ingester.ts';
+import type { Report, Task, TaskResult } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 
 const PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 110_000;
-/** So often it is read in full even when it says that nothing has changed: the database may have been put back. */
+/** An unchanged feed is read in full after this too, because the database may have been restored from a backup. */
 const FULL_MS = 60 * 60_000;
-/** A snapshot in which more than this share of the lines makes no sense ends nothing. */
-const REFUSED_SHARE_MAX = 0.1;
+/** A snapshot retires nothing when more than this share of its lines was rejected. */
+const REJECTED_SHARE_MAX = 0.1;
 
 export function createFeedTasks(
   context: UpstreamContext,
   access: FeedAccess,
   { timeoutMs, stallMs }: UpstreamPace,
 ): Task[] {
-  const { clock } = context;
-  const feed = createFeed({
+  const client = new FeedClient({
     ...access,
-    clock,
+    clock: context.clock,
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(stallMs !== undefined && { stallMs }),
   });
-  /** The state of the feed that has been landed without a rest. */
-  let landed: { etag: string; at: number } | null = null;
+  const reader = new FeedReader(context, client);
   return [
     {
       name: 'feed',
       periodMs: PERIOD_MS,
       deadlineMs: DEADLINE_MS,
-      upstreams: () => [feed.status()],
-      run: async (signal, report) => {
-        const ingester = createIngester(context);
-        const startedAt = clock();
-        const isRecent = landed !== null && startedAt - landed.at < FULL_MS;
-        const pages = feed.read({ etag: isRecent && landed ? landed.etag : null, signal });
-        for (let done = 0; ;) {
-          const page = await pages.next();
-          if (!page.done) {
-            await ingestPage(ingester, page.value, signal);
-            done += page.value.records.length + page.value.refused.length;
-            report({ done, total: null, what: 'lines' });
-            continue;
-          }
-          const { changed, etag, snapshot, problem } = page.value;
-          if (!changed) return ingester.result();
-          const problems = problem === null ? [] : [problem];
-          const { read, refused } = ingester.result();
-          if (snapshot && refused > read * REFUSED_SHARE_MAX)
-            problems.push('too many lines were refused for a snapshot');
-          else if (snapshot)
-            problems.push(...(await retire(context, ingester, snapshot.source ?? context.serviceName)));
-          // One that has to come back before it is believed has to be read again.
-          landed = etag === null || problems.length > 0 ? null : { etag, at: startedAt };
-          return ingester.result({ problems });
-        }
-      },
+      upstreams: () => [client.status()],
+      run: (signal, report) => reader.run(signal, report),
     },
   ];
 }
 
-/** Ends what a whole snapshot of a source no longer has, in every collection where it had any. */
-async function retire(context: UpstreamContext, ingester: Ingester, source: string): Promise<string[]> {
-  const problems: string[] = [];
-  for (const collectionId of await listCollectionsListedAt(context.indexer, source)) {
-    if (await ingester.retireUnseen({ source, collectionId })) continue;
-    problems.push(`${collectionId}: so many listings are gone at once that it is not believed yet`);
+/** Remembers between runs which state of the feed was ingested completely. */
+class FeedReader {
+  readonly #context: UpstreamContext;
+  readonly #client: FeedClient;
+  #ingested: { etag: string; at: number } | null = null;
+
+  constructor(context: UpstreamContext, client: FeedClient) {
+    this.#context = context;
+    this.#client = client;
   }
-  return problems;
+
+  async run(signal: AbortSignal, report: Report): Promise<TaskResult> {
+    const ingester = new Ingester(this.#context);
+    const startedAt = this.#context.clock();
+    const isRecent = this.#ingested !== null && startedAt - this.#ingested.at < FULL_MS;
+    const pages = this.#client.read({ etag: isRecent && this.#ingested ? this.#ingested.etag : null, signal });
+    for (let done = 0; ;) {
+      const page = await pages.next();
+      if (page.done) {
+        const problems = page.value.changed ? await this.#conclude(ingester, page.value, startedAt) : [];
+        return ingester.result({ problems });
+      }
+      await ingester.ingestPage(page.value, signal);
+      done += page.value.records.length + page.value.rejected.length;
+      report({ done, total: null, what: 'lines' });
+    }
+  }
+
+  /** Retires what a snapshot no longer has, and remembers the state of the feed if nothing is left to do with it. */
+  async #conclude(ingester: Ingester, { etag, snapshot, problem }: FeedEnd, startedAt: number): Promise<string[]> {
+    const problems = problem === null ? [] : [problem];
+    const { read, refused } = ingester.result();
+    if (snapshot && refused > read * REJECTED_SHARE_MAX) {
+      problems.push('too many lines were rejected for a snapshot');
+    } else if (snapshot) {
+      problems.push(...(await this.#retire(ingester, snapshot.source ?? this.#context.serviceName)));
+    }
+    // A snapshot that is not accepted yet has to be read again.
+    this.#ingested = etag === null || problems.length > 0 ? null : { etag, at: startedAt };
+    return problems;
+  }
+
+  /** Retires the listings of a source that were not seen, in every collection that has listings of it. */
+  async #retire(ingester: Ingester, source: string): Promise<string[]> {
+    const problems: string[] = [];
+    for (const collectionId of await listCollectionsListedAt(this.#context.indexer, source)) {
+      if (!(await ingester.retireUnseen({ source, collectionId }))) problems.push(describeDoubt(collectionId));
+    }
+    return problems;
+  }
 }

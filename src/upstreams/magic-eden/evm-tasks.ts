@@ -1,5 +1,5 @@
-// The task that mirrors Magic Eden's asks on EVM chains, for collections that are followed under a symbol there. Where the
-// interface no longer answers, that is told, and nothing is concluded.
+// The task that mirrors Magic Eden's asks on EVM chains, for collections that are followed under a symbol. Where the API no longer
+// responds, the run fails and nothing is retired.
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import { hasMagicEdenAsks, walkMagicEdenAsks } from './evm.ts';
@@ -7,9 +7,8 @@ import type { MagicEdenSettings } from './settings.ts';
 import { toKeyHeaders } from './settings.ts';
 import { MAGIC_EDEN } from './solana.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
-import type { Step } from '../followed-task.ts';
-import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
-import { ingestPages } from '../ingest-pages.ts';
+import type { CollectionRun } from '../followed-task.ts';
+import { concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
@@ -36,19 +35,14 @@ export function createMagicEdenEvmTasks(
     return chain !== undefined && follow.names.has(MAGIC_EDEN) && hasMagicEdenAsks(chain);
   };
   const task = { name: 'magic-eden-asks', periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, upstream, isWanted };
-  return [createFollowedTask(context, { ...task, work: syncAsks })];
+  return [createFollowedTask(context, { ...task, process: syncAsks })];
 }
 
-async function syncAsks({ chains, clock }: UpstreamContext, step: Step): Promise<void> {
-  const { upstream, follow, ingester, problems, signal } = step;
-  const { collectionId, contractAddress } = follow;
+async function syncAsks({ chains, clock }: UpstreamContext, run: CollectionRun): Promise<void> {
+  const { upstream, follow, ingester, signal } = run;
   const chain = chains.get(follow.chain);
   if (!chain) return;
-  const begunBy = clock();
-  const asks = walkMagicEdenAsks(upstream, { chain, contractAddress, begunBy }, { signal });
-  const end = await ingestPages(ingester, asks, signal);
-  if (!end.whole) problems.push(`${collectionId}: asks not seen whole: ${end.why}`);
-  else if (!(await ingester.retireUnseen({ source: MAGIC_EDEN, collectionId }))) {
-    problems.push(`${collectionId}: so many asks are gone at once that it is not believed yet`);
-  }
+  const contract = { chain, contractAddress: follow.contractAddress, begunBy: clock() };
+  const { gap } = await ingester.ingestPages(walkMagicEdenAsks(upstream, contract, { signal }), signal);
+  await concludeListings(run, { source: MAGIC_EDEN, gap });
 }

@@ -2,7 +2,7 @@
 
 import type { RecordedField, RecordedFields, RecordedFormat } from '../recorded-format.ts';
 import { CHAIN, CONTRACT_ADDRESS, listUnder, throwUsage, toArrayRows } from '../recorded-format.ts';
-import { hasMagicEdenAsks, isUnderstoodAsk, parseMagicEdenAsks } from './evm.ts';
+import { hasMagicEdenAsks, parseMagicEdenAsks } from './evm.ts';
 import type { MagicEdenCollection } from './solana.ts';
 import { parseMagicEdenListings, parseMagicEdenSales } from './solana.ts';
 
@@ -46,7 +46,6 @@ export const MAGIC_EDEN_FORMATS: readonly RecordedFormat[] = [
       return {
         toRows: (response) => listUnder(response, ['asks', 'orders']),
         parse: (row) => parseMagicEdenAsks([row], contract),
-        isLeftOut: isUnderstoodAsk,
         skipped: 'not active, not begun, or of another marketplace',
       };
     },

@@ -1,5 +1,4 @@
-// The tasks that mirror Magic Eden's Solana side: stats, listings and sales of each collection that is followed under a
-// symbol. What ended there is concluded from whole snapshots only.
+// The tasks that mirror Magic Eden's Solana side: listings and sales of each collection that is followed under a symbol.
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { KnownListing } from '../../market/queries/listings.ts';
@@ -18,9 +17,9 @@ import { toKeyHeaders } from './settings.ts';
 import { DAS } from '../das/assets.ts';
 import type { ParsedPage, SourceRecord } from '../rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
-import type { Step } from '../followed-task.ts';
-import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
-import { ingestPage, ingestPages } from '../ingest-pages.ts';
+import type { CollectionRun } from '../followed-task.ts';
+import { concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import type { WalkGap } from '../walk.ts';
 import type { ViewedTokensOptions } from '../viewed-tokens.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
 import type { Task } from '../../tasks/task.ts';
@@ -30,15 +29,15 @@ const LISTINGS_PERIOD_MS = 2 * 60_000;
 const SALES_PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 10 * 60_000;
 const TIMEOUT_MS = 15_000;
-/** What is answered without a key is 120 a minute for everybody at one address. */
+/** Without a key, all clients at one IP address together may send 120 requests a minute. */
 const HOURLY_BUDGET = 3_600;
-/** Tokens that readers ask for are looked at so often, so many a minute. */
-const SHOWN_TOKEN_MS = 15 * 60_000;
-const SHOWN_TOKENS_MAX = 10;
-/** A sale may be told this long after newer ones. */
+/** Viewed tokens are refreshed this often, and this many a minute. */
+const VIEWED_TOKEN_MS = 15 * 60_000;
+const VIEWED_TOKENS_MAX = 10;
+/** Magic Eden may report a sale this long after newer ones. */
 const SALE_OVERLAP_MS = 15 * 60_000;
 
-/** No task asks anything until a collection is followed under a symbol. */
+/** The tasks send no request until a collection is followed under a symbol. */
 export function createMagicEdenTasks(
   context: UpstreamContext,
   settings: MagicEdenSettings,
@@ -59,9 +58,9 @@ export function createMagicEdenTasks(
       ...shared,
       name: 'magic-eden-listings',
       periodMs: LISTINGS_PERIOD_MS,
-      work: syncListings,
+      process: syncListings,
     }),
-    createFollowedTask(context, { ...shared, name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, work: syncSales }),
+    createFollowedTask(context, { ...shared, name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, process: syncSales }),
     // A DAS endpoint returns many tokens in one response, and their owners.
     ...(isDasEnabled(context) ? [] : [createTokensTask(context, { upstream, isWanted })]),
   ];
@@ -78,75 +77,67 @@ function createTokensTask(
   return createViewedTokensTask(context, {
     name: 'magic-eden-shown-tokens',
     upstream,
-    againMs: SHOWN_TOKEN_MS,
-    tokensMax: SHOWN_TOKENS_MAX,
-    atOnceMax: 1,
+    refreshMs: VIEWED_TOKEN_MS,
+    tokensMax: VIEWED_TOKENS_MAX,
+    batchMax: 1,
     isWanted,
-    look: async (_context, { follow, ingester, signal }, assets) => {
+    refresh: async (_context, { follow, ingester, signal }, assets) => {
+      const collection = toCollection(follow);
+      if (collection === null) return;
       for (const mint of assets) {
-        await ingestPage(ingester, await readMagicEdenToken(upstream, toCollection(follow), { mint, signal }), signal);
+        await ingester.ingestPage(await readMagicEdenToken(upstream, collection, { mint, signal }), signal);
       }
     },
   });
 }
 
-function toCollection({ names, contractAddress }: Follow): MagicEdenCollection {
-  return { symbol: names.get(MAGIC_EDEN) ?? '', contractAddress };
+/** Null for a collection without a symbol. */
+function toCollection({ names, contractAddress }: Follow): MagicEdenCollection | null {
+  const symbol = names.get(MAGIC_EDEN);
+  return symbol === undefined ? null : { symbol, contractAddress };
 }
 
-async function syncListings(context: UpstreamContext, step: Step): Promise<void> {
-  const { upstream, follow, ingester, signal } = step;
+async function syncListings(context: UpstreamContext, run: CollectionRun): Promise<void> {
+  const { upstream, follow, ingester, signal } = run;
   const { collectionId } = follow;
   const collection = toCollection(follow);
+  if (collection === null) return;
   const now = context.clock();
-  // Its count checks the walk. Floor and count are not kept: they are read from the listings, over all books.
+  // The statistics only check the walk. Floor and number of listings are computed from the listings of all order books.
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
-  const [told] = stats.records;
-  await ingestPage(ingester, { ...stats, records: [] }, signal);
-  const known = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId });
-  const pages = walkMagicEdenListings(upstream, collection, {
-    now,
-    counted: (told?.['listedCount'] as number | undefined) ?? null,
-    signal,
-  });
-  const end = await ingestPages(ingester, pages, signal, { change: (listing) => withKnownTime(listing, known) });
-  if (!end.whole) {
-    step.problems.push(`${collectionId}: listings not seen whole: ${end.why}`);
-  } else if (!(await ingester.retireUnseen({ source: MAGIC_EDEN, collectionId }))) {
-    step.problems.push(`${collectionId}: so many listings are gone at once that it is not believed yet`);
-  }
+  await ingester.ingestPage({ ...stats, records: [] }, signal);
+  const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId });
+  const pages = walkMagicEdenListings(upstream, collection, { now, counted: readCount(stats), signal });
+  const { gap } = await ingester.ingestPages(pages, signal, { change: (record) => withFirstTime(record, stored) });
+  await concludeListings(run, { source: MAGIC_EDEN, gap });
 }
 
-/** Magic Eden tells no time of a listing: it is the one at which these terms were first seen. */
-function withKnownTime(record: SourceRecord, known: ReadonlyMap<string, KnownListing>): SourceRecord {
-  const before = record.kind === 'listing' ? known.get(String(record['id'])) : undefined;
+function readCount({ records }: ParsedPage): number | null {
+  const count = records[0]?.['listedCount'];
+  return typeof count === 'number' ? count : null;
+}
+
+/** Magic Eden reports no time for a listing. A listing with the terms of a stored one keeps the time that was stored first. */
+function withFirstTime(record: SourceRecord, stored: ReadonlyMap<string, KnownListing>): SourceRecord {
+  const known = record.kind === 'listing' ? stored.get(String(record['id'])) : undefined;
   const isSame =
-    before?.mint === record['mint'] && before?.priceRaw === record['priceRaw'] && before?.seller === record['seller'];
-  return before && isSame ? { ...record, timestamp: new Date(before.listedAt).toISOString() } : record;
+    known?.mint === record['mint'] && known?.priceRaw === record['priceRaw'] && known?.seller === record['seller'];
+  return known && isSame ? { ...record, timestamp: new Date(known.listedAt).toISOString() } : record;
 }
 
-/** All or nothing: what is known is known without a gap up to the newest sale, from which the next run goes on. */
-async function syncSales(context: UpstreamContext, step: Step): Promise<void> {
-  const { upstream, follow, ingester, signal } = step;
+/** Sales are stored together or not at all, so that the next run can continue from the newest one. */
+async function syncSales(context: UpstreamContext, run: CollectionRun): Promise<void> {
+  const { upstream, follow, ingester, signal } = run;
   const { collectionId } = follow;
   const collection = toCollection(follow);
+  if (collection === null) return;
   const newest = await findNewestSaleTime(context.indexer, { source: MAGIC_EDEN, collectionId });
   const since = newest === null ? 0 : newest - SALE_OVERLAP_MS;
-  const harvests: ParsedPage[] = [];
   const pages = walkMagicEdenSales(upstream, collection, { now: context.clock(), since, signal });
-  for (;;) {
-    const page = await pages.next();
-    if (page.done) {
-      const { whole, why } = page.value;
-      // Older sales than the interface goes back to are not to be had.
-      const isFirst = newest === null && why !== 'too many refused';
-      if (!whole && !isFirst) step.problems.push(`${collectionId}: sales not seen whole: ${why}`);
-      if (why === 'too many refused') return;
-      break;
-    }
-    harvests.push(page.value);
-  }
-  for (const harvest of harvests.toReversed()) {
-    await ingestPage(ingester, { ...harvest, records: harvest.records.toReversed() }, signal);
-  }
+  const { gap } = await ingester.ingestReversed(pages, signal, (end) => end.gap !== TOO_MANY_REJECTED);
+  // The first run cannot reach older sales than the API keeps.
+  const isFirst = newest === null && gap !== TOO_MANY_REJECTED;
+  if (gap !== null && !isFirst) run.problems.push(`${collectionId}: sales are incomplete: ${gap}`);
 }
+
+const TOO_MANY_REJECTED: WalkGap = 'too many rejected';

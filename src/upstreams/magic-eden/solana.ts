@@ -1,15 +1,16 @@
-// Magic Eden's v2 API for Solana: stats, listings, sales and tokens of a collection as records. Prices come as floats of SOL,
-// newer rows beside an exact amount: both are read as text. It never guesses: a price that does not fit lamports is refused.
+// Magic Eden's API v2 for Solana: statistics, listings, sales and tokens of a collection as records. Prices are floats of SOL, and
+// newer rows also have the exact amount. Both are read as text; a price that is not a whole number of lamports is rejected.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
-import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
 import {
+  emptyPage,
+  parseRows,
   optionalAddress,
   optionalInteger,
   optionalNumberText,
   optionalRow,
   optionalText,
-  parseRows,
   rejectRow,
   requiredAddress,
   requiredAsset,
@@ -23,7 +24,7 @@ import { toMalformed, toPath, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
 
-/** A collection under Magic Eden's name for it. The mint is ours: Magic Eden's rows do not tell it. */
+/** A collection under its symbol. The address comes from the follow: rows of Magic Eden do not have it. */
 export type MagicEdenCollection = { symbol: string; contractAddress: string };
 
 export const MAGIC_EDEN = 'magic-eden';
@@ -32,42 +33,42 @@ const CHAIN = { chain: 'solana' } as const;
 const SOL_DECIMALS = 9;
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 
-/** What the API gives at most. */
+/** The most rows that the API returns in one page. */
 const LISTINGS_PAGE = 100;
 const ACTIVITIES_PAGE = 500;
 /**
- * Pages are read by offset from a list that moves. They overlap by this much: so many listings may end between two pages
- * without one of the others being passed over.
+ * Pages are read by offset from a list that changes meanwhile. They overlap by this many rows: as many listings may end between two
+ * pages without another listing being missed.
  */
 const OVERLAP = 10;
 const LISTINGS_MAX = 20_000;
 const LISTING_PAGES_MAX = 250;
 const ACTIVITY_PAGES_MAX = 40;
 const ACTIVITIES_MAX = 20_000;
-/** A walk that found fewer listings than this share of what the stats count has missed some. */
+/** A walk that saw less than this share of the listings that the statistics count is incomplete. */
 const COUNTED_SHARE_MIN = 0.9;
-/** The clocks of a chain and ours differ by less. */
+/** Block times are not further in the future than this. */
 const FUTURE_MAX_MS = 24 * 60 * 60_000;
 
-/** Stats of a collection at `now`. A symbol that does not exist is told as one without listings. */
+/** Statistics of a collection at `now`. For an unknown symbol the API reports a collection without listings. */
 export async function readMagicEdenStats(
   upstream: UpstreamClient,
   collection: MagicEdenCollection,
   { now, signal }: { now: number; signal?: AbortSignal },
 ): Promise<ParsedPage> {
-  const answer = await upstream.getJson(
+  const response = await upstream.getJson(
     toPath('v2', 'collections', collection.symbol, 'stats'),
     {},
     withSignal(signal),
   );
-  return parseRows([answer], (row) => {
-    if (requiredText(row, 'symbol') !== collection.symbol) rejectRow('symbol', 'is that of another collection');
+  return parseRows([response], (row) => {
+    if (requiredText(row, 'symbol') !== collection.symbol) rejectRow('symbol', 'belongs to another collection');
     const floor = optionalNumberText(row, 'floorPrice');
     const listedCount = optionalInteger(row, 'listedCount');
     if (listedCount !== null && listedCount < 0) rejectRow('listedCount', 'is negative');
-    // Other answers of this API carry a symbol too.
+    // Other responses of this API have a symbol too.
     if (floor === null && listedCount === null) rejectRow('listedCount', 'is missing, and so is floorPrice');
-    // Unlike every other price of this API it is in lamports.
+    // Unlike all other prices of this API, this one is in lamports.
     const floorRaw = floor === null ? null : parseNativeAmount(floor, 0);
     if (floor !== null && floorRaw === null) rejectRow('floorPrice', 'is not a whole number of lamports');
     return [
@@ -84,8 +85,8 @@ export async function readMagicEdenStats(
 }
 
 /**
- * The listings of a collection, cheapest first, a page at a time, each with what it tells of its token. Listings carry no
- * time: `timestamp` is `now`. Whole only when no page could have missed a row, and the rows are as many as `counted`.
+ * The listings of a collection, cheapest first, a page at a time, and the tokens in their rows. Rows have no time: `timestamp` is
+ * `now`. The list is complete only if each page overlapped the one before, and about as many rows came as `counted`.
  */
 export async function* walkMagicEdenListings(
   upstream: UpstreamClient,
@@ -93,7 +94,7 @@ export async function* walkMagicEdenListings(
   { now, counted = null, signal }: { now: number; counted?: number | null; signal?: AbortSignal },
 ): AsyncGenerator<ParsedPage, WalkEnd> {
   const seen = new Set<string>();
-  let gapless = true;
+  let overlaps = true;
   const pages = walkPages(
     async (cursor) => {
       const offset = Number(cursor ?? '0');
@@ -105,20 +106,20 @@ export async function* walkMagicEdenListings(
         listingAggMode: 'false',
       });
       const ids = rows.map(identify);
-      if (offset > 0 && rows.length > 0 && !ids.some((id) => seen.has(id))) gapless = false;
+      if (offset > 0 && rows.length > 0 && !ids.some((id) => seen.has(id))) overlaps = false;
       for (const id of ids) seen.add(id);
       return { rows, next: rows.length < LISTINGS_PAGE ? null : String(offset + LISTINGS_PAGE - OVERLAP) };
     },
     { pagesMax: LISTING_PAGES_MAX, rowsMax: LISTINGS_MAX },
   );
   const end = yield* parsePages(pages, (rows) => parseMagicEdenListings(rows, collection, { now }));
-  if (!end.whole) return end;
-  if (!gapless) return { ...end, whole: false, why: 'gap between pages' };
+  if (end.gap !== null) return end;
+  if (!overlaps) return { ...end, gap: 'gap between pages' };
   const isEnough = counted === null || seen.size >= counted * COUNTED_SHARE_MIN;
-  return isEnough ? end : { ...end, whole: false, why: 'fewer than counted' };
+  return isEnough ? end : { ...end, gap: 'fewer than counted' };
 }
 
-/** The sales of a collection since a time, newest first, a page at a time. Whole when it got back to that time. */
+/** The sales of a collection since a time, newest first, a page at a time. Complete when the walk reached that time. */
 export function walkMagicEdenSales(
   upstream: UpstreamClient,
   collection: MagicEdenCollection,
@@ -131,7 +132,7 @@ export function walkMagicEdenSales(
         offset,
         limit: ACTIVITIES_PAGE,
       });
-      // What happens meanwhile moves rows to later pages: they come twice, and none is passed over.
+      // New activities move rows to later pages: rows may come twice, and none is missed.
       const reached = rows.some((row) => readBlockTime(row) < since);
       return { rows, next: reached || rows.length < ACTIVITIES_PAGE ? null : String(offset + ACTIVITIES_PAGE) };
     },
@@ -140,23 +141,21 @@ export function walkMagicEdenSales(
   return parsePages(pages, (rows) => parseMagicEdenSales(rows, collection, { now, since }));
 }
 
-/** One token; nothing of one that Magic Eden does not know. */
+/** One token; an empty page for a token that Magic Eden does not know. */
 export async function readMagicEdenToken(
   upstream: UpstreamClient,
   collection: MagicEdenCollection,
   { mint, signal }: { mint: string; signal?: AbortSignal },
 ): Promise<ParsedPage> {
   try {
-    const answer = await upstream.getJson(toPath('v2', 'tokens', mint), {}, withSignal(signal));
-    return parseRows([answer], (row) => {
-      if (requiredAsset(row, 'mintAddress', 'solana') !== mint) rejectRow('mintAddress', 'is that of another token');
+    const response = await upstream.getJson(toPath('v2', 'tokens', mint), {}, withSignal(signal));
+    return parseRows([response], (row) => {
+      if (requiredAsset(row, 'mintAddress', 'solana') !== mint) rejectRow('mintAddress', 'belongs to another token');
       const owner = optionalAddress(row, 'owner', 'solana');
       return [{ ...toToken(row, collection, mint), ...(owner !== null && { owner }) }];
     });
   } catch (error) {
-    if (error instanceof UpstreamFailure && error.reason === 'not-found') {
-      return { records: [], refused: [], skipped: 0 };
-    }
+    if (error instanceof UpstreamFailure && error.reason === 'not-found') return emptyPage();
     throw error;
   }
 }
@@ -187,7 +186,7 @@ function toListings(row: VendorRow, collection: MagicEdenCollection, now: number
   if (size !== 1) rejectRow('tokenSize', 'is not one token');
   const priceRaw = readLamports(row);
   if (priceRaw === 0n) rejectRow('price', 'is not positive');
-  const place = requiredAddress(row, 'pdaAddress', 'solana');
+  const account = requiredAddress(row, 'pdaAddress', 'solana');
   const expiry = optionalInteger(row, 'expiry') ?? NO_EXPIRY;
   const listing = {
     kind: 'listing',
@@ -195,8 +194,8 @@ function toListings(row: VendorRow, collection: MagicEdenCollection, now: number
     ...CHAIN,
     contractAddress: collection.contractAddress,
     mint,
-    // A pool sells many tokens from one place.
-    id: source === POOL ? `${place}:${mint}` : place,
+    // A pool sells many tokens from one account.
+    id: source === POOL ? `${account}:${mint}` : account,
     priceRaw: priceRaw.toString(),
     seller: requiredAddress(row, 'seller', 'solana'),
     timestamp: new Date(now).toISOString(),
@@ -205,7 +204,7 @@ function toListings(row: VendorRow, collection: MagicEdenCollection, now: number
   const token = optionalRow(row, 'token');
   if (token === null) return [listing];
   checkSymbol(token, 'collection', collection);
-  // `tokenMint` is right where the two disagree: then what is told of the token is of another one of the collection.
+  // Where the two disagree, `tokenMint` is right and the rest describes another token of the collection.
   if (optionalText(token, 'mintAddress') !== mint) return [listing];
   return [listing, { ...toToken(token, collection, mint), ...readRank(row) }];
 }
@@ -258,7 +257,7 @@ function toToken(row: VendorRow, collection: MagicEdenCollection, mint: string):
   };
 }
 
-/** Lamports: the exact amount where the row has one, else the decimal text of the float. */
+/** The price in lamports: the exact amount if the row has one, or the decimal text of the float. */
 function readLamports(row: VendorRow): bigint {
   const info = optionalRow(row, 'priceInfo');
   const other = info && optionalRow(info, 'splPrice');
@@ -267,18 +266,20 @@ function readLamports(row: VendorRow): bigint {
   if (exact) {
     const decimals = optionalInteger(exact, 'decimals') ?? SOL_DECIMALS;
     if (decimals !== SOL_DECIMALS) rejectRow('priceInfo.solPrice.decimals', 'are not those of SOL');
-    return parseAmount(requiredText(exact, 'rawAmount')) ?? rejectRow('priceInfo.solPrice.rawAmount', 'is no amount');
+    return (
+      parseAmount(requiredText(exact, 'rawAmount')) ?? rejectRow('priceInfo.solPrice.rawAmount', 'is not an amount')
+    );
   }
   const text = optionalNumberText(row, 'price') ?? rejectRow('price', 'is missing');
   return parseNativeAmount(text, SOL_DECIMALS) ?? rejectRow('price', 'is not a whole number of lamports');
 }
 
-/** The rank by Magic Eden's own measure, else by one that it repeats. */
+/** The rank by Magic Eden's own measure, or by another one that the row has. */
 function readRank(row: VendorRow): { rarityRank?: number } {
   const rarity = optionalRow(row, 'rarity');
   for (const measure of ['meInstant', 'moonrank', 'howrare']) {
-    const told = rarity && optionalRow(rarity, measure);
-    const rank = told ? optionalInteger(told, 'rank') : null;
+    const ranking = rarity && optionalRow(rarity, measure);
+    const rank = ranking ? optionalInteger(ranking, 'rank') : null;
     if (rank !== null && rank > 0) return { rarityRank: rank };
   }
   return {};
@@ -286,7 +287,7 @@ function readRank(row: VendorRow): { rarityRank?: number } {
 
 function checkSymbol(row: VendorRow, field: string, collection: MagicEdenCollection): void {
   const symbol = optionalText(row, field);
-  if (symbol !== null && symbol !== collection.symbol) rejectRow(field, 'is that of another collection');
+  if (symbol !== null && symbol !== collection.symbol) rejectRow(field, 'belongs to another collection');
 }
 
 async function readArray(
@@ -295,12 +296,12 @@ async function readArray(
   signal: AbortSignal | undefined,
   query: Record<string, string | number>,
 ): Promise<readonly unknown[]> {
-  const answer = await upstream.getJson(path, query, withSignal(signal));
-  if (!Array.isArray(answer)) throw toMalformed(upstream, 'not an array');
-  if (answer.length > Number(query['limit'])) {
-    throw toMalformed(upstream, 'more rows than asked for');
+  const response = await upstream.getJson(path, query, withSignal(signal));
+  if (!Array.isArray(response)) throw toMalformed(upstream, 'not an array');
+  if (response.length > Number(query['limit'])) {
+    throw toMalformed(upstream, 'more rows than requested');
   }
-  return answer;
+  return response;
 }
 
 function identify(value: unknown): string {
@@ -308,7 +309,7 @@ function identify(value: unknown): string {
   return JSON.stringify([row['pdaAddress'], row['tokenMint']]);
 }
 
-/** Milliseconds; never before any time where the row tells none. */
+/** In milliseconds; infinite for a row without a time, so that it does not end the walk. */
 function readBlockTime(value: unknown): number {
   try {
     return requiredInteger(toRow(value, 'row'), 'blockTime') * 1_000;

@@ -1,17 +1,17 @@
-// A collection as OpenSea knows it, and its statistics. Those are floats: raw amounts come from their decimal text, and only
-// where that is exact and in the chain's own currency.
+// OpenSea's record of a collection, and its statistics. Statistics are floats: raw amounts are taken from their decimal text, and only
+// if that is exact and in the chain's native currency.
 
 import { parseNativeAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
-import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
 import {
+  parseRows,
   optionalFlag,
   optionalInteger,
   optionalNumberText,
   optionalRows,
   optionalText,
-  parseRows,
   rejectRow,
   requiredAddress,
   requiredText,
@@ -19,13 +19,13 @@ import {
 } from '../rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toMalformed, toPath, UpstreamFailure } from '../upstream-client.ts';
-import { readAnswer } from './pages.ts';
+import { readObject } from './pages.ts';
 import type { OpenSeaCollection } from './names.ts';
 import { isNativeSymbol, isOpenSeaChain, toOpenSeaChain } from './names.ts';
 
 type Options = { signal?: AbortSignal | undefined };
 
-/** What a contract is called there; null where OpenSea does not know it. */
+/** The slug of a contract; null when OpenSea does not know the contract. */
 export async function findOpenSeaContract(
   upstream: UpstreamClient,
   { chain, contractAddress }: { chain: Chain; contractAddress: Address },
@@ -34,7 +34,7 @@ export async function findOpenSeaContract(
   const name = toOpenSeaChain(chain);
   if (name === null) return null;
   try {
-    const row = await readAnswer(upstream, toPath('api', 'v2', 'chain', name, 'contract', contractAddress), { signal });
+    const row = await readObject(upstream, toPath('api', 'v2', 'chain', name, 'contract', contractAddress), { signal });
     const { collection: slug, address, contract_standard: standard } = row;
     if (typeof address !== 'string' || address.toLowerCase() !== contractAddress)
       throw toMalformed(upstream, 'another contract');
@@ -48,29 +48,29 @@ export async function findOpenSeaContract(
 }
 
 const SLUG_LENGTH_MAX = 200;
-/** What it calls the standards, and what records call them. */
+/** OpenSea's names of token standards, and those of records. */
 const STANDARDS: ReadonlyMap<unknown, string> = new Map([
   ['erc721', 'ERC-721'],
   ['erc1155', 'ERC-1155'],
 ]);
 
-/** The collection's record. Refused where the slug is not that of the contract. */
+/** The record of a collection. Rejected when the slug belongs to another contract. */
 export async function readOpenSeaCollection(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { signal }: Options = {},
 ): Promise<ParsedPage> {
-  const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', collection.slug), { signal });
-  return parseRows([row], (told) => [toCollection(told, collection)]);
+  const row = await readObject(upstream, toPath('api', 'v2', 'collections', collection.slug), { signal });
+  return parseRows([row], (found) => [toCollection(found, collection)]);
 }
 
 function toCollection(row: VendorRow, collection: OpenSeaCollection): SourceRecord {
-  if (requiredText(row, 'collection') !== collection.slug) rejectRow('collection', 'is another one');
+  if (requiredText(row, 'collection') !== collection.slug) rejectRow('collection', 'is another collection');
   const contracts = optionalRows(row, 'contracts').map((contract) => toRow(contract, 'contracts[]'));
   if (!contracts.some((contract) => isContract(contract, collection)))
-    rejectRow('contracts', 'are not those that are followed');
+    rejectRow('contracts', 'do not include the followed contract');
   if (optionalFlag(row, 'is_disabled')) rejectRow('is_disabled', 'is true');
-  // A supply is that of all contracts of the collection.
+  // The supply is that of all contracts of the collection together.
   const supply = contracts.length === 1 ? optionalInteger(row, 'total_supply') : null;
   const royaltyBps = readRoyalty(row);
   const texts = {
@@ -97,7 +97,7 @@ function isContract(row: VendorRow, { chain, contractAddress }: OpenSeaCollectio
   );
 }
 
-/** Where OpenSea's own fee goes: it is no royalty. */
+/** Recipients of OpenSea's own fee, which is not a royalty. */
 const OPENSEA_FEE_RECIPIENTS: ReadonlySet<string> = new Set([
   '0x0000a26b00c1f0df003000390027140000faa719',
   '0x8de9c5a032463c561423387a9648c5c7bcc5bc90',
@@ -105,7 +105,7 @@ const OPENSEA_FEE_RECIPIENTS: ReadonlySet<string> = new Set([
 const PERCENT_DECIMALS = 2;
 const BASIS_POINTS_MAX = 10_000n;
 
-/** The creators' fees together; null where nothing is told of fees. They come as per cent, such as 2.5. */
+/** The sum of the creators' fees in basis points; null when the row has no fees. Fees are in per cent, such as 2.5. */
 function readRoyalty(row: VendorRow): number | null {
   if ((row['fees'] ?? null) === null) return null;
   let sum = 0n;
@@ -113,29 +113,30 @@ function readRoyalty(row: VendorRow): number | null {
     const fee = toRow(value, 'fees[]');
     if (OPENSEA_FEE_RECIPIENTS.has(requiredAddress(fee, 'recipient', 'evm'))) continue;
     const text = optionalNumberText(fee, 'fee') ?? rejectRow('fees[].fee', 'is missing');
-    sum += parseNativeAmount(text, PERCENT_DECIMALS) ?? rejectRow('fees[].fee', 'is no share in basis points');
+    sum +=
+      parseNativeAmount(text, PERCENT_DECIMALS) ?? rejectRow('fees[].fee', 'is not a whole number of basis points');
   }
-  return sum <= BASIS_POINTS_MAX ? Number(sum) : rejectRow('fees', 'are more than all');
+  return sum <= BASIS_POINTS_MAX ? Number(sum) : rejectRow('fees', 'are more than 100 %');
 }
 
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** A day, or a time that is UTC unless it says otherwise. */
+/** A day, or a time, which is UTC unless it has an offset. */
 function readDate(row: VendorRow): string | null {
   const text = optionalText(row, 'created_date');
   if (text === null) return null;
   const [, day, time = '00:00:00', offset = 'Z'] = DATE.exec(text) ?? [];
-  return day === undefined ? rejectRow('created_date', 'is no time') : `${day}T${time}${offset}`;
+  return day === undefined ? rejectRow('created_date', 'is not a time') : `${day}T${time}${offset}`;
 }
 
-/** Its statistics as records of both stats sources, as of `at` in ms since the epoch. */
+/** The statistics of a collection as records `stats` and `analytics`, as of `at` in ms since the epoch. */
 export async function readOpenSeaStats(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { at, signal }: { at: number } & Options,
 ): Promise<ParsedPage> {
-  const row = await readAnswer(upstream, toPath('api', 'v2', 'collections', collection.slug, 'stats'), { signal });
-  return parseRows([row], (told) => toStats(told, collection, at));
+  const row = await readObject(upstream, toPath('api', 'v2', 'collections', collection.slug, 'stats'), { signal });
+  return parseRows([row], (found) => toStats(found, collection, at));
 }
 
 const INTERVALS: Readonly<Record<string, string>> = { one_day: 'twentyFourHour', seven_day: 'sevenDay' };
@@ -169,21 +170,21 @@ function toWindows(
   windows: ReadonlyMap<string, VendorRow>,
   read: (window: VendorRow) => number | null,
 ): Record<string, number> {
-  const told = [...windows].map(([name, window]) => [name, read(window)] as const);
-  return Object.fromEntries(told.filter((entry): entry is [string, number] => entry[1] !== null));
+  const values = [...windows].map(([name, window]) => [name, read(window)] as const);
+  return Object.fromEntries(values.filter((entry): entry is [string, number] => entry[1] !== null));
 }
 
-/** A floor of nothing is none. */
+/** Null for a floor of zero, and for one in another currency. */
 function readFloor(total: VendorRow, chain: Chain): bigint | null {
   const text = optionalNumberText(total, 'floor_price');
   const symbol = optionalText(total, 'floor_price_symbol');
   if (text === null || symbol === null || !isNativeSymbol(symbol, chain)) return null;
-  if (text.startsWith('-')) rejectRow('total.floor_price', 'is less than nothing');
+  if (text.startsWith('-')) rejectRow('total.floor_price', 'is negative');
   const raw = parseNativeAmount(text, chain.decimals);
   return raw === 0n ? null : raw;
 }
 
-/** In which currency volume is told is not said: it is that of the floor, and ether where there is no floor. */
+/** OpenSea does not name the currency of volumes. It is that of the floor, and ether without a floor. */
 function isVolumeNative(total: VendorRow, chain: Chain): boolean {
   const symbol = optionalText(total, 'floor_price_symbol');
   return symbol === null ? chain.symbol === 'ETH' : isNativeSymbol(symbol, chain);
@@ -193,10 +194,10 @@ function readVolume(window: VendorRow): number | null {
   const text = optionalNumberText(window, 'volume');
   if (text === null) return null;
   const volume = Number(text);
-  return Number.isFinite(volume) && volume >= 0 ? volume : rejectRow('volume', 'is no amount');
+  return Number.isFinite(volume) && volume >= 0 ? volume : rejectRow('volume', 'is not an amount');
 }
 
 function readCount(row: VendorRow, field: string): number | null {
   const count = optionalInteger(row, field);
-  return count === null || count >= 0 ? count : rejectRow(field, 'is less than none');
+  return count === null || count >= 0 ? count : rejectRow(field, 'is negative');
 }

@@ -1,18 +1,19 @@
-// OpenSea's listings of a collection as records. A row is taken only where the signed order behind it says the same as what
-// is told about it: the token, the seller, the currency, the price. Orders for several tokens or for none are refused.
+// OpenSea's listings of a collection as records. A row is taken only if the token, the seller, the currency and the price agree with
+// the signed order in it.
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
-import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
 import {
+  parseRows,
   optionalAddress,
   optionalFlag,
   optionalInteger,
   optionalRow,
   optionalRows,
   optionalText,
-  parseRows,
   rejectRow,
+  rejectUnsupported,
   requiredAddress,
   requiredAsset,
   requiredInteger,
@@ -23,52 +24,51 @@ import {
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
-import { pageReader } from './pages.ts';
+import { createPageReader, walkParsed } from './pages.ts';
 import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
 import { isNativeSymbol, isNativeToken, isOpenSeaChain, OPENSEA } from './names.ts';
-import { leaveOut, walkRows } from './walk-rows.ts';
 
 const PAGES_MAX = 500;
 const LISTINGS_MAX = 100_000;
 
 export type ListingWalkOptions = Begun & { pagesMax?: number; signal?: AbortSignal | undefined };
 
-/** What begins after this, in ms since the epoch, is left to a later look: nobody can fill it yet. Default: all is told. */
+/** Orders that begin after this, in ms since the epoch, are skipped: they cannot be filled yet. Default: none is. */
 type Begun = { begunBy?: number };
 
-/** Is told of each offer of the collection, whatever becomes of its row. */
+/** Called with each offer of the collection, also when its row is rejected later. */
 type Watch = { onOffer?: (offer: Offer) => void };
 
-/** The listings of a collection, a page at a time. The end says whether the book was seen whole. */
+/** All listings of a collection, a page at a time. */
 export function walkOpenSeaListings(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { pagesMax = PAGES_MAX, signal, ...begun }: ListingWalkOptions = {},
 ): AsyncGenerator<ParsedPage, WalkEnd> {
-  const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', collection.slug, 'all'), {
+  const readPage = createPageReader(upstream, toPath('api', 'v2', 'listings', 'collection', collection.slug, 'all'), {
     name: 'listings',
     signal,
   });
-  return walkRows(readPage, (rows) => parseOpenSeaListings(rows, collection, begun), {
+  return walkParsed(readPage, (rows) => parseOpenSeaListings(rows, collection, begun), {
     pagesMax,
     rowsMax: LISTINGS_MAX,
   });
 }
 
-/** Whole where it saw all that is cheaper than `below`, base units a unit; null where that is the whole book. */
+/** The walk saw all listings with a price below `below`, in base units of one unit; null when it saw all listings. */
 export type CheapestEnd = WalkEnd & { below: bigint | null };
 
 /**
- * The cheapest listings of a collection, so many pages of them. They come sorted by price, each listing of a token by itself: what
- * is out of order is not believed to be the cheapest. Where orders may be for several units, nobody says whether that is the price
- * of one or of all: then nothing has to be among them.
+ * The cheapest listings of a collection, up to a number of pages. They arrive sorted by price; if they do not, the walk has a gap.
+ * OpenSea does not document whether an order for several units is sorted by the price of one unit or of all. With such an order
+ * `below` is zero, so that no listing is retired.
  */
 export async function* walkOpenSeaCheapest(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { pages, signal, ...begun }: Begun & { pages: number; signal?: AbortSignal | undefined },
 ): AsyncGenerator<ParsedPage, CheapestEnd> {
-  const readPage = pageReader(upstream, toPath('api', 'v2', 'listings', 'collection', collection.slug, 'best'), {
+  const readPage = createPageReader(upstream, toPath('api', 'v2', 'listings', 'collection', collection.slug, 'best'), {
     name: 'listings',
     signal,
   });
@@ -77,7 +77,7 @@ export async function* walkOpenSeaCheapest(
   let highest = 0n;
   let isSorted = true;
   let hasUnits = false;
-  const walk = walkRows(
+  const walk = walkParsed(
     async (cursor) => {
       const page = await readPage(cursor);
       read += 1;
@@ -91,9 +91,9 @@ export async function* walkOpenSeaCheapest(
     const page = await walk.next();
     if (page.done) {
       const end = page.value;
-      const why = end.why ?? (isSorted || hasUnits ? null : 'out of order');
+      const gap = end.gap ?? (isSorted || hasUnits ? null : 'out of order');
       const below = hasUnits ? 0n : highest;
-      return { ...end, why, whole: why === null, below: isCut ? below : null };
+      return { ...end, gap, below: isCut ? below : null };
     }
     for (const { priceRaw } of page.value.records) {
       const price = BigInt(String(priceRaw));
@@ -104,7 +104,7 @@ export async function* walkOpenSeaCheapest(
   }
 }
 
-/** Listings as v2 tells them, and orders as its older interface did. */
+/** Listings of API v2, or orders of the older API. */
 export function parseOpenSeaListings(
   rows: readonly unknown[],
   contract: OpenSeaContract,
@@ -128,12 +128,12 @@ function toListings(
   { begunBy, onOffer }: Required<Begun & Watch>,
 ): SourceRecord[] {
   if (!isOpenSeaChain(requiredText(row, 'chain'), contract.chain)) return [];
-  const told = requiredText(row, 'status');
-  // Nobody can fill it now; should that change, it is told as active again.
-  if (told === 'INACTIVE') return [];
-  const status = STATUSES[told] ?? rejectRow('status', 'is none that is known');
+  const openSeaStatus = requiredText(row, 'status');
+  // An inactive order cannot be filled now. OpenSea lists it as active when it can be filled again.
+  if (openSeaStatus === 'INACTIVE') return [];
+  const status = STATUSES[openSeaStatus] ?? rejectRow('status', 'is unknown');
   const type = requiredText(row, 'type');
-  if (type === 'english') leaveOut('type', 'is an auction: nobody can buy at its price');
+  if (type === 'english') rejectUnsupported('type', 'is an auction, which has no fixed price');
   const order = toRow(toRow(row['protocol_data'], 'protocol_data')['parameters'], 'parameters');
   const offer = readOffer(order);
   checkAsset(row, offer);
@@ -151,7 +151,7 @@ function toListings(
       tokenId: offer.tokenId,
       ...readIdentity(row),
       priceRaw: priceRaw.toString(),
-      // What the order says is what a buyer pays in all: fees and royalties are among its payments.
+      // The order's payments include fees and royalties, so its price is what the buyer pays in all.
       buyerTotalRaw: priceRaw.toString(),
       seller: requiredAddress(order, 'offerer', 'evm'),
       status,
@@ -168,7 +168,7 @@ const ORDER_HASH = /^0x[0-9a-f]{64}$/i;
 
 function readIdentity(row: VendorRow): { id: string; orderHash: string } {
   const hash = requiredText(row, 'order_hash').toLowerCase();
-  if (!ORDER_HASH.test(hash)) rejectRow('order_hash', 'is no hash');
+  if (!ORDER_HASH.test(hash)) rejectRow('order_hash', 'is not a hash');
   return { id: hash, orderHash: hash };
 }
 
@@ -180,13 +180,14 @@ type Offer = { contract: Address; tokenId: string; amount: bigint; isUnique: boo
 
 function readOffer(order: VendorRow): Offer {
   const items = optionalRows(order, 'offer');
-  if (items.length === 0) rejectRow('offer', 'is of nothing');
-  if (items.length > 1) leaveOut('offer', 'is a bundle');
+  if (items.length === 0) rejectRow('offer', 'is empty');
+  if (items.length > 1) rejectUnsupported('offer', 'is a bundle');
   const item = toRow(items[0], 'offer[0]');
   const type = requiredInteger(item, 'itemType');
-  if (type !== ERC721 && type !== ERC1155) leaveOut('offer[0].itemType', 'is no single token');
+  if (type !== ERC721 && type !== ERC1155) rejectUnsupported('offer[0].itemType', 'is not a single token');
   const amount = readAmount(item, 'startAmount');
-  if (amount === 0n || readAmount(item, 'endAmount') !== amount) rejectRow('offer[0]', 'is no fixed amount of a token');
+  if (amount === 0n || readAmount(item, 'endAmount') !== amount)
+    rejectRow('offer[0]', 'is not a fixed amount of a token');
   if (type === ERC721 && amount !== 1n) rejectRow('offer[0].startAmount', 'is not 1');
   return {
     contract: requiredAddress(item, 'token', 'evm'),
@@ -196,62 +197,64 @@ function readOffer(order: VendorRow): Offer {
   };
 }
 
-/** The asset is told only sometimes. */
+/** Checks the asset against the offer; not every row has an asset. */
 function checkAsset(row: VendorRow, { contract, tokenId }: Offer): void {
   const asset = optionalRow(row, 'asset');
   if (!asset) return;
   if (requiredAddress(asset, 'contract', 'evm') !== contract)
     rejectRow('asset.contract', 'is not what the order offers');
-  const told = optionalText(asset, 'identifier');
-  if (told !== null && told !== tokenId) rejectRow('asset.identifier', 'is not what the order offers');
+  const identifier = optionalText(asset, 'identifier');
+  if (identifier !== null && identifier !== tokenId) rejectRow('asset.identifier', 'is not what the order offers');
 }
 
 type PriceContext = { contract: OpenSeaContract; offered: bigint };
 
-/** The price of one unit, rounded up: what is told has to be what the order asks for. */
+/** The price of one unit, rounded up. The row's price must be the sum of the order's payments. */
 function readUnitPrice(row: VendorRow, order: VendorRow, { contract, offered }: PriceContext): bigint {
   const { chain } = contract;
   const price = toRow(toRow(row['price'], 'price')['current'], 'price.current');
-  const asked = readAsked(order, contract);
+  const payments = sumPayments(order, contract);
   if (!isNativeSymbol(requiredText(price, 'currency'), chain))
-    leaveOut('price.current.currency', 'is another currency');
+    rejectUnsupported('price.current.currency', 'is another currency');
   if (requiredInteger(price, 'decimals') !== chain.decimals)
     rejectRow('price.current.decimals', 'are not those of the chain');
-  const told = readAmount(price, 'value');
-  if (told === 0n) rejectRow('price.current.value', 'is no price');
+  const value = readAmount(price, 'value');
+  if (value === 0n) rejectRow('price.current.value', 'is zero');
   const remaining = BigInt(requiredInteger(row, 'remaining_quantity'));
-  if (remaining <= 0n || remaining > offered) rejectRow('remaining_quantity', 'is not what is left of the order');
-  // An order whose price moves with time asks for something between its two ends.
-  if (asked.start !== asked.end) {
-    const [low, high] = asked.start < asked.end ? [asked.start, asked.end] : [asked.end, asked.start];
-    if (told < low || told > high) rejectRow('price.current.value', 'is not what the order asks for');
-    return divideUp(told, offered);
+  if (remaining <= 0n || remaining > offered)
+    rejectRow('remaining_quantity', 'is not between 1 and the offered amount');
+  // The price of such an order moves with time between its two ends.
+  if (payments.start !== payments.end) {
+    const [low, high] = payments.start < payments.end ? [payments.start, payments.end] : [payments.end, payments.start];
+    if (value < low || value > high) rejectRow('price.current.value', 'is not the price of the order');
+    return divideUp(value, offered);
   }
-  // Of several, some tell the price of all, some of what is left, some of one.
-  const unit = divideUp(asked.start, offered);
-  if (told !== asked.start && told !== unit && told !== divideUp(asked.start * remaining, offered)) {
-    rejectRow('price.current.value', 'is not what the order asks for');
+  // Rows of orders for several units have the price of all units, of the remaining ones, or of one.
+  const unit = divideUp(payments.start, offered);
+  if (value !== payments.start && value !== unit && value !== divideUp(payments.start * remaining, offered)) {
+    rejectRow('price.current.value', 'is not the price of the order');
   }
   return unit;
 }
 
-/** The sums of all that an order asks for, fees and royalties included. */
-function readAsked(order: VendorRow, { chain }: OpenSeaContract): { start: bigint; end: bigint } {
+/** The sums of an order's payments at its start and at its end, fees and royalties included. */
+function sumPayments(order: VendorRow, { chain }: OpenSeaContract): { start: bigint; end: bigint } {
   const items = optionalRows(order, 'consideration');
-  if (items.length === 0) rejectRow('consideration', 'asks for nothing');
+  if (items.length === 0) rejectRow('consideration', 'is empty');
   let start = 0n;
   let end = 0n;
   const currencies = new Set<Address>();
   for (const value of items) {
     const item = toRow(value, 'consideration[]');
-    if (requiredInteger(item, 'itemType') > ERC20) leaveOut('consideration', 'asks for a token');
+    if (requiredInteger(item, 'itemType') > ERC20) rejectUnsupported('consideration', 'asks for a token');
     currencies.add(requiredAddress(item, 'token', 'evm'));
     start += readAmount(item, 'startAmount');
     end += readAmount(item, 'endAmount');
   }
   const [currency, ...others] = currencies;
   if (others.length > 0) rejectRow('consideration', 'is in several currencies');
-  if (currency === undefined || !isNativeToken(currency, chain)) leaveOut('consideration', 'is in another currency');
+  if (currency === undefined || !isNativeToken(currency, chain))
+    rejectUnsupported('consideration', 'is in another currency');
   return { start, end };
 }
 
@@ -260,31 +263,32 @@ function divideUp(total: bigint, count: bigint): bigint {
 }
 
 function readAmount(row: VendorRow, field: string): bigint {
-  return parseAmount(requiredText(row, field)) ?? rejectRow(field, 'is no amount in digits');
+  return parseAmount(requiredText(row, field)) ?? rejectRow(field, 'is not an amount in digits');
 }
 
 function readSeconds(order: VendorRow, field: string): number {
   const text = requiredText(order, field);
-  return /^\d{1,78}$/.test(text) ? Number(text) : rejectRow(field, 'is no time in digits');
+  return /^\d{1,78}$/.test(text) ? Number(text) : rejectRow(field, 'is not a time in digits');
 }
 
 const ENDLESS_S = Date.UTC(9_999, 0, 1) / 1_000;
 
-/** Null for an order that is good for ever. */
+/** Null for an order without an end. */
 function readEnd(order: VendorRow): string | null {
   const seconds = readSeconds(order, 'endTime');
   return seconds >= ENDLESS_S ? null : toTime(seconds, 'endTime');
 }
 
-/** An order of the older interface in the form of a listing. */
+/** An order of the older API in the form of a listing of v2. */
 function toListingRow(order: VendorRow): VendorRow {
   const parameters = toRow(toRow(order['protocol_data'], 'protocol_data')['parameters'], 'parameters');
-  if (requiredText(order, 'side') !== 'ask') rejectRow('side', 'is no ask');
+  if (requiredText(order, 'side') !== 'ask') rejectRow('side', 'is not an ask');
   const asset = toRow(optionalRows(toRow(order['maker_asset_bundle'], 'maker_asset_bundle'), 'assets')[0], 'assets[0]');
   const contract = toRow(asset['asset_contract'], 'asset_contract');
   const first = toRow(optionalRows(toRow(order['taker_asset_bundle'], 'taker_asset_bundle'), 'assets')[0], 'payment');
   const payment = toRow(first['asset_contract'], 'payment.asset_contract');
-  if (optionalAddress(order, 'taker', 'evm') !== null) rejectRow('taker', 'is not everybody');
+  if (optionalAddress(order, 'taker', 'evm') !== null)
+    rejectRow('taker', 'is set: only one account can fill the order');
   const status = optionalFlag(order, 'finalized')
     ? 'FULFILLED'
     : optionalFlag(order, 'cancelled')

@@ -9,12 +9,12 @@ export const OPENSEA = 'opensea';
 
 export type OpenSeaContract = { chain: Chain; contractAddress: Address };
 
-/** One contract of a collection: the collection behind a slug may have several. */
+/** One contract of a collection. The collection behind a slug may have several. */
 export type OpenSeaCollection = OpenSeaContract & { slug: string };
 
 export const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
-/** What OpenSea calls a chain; null for what it does not have, or not as an EVM chain. */
+/** OpenSea's name of a chain; null for a chain that it does not have. */
 export function toOpenSeaChain(chain: Chain): string | null {
   return nameAt(chain, OPENSEA);
 }
@@ -23,12 +23,12 @@ export function isOpenSeaChain(name: string, chain: Chain): boolean {
   return isNameAt(chain, OPENSEA, name);
 }
 
-/** Whether a currency's symbol is that of the chain's own one, wrapped or not. */
+/** Whether a symbol is that of the chain's native currency, wrapped or not. */
 export function isNativeSymbol(symbol: string, chain: Chain): boolean {
   return [chain.symbol, ...chain.formerSymbols].some((name) => symbol === name || symbol === `W${name}`);
 }
 
-/** Whether a contract is the chain's own currency, wrapped or not. */
+/** Whether a contract is the chain's native currency, wrapped or not. */
 export function isNativeToken(token: Address, chain: Chain): boolean {
   return token === NO_ADDRESS || token === chain.wrappedNative;
 }

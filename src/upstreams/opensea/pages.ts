@@ -1,46 +1,56 @@
-// Pages of OpenSea's lists: one question a page, the answer's frame checked, its cursor followed. It knows no row.
+// Requests to OpenSea's API: single objects, and pages of lists that follow its cursor. It does not interpret rows.
 
-import type { VendorRow } from '../rows.ts';
-import type { Query, UpstreamClient } from '../upstream-client.ts';
+import type { ParsedPage, VendorRow } from '../rows.ts';
+import { isRow } from '../rows.ts';
+import type { CallOptions, Query, UpstreamClient } from '../upstream-client.ts';
 import { toMalformed } from '../upstream-client.ts';
-import type { Page } from '../walk.ts';
+import type { Page, WalkEnd, WalkOptions } from '../walk.ts';
+import { parsePages, walkPages } from '../walk.ts';
 
-/** The most that its API gives at once. */
+/** The most rows that the API returns in one page. */
 export const PAGE = 200;
 const CURSOR_LENGTH_MAX = 4_096;
-/** With the others at work, and a budget of a hundred an hour, half a bucket fills in less. */
+/** With other tasks at work and a budget of a hundred an hour, half of the bucket fills in less. */
 const BULK_PATIENCE_MS = 15 * 60_000;
+/** A small order book may well hold one or two malformed rows. */
+const REJECTED_MIN = 3;
 
-type AnswerOptions = { query?: Query; signal?: AbortSignal | undefined; isBulk?: boolean };
+type RequestOptions = Pick<CallOptions, 'signal' | 'isBulk'> & { query?: Query };
 
-/** An answer that is an object. */
-export async function readAnswer(
+/** A response that is an object. */
+export async function readObject(
   upstream: UpstreamClient,
   path: string,
-  { query = {}, signal, isBulk = false }: AnswerOptions = {},
+  { query = {}, signal, isBulk = false }: RequestOptions = {},
 ): Promise<VendorRow> {
-  const answer = await upstream.getJson(path, query, {
-    ...(signal && { signal }),
-    ...(isBulk && { isBulk, patienceMs: BULK_PATIENCE_MS }),
-  });
-  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as VendorRow;
-  throw toMalformed(upstream, 'no object');
+  const options = { signal, ...(isBulk && { isBulk, patienceMs: BULK_PATIENCE_MS }) };
+  const response = await upstream.getJson(path, query, options);
+  if (!isRow(response)) throw toMalformed(upstream, 'no object');
+  return response;
 }
 
-/** Reads pages of the list that an answer has under `name`, as walkPages wants them. */
-export function pageReader(
+/** Reads the pages of the list that a response has under `name`. */
+export function createPageReader(
   upstream: UpstreamClient,
   path: string,
-  { name, query = {}, ...options }: AnswerOptions & { name: string },
+  { name, query = {}, ...options }: RequestOptions & { name: string },
 ): (cursor: string | null) => Promise<Page> {
   return async (cursor) => {
-    const answer = await readAnswer(upstream, path, { query: { ...query, limit: PAGE, next: cursor }, ...options });
-    const rows = answer[name];
+    const response = await readObject(upstream, path, { query: { ...query, limit: PAGE, next: cursor }, ...options });
+    const rows = response[name];
     if (!Array.isArray(rows)) throw toMalformed(upstream, `no ${name}`);
-    if (rows.length > PAGE) throw toMalformed(upstream, 'more rows than asked for');
-    const next = answer['next'] ?? null;
+    if (rows.length > PAGE) throw toMalformed(upstream, 'more rows than requested');
+    const next = response['next'] ?? null;
     if (next === null || next === '') return { rows, next: null };
     if (typeof next !== 'string' || next.length > CURSOR_LENGTH_MAX) throw toMalformed(upstream, 'no cursor');
     return { rows, next };
   };
+}
+
+export function walkParsed(
+  readPage: (cursor: string | null) => Promise<Page>,
+  parse: (rows: readonly unknown[]) => ParsedPage,
+  options: WalkOptions,
+): AsyncGenerator<ParsedPage, WalkEnd> {
+  return parsePages(walkPages(readPage, options), parse, { rejectedMin: REJECTED_MIN });
 }

@@ -8,7 +8,6 @@ import type { OpenSeaContract } from './names.ts';
 import { toOpenSeaChain } from './names.ts';
 import { parseOpenSeaSales } from './sales.ts';
 import { parseOpenSeaTokens } from './tokens.ts';
-import { isLeftOut } from './walk-rows.ts';
 
 const FIELDS = { chain: CHAIN, contractAddress: CONTRACT_ADDRESS };
 
@@ -22,7 +21,6 @@ export const OPENSEA_FORMATS: readonly RecordedFormat[] = [
         // `orders` is the name in the older API.
         toRows: (response) => listUnder(response, ['listings', 'orders']),
         parse: (row) => parseOpenSeaListings([row], contract, { begunBy: fields.now }),
-        isLeftOut,
         skipped: 'inactive, not begun, or of another chain or contract',
       };
     },
@@ -35,7 +33,6 @@ export const OPENSEA_FORMATS: readonly RecordedFormat[] = [
       return {
         toRows: (response) => listUnder(response, ['asset_events']),
         parse: (row) => parseOpenSeaSales([row], contract),
-        isLeftOut,
         skipped: 'no sale, or of another chain or contract',
       };
     },
@@ -50,7 +47,6 @@ export const OPENSEA_FORMATS: readonly RecordedFormat[] = [
         toRows: (response) =>
           isRow(response) && isRow(response['nft']) ? [response['nft']] : listUnder(response, ['nfts']),
         parse: (row) => parseOpenSeaTokens([row], contract),
-        isLeftOut,
         skipped: 'disabled',
       };
     },

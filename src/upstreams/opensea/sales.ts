@@ -1,13 +1,14 @@
-// OpenSea's sale events of a collection as records. What was paid in another currency is kept in words that no one can take
-// for a native amount; what names no single token is refused.
+// OpenSea's sale events of a collection as records. The price of a sale in another currency is kept as text with its symbol, which
+// cannot be read as a native amount.
 
 import { parseAmount } from '../../core/amount.ts';
-import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
 import {
+  parseRows,
   optionalAddress,
   optionalText,
-  parseRows,
   rejectRow,
+  rejectUnsupported,
   requiredAddress,
   requiredAsset,
   requiredInteger,
@@ -18,16 +19,15 @@ import {
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
-import { pageReader } from './pages.ts';
+import { createPageReader, walkParsed } from './pages.ts';
 import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
 import { isNativeSymbol, isNativeToken, isOpenSeaChain, OPENSEA } from './names.ts';
-import { leaveOut, walkRows } from './walk-rows.ts';
 
 const PAGES_MAX = 500;
 const SALES_MAX = 100_000;
 
 export type SaleWalkOptions = {
-  /** Only what was sold after this, in ms since the epoch; null for all. */
+  /** Only sales after this, in ms since the epoch; null for all. */
   since: number | null;
   pagesMax?: number;
   signal?: AbortSignal | undefined;
@@ -39,12 +39,12 @@ export function walkOpenSeaSales(
   collection: OpenSeaCollection,
   { since, pagesMax = PAGES_MAX, signal }: SaleWalkOptions,
 ): AsyncGenerator<ParsedPage, WalkEnd> {
-  const readPage = pageReader(upstream, toPath('api', 'v2', 'events', 'collection', collection.slug), {
+  const readPage = createPageReader(upstream, toPath('api', 'v2', 'events', 'collection', collection.slug), {
     name: 'asset_events',
     query: { event_type: 'sale', after: since === null ? null : Math.floor(since / 1_000) },
     signal,
   });
-  return walkRows(readPage, (rows) => parseOpenSeaSales(rows, collection), { pagesMax, rowsMax: SALES_MAX });
+  return walkParsed(readPage, (rows) => parseOpenSeaSales(rows, collection), { pagesMax, rowsMax: SALES_MAX });
 }
 
 export function parseOpenSeaSales(rows: readonly unknown[], contract: OpenSeaContract): ParsedPage {
@@ -56,12 +56,12 @@ const TRANSACTION = /^0x[0-9a-f]{64}$/i;
 function toSales(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
   if (requiredText(row, 'event_type') !== 'sale') return [];
   if (!isOpenSeaChain(requiredText(row, 'chain'), contract.chain)) return [];
-  if ((row['nft'] ?? null) === null) leaveOut('nft', 'is missing: a bundle has no price for a token');
+  if ((row['nft'] ?? null) === null) rejectUnsupported('nft', 'is missing: a bundle has no price for a token');
   const token = toRow(row['nft'], 'nft');
   if (requiredAddress(token, 'contract', 'evm') !== contract.contractAddress) return [];
-  if (requiredInteger(row, 'quantity') < 1) rejectRow('quantity', 'is nothing');
+  if (requiredInteger(row, 'quantity') < 1) rejectRow('quantity', 'is zero');
   const tx = optionalText(row, 'transaction')?.toLowerCase() ?? null;
-  if (tx !== null && !TRANSACTION.test(tx)) rejectRow('transaction', 'is no hash');
+  if (tx !== null && !TRANSACTION.test(tx)) rejectRow('transaction', 'is not a hash');
   const order = optionalText(row, 'order_hash')?.toLowerCase() ?? null;
   const seller = optionalAddress(row, 'seller', 'evm');
   const buyer = optionalAddress(row, 'buyer', 'evm');
@@ -84,16 +84,17 @@ function toSales(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
 
 const SYMBOL = /^[\p{L}\p{N}.$_+-]{1,20}$/u;
 
-/** What was paid in all, several units of a token included. */
+/** The total price, of all units of the token together. */
 function readPrice(row: VendorRow, { chain }: OpenSeaContract): string {
   const payment = toRow(row['payment'], 'payment');
-  const raw = parseAmount(requiredText(payment, 'quantity')) ?? rejectRow('payment.quantity', 'is no amount in digits');
-  if (raw === 0n) rejectRow('payment.quantity', 'is no price');
+  const raw =
+    parseAmount(requiredText(payment, 'quantity')) ?? rejectRow('payment.quantity', 'is not an amount in digits');
+  if (raw === 0n) rejectRow('payment.quantity', 'is zero');
   const symbol = requiredText(payment, 'symbol');
   const decimals = requiredInteger(payment, 'decimals');
   const token = requiredAddress(payment, 'token_address', 'evm');
   if (isNativeToken(token, chain)) {
-    // A native coin by another name, or of other units, is one that nobody here knows.
+    // A native currency with another symbol or other decimals is not the one of this chain.
     if (!isNativeSymbol(symbol, chain)) rejectRow('payment.symbol', 'is not that of its token');
     if (decimals !== chain.decimals) rejectRow('payment.decimals', 'are not those of the chain');
     return raw.toString();

@@ -1,15 +1,14 @@
-// Tokens as OpenSea describes them. An owner is told only of a token that is asked for by itself, and taken only where there is
-// one: what several own has no owner.
+// OpenSea's tokens as records. Only a response about a single token has owners, and the owner is taken only if there is exactly one.
 
 import type { AssetId } from '../../core/address.ts';
-import type { ParsedPage, SourceRecord, VendorRow } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
 import {
+  parseRows,
   optionalFlag,
   optionalInteger,
   optionalRow,
   optionalRows,
   optionalText,
-  parseRows,
   rejectRow,
   requiredAddress,
   requiredAsset,
@@ -18,10 +17,9 @@ import {
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
-import { pageReader, readAnswer } from './pages.ts';
+import { createPageReader, readObject, walkParsed } from './pages.ts';
 import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
 import { toOpenSeaChain } from './names.ts';
-import { walkRows } from './walk-rows.ts';
 
 const PAGES_MAX = 500;
 const TOKENS_MAX = 100_000;
@@ -36,25 +34,25 @@ export async function readOpenSeaToken(
   tokenId: AssetId,
   { signal }: Options = {},
 ): Promise<ParsedPage> {
-  const row = await readAnswer(upstream, toPath(...toContractPath(collection), 'nfts', tokenId), { signal });
-  return parseRows([row['nft']], (told) => {
-    if (requiredAsset(told, 'identifier', 'evm') !== tokenId) rejectRow('nft.identifier', 'is another token');
-    return toTokens(told, collection);
+  const row = await readObject(upstream, toPath(...toContractPath(collection), 'nfts', tokenId), { signal });
+  return parseRows([row['nft']], (token) => {
+    if (requiredAsset(token, 'identifier', 'evm') !== tokenId) rejectRow('nft.identifier', 'is another token');
+    return toTokens(token, collection);
   });
 }
 
-/** The tokens of a contract, a page at a time: names and pictures, which can wait for what changes faster. */
+/** The tokens of a contract, a page at a time, as bulk requests: names and pictures change more slowly than listings. */
 export function walkOpenSeaTokens(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
   { pagesMax = PAGES_MAX, signal }: Options = {},
 ): AsyncGenerator<ParsedPage, WalkEnd> {
-  const readPage = pageReader(upstream, toPath(...toContractPath(collection), 'nfts'), {
+  const readPage = createPageReader(upstream, toPath(...toContractPath(collection), 'nfts'), {
     name: 'nfts',
     isBulk: true,
     signal,
   });
-  return walkRows(readPage, (rows) => parseOpenSeaTokens(rows, collection), { pagesMax, rowsMax: TOKENS_MAX });
+  return walkParsed(readPage, (rows) => parseOpenSeaTokens(rows, collection), { pagesMax, rowsMax: TOKENS_MAX });
 }
 
 export function parseOpenSeaTokens(rows: readonly unknown[], contract: OpenSeaContract): ParsedPage {
@@ -68,7 +66,8 @@ function toContractPath({ chain, contractAddress }: OpenSeaContract): string[] {
 }
 
 function toTokens(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
-  if (requiredAddress(row, 'contract', 'evm') !== contract.contractAddress) rejectRow('contract', 'is another one');
+  if (requiredAddress(row, 'contract', 'evm') !== contract.contractAddress)
+    rejectRow('contract', 'is another contract');
   const tokenId = requiredAsset(row, 'identifier', 'evm');
   if (optionalFlag(row, 'is_disabled')) return [];
   const name = optionalText(row, 'name');
@@ -93,7 +92,7 @@ function readRank(row: VendorRow): number | null {
   const rarity = optionalRow(row, 'rarity');
   const rank = rarity && optionalInteger(rarity, 'rank');
   if (rank === null) return null;
-  return rank >= 1 && rank <= RANK_MAX ? rank : rejectRow('rarity.rank', 'is no rank');
+  return rank >= 1 && rank <= RANK_MAX ? rank : rejectRow('rarity.rank', 'is not a rank');
 }
 
 function readOwner(row: VendorRow): string | null {

@@ -1,24 +1,24 @@
-// From what several price sources say of a currency to one dollar rate, or to none: a wrong price is worse than no price.
+// Decides on one dollar rate from the quotes of several price sources, or on none: a wrong price is worse than no price.
 
 import type { Rate } from '../../core/price.ts';
 
-/** Dollars for one native unit, as one source says. */
+/** The price of one native unit in dollars at one source. */
 export type Quote = { source: string; usd: number };
 
 export type PriceDecision = { usd: number } | { usd: null; why: 'unknown' | 'disagreement' | 'absurd' };
 
-/** Two sources that are further apart than this share of the lower one tell of no price. */
+/** Two quotes that differ by more than this share of the lower one give no rate. */
 export const DISAGREEMENT_MAX = 0.05;
-/** No native currency costs more, or less. */
+/** Quotes outside these bounds are not prices of a native currency. */
 const USD_MAX = 10_000_000;
 const USD_MIN = 1e-9;
-/** A source that stands alone is not believed when the price has moved by more than this factor within minutes. */
+/** A single quote is not accepted when it differs by more than this factor from a rate that is not older than LEAP_MS. */
 export const LEAP_FACTOR_MAX = 2;
 export const LEAP_MS = 15 * 60_000;
 
 /**
- * The first source's price, when the others agree with it. `known` is the rate so far: a lone source that leaps away from it
- * is not believed until it is old.
+ * The quote of the first source, if the others agree with it. `known` is the stored rate: a single quote that leaps away from it is
+ * not accepted until the stored rate is old.
  */
 export function decidePrice(quotes: readonly Quote[], known: Rate | null, now: number): PriceDecision {
   const sane = quotes.filter(({ usd }) => usd >= USD_MIN && usd <= USD_MAX);

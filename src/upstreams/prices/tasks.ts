@@ -1,5 +1,5 @@
-// The task that keeps dollar rates fresh. A source that cannot be asked leaves the others; two that disagree give no price,
-// and the last rate grows old by itself. It never writes a rate that it did not just read.
+// The task that keeps dollar rates fresh. When one source fails, the others are used. When two disagree, no rate is written, and the
+// stored one grows old.
 
 import { listRates } from '../../market/queries/rates.ts';
 import type { Quote } from './quotes.ts';
@@ -13,11 +13,11 @@ import type { PriceSettings, PriceSource } from './settings.ts';
 import { toCoingeckoHeaders } from './settings.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import { UpstreamClient } from '../upstream-client.ts';
-import { createIngester } from '../ingester.ts';
-import type { Task } from '../../tasks/task.ts';
+import { Ingester } from '../ingester.ts';
+import type { Task, TaskResult } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
-/** With a tenth more, and a request that hangs, still within a minute: a source that is back is heard again while the other goes on. */
+/** With its jitter of a tenth and a hanging request, still less than a minute until a recovered source is read again. */
 const PERIOD_MS = 45_000;
 const DEADLINE_MS = 45_000;
 const TIMEOUT_MS = 8_000;
@@ -45,42 +45,38 @@ export function createPriceTasks(
 async function syncPrices(
   context: UpstreamContext,
   { readers, symbols, signal }: { readers: readonly PriceReader[]; symbols: readonly string[]; signal: AbortSignal },
-) {
-  const ingester = createIngester(context);
+): Promise<TaskResult> {
+  const ingester = new Ingester(context);
   const problems: string[] = [];
-  const readings = await Promise.allSettled(readers.map((reader) => reader.read(signal)));
-  const told: Quotes[] = [];
-  for (const reading of readings) {
-    if (reading.status === 'fulfilled') told.push(reading.value);
-    else problems.push(describeFailure(reading.reason));
+  const received: Quotes[] = [];
+  for (const result of await Promise.allSettled(readers.map((reader) => reader.read(signal)))) {
+    if (result.status === 'fulfilled') received.push(result.value);
+    else problems.push(describeFailure(result.reason));
   }
   signal.throwIfAborted();
-  if (told.length === 0) throw new Error(problems.join('; '));
-  for (const { refused } of told) for (const reason of refused) ingester.refuse(reason);
+  if (received.length === 0) throw new Error(problems.join('; '));
+  for (const { rejected } of received) for (const reason of rejected) ingester.reject(reason);
   const known = new Map((await listRates(context.main)).map((rate) => [rate.symbol, rate]));
   const now = context.clock();
   const at = new Date(now).toISOString();
   const records = symbols.flatMap((symbol) => {
-    const quotes = told.flatMap((one): Quote[] => {
-      const quote = one.quotes.get(symbol);
-      return quote ? [quote] : [];
-    });
+    const quotes = received.flatMap((one) => one.quotes.get(symbol) ?? []);
     const decision = decidePrice(quotes, known.get(symbol) ?? null, now);
     if (decision.usd !== null) return [{ kind: 'rate', symbol, usd: decision.usd, at }];
-    // A currency that nobody trades is no news; one that is told wrongly is.
+    // No source has the currency: that is not a problem.
     if (decision.why !== 'unknown') problems.push(toProblem(symbol, decision.why, quotes));
     return [];
   });
-  await ingester.land(records, signal);
+  await ingester.ingest(records, signal);
   return ingester.result({ problems });
 }
 
 function toProblem(symbol: string, why: 'disagreement' | 'absurd', quotes: readonly Quote[]): string {
-  if (why === 'absurd') return `${symbol}: the price makes no sense`;
+  if (why === 'absurd') return `${symbol}: the price is not plausible`;
   return `${symbol}: ${quotes.map(({ source }) => source).join(' and ')} disagree by more than 5 %`;
 }
 
-/** An upstream's own words name no address. */
+/** Messages of upstream failures hold no URL. */
 function describeFailure(error: unknown): string {
   return error instanceof Error ? error.message : describeError(error);
 }
@@ -91,7 +87,7 @@ function createReader(
   { source, symbols, timeoutMs }: { source: PriceSource; symbols: readonly string[]; timeoutMs: number },
 ): PriceReader {
   const { chains, clock, log, random } = context;
-  const common = { name: source, timeoutMs, clock, random, log: quiet(log) };
+  const common = { name: source, timeoutMs, clock, random, log: withoutWarnings(log) };
   if (source === 'coinbase') {
     const upstream = new UpstreamClient({ ...common, baseUrl: settings.coinbaseUrl });
     return { upstream, read: (signal) => readCoinbasePrices(upstream, symbols, signal) };
@@ -107,10 +103,10 @@ function createReader(
     return { upstream, read: (signal) => readCoingeckoPrices(upstream, ids, { now: clock(), signal }) };
   }
   const quotes = new Map([...settings.fixedPrices].map(([symbol, usd]) => [symbol, { source, usd }]));
-  return { upstream: null, read: () => Promise.resolve({ quotes, refused: [] }) };
+  return { upstream: null, read: () => Promise.resolve({ quotes, rejected: [] }) };
 }
 
-/** The task tells once that prices cannot be had: on a machine without a way out that is enough. */
-function quiet(log: Log): Log {
+/** Without warnings of the clients: the task's own warning is enough on a machine without internet access. */
+function withoutWarnings(log: Log): Log {
   return { ...log, warn: log.debug, info: log.debug };
 }

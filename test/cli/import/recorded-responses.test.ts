@@ -110,13 +110,16 @@ forEachEngine('recorded answers', (engine) => {
     const { listings, events, nfts, nft } = await readOpenSea(t);
     const book = await landInEveryForm('opensea-listings', listings, apes);
     assert.equal(book.code, 1);
-    assert.equal(book.stderr, 'file: page 1, row 10: order_hash: is no hash\n');
+    assert.equal(book.stderr, 'file: page 1, row 10: order_hash: is not a hash\n');
     const { read, inserted, refused, answers } = book.summary;
     assert.deepEqual([read, inserted, refused], [43, 42, 1]);
     assert.deepEqual(answers, {
       pages: 3,
       rows: 45,
-      leftOut: { 'consideration is in another currency': 1, 'inactive, not begun, or of another chain or contract': 1 },
+      leftOut: {
+        'consideration: is in another currency': 1,
+        'inactive, not begun, or of another chain or contract': 1,
+      },
     });
     const [row] = await db.query(
       `select price_raw::text as price, seller, chain, asset from indexer.listing where asset = '44'`,
@@ -248,7 +251,7 @@ forEachEngine('recorded answers', (engine) => {
     const bad = { ...assets[3], id: 'x' };
     const batch = await load('das-assets', JSON.stringify([...assets.slice(0, 3), null, bad]), { args });
     assert.deepEqual([batch.code, batch.summary.inserted, batch.summary.answers.pages], [1, 3, 1]);
-    assert.equal(batch.stderr, 'file: page 1, row 5: id: is no asset of the family solana\n');
+    assert.equal(batch.stderr, 'file: page 1, row 5: id: is not an asset of the family solana\n');
   });
 
   test('DAS assets of one collection, and of a wallet each in its own collection', async () => {

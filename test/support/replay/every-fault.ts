@@ -35,22 +35,27 @@ export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Ups
   });
 }
 
-export type WalkOutcome = { records: SourceRecord[]; refused: string[]; end: WalkEnd | null; failure: string | null };
+export type WalkOutcome = { records: SourceRecord[]; rejected: string[]; end: WalkEnd | null; failure: string | null };
 
 /** All pages of a walk, or what came before it failed. Anything but an UpstreamFailure is a bug. */
 export async function collectPages(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<WalkOutcome> {
-  const outcome: WalkOutcome = { records: [], refused: [], end: null, failure: null };
+  const outcome: WalkOutcome = { records: [], rejected: [], end: null, failure: null };
   try {
     for (;;) {
       const page = await pages.next();
       if (page.done) return { ...outcome, end: page.value };
       outcome.records.push(...page.value.records);
-      outcome.refused.push(...page.value.refused);
+      outcome.rejected.push(...toReasons(page.value));
     }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return { ...outcome, failure: error.reason };
   }
+}
+
+/** The reasons for all rows that gave no record, as the ingester counts them. */
+export function toReasons({ rejected, unsupported }: Pick<ParsedPage, 'rejected' | 'unsupported'>): string[] {
+  return [...rejected, ...unsupported.map((reason) => `unsupported: ${reason}`)];
 }
 
 /** The intake accepts every record. */
@@ -83,7 +88,7 @@ export async function underEveryFault(
       for (const record of outcome.records) {
         assert.ok(known.has(JSON.stringify(record)), `${what}: ${JSON.stringify(record)} is not in the complete list`);
       }
-      if (outcome.end?.whole) {
+      if (outcome.end?.gap === null) {
         const found = new Set(outcome.records.map((record) => JSON.stringify(record)));
         assert.equal(found.size, known.size, `${what}: a walk that misses rows counts as complete`);
       }

@@ -28,7 +28,7 @@ import type { ParsedPage } from '../../../src/upstreams/rows.ts';
 import type { UpstreamClient } from '../../../src/upstreams/upstream-client.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import type { WalkOutcome } from './every-fault.ts';
-import { collectPages } from './every-fault.ts';
+import { collectPages, toReasons } from './every-fault.ts';
 import type { Vendor } from '../recordings/payloads.ts';
 import type { ReplayServer } from './replay.ts';
 import { startReplayServer } from './replay.ts';
@@ -85,7 +85,12 @@ export function createSources(subjects: SourceSubjects): Readonly<Record<Vendor,
       contract: async (upstream) => {
         const found = findOpenSeaContract(upstream, opensea);
         return toOutcome(
-          found.then((one) => ({ records: one ? [{ kind: 'contract' }] : [], refused: [], skipped: 0 })),
+          found.then((one) => ({
+            records: one ? [{ kind: 'contract' }] : [],
+            rejected: [],
+            unsupported: [],
+            skipped: 0,
+          })),
         );
       },
       collection: (upstream) => toOutcome(readOpenSeaCollection(upstream, opensea)),
@@ -103,11 +108,11 @@ export function createSources(subjects: SourceSubjects): Readonly<Record<Vendor,
 
 async function toOutcome(reading: Promise<ParsedPage>): Promise<WalkOutcome> {
   try {
-    const { records, refused } = await reading;
-    return { records, refused, end: null, failure: null };
+    const { records, rejected, unsupported } = await reading;
+    return { records, rejected: toReasons({ rejected, unsupported }), end: null, failure: null };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    return { records: [], refused: [], end: null, failure: error.reason };
+    return { records: [], rejected: [], end: null, failure: error.reason };
   }
 }
 
@@ -115,16 +120,18 @@ function toRates(reading: Promise<Quotes>): Promise<WalkOutcome> {
   const at = new Date(NOW).toISOString();
   const toRecords = (quotes: Quotes['quotes']) =>
     [...quotes].map(([symbol, { usd }]) => ({ kind: 'rate', symbol, usd, at }));
-  return toOutcome(reading.then(({ quotes, refused }) => ({ records: toRecords(quotes), refused, skipped: 0 })));
+  return toOutcome(
+    reading.then(({ quotes, rejected }) => ({ records: toRecords(quotes), rejected, unsupported: [], skipped: 0 })),
+  );
 }
 
-/** The outcome in one line: `2 listing, 1 refused (seller: is missing), not whole`. */
-export function summarize({ records, refused, end, failure }: WalkOutcome): string {
+/** The outcome in one line: `2 listing, 1 rejected (seller: is missing), incomplete`. */
+export function summarize({ records, rejected, end, failure }: WalkOutcome): string {
   const kinds = Object.entries(Object.groupBy(records, ({ kind }) => kind));
   return [
     ...kinds.map(([kind, ones = []]) => `${ones.length} ${kind}`),
-    ...(refused.length > 0 ? [`${refused.length} refused (${[...new Set(refused)].join(', ')})`] : []),
-    ...(end ? [end.whole ? 'whole' : 'not whole'] : []),
+    ...(rejected.length > 0 ? [`${rejected.length} rejected (${[...new Set(rejected)].join(', ')})`] : []),
+    ...(end ? [end.gap === null ? 'complete' : 'incomplete'] : []),
     ...(failure === null ? [] : [failure]),
   ].join(', ');
 }

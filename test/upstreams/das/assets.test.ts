@@ -35,10 +35,10 @@ const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(
 test('the assets of a collection are tokens, whatever their interface; frozen and delegated tokens stay with their wallet', async (t) => {
   const { group } = readDasFixtures();
   const { upstream, replay } = await start(t, group);
-  const { records, refused, end } = await collectPages(walkDasCollection(upstream, LANTERNS));
+  const { records, rejected, end } = await collectPages(walkDasCollection(upstream, LANTERNS));
   assertValidRecords(records);
-  assert.deepEqual(refused, []);
-  assert.deepEqual(end, { whole: true, why: null, pages: 1, rows: 8 });
+  assert.deepEqual(rejected, []);
+  assert.deepEqual(end, { gap: null, pages: 1, rows: 8 });
   assert.deepEqual(
     records,
     group.map(({ id, content, ownership }) => ({
@@ -57,10 +57,10 @@ test('the assets of a collection are tokens, whatever their interface; frozen an
 
 test('of a wallet the fungible assets are left out, by supply and decimals and not by their interface', () => {
   const { wallet } = readDasFixtures();
-  const { records, refused, skipped } = parseDasTokens(received(wallet), null);
+  const { records, rejected, skipped } = parseDasTokens(received(wallet), null);
   assertValidRecords(records);
   // Of eight assets two are single, not burnt, and in a collection.
-  assert.deepEqual([refused, records.length, skipped], [[], 2, 6]);
+  assert.deepEqual([rejected, records.length, skipped], [[], 2, 6]);
   assert.deepEqual(
     records.map(({ name }) => name),
     ['Lantern #105', 'Lantern #108'],
@@ -85,17 +85,17 @@ test('burnt tokens, wide supplies and parts are left out; compressed and core as
     assetOf('not-a-mint', COLLECTION),
     assetOf(mint(9), COLLECTION, { ownership: { owner: null, ownership_model: 'single' } }),
   ];
-  const { records, refused, skipped } = parseDasTokens(received(assets), COLLECTION);
+  const { records, rejected, skipped } = parseDasTokens(received(assets), COLLECTION);
   assert.deepEqual(
     records.map((record) => record['mint']),
     [mint(5), mint(6)],
   );
   assert.equal(skipped, 3);
-  assert.deepEqual(refused, [
+  assert.deepEqual(rejected, [
     'supply: must be a number, not a string',
     'grouping: is another collection',
     'grouping: is another collection',
-    'id: is no asset of the family solana',
+    'id: is not an asset of the family solana',
     'owner: is missing',
   ]);
 });
@@ -115,7 +115,7 @@ test('a large collection is read completely, page by page, with the case of ever
     mints.map((mint) => assetOf(mint, COLLECTION)),
   );
   const { records, end } = await collectPages(walkDasCollection(upstream, COLLECTION));
-  assert.deepEqual(end, { whole: true, why: null, pages: 3, rows: 2_525 });
+  assert.deepEqual(end, { gap: null, pages: 3, rows: 2_525 });
   assert.deepEqual(
     records.map((record) => record['mint']),
     mints,
@@ -149,7 +149,7 @@ test('a collection has the name of the asset that stands for it; an error of the
   });
 });
 
-test('tokens are read by their mints; what is not known is left out, what was not asked for is refused', async (t) => {
+test('tokens are read by their mints; what is not known is left out, what was not requested is rejected', async (t) => {
   const [one, two, three] = [1, 2, 3].map((number) => addressOf('mt', number));
   if (!one || !two || !three) return assert.fail();
   const { upstream, store } = await start(t, [assetOf(one, COLLECTION), assetOf(two, COLLECTION)]);
@@ -159,8 +159,8 @@ test('tokens are read by their mints; what is not known is left out, what was no
     [one],
   );
   store.spoil = () => [assetOf(two, COLLECTION)];
-  assert.deepEqual((await readDasTokens(upstream, [one], { collection: COLLECTION })).refused, [
-    'id: was not asked for',
+  assert.deepEqual((await readDasTokens(upstream, [one], { collection: COLLECTION })).rejected, [
+    'id: was not requested',
   ]);
   assert.deepEqual((await readDasTokens(upstream, [], { collection: COLLECTION })).records, []);
 });
@@ -171,7 +171,7 @@ test('an endpoint that gives one page for ever, pages that are too large, or no 
   let first: unknown;
   store.spoil = (result) => (first ??= result);
   const { end } = await collectPages(walkDasCollection(upstream, COLLECTION));
-  assert.deepEqual(end, { whole: false, why: 'repeated page', pages: 2, rows: 1_000 });
+  assert.deepEqual(end, { gap: 'repeated page', pages: 2, rows: 1_000 });
   assert.equal(replay.count(), 2);
   store.spoil = (result) => ({ ...result, items: assets });
   assert.equal((await collectPages(walkDasCollection(upstream, COLLECTION))).failure, 'malformed');

@@ -1,7 +1,6 @@
 // The task that mirrors the listings of the example marketplace.
 
-import { createFollowedTask, createTaskUpstream } from '../../../src/upstreams/followed-task.ts';
-import { ingestPages } from '../../../src/upstreams/ingest-pages.ts';
+import { concludeListings, createFollowedTask, createTaskUpstream } from '../../../src/upstreams/followed-task.ts';
 import type { Task } from '../../../src/tasks/task.ts';
 import type { UpstreamContext } from '../../../src/upstreams/context.ts';
 import type { UpstreamPace } from '../../../src/upstreams/upstream-client.ts';
@@ -25,13 +24,13 @@ export function createExampleTasks(context: UpstreamContext, { url, key }: Examp
       deadlineMs: 10 * 60_000,
       upstream,
       isWanted: ({ names }) => names.has(NAME),
-      work: async (_context, { follow, ingester, problems, signal }) => {
+      process: async (_context, run) => {
+        const { follow, ingester, signal } = run;
         const handle = follow.names.get(NAME);
         if (handle === undefined) return;
         const contract = { chain: follow.chain, contractAddress: follow.contractAddress };
-        const end = await ingestPages(ingester, walkListings(upstream, handle, { contract, signal }), signal);
-        if (!end.whole) problems.push(`${follow.collectionId}: listings are incomplete: ${end.why}`);
-        else await ingester.retireUnseen({ source: NAME, collectionId: follow.collectionId });
+        const { gap } = await ingester.ingestPages(walkListings(upstream, handle, { contract, signal }), signal);
+        await concludeListings(run, { source: NAME, gap });
       },
     }),
   ];

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createFeed } from '../../../src/upstreams/feed/feed.ts';
+import { FeedClient } from '../../../src/upstreams/feed/feed.ts';
 import type { FeedEnd } from '../../../src/upstreams/feed/feed.ts';
 import type { SourceRecord } from '../../../src/upstreams/rows.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
@@ -42,21 +42,21 @@ async function start(t: TestContext, lines: (object | string)[]) {
   const store = createFeedStore(lines);
   const replay = await startReplayServer(t, feedRoutes(store));
   const create = (token: string | null = null) =>
-    createFeed({ url: `${replay.url}/feed`, token, clock: Date.now, timeoutMs: 400 });
+    new FeedClient({ url: `${replay.url}/feed`, token, clock: Date.now, timeoutMs: 400 });
   return { store, replay, create, feed: create() };
 }
 
-type Read = { records: SourceRecord[]; refused: string[]; end: FeedEnd | null; failure: string | null };
+type Read = { records: SourceRecord[]; rejected: string[]; end: FeedEnd | null; failure: string | null };
 
-async function read(feed: ReturnType<typeof createFeed>, etag: string | null = null): Promise<Read> {
-  const outcome: Read = { records: [], refused: [], end: null, failure: null };
+async function read(feed: FeedClient, etag: string | null = null): Promise<Read> {
+  const outcome: Read = { records: [], rejected: [], end: null, failure: null };
   try {
     const pages = feed.read({ etag });
     for (;;) {
       const page = await pages.next();
       if (page.done) return { ...outcome, end: page.value };
       outcome.records.push(...page.value.records);
-      outcome.refused.push(...page.value.refused);
+      outcome.rejected.push(...page.value.rejected);
     }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
@@ -67,9 +67,9 @@ async function read(feed: ReturnType<typeof createFeed>, etag: string | null = n
 test('a feed that is read to its last line is a snapshot of the service’s own listings', async (t) => {
   const lines = readFixture('feed/feed.ndjson').trim().split('\n');
   const { feed, store } = await start(t, lines);
-  const { records, refused, end } = await read(feed);
+  const { records, rejected, end } = await read(feed);
   assertValidRecords(records);
-  assert.deepEqual([records, refused], [lines.slice(1, -1).map((line) => JSON.parse(line)), []]);
+  assert.deepEqual([records, rejected], [lines.slice(1, -1).map((line) => JSON.parse(line)), []]);
   assert.deepEqual([end?.snapshot, end?.problem], [{ source: null }, null]);
   store.lines = lines.slice(0, -1);
   assert.deepEqual((await read(feed)).end?.snapshot, null, 'without its last line it is no snapshot');
@@ -78,9 +78,9 @@ test('a feed that is read to its last line is a snapshot of the service’s own 
 test('every line is a record as it is written; a price that is a number keeps its digits', async (t) => {
   const sale = '{"kind":"sale","price":12345678901234567890,"tx":"a"}';
   const { feed } = await start(t, [listing(1), '', sale, '  ', listing(2)]);
-  const { records, refused, end } = await read(feed);
+  const { records, rejected, end } = await read(feed);
   assert.deepEqual(records, [listing(1), { kind: 'sale', price: '12345678901234567890', tx: 'a' }, listing(2)]);
-  assert.deepEqual(refused, []);
+  assert.deepEqual(rejected, []);
   assert.deepEqual([end?.changed, end?.snapshot, end?.problem], [true, null, null]);
 });
 
@@ -104,7 +104,7 @@ test('a feed is a snapshot when its first line says so and its last line came', 
   }
 });
 
-test('lines that make no sense are refused with a reason and the others are kept', async (t) => {
+test('lines that make no sense are rejected with a reason and the others are kept', async (t) => {
   const long = `{"kind":"token","name":"${'x'.repeat(300_000)}"}`;
   const { feed } = await start(t, [
     OPENING,
@@ -118,16 +118,16 @@ test('lines that make no sense are refused with a reason and the others are kept
     listing(1),
     ENDING,
   ]);
-  const { records, refused, end } = await read(feed);
+  const { records, rejected, end } = await read(feed);
   assert.deepEqual(records, [listing(1)]);
-  assert.deepEqual(refused, [
+  assert.deepEqual(rejected, [
     'a line is not JSON',
     'a line is not a JSON object',
     'a line is not a JSON object',
     'a line is longer than 262144 bytes',
-    'a feed line says neither a snapshot of listings nor the end',
-    'a feed line has a field that is not known',
-    'the source of a feed is no text',
+    'a feed line declares neither a snapshot of listings nor the end',
+    'a feed line has an unknown field',
+    'the source of a feed is not text',
   ]);
   assert.deepEqual(end?.snapshot, { source: null });
 });
@@ -144,8 +144,8 @@ test('bytes that are not UTF-8 spoil one line, and a character that a chunk cuts
   t.after(() => server.closeAllConnections());
   t.after(() => server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const { records, refused } = await read(createFeed({ url, token: null, clock: Date.now }));
-  assert.deepEqual([records, refused], [[{ kind: 'token', name }], ['a line is not UTF-8']]);
+  const { records, rejected } = await read(new FeedClient({ url, token: null, clock: Date.now }));
+  assert.deepEqual([records, rejected], [[{ kind: 'token', name }], ['a line is not UTF-8']]);
 });
 
 test('an unchanged feed costs one answer without a body; without the token nothing is told', async (t) => {
@@ -154,7 +154,7 @@ test('an unchanged feed costs one answer without a body; without the token nothi
   const feed = create('secret');
   const first = await read(feed);
   const again = await read(feed, first.end?.etag ?? null);
-  assert.deepEqual(again, { records: [], refused: [], failure: null, end: { ...first.end, changed: false } });
+  assert.deepEqual(again, { records: [], rejected: [], failure: null, end: { ...first.end, changed: false } });
   assert.equal(store.unchanged, 1);
   store.lines = [listing(2)];
   assert.deepEqual((await read(feed, first.end?.etag ?? null)).records, [listing(2)]);
@@ -170,7 +170,7 @@ test('a 304 that was not asked for is no answer', async (t) => {
   t.after(() => server.closeAllConnections());
   t.after(() => server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  assert.equal((await read(createFeed({ url, token: null, clock: Date.now }))).failure, 'rejected');
+  assert.equal((await read(new FeedClient({ url, token: null, clock: Date.now }))).failure, 'rejected');
 });
 
 test('no fault makes a bad row, a snapshot that is none, or memory that grows', async (t) => {
@@ -194,11 +194,11 @@ test('no fault makes a bad row, a snapshot that is none, or memory that grows', 
 
 test('what unfolds to a quarter of a gigabyte is read to its end, and never held', async (t) => {
   const { replay } = await start(t, []);
-  const feed = createFeed({ url: `${replay.url}/feed`, token: null, clock: Date.now, timeoutMs: 60_000 });
+  const feed = new FeedClient({ url: `${replay.url}/feed`, token: null, clock: Date.now, timeoutMs: 60_000 });
   replay.fail('gzip-bomb');
   const memory = watchLiveMemory(t, HELD_MAX);
-  const { failure, refused } = await read(feed);
-  assert.deepEqual([failure, refused], [null, ['a line is longer than 262144 bytes']]);
+  const { failure, rejected } = await read(feed);
+  assert.deepEqual([failure, rejected], [null, ['a line is longer than 262144 bytes']]);
   const growth = memory.growth();
   assert.ok(growth < HELD_MAX, `${Math.round(growth / 2 ** 20)} MiB were held`);
 });
@@ -225,7 +225,7 @@ test('a feed that falls silent is given up soon; one that is long, or slowly lan
     t,
     Array.from({ length: 3_000 }, (_, index) => listing(index)),
   );
-  const feed = createFeed({
+  const feed = new FeedClient({
     url: `${replay.url}/feed`,
     token: null,
     clock: Date.now,

@@ -54,8 +54,8 @@ test('a listing keeps its exact price, its account as id, its rank and its pictu
   const { book, upstream } = await start(t);
   const [row] = parseFixture('magic-eden/listings.json');
   book.listings.set(LANTERNS_SYMBOL, [row]);
-  const { records, refused, end } = await walk(upstream);
-  assert.deepEqual([refused, end?.whole], [[], true]);
+  const { records, rejected, end } = await walk(upstream);
+  assert.deepEqual([rejected, end?.gap], [[], null]);
   assert.deepEqual(records, [
     {
       kind: 'listing',
@@ -103,7 +103,7 @@ test('stats are in lamports; a symbol that does not exist has no listings, and n
   assert.deepEqual(records, [{ ...fields, floorRaw: '4207500000', listedCount: 2 }]);
   assertValidRecords([...unknown.records, ...records]);
   book.stats.set(LANTERNS_SYMBOL, { symbol: LANTERNS_SYMBOL, floorPrice: 2850000000.5, listedCount: 3 });
-  assert.deepEqual((await readMagicEdenStats(upstream, COLLECTION, { now: NOW })).refused, [
+  assert.deepEqual((await readMagicEdenStats(upstream, COLLECTION, { now: NOW })).rejected, [
     'floorPrice: is not a whole number of lamports',
   ]);
 });
@@ -112,10 +112,10 @@ test('buyNow is a sale with its signature and exact price; lists, bids and delis
   const { book, upstream } = await start(t);
   const rows = parseFixture('magic-eden/activities.json');
   book.activities.set(LANTERNS_SYMBOL, rows);
-  const { records, refused, end } = await collectPages(
+  const { records, rejected, end } = await collectPages(
     walkMagicEdenSales(upstream, COLLECTION, { now: NOW, since: 0 }),
   );
-  assert.deepEqual([refused, end?.whole], [[], true]);
+  assert.deepEqual([rejected, end?.gap], [[], null]);
   const sale = rows.find(({ type }: { type: string }) => type === 'buyNow');
   assert.deepEqual(records, [
     {
@@ -163,13 +163,13 @@ test('sales are read back to the time that is known, and no further', async (t) 
   const since = (newest - 700) * 1_000;
   const { records, end } = await collectPages(walkMagicEdenSales(upstream, COLLECTION, { now: NOW, since }));
   assert.equal(records.length, 701);
-  assert.equal(end?.whole, true);
+  assert.equal(end?.gap, null);
   assert.equal(replay.count(), 2);
   const all = await collectPages(walkMagicEdenSales(upstream, COLLECTION, { now: NOW, since: 0 }));
   assert.equal(new Set(all.records.map(({ tx }) => tx)).size, 2_600);
 });
 
-test('float prices become lamports by their decimal text, or are refused: never another amount', async (t) => {
+test('float prices become lamports by their decimal text, or are rejected: never another amount', async (t) => {
   const { book, upstream } = await start(t);
   let seed = 7;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -184,9 +184,9 @@ test('float prices become lamports by their decimal text, or are refused: never 
       listingRow(index, { price: Number(toDecimalText(raw, 9)), priceInfo: undefined, token: undefined }),
     ),
   );
-  const { records, refused, end } = await walk(upstream);
-  assert.deepEqual(refused, []);
-  assert.equal(end?.whole, true);
+  const { records, rejected, end } = await walk(upstream);
+  assert.deepEqual(rejected, []);
+  assert.equal(end?.gap, null);
   const found = new Map(records.map(({ mint, priceRaw }) => [mint, priceRaw]));
   for (const [index, raw] of amounts.entries()) {
     const told = parseNativeAmount(String(Number(toDecimalText(raw, 9))), 9);
@@ -195,33 +195,33 @@ test('float prices become lamports by their decimal text, or are refused: never 
   }
 });
 
-test('digits beyond the lamport, other currencies, other marketplaces and other collections are refused by name', async (t) => {
+test('digits beyond the lamport, other currencies, other marketplaces and other collections are rejected by name', async (t) => {
   const { book, upstream } = await start(t);
   const sol = { rawAmount: '1000000000', address: 'So11111111111111111111111111111111111111112', decimals: 9 };
   const bad = {
     'price: is not a whole number of lamports': { price: 0.1 + 0.2, priceInfo: undefined },
     'price: is not positive': { price: 0, priceInfo: undefined },
     'price: must be a number, not a string': { price: '1.5', priceInfo: undefined },
-    'priceInfo.solPrice.rawAmount: is no amount': { priceInfo: { solPrice: { ...sol, rawAmount: '1.5' } } },
+    'priceInfo.solPrice.rawAmount: is not an amount': { priceInfo: { solPrice: { ...sol, rawAmount: '1.5' } } },
     'priceInfo.solPrice.decimals: are not those of SOL': { priceInfo: { solPrice: { ...sol, decimals: 6 } } },
     'priceInfo.splPrice: is another currency': {
       priceInfo: { solPrice: sol, splPrice: { ...sol, address: addressOf('usdc', 1) } },
     },
     'listingSource: is another marketplace': { listingSource: 'TENSOR_LISTING' },
     'tokenSize: is not one token': { tokenSize: 2 },
-    'tokenMint: is no asset of the family solana': { tokenMint: 'not a mint' },
+    'tokenMint: is not an asset of the family solana': { tokenMint: 'not a mint' },
     'seller: is missing': { seller: null },
     'expiry: must be an integer': { expiry: 1.5 },
-    'collection: is that of another collection': {
+    'collection: belongs to another collection': {
       token: { mintAddress: addressOf('mint', 1_011), collection: 'other' },
     },
   };
   const rows = Object.values(bad).map((more, index) => listingRow(1_000 + index, more));
   book.listings.set(LANTERNS_SYMBOL, [...Array.from({ length: 200 }, (_, index) => listingRow(index)), ...rows]);
-  const { records, refused, end } = await walk(upstream);
-  assert.deepEqual([...new Set(refused)].sort(), Object.keys(bad).sort());
+  const { records, rejected, end } = await walk(upstream);
+  assert.deepEqual([...new Set(rejected)].sort(), Object.keys(bad).sort());
   assert.equal(new Set(records.map(({ mint }) => mint)).size, 200);
-  assert.equal(end?.whole, true, 'a few bad rows are not a reason to doubt the rest');
+  assert.equal(end?.gap, null, 'a few bad rows are not a reason to doubt the rest');
 });
 
 test('an exact amount keeps all of its 20 digits beside a float that has lost them', async (t) => {
@@ -271,7 +271,7 @@ test('listings that end while pages are read hide none of the others; when too m
       if (offset > 0 && offset < 100) book.listings.set(LANTERNS_SYMBOL, rows.slice(gone));
     };
     const { records, end } = await walk(upstream);
-    assert.equal(end?.whole, whole, `${gone} gone`);
+    assert.equal(end?.gap === null, whole, `${gone} gone`);
     const found = new Set(records.flatMap(({ kind, id }) => (kind === 'listing' ? [id] : [])));
     if (gone <= 10) assert.equal(found.size, 257);
   }
@@ -283,8 +283,8 @@ test('a walk that finds fewer listings than the stats count is not whole', async
     LANTERNS_SYMBOL,
     Array.from({ length: 40 }, (_, index) => listingRow(index)),
   );
-  assert.equal((await walk(upstream, 44)).end?.whole, true);
-  assert.equal((await walk(upstream, 45)).end?.why, 'fewer than counted');
+  assert.equal((await walk(upstream, 44)).end?.gap, null);
+  assert.equal((await walk(upstream, 45)).end?.gap, 'fewer than counted');
 });
 
 test('a server that gives the same page again, or more rows than asked for, does not keep the walk going', async (t) => {
@@ -296,7 +296,7 @@ test('a server that gives the same page again, or more rows than asked for, does
     Array.from({ length: 257 }, (_, index) => listingRow(index)),
   );
   replay.fail('repeated-page');
-  assert.deepEqual((await walk(upstream)).end, { whole: false, why: 'repeated page', pages: 2, rows: 100 });
+  assert.deepEqual((await walk(upstream)).end, { gap: 'repeated page', pages: 2, rows: 100 });
   assert.equal(replay.count(), 2);
   replay.fail('huge-page');
   const { failure, records } = await walk(upstream);
@@ -312,7 +312,7 @@ test('no fault at any request makes a bad listing, or a whole walk that is not',
   );
   const run = () => walk(upstream, 257);
   const good = await run();
-  assert.equal(good.end?.whole, true);
+  assert.equal(good.end?.gap === null, true);
   await underEveryFault(replay, run, { good });
 });
 
@@ -331,7 +331,7 @@ test('no fault at any request makes a bad sale, or a whole walk that is not', as
 test('an ask of the older EVM interface is left out as another marketplace’s; as Magic Eden’s own it is a listing with its hash', () => {
   const { orders } = parseJsonText(readFixture('magic-eden/asks-v3.json')) as { orders: Record<string, unknown>[] };
   const kites = { chain: ethereum, contractAddress: KITES };
-  assert.deepEqual(parseMagicEdenAsks(orders, kites), { records: [], refused: [], skipped: 1 });
+  assert.deepEqual(parseMagicEdenAsks(orders, kites), { records: [], rejected: [], unsupported: [], skipped: 1 });
   const own = orders.map((order) => ({ ...order, source: { domain: 'magiceden.io' } }));
   const { records } = parseMagicEdenAsks(own, kites);
   const id = orders[0]?.['id'];
@@ -355,7 +355,7 @@ test('an ask of the older EVM interface is left out as another marketplace’s; 
   assert.equal(parseMagicEdenAsks(own, { ...kites, begunBy: begins - 1 }).skipped, 1);
 });
 
-test('asks of the EVM side are read to the end; wrapped native counts as native, anything else is refused', async (t) => {
+test('asks of the EVM side are read to the end; wrapped native counts as native, anything else is rejected', async (t) => {
   const { book, upstream } = await start(t);
   const currency = (contract: string) => ({
     price: { amount: { raw: '5' }, currency: { contract, symbol: 'X', decimals: 18, displayName: 'X' } },
@@ -369,14 +369,14 @@ test('asks of the EVM side are read to the end; wrapped native counts as native,
     askRow(504, CONTRACT, { source: 'OPENSEA' }),
   ]);
   const run = () => collectPages(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: CONTRACT }));
-  const { records, refused, end } = await run();
+  const { records, rejected, end } = await run();
   assertValidRecords(records);
   assert.equal(records.length, 231);
-  assert.deepEqual(end, { whole: true, why: null, pages: 3, rows: 235 });
-  assert.deepEqual(refused, [
-    'price.currency: is another currency',
-    'quantity.remaining: is not one token',
-    'assetId: is of another contract',
+  assert.deepEqual(end, { gap: null, pages: 3, rows: 235 });
+  assert.deepEqual(rejected, [
+    'assetId: belongs to another contract',
+    'unsupported: price.currency: is another currency',
+    'unsupported: quantity.remaining: is not one token',
   ]);
 });
 
@@ -386,8 +386,8 @@ test('asks that have not begun are left out', () => {
   const rows = [beginning('2026-05-01T00:00:00Z'), beginning('2026-05-01T00:00:01Z'), beginning('1777593601')];
   const at = Date.parse('2026-05-01T00:00:00Z');
   const subject = { chain: ethereum, contractAddress: CONTRACT, begunBy: at };
-  const { records, refused, skipped } = parseMagicEdenAsks(parseJsonText(JSON.stringify(rows)) as unknown[], subject);
-  assert.deepEqual([records.length, refused, skipped], [1, [], 2]);
+  const { records, rejected, skipped } = parseMagicEdenAsks(parseJsonText(JSON.stringify(rows)) as unknown[], subject);
+  assert.deepEqual([records.length, rejected, skipped], [1, [], 2]);
 });
 
 test('a book of which most is in another currency was seen whole, and one that makes no sense was not', async (t) => {
@@ -398,10 +398,10 @@ test('a book of which most is in another currency was seen whole, and one that m
     Array.from({ length: 50 }, (_, index) => askRow(index, CONTRACT, index < 40 ? more : {}));
   const run = () => collectPages(walkMagicEdenAsks(upstream, { chain: ethereum, contractAddress: CONTRACT }));
   book.asks.set(CONTRACT, rows({ price }));
-  const { records, refused, end } = await run();
-  assert.deepEqual([records.length, refused.length, end?.whole], [10, 40, true]);
+  const { records, rejected, end } = await run();
+  assert.deepEqual([records.length, rejected.length, end?.gap], [10, 40, null]);
   book.asks.set(CONTRACT, rows({ maker: 'nobody' }));
-  assert.equal((await run()).end?.whole, false);
+  assert.equal((await run()).end?.gap, 'too many rejected');
 });
 
 test('no fault at any request makes a bad ask, or a whole walk that is not', async (t) => {

@@ -25,6 +25,8 @@ import type { OpenSeaCollection } from '../../../src/upstreams/opensea/names.ts'
 import { isOpenSeaChain, toOpenSeaChain } from '../../../src/upstreams/opensea/names.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
 import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
+import { emptyPage } from '../../../src/upstreams/rows.ts';
+import { toReasons } from '../../support/replay/every-fault.ts';
 import type { Budget } from '../../../src/upstreams/budget.ts';
 import { ProcessBudget } from '../../../src/upstreams/budget.ts';
 import { UpstreamClient, UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
@@ -91,15 +93,15 @@ function connectTo(baseUrl: string, timeoutMs = 5_000, budget: Budget | null = n
   });
 }
 
-type Walked = { records: SourceRecord[]; refused: string[]; skipped: number; end: WalkEnd };
+type Walked = { records: SourceRecord[]; rejected: string[]; skipped: number; end: WalkEnd };
 
 async function walk(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<Walked> {
-  const all: Omit<Walked, 'end'> = { records: [], refused: [], skipped: 0 };
+  const all: Omit<Walked, 'end'> = { records: [], rejected: [], skipped: 0 };
   for (;;) {
     const page = await pages.next();
     if (page.done) return { ...all, end: page.value };
     all.records.push(...page.value.records);
-    all.refused.push(...page.value.refused);
+    all.rejected.push(...toReasons(page.value));
     all.skipped += page.value.skipped;
   }
 }
@@ -146,9 +148,9 @@ test('every chain has the name that OpenSea gives it', () => {
 test('statistics become exact amounts', async (t) => {
   const statistics = { path: /.*/, origin: 'schema', answer: () => readFixture('opensea/stats.json') } as const;
   const { url } = await startReplayServer(t, [statistics]);
-  const { records, refused } = await readOpenSeaStats(connectTo(url), apes, { at: AT });
+  const { records, rejected } = await readOpenSeaStats(connectTo(url), apes, { at: AT });
   const fields = { chain: 'apechain', contractAddress: APES.contract, at: '2026-09-01T00:00:00.000Z' };
-  assert.deepEqual(refused, []);
+  assert.deepEqual(rejected, []);
   assert.deepEqual(records, [
     { kind: 'stats', ...fields, floorRaw: '1507500000000000000', owners: 2 },
     {
@@ -164,9 +166,9 @@ test('statistics become exact amounts', async (t) => {
 
 test('a page of listings becomes records, and a listing in another currency is left out with its reason', () => {
   const { listings } = parseExactJson(Buffer.from(readFixture('opensea/listings.json'))) as { listings: unknown[] };
-  const { records, refused, skipped } = parseOpenSeaListings(listings, apes);
-  assert.equal(skipped, 0);
-  assert.deepEqual(refused, ['left out: consideration is in another currency']);
+  const { records, rejected, unsupported, skipped } = parseOpenSeaListings(listings, apes);
+  assert.deepEqual([rejected, skipped], [[], 0]);
+  assert.deepEqual(unsupported, ['consideration: is in another currency']);
   const [{ order_hash: hash }] = parseFixture('opensea/listings.json').listings;
   assert.deepEqual(records[0], {
     kind: 'listing',
@@ -189,7 +191,7 @@ test('a page of listings becomes records, and a listing in another currency is l
 
 test('an order of the interface of 2023 becomes the listing that the interface of today would give', () => {
   const { orders } = parseExactJson(Buffer.from(readFixture('opensea/orders-2023.json'))) as { orders: unknown[] };
-  const { records, refused } = parseOpenSeaListings(orders, kites);
+  const { records, rejected } = parseOpenSeaListings(orders, kites);
   const [order] = parseFixture('opensea/orders-2023.json').orders;
   const today = {
     order_hash: order.order_hash,
@@ -204,7 +206,7 @@ test('an order of the interface of 2023 becomes the listing that the interface o
     status: 'ACTIVE',
   };
   const rows = parseExactJson(Buffer.from(JSON.stringify([today]))) as unknown[];
-  assert.deepEqual([refused, records], [[], parseOpenSeaListings(rows, kites).records]);
+  assert.deepEqual([rejected, records], [[], parseOpenSeaListings(rows, kites).records]);
   assert.deepEqual(records[0], {
     kind: 'listing',
     source: 'opensea',
@@ -229,8 +231,8 @@ test('a contract leads to its slug, and a slug to its collection', async (t) => 
   assert.deepEqual(await findOpenSeaContract(upstream, apes), { slug: APES.slug, tokenStandard: 'ERC-721' });
   assert.equal(await findOpenSeaContract(upstream, kites), null, 'not known there');
   assert.equal(await findOpenSeaContract(upstream, { ...apes, chain: chainOf('solana') }), null);
-  const { records, refused } = await readOpenSeaCollection(upstream, apes);
-  assert.deepEqual(refused, []);
+  const { records, rejected } = await readOpenSeaCollection(upstream, apes);
+  assert.deepEqual(rejected, []);
   assert.deepEqual(records, [
     {
       kind: 'collection',
@@ -250,7 +252,7 @@ test('a contract leads to its slug, and a slug to its collection', async (t) => 
   market.createdText = '2024-10-20';
   assert.equal((await readOpenSeaCollection(upstream, apes)).records[0]?.['createdAt'], '2024-10-20T00:00:00Z');
   const other = await readOpenSeaCollection(upstream, { ...apes, contractAddress: addressOf(makeAddress(9)) });
-  assert.deepEqual(other.refused, ['contracts: are not those that are followed']);
+  assert.deepEqual(other.rejected, ['contracts: do not include the followed contract']);
 });
 
 test('a floor is exact, in the chain’s own currency, or unknown', async (t) => {
@@ -289,7 +291,7 @@ test('a token comes with its rank and its owner, and the tokens of a contract wi
     },
   ]);
   const all = await walk(walkOpenSeaTokens(upstream, apes));
-  assert.deepEqual(all.end, { whole: true, why: null, pages: 3, rows: 450 });
+  assert.deepEqual(all.end, { gap: null, pages: 3, rows: 450 });
   assert.deepEqual(new Set(all.records.map((record) => record['tokenId'])).size, 450);
   assertTaken([...records, ...all.records]);
   await assert.rejects(readOpenSeaToken(upstream, apes, assetOf('999999')), { reason: 'not-found' });
@@ -309,8 +311,8 @@ test('the walk over all tokens leaves half of what may be asked at once to the o
 test('a book is walked page by page, and known to be whole', async (t) => {
   const market = makeMarket();
   const { upstream, replay } = await start(t, [market]);
-  const { records, refused, end } = await walk(walkOpenSeaListings(upstream, apes));
-  assert.deepEqual([refused, end], [[], { whole: true, why: null, pages: 3, rows: 450 }]);
+  const { records, rejected, end } = await walk(walkOpenSeaListings(upstream, apes));
+  assert.deepEqual([rejected, end], [[], { gap: null, pages: 3, rows: 450 }]);
   assert.deepEqual(
     records.map((record) => [record['id'], record['priceRaw'], record['seller']]),
     market.listings.map(({ hash, total, seller }) => [hash, total.toString(), seller]),
@@ -319,8 +321,7 @@ test('a book is walked page by page, and known to be whole', async (t) => {
   assert.equal(replay.count(/limit=200/), 3);
   market.listings = [];
   assert.deepEqual((await walk(walkOpenSeaListings(upstream, apes))).end, {
-    whole: true,
-    why: null,
+    gap: null,
     pages: 1,
     rows: 0,
   });
@@ -331,13 +332,13 @@ test('the cheapest part of a book is known to be so up to its last price; the en
   const { upstream, replay } = await start(t, [market]);
   const sorted = market.listings.map(({ total }) => total).toSorted((a, b) => (a < b ? -1 : 1));
   const part = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
-  assert.deepEqual(part.end, { whole: true, why: null, pages: 2, rows: 400, below: sorted[399] });
+  assert.deepEqual(part.end, { gap: null, pages: 2, rows: 400, below: sorted[399] });
   assert.deepEqual(
     part.records.map((record) => BigInt(String(record['priceRaw']))),
     sorted.slice(0, 400),
   );
   const all = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 3 }));
-  assert.deepEqual(all.end, { whole: true, why: null, pages: 3, rows: 450, below: null });
+  assert.deepEqual(all.end, { gap: null, pages: 3, rows: 450, below: null });
   replay.fail('wrong-types', { skip: 1 });
   await assert.rejects(walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 })), { name: 'UpstreamFailure' });
   replay.heal();
@@ -346,24 +347,16 @@ test('the cheapest part of a book is known to be so up to its last price; the en
   const unit = listing(2, { total: 2n * 10n ** 18n, quantity: 4 });
   market.listings = [listing(1, { total: 10n ** 18n }), unit];
   const units = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
-  assert.deepEqual(
-    units.end,
-    { whole: true, why: null, pages: 1, rows: 2, below: null },
-    'the whole book, in any order',
-  );
+  assert.deepEqual(units.end, { gap: null, pages: 1, rows: 2, below: null }, 'the whole book, in any order');
   market.listings = [...Array.from({ length: 400 }, (_, n) => listing(n + 10, { total: 10n ** 18n })), unit];
   const many = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
-  assert.deepEqual(
-    many.end,
-    { whole: true, why: null, pages: 2, rows: 400, below: 0n },
-    'nothing has to be among them',
-  );
+  assert.deepEqual(many.end, { gap: null, pages: 2, rows: 400, below: 0n }, 'nothing has to be among them');
   market.standard = 'erc721';
   const disorder = [listing(1, { total: 2n }), listing(2, { total: 1n })];
   disorder.toSorted = () => disorder;
   market.listings = disorder;
   const { end } = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
-  assert.deepEqual([end.whole, end.why], [false, 'out of order']);
+  assert.deepEqual(end.gap, 'out of order');
 });
 
 test('an order that has not begun is left to a later look', async (t) => {
@@ -371,8 +364,8 @@ test('an order that has not begun is left to a later look', async (t) => {
   const begins = 1_790_000_000;
   market.listings = [listing(1, { listedAt: begins }), listing(2, { listedAt: begins + 1 })];
   const { upstream } = await start(t, [market]);
-  const { records, refused, end } = await walk(walkOpenSeaListings(upstream, apes, { begunBy: begins * 1_000 }));
-  assert.deepEqual([records.map((record) => record['tokenId']), refused, end.whole], [['1'], [], true]);
+  const { records, rejected, end } = await walk(walkOpenSeaListings(upstream, apes, { begunBy: begins * 1_000 }));
+  assert.deepEqual([records.map((record) => record['tokenId']), rejected, end.gap === null], [['1'], [], true]);
   assert.equal(
     (await walk(walkOpenSeaListings(upstream, apes, { begunBy: begins * 1_000 + 1_000 }))).records.length,
     2,
@@ -388,8 +381,8 @@ test('a price of twenty digits and more keeps every one, and several units have 
     listing(4, { tokenId: (2n ** 256n - 1n).toString() }),
   ];
   const { upstream } = await start(t, [market]);
-  const { records, refused } = await walk(walkOpenSeaListings(upstream, apes));
-  assert.deepEqual(refused, []);
+  const { records, rejected } = await walk(walkOpenSeaListings(upstream, apes));
+  assert.deepEqual(rejected, []);
   assert.deepEqual(
     records.slice(0, 2).map((record) => record['priceRaw']),
     ['12345678901234567890123', '333333333333333334'],
@@ -402,10 +395,10 @@ test('another currency is left out and counted, and leaves the book whole', asyn
   const weth = { token: WETH_ON_POLYGON, symbol: 'WETH', decimals: 18 };
   const listings = Array.from({ length: 20 }, (_, index) => listing(index, index % 2 === 0 ? { currency: weth } : {}));
   const { upstream } = await start(t, [makeMarket({ chain: 'matic', symbol: 'POL', listings })]);
-  const { records, refused, end } = await walk(walkOpenSeaListings(upstream, { ...apes, chain: chainOf('polygon') }));
+  const { records, rejected, end } = await walk(walkOpenSeaListings(upstream, { ...apes, chain: chainOf('polygon') }));
   assert.equal(records.length, 10);
-  assert.deepEqual(refused, Array(10).fill('left out: consideration is in another currency'));
-  assert.equal(end.whole, true);
+  assert.deepEqual(rejected, Array(10).fill('unsupported: consideration: is in another currency'));
+  assert.equal(end.gap, null);
 });
 
 type Json = { [name: string]: Json } & Json[] & string & number & boolean;
@@ -431,20 +424,32 @@ const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
   ['no order behind it', (row) => delete row['protocol_data'], /^protocol_data: must be an object/],
   ['no offerer', (row) => set(orderOf(row), { offerer: null }), /^offerer: is missing/],
   ['an offerer that is none', (row) => set(orderOf(row), { offerer: '0x12' }), /^offerer: is not an address/],
-  ['nothing offered', (row) => set(orderOf(row), { offer: [] }), /^offer: is of nothing/],
+  ['nothing offered', (row) => set(orderOf(row), { offer: [] }), /^offer: is empty/],
   [
     'a bundle',
     (row) => set(orderOf(row), { offer: [orderOf(row)['offer']?.[0], orderOf(row)['offer']?.[0]] }),
-    /^left out: offer is a bundle/,
+    /^unsupported: offer: is a bundle/,
   ],
-  ['a criteria offer', (row) => set(orderOf(row)['offer']?.[0], { itemType: 4 }), /^left out: offer\[0\]\.itemType/],
-  ['a payment offered', (row) => set(orderOf(row)['offer']?.[0], { itemType: 1 }), /^left out: offer\[0\]\.itemType/],
+  [
+    'a criteria offer',
+    (row) => set(orderOf(row)['offer']?.[0], { itemType: 4 }),
+    /^unsupported: offer\[0\]\.itemType: /,
+  ],
+  [
+    'a payment offered',
+    (row) => set(orderOf(row)['offer']?.[0], { itemType: 1 }),
+    /^unsupported: offer\[0\]\.itemType: /,
+  ],
   [
     'two of one',
     (row) => set(orderOf(row)['offer']?.[0], { startAmount: '2', endAmount: '2' }),
     /^offer\[0\]\.startAmount: is not 1/,
   ],
-  ['none of one', (row) => set(orderOf(row)['offer']?.[0], { startAmount: '0', endAmount: '0' }), /is no fixed amount/],
+  [
+    'none of one',
+    (row) => set(orderOf(row)['offer']?.[0], { startAmount: '0', endAmount: '0' }),
+    /is not a fixed amount/,
+  ],
   [
     'a token id that is a number',
     (row) => set(orderOf(row)['offer']?.[0], { identifierOrCriteria: 7 }),
@@ -455,48 +460,44 @@ const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
   [
     'a swap',
     (row) => set(orderOf(row)['consideration']?.[0], { itemType: 2 }),
-    /^left out: consideration asks for a token/,
+    /^unsupported: consideration: asks for a token/,
   ],
-  ['nothing asked', (row) => set(orderOf(row), { consideration: [] }), /^consideration: asks for nothing/],
-  [
-    'a price of nothing',
-    (row) => set(row['price']?.['current'], { value: '0' }),
-    /^price\.current\.value: is no price/,
-  ],
-  ['a negative price', (row) => set(row['price']?.['current'], { value: '-1' }), /^value: is no amount/],
+  ['nothing asked', (row) => set(orderOf(row), { consideration: [] }), /^consideration: is empty/],
+  ['a price of nothing', (row) => set(row['price']?.['current'], { value: '0' }), /^price\.current\.value: is zero/],
+  ['a negative price', (row) => set(row['price']?.['current'], { value: '-1' }), /^value: is not an amount/],
   ['a float', (row) => set(row['price']?.['current'], { value: 1e18 }), /^value: must be a string/],
   [
     'a price that the order does not ask',
     (row) => set(row['price']?.['current'], { value: '1' }),
-    /^price\.current\.value: is not what/,
+    /^price\.current\.value: is not the price/,
   ],
   ['other decimals', (row) => set(row['price']?.['current'], { decimals: 6 }), /^price\.current\.decimals/],
   [
     'another name of the currency',
     (row) => set(row['price']?.['current'], { currency: 'USDC' }),
-    /^left out: price\.current\.currency/,
+    /^unsupported: price\.current\.currency: /,
   ],
-  ['a hash that is none', (row) => set(row, { order_hash: '0x12' }), /^order_hash: is no hash/],
+  ['a hash that is none', (row) => set(row, { order_hash: '0x12' }), /^order_hash: is not a hash/],
   ['nothing left', (row) => set(row, { remaining_quantity: 0 }), /^remaining_quantity/],
   ['more left than offered', (row) => set(row, { remaining_quantity: 9 }), /^remaining_quantity/],
   ['a status that nobody knows', (row) => set(row, { status: 'MAYBE' }), /^status: is none/],
-  ['an auction', (row) => set(row, { type: 'english' }), /^left out: type is an auction/],
-  ['an end that is no time', (row) => set(orderOf(row), { endTime: 'never' }), /^endTime: is no time/],
+  ['an auction', (row) => set(row, { type: 'english' }), /^unsupported: type: is an auction/],
+  ['an end that is not a time', (row) => set(orderOf(row), { endTime: 'never' }), /^endTime: is not a time/],
   [
     'a time in milliseconds',
     (row) => set(row, { order_created_at: 1_763_000_000_000 }),
-    /^order_created_at: is no time/,
+    /^order_created_at: is not a time/,
   ],
 ];
 
-test('a listing that makes no sense is refused with its reason', async (t) => {
+test('a listing that makes no sense is rejected with its reason', async (t) => {
   for (const [what, change, reason] of BAD_LISTINGS) {
     const rows = await changeRow(`/api/v2/listings/collection/${APES.slug}/all`, 'listings', change, t);
-    const { records, refused } = parseOpenSeaListings(rows, apes);
-    assert.deepEqual(records, [], what);
-    assert.match(refused[0] ?? '', reason, what);
+    const page = parseOpenSeaListings(rows, apes);
+    assert.deepEqual(page.records, [], what);
+    assert.match(toReasons(page)[0] ?? '', reason, what);
   }
-  for (const row of [null, 7, 'row', [], true]) assert.equal(parseOpenSeaListings([row], apes).refused.length, 1);
+  for (const row of [null, 7, 'row', [], true]) assert.equal(parseOpenSeaListings([row], apes).rejected.length, 1);
 });
 
 test('a listing without signature is a listing, one that nobody can fill is none, and another contract’s is another’s', async (t) => {
@@ -519,7 +520,7 @@ test('a listing without signature is a listing, one that nobody can fill is none
       set(orderOf(row)['offer']?.[0], { token: makeAddress(5) });
     },
   ]) {
-    assert.deepEqual(await harvest(change), { records: [], refused: [], skipped: 1 });
+    assert.deepEqual(await harvest(change), { ...emptyPage(), skipped: 1 });
   }
   const falling = await harvest((row) => {
     set(orderOf(row)['consideration']?.[0], { endAmount: '1000' });
@@ -534,8 +535,8 @@ test('sales come since a time, newest first, and what was paid in another curren
   set(first, { currency: USDC, raw: 1_500_000n });
   set(second, { currency: { token: WAPE, symbol: 'WAPE', decimals: 18 } });
   const { upstream, replay } = await start(t, [market]);
-  const { records, refused, end } = await walk(walkOpenSeaSales(upstream, apes, { since: null }));
-  assert.deepEqual([refused, end], [[], { whole: true, why: null, pages: 2, rows: 250 }]);
+  const { records, rejected, end } = await walk(walkOpenSeaSales(upstream, apes, { since: null }));
+  assert.deepEqual([rejected, end], [[], { gap: null, pages: 2, rows: 250 }]);
   assert.equal(records.at(-1)?.['price'], '1500000 USDC');
   assert.deepEqual(records.at(-2), {
     kind: 'sale',
@@ -557,28 +558,28 @@ test('sales come since a time, newest first, and what was paid in another curren
 });
 
 const BAD_SALES: [string, (row: Json) => unknown, RegExp][] = [
-  ['a bundle', (row) => delete row['nft'], /^left out: nft is missing/],
+  ['a bundle', (row) => delete row['nft'], /^unsupported: nft: is missing/],
   ['no payment', (row) => delete row['payment'], /^payment: must be an object/],
-  ['a payment of nothing', (row) => set(row['payment'], { quantity: '0' }), /^payment\.quantity: is no price/],
+  ['a payment of nothing', (row) => set(row['payment'], { quantity: '0' }), /^payment\.quantity: is zero/],
   ['a payment in a float', (row) => set(row['payment'], { quantity: 1.5 }), /^quantity: must be a string/],
-  ['a payment with a point', (row) => set(row['payment'], { quantity: '1.5' }), /^payment\.quantity: is no amount/],
+  ['a payment with a point', (row) => set(row['payment'], { quantity: '1.5' }), /^payment\.quantity: is not an amount/],
   ['a coin by another name', (row) => set(row['payment'], { symbol: 'ETH' }), /^payment\.symbol/],
   ['a coin in other units', (row) => set(row['payment'], { decimals: 9 }), /^payment\.decimals/],
-  ['a transaction that is none', (row) => set(row, { transaction: 'abc' }), /^transaction: is no hash/],
-  ['no quantity', (row) => set(row, { quantity: 0 }), /^quantity: is nothing/],
-  ['no time', (row) => set(row, { event_timestamp: -1 }), /^event_timestamp: is no time/],
+  ['a transaction that is none', (row) => set(row, { transaction: 'abc' }), /^transaction: is not a hash/],
+  ['no quantity', (row) => set(row, { quantity: 0 }), /^quantity: is zero/],
+  ['no time', (row) => set(row, { event_timestamp: -1 }), /^event_timestamp: is not a time/],
   ['a buyer that is none', (row) => set(row, { buyer: 'bob.eth' }), /^buyer: is not an address/],
 ];
 
-test('a sale that makes no sense is refused with its reason, and what is no sale is none', async (t) => {
+test('a sale that makes no sense is rejected with its reason, and what is no sale is none', async (t) => {
   const path = `/api/v2/events/collection/${APES.slug}`;
   for (const [what, change, reason] of BAD_SALES) {
-    const { records, refused } = parseOpenSeaSales(await changeRow(path, 'asset_events', change, t), apes);
-    assert.deepEqual(records, [], what);
-    assert.match(refused[0] ?? '', reason, what);
+    const page = parseOpenSeaSales(await changeRow(path, 'asset_events', change, t), apes);
+    assert.deepEqual(page.records, [], what);
+    assert.match(toReasons(page)[0] ?? '', reason, what);
   }
   const transfer = await changeRow(path, 'asset_events', (row) => set(row, { event_type: 'transfer' }), t);
-  assert.deepEqual(parseOpenSeaSales(transfer, apes), { records: [], refused: [], skipped: 1 });
+  assert.deepEqual(parseOpenSeaSales(transfer, apes), { ...emptyPage(), skipped: 1 });
   // A currency whose name could be mistaken for anything is told by its contract.
   const odd = await changeRow(
     path,
@@ -586,7 +587,7 @@ test('a sale that makes no sense is refused with its reason, and what is no sale
     (row) => set(row['payment'], { symbol: '', token_address: USDC.token }),
     t,
   );
-  assert.match(parseOpenSeaSales(odd, apes).refused[0] ?? '', /^symbol: is missing/);
+  assert.match(parseOpenSeaSales(odd, apes).rejected[0] ?? '', /^symbol: is missing/);
 });
 
 /** All that a sync asks of OpenSea, in its order. What fails is left, as the tasks of a sync leave each other. */
@@ -626,7 +627,7 @@ test('every fault at every request ends in time, gives no row that is not true, 
   const { replay, connect } = await start(t, [makeMarket()]);
   const truth = await readAll(connect());
   assert.equal(replay.count(), REQUESTS);
-  assert.deepEqual([truth.failures, truth.ends.map((end) => end.whole)], [[], [true, true, true]]);
+  assert.deepEqual([truth.failures, truth.ends.map((end) => end.gap === null)], [[], [true, true, true]]);
   const identity = ({ kind, ...rest }: SourceRecord) =>
     JSON.stringify([kind, rest['id'] ?? rest['tx'] ?? rest['tokenId']]);
   const whole = new Map(truth.records.map((record) => [identity(record), record]));
@@ -645,7 +646,7 @@ test('every fault at every request ends in time, gives no row that is not true, 
       const { records, ends } = await readAll(broken.connect(TIMEOUT_MS));
       assert.ok(performance.now() - begun < HANG_MS, `${where} took ${performance.now() - begun} ms`);
       for (const record of records) assertTrue(record, where);
-      for (const end of ends) if (end.whole) assert.ok([250, 450].includes(end.rows), where);
+      for (const end of ends) if (end.gap === null) assert.ok([250, 450].includes(end.rows), where);
     }
     broken.replay.heal();
     const after = await readAll(broken.connect());
@@ -668,7 +669,7 @@ test('a cursor that loops and a page that repeats end the walk, which was not wh
     replay.reset();
     replay.fail(fault, { skip });
     const { end } = await walk(walkOpenSeaListings(upstream, apes));
-    assert.deepEqual([end.whole, end.why], [false, why], `${fault} after ${skip} pages`);
+    assert.deepEqual(end.gap, why, `${fault} after ${skip} pages`);
     assert.ok(replay.count() <= 5, `${replay.count()} requests`);
   }
 });
@@ -703,7 +704,7 @@ test('a book of which much is not understood was not seen whole', async (t) => {
   const { upstream } = await start(t, [market]);
   const { records, end } = await walk(walkOpenSeaListings(upstream, apes));
   assert.equal(records.length, 16);
-  assert.deepEqual([end.whole, end.why], [false, 'too many refused']);
+  assert.deepEqual(end.gap, 'too many rejected');
 });
 
 test('a book whose last page is not understood was not seen whole, however short that page is', async (t) => {
@@ -713,5 +714,5 @@ test('a book whose last page is not understood was not seen whole, however short
   replay.fail('wrong-types', { skip: 1 });
   const { records, end } = await walk(walkOpenSeaListings(upstream, apes));
   assert.equal(records.length, 200);
-  assert.deepEqual([end.whole, end.why], [false, 'too many refused']);
+  assert.deepEqual(end.gap, 'too many rejected');
 });

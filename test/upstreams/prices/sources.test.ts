@@ -15,7 +15,7 @@ const IDS = new Map([
 ]);
 const AGE_MAX_MS = 15 * 60_000;
 
-const toRates = ({ quotes, refused }: Quotes) => [[...quotes].map(([symbol, { usd }]) => [symbol, usd]), refused];
+const toRates = ({ quotes, rejected }: Quotes) => [[...quotes].map(([symbol, { usd }]) => [symbol, usd]), rejected];
 
 async function startCoingecko(t: TestContext) {
   const replay = await startSameResponse(t);
@@ -42,7 +42,7 @@ test('a spot price of Coinbase is a price of the currency that it names', async 
   }
 });
 
-test('a price of CoinGecko has the time that it names, and is refused when that is too long ago', async (t) => {
+test('a price of CoinGecko has the time that it names, and is rejected when that is too long ago', async (t) => {
   const read = await startCoingecko(t);
   const { ethereum, solana } = parseFixture('coingecko/simple-price.json');
   const at = ethereum.last_updated_at * 1_000;
@@ -53,7 +53,7 @@ test('a price of CoinGecko has the time that it names, and is refused when that 
   assert.deepEqual(await read(JSON.stringify({ solana }), at + AGE_MAX_MS + 1), [[['SOL', 84.75]], []]);
 });
 
-test('a price of CoinGecko whose time is not in seconds since 1970 is refused', async (t) => {
+test('a price of CoinGecko whose time is not in seconds since 1970 is rejected', async (t) => {
   const read = await startCoingecko(t);
   const { ethereum } = parseFixture('coingecko/simple-price.json');
   const text = JSON.stringify({ ethereum });
@@ -61,10 +61,10 @@ test('a price of CoinGecko whose time is not in seconds since 1970 is refused', 
   for (const [time, reason] of [
     [`"${seconds}"`, 'must be a number, not a string'],
     [`${seconds}.5`, 'must be an integer'],
-    [`${seconds}000`, 'is no time in seconds since 1970'],
-    ['0', 'is no time in seconds since 1970'],
+    [`${seconds}000`, 'is not a time in seconds since 1970'],
+    ['0', 'is not a time in seconds since 1970'],
   ] as const) {
-    const refused = [[], [`last_updated_at: ${reason}`]];
-    assert.deepEqual(await read(text.replace(seconds, time), Number(seconds) * 1_000), refused, time);
+    const rejected = [[], [`last_updated_at: ${reason}`]];
+    assert.deepEqual(await read(text.replace(seconds, time), Number(seconds) * 1_000), rejected, time);
   }
 });
