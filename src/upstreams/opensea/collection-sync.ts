@@ -55,6 +55,7 @@ function withSupply(stats: SourceRecord, collections: readonly SourceRecord[]): 
 }
 
 /** The floor is computed from the listings, which are fresher and include the own order book. */
-function withoutFloor({ floorRaw: _, kind, ...rest }: SourceRecord): SourceRecord {
-  return { ...rest, kind };
+function withoutFloor(record: SourceRecord): SourceRecord {
+  const { floorRaw: _, ...rest } = record;
+  return { ...rest, kind: record.kind };
 }
