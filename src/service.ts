@@ -15,7 +15,8 @@ import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
 import { OperatorError, describeError } from './core/errors.ts';
 import { ResponseCache } from './http/response-cache.ts';
-import { socketPathOf, startLocalServer } from './server/local-server.ts';
+import { startLocalServer } from './server/local-server.ts';
+import { socketPathOf } from './server/local-socket.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
 import { closeHttpServer, createHttpServer } from './server/server.ts';
@@ -223,6 +224,22 @@ export async function startWorkers(context: ServiceContext, { drive }: { drive: 
       await Promise.all([sync.stop(), webhooks?.stop()]);
     },
   };
+}
+
+/** Runs the workers alone, until it is disposed. */
+export async function startWorkerProcess({ config, log }: { config: Config; log: Log }): Promise<AsyncDisposable> {
+  const databases = await openDatabases(config, log);
+  const closers: Closer[] = [databases.close];
+  try {
+    closers.push(await migrateAll(databases, log));
+    const context = createContext({ config, log, databases });
+    closers.push(context.close);
+    closers.push((await startWorkers(context, { drive: true })).stop);
+    return { [Symbol.asyncDispose]: () => closeInOrder(closers) };
+  } catch (error) {
+    await closeInOrder(closers);
+    throw error;
+  }
 }
 
 /**

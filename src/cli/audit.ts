@@ -1,98 +1,69 @@
-// `mercat audit`: holds what is served against what the chains say, or against a replay of the stored log.
+// `mercat audit`: compares what is served with the chains, or with a replay of the stored log.
 
-import { parseArgs } from 'node:util';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import type { AuditReport, Difference } from '../chains/audit/report.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { AuditReport, ChainAudit, Difference } from '../chains/audit/report.ts';
-import type { Command } from './command.ts';
-import { parseUsage } from './command.ts';
-import { connectOperator } from './connect-operator.ts';
+import type { CommandIo, DefineCommand } from './command.ts';
+import { JSON_OPTION } from './command.ts';
+import { callService } from './connect.ts';
+import { formatTable, printable } from './output.ts';
 
-const HELP = `Usage: mercat audit [--chain CHAIN] [--sample N] [--seed SEED] [--json]
-       mercat audit --replay [--chain CHAIN] [--json]
-
-Draws signed orders of the own book and tokens of followed collections, asks each chain about them at the block up to which
-it has been read (getOrderStatus, getCounter, ownerOf, balanceOf, isApprovedForAll, getApproved), and prints what is not as the
-chain has it. A difference is looked at again at a newer block before it is one. What a chain does not answer is counted
-apart. Exit code 0: no drift, and everything was readable.
-
-With --replay no chain is asked: the stored log of events is written anew into an empty database by the code that follows
-the chains, and everything that is served because of it has to come out the same, byte for byte.
-
-  --chain CHAIN   only this one
-  --sample N      so many orders and so many tokens of each chain (200; 0: all)
-  --seed SEED     draw the same ones again
-  --json          print the result as one JSON value
-`;
-
-export const auditCommand: Command = {
-  name: 'audit',
-  summary: 'compare what is served with the chains, or with a replay of their log',
-  help: HELP,
-  run: async (args, { stdout }) => {
-    const { values } = parseUsage(auditCommand, () =>
-      parseArgs({
-        args,
-        options: {
-          chain: { type: 'string' },
-          sample: { type: 'string' },
-          seed: { type: 'string' },
-          replay: { type: 'boolean' },
-          json: { type: 'boolean' },
-        },
-      }),
-    );
-    const { chain, seed, replay = false } = values;
-    const sample = readSample(values.sample);
-    if (replay && (seed !== undefined || sample !== undefined)) {
-      throw new OperatorError('a replay compares everything: it takes neither --sample nor --seed', { exitCode: 2 });
-    }
-    const workers = await connectOperator();
-    let report: AuditReport;
-    try {
-      const asked = replay ? workers.call('audit.replay', { chain }) : workers.call('audit', { chain, sample, seed });
-      report = (await asked) as AuditReport;
-    } finally {
-      await workers.close();
-    }
-    stdout.write(values.json ? `${JSON.stringify(report)}\n` : describeReport(report));
-    return report.drift === 0 && report.unreadable === 0 ? 0 : 1;
-  },
+export const defineAudit: DefineCommand = (audit, io) => {
+  audit
+    .description(
+      'Draw signed orders of the own book and tokens of followed collections, read them from their chain at the block up to ' +
+        'which it has been read (getOrderStatus, getCounter, ownerOf, balanceOf, isApprovedForAll, getApproved), and print ' +
+        'what differs. A difference counts when it is still there at a newer block. What a chain does not return is counted ' +
+        'apart.\n\nWith --replay no chain is read: the stored log of events is applied to an empty database by the code that ' +
+        'follows the chains, and all that is served because of the log has to be the same afterwards.',
+    )
+    .option('--chain <chain>', 'only this chain')
+    .option('--sample <number>', 'orders and tokens to draw of each chain (default: 200; 0: all)', parseSample)
+    .option('--seed <seed>', 'draw the same orders and tokens as an earlier audit')
+    .option('--replay', 'compare with a replay of the stored log')
+    .option('--json', JSON_OPTION)
+    .addHelpText('after', '\nExit code 1: something differs, or could not be read.')
+    .action((options) => runAudit(options, io));
 };
 
-function readSample(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+type Options = { chain?: string; sample?: number; seed?: string; replay?: true; json?: true };
+
+async function runAudit({ chain, sample, seed, replay, json }: Options, io: CommandIo): Promise<void> {
+  if (replay && (seed !== undefined || sample !== undefined)) {
+    throw new OperatorError('--replay compares everything: use it without --sample and --seed', { exitCode: 2 });
+  }
+  const report = (await (replay
+    ? callService('audit.replay', { chain })
+    : callService('audit', { chain, sample, seed }))) as AuditReport;
+  io.stdout.write(json ? `${JSON.stringify(report)}\n` : describeReport(report, io.stdout));
+  if (report.drift > 0 || report.unreadable > 0) io.exitCode = 1;
+}
+
+function parseSample(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new OperatorError('--sample must be a number, 0 for all', { exitCode: 2 });
+  throw new InvalidArgumentError('It must be a number, 0 for all.');
 }
 
 const COLUMNS = ['chain', 'block', 'orders', 'tokens', 'unreadable', 'drift'] as const;
 
-function describeReport(report: AuditReport): string {
+function describeReport(report: AuditReport, stdout: CommandIo['stdout']): string {
   const { drift, orders, tokens, unreadable, chains, differences, seed } = report;
-  const rest = drift - differences.length;
-  const words = [
-    ...toTable(chains),
+  const others = drift - differences.length;
+  const rows = chains.map((row) => COLUMNS.map((column) => row[column]));
+  const lines = [
     '',
     ...differences.flatMap(describeDifference),
-    ...(rest > 0 ? [`… and ${rest} more`] : []),
+    ...(others > 0 ? [`… and ${others} more`] : []),
     ...(differences.length > 0 ? [''] : []),
-    ...(unreadable > 0 ? [`${unreadable} could not be read, of which nothing is known`] : []),
+    ...(unreadable > 0 ? [`${unreadable} could not be read and were not compared`] : []),
     ...(seed === null ? [] : [`drawn with --seed ${seed}`]),
     `drift ${drift} over ${orders} orders and ${tokens} tokens on ${chains.length} chains`,
   ];
-  return `${words.join('\n')}\n`;
-}
-
-function toTable(chains: readonly ChainAudit[]): string[] {
-  const rows = [COLUMNS, ...chains.map((row) => COLUMNS.map((column) => String(row[column] ?? '-')))];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const pad = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
-  return rows.map((row) => row.map(pad).join('  '));
+  return `${formatTable(COLUMNS, rows, stdout)}${lines.map((line) => `${printable(line)}\n`).join('')}`;
 }
 
 function describeDifference({ chain, block, subject, field, ours, theirs }: Difference): string[] {
   const where = block === null ? chain : `${chain} at block ${block}`;
-  const [we, they] = block === null ? ['served', 'replay'] : ['we say', 'chain says'];
-  return [`${where}: ${subject}, ${field}`, `  ${we.padEnd(10)} ${ours}`, `  ${they.padEnd(10)} ${theirs}`];
+  const theirName = block === null ? 'replay' : 'chain';
+  return [`${where}: ${subject}, ${field}`, `  ${'served'.padEnd(8)}${ours}`, `  ${theirName.padEnd(8)}${theirs}`];
 }

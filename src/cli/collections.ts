@@ -1,114 +1,103 @@
-// `mercat collections`: what the workers follow.
+// `mercat collections`: the collections that the workers follow.
 
-import { parseArgs } from 'node:util';
-import { OperatorError } from '../core/errors.ts';
-import type { Added } from '../workers/collections.ts';
-import type { Command } from './command.ts';
-import { parseUsage } from './command.ts';
-import { connectOperator } from './connect-operator.ts';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { VENDORS } from '../upstreams/registry.ts';
+import type { Added } from '../workers/collections.ts';
+import type { CommandIo, DefineCommand } from './command.ts';
+import { JSON_OPTION } from './command.ts';
+import { callService } from './connect.ts';
+import { formatTable, printable } from './output.ts';
 
-/** What a collection is called at vendors. */
-const NAME_OPTIONS = VENDORS.flatMap(({ collectionName }) => collectionName ?? []);
-const HELP_WIDTH = 20;
+type Followed = { collectionId: string; name: string | null; state: string; progress: number | null };
+type Options = { json?: true };
 
-const HELP = `Usage: mercat collections add CHAIN ADDRESS [options] [--json]
-       mercat collections list [--json]
-       mercat collections remove ID [--json]
+/** The names that vendors have for collections. */
+const VENDOR_NAMES = VENDORS.flatMap(({ collectionName }) => collectionName ?? []);
 
-What the workers follow. On an EVM chain that has an endpoint (RPC_URL_<CHAIN>) transfers, approvals and sales are read from
-the contract's first block on, and then live; at marketplaces it is known by the names given here. ADDRESS is the contract,
-or the collection mint on Solana. Adding a collection again changes the names.
+export const defineCollections: DefineCommand = (collections, io) => {
+  collections.description(
+    'The collections that the workers follow. On an EVM chain with an endpoint (RPC_URL_<CHAIN>) transfers, approvals and ' +
+      "sales are read from the contract's first block on, and then as they happen. Marketplaces are read under the names " +
+      'that are given here.',
+  );
 
-  --name NAME         how it is called; by default as the contract calls itself
-  --slug SLUG         its slug in this service's interface
-  --from-block N      the first block to read; by default the one in which the contract was made
-${NAME_OPTIONS.map(({ option, placeholder, meaning }) => `  ${`--${option} ${placeholder}`.padEnd(HELP_WIDTH)}${meaning}\n`).join('')}  --dry-run           only say what reading its past will take: blocks, calls, minutes
-  --json              print the result as one JSON value
-`;
+  const add = collections
+    .command('add')
+    .description('Follow a collection, or change the names under which it is followed.')
+    .argument('<chain>', 'its chain, for example ethereum')
+    .argument('<address>', 'its contract, or its collection mint on Solana')
+    .option('--name <name>', 'its name; by default what the contract returns')
+    .option('--slug <slug>', 'its slug in the API of this service')
+    .option('--from-block <number>', 'the first block to read; by default the one of its deployment', parseBlock)
+    .option('--dry-run', 'print what reading its past takes, in blocks, calls and minutes, and follow nothing')
+    .option('--json', JSON_OPTION)
+    .addHelpText(
+      'after',
+      `
+Example:
+  mercat collections add ethereum 0x5Af0D9827E0c53E4799BB226655A1de152A425a5 --opensea milady --dry-run`,
+    )
+    .action((chain, address, options) => addCollection({ chain, address, ...vendorNamesOf(add.opts()) }, options, io));
+  for (const { option, placeholder, meaning } of VENDOR_NAMES) {
+    add.option(`--${option} <${placeholder.toLowerCase()}>`, meaning);
+  }
 
-const OPTIONS = {
-  name: { type: 'string' },
-  slug: { type: 'string' },
-  'from-block': { type: 'string' },
-  'dry-run': { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const;
-const VENDOR_OPTIONS: object = Object.fromEntries(NAME_OPTIONS.map(({ option }) => [option, { type: 'string' }]));
+  collections
+    .command('list')
+    .description('List the collections that are followed.')
+    .option('--json', JSON_OPTION)
+    .action((options) => listCollections(options, io));
 
-type Row = { collectionId: string; name: string | null; state: string; progress: number | null };
-
-export const collectionsCommand: Command = {
-  name: 'collections',
-  summary: 'add, list and remove what the workers follow',
-  help: HELP,
-  run: async (args, { stdout }) => {
-    const { values, positionals } = parseUsage(collectionsCommand, () =>
-      parseArgs({
-        args,
-        allowPositionals: true,
-        options: { ...OPTIONS, ...VENDOR_OPTIONS },
-      }),
-    );
-    const [action, ...operands] = positionals;
-    const print = (result: unknown, words: string) =>
-      stdout.write(values.json ? `${JSON.stringify(result)}\n` : words) && 0;
-    const { name, slug } = values;
-    if (action === 'add' && operands.length === 2) {
-      const [chain, address] = operands;
-      const fromBlock = readBlock(values['from-block']);
-      const input = { ...pickNames(values), chain, address, name, slug, fromBlock, dryRun: values['dry-run'] ?? false };
-      const added = (await call('collections.add', input)) as Added;
-      print(added, describeAdded(added));
-      return 0;
-    }
-    if (action === 'list' && operands.length === 0) {
-      const rows = (await call('collections.list', {})) as Row[];
-      print(rows, rows.map(describeRow).join('') || 'nothing is followed yet\n');
-      return 0;
-    }
-    if (action === 'remove' && operands.length === 1) {
-      const removed = (await call('collections.remove', { id: operands[0] })) as Row;
-      print(removed, `${removed.collectionId} is followed no more\n`);
-      return 0;
-    }
-    throw new OperatorError(
-      'say collections add CHAIN ADDRESS, collections list or collections remove ID; see mercat collections --help',
-      { exitCode: 2 },
-    );
-  },
+  collections
+    .command('remove')
+    .description('Stop following a collection, and delete the log of its events.')
+    .argument('<id>', 'the collection, as the list shows it')
+    .option('--json', JSON_OPTION)
+    .action((id, options) => removeCollection(id, options, io));
 };
 
-/** The values of the options that are a vendor's. */
-function pickNames(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(NAME_OPTIONS.map(({ option }) => [option, values[option]]));
+type AddOptions = Options & {
+  name?: string;
+  slug?: string;
+  fromBlock?: number;
+  dryRun?: true;
+};
+
+function vendorNamesOf(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(VENDOR_NAMES.map(({ option }) => [option, options[option]]));
 }
 
-function readBlock(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+async function addCollection(collection: { chain: string; address: string }, options: AddOptions, io: CommandIo) {
+  const { json, name, slug, fromBlock, dryRun = false } = options;
+  const added = (await callService('collections.add', { ...collection, name, slug, fromBlock, dryRun })) as Added;
+  io.stdout.write(json ? `${JSON.stringify(added)}\n` : describeAdded(added));
+}
+
+async function listCollections({ json }: Options, { stdout }: CommandIo): Promise<void> {
+  const followed = (await callService('collections.list', {})) as Followed[];
+  const rows = followed.map(({ collectionId, state, progress, name }) => [
+    collectionId,
+    state === 'catching up' && progress !== null ? `${state} (${progress} %)` : state,
+    name,
+  ]);
+  if (json) stdout.write(`${JSON.stringify(followed)}\n`);
+  else stdout.write(rows.length > 0 ? formatTable(['id', 'state', 'name'], rows, stdout) : 'nothing is followed\n');
+}
+
+async function removeCollection(id: string, { json }: Options, { stdout }: CommandIo): Promise<void> {
+  const removed = (await callService('collections.remove', { id })) as Followed;
+  stdout.write(json ? `${JSON.stringify(removed)}\n` : `${removed.collectionId} is no longer followed\n`);
+}
+
+function parseBlock(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new OperatorError('--from-block must be the number of a block', { exitCode: 2 });
+  throw new InvalidArgumentError('It must be the number of a block.');
 }
 
 function describeAdded({ collectionId, name, standard, estimate, dryRun }: Added): string {
-  const what = `${name} (${collectionId}${standard ? `, ${standard}` : ''})`;
+  const collection = `${printable(name)} (${collectionId}${standard ? `, ${standard}` : ''})`;
   const past = estimate
     ? `its past: ${estimate.blocks} blocks from ${estimate.fromBlock}, about ${estimate.calls} calls and ${estimate.minutes} minutes`
     : 'its chain has no endpoint here (RPC_URL_<CHAIN>): only marketplaces are read';
-  return dryRun ? `would follow ${what}\n${past}\n` : `${what} is followed\n${past}\n`;
-}
-
-function describeRow({ collectionId, name, state, progress }: Row): string {
-  const part = state === 'catching up' && progress !== null ? ` (${progress} %)` : '';
-  return `${collectionId}  ${state}${part}  ${name ?? ''}\n`;
-}
-
-/** Asks the running server, else workers of this process that do nothing by themselves. */
-async function call(operation: string, input: Record<string, unknown>): Promise<unknown> {
-  const workers = await connectOperator();
-  try {
-    return await workers.call(operation, input);
-  } finally {
-    await workers.close();
-  }
+  return dryRun ? `would follow ${collection}\n${past}\n` : `${collection} is followed\n${past}\n`;
 }

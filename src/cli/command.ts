@@ -1,32 +1,28 @@
-// What every command is given and gives back: arguments in, text or JSON out, an exit code.
+// How a command is declared, and what it is given to run.
 
-import type { Writable } from 'node:stream';
-import { OperatorError } from '../core/errors.ts';
+import type { Readable, Writable } from 'node:stream';
+import type { Command } from '@commander-js/extra-typings';
 
-export type CommandIo = {
-  stdout: Writable;
-  stderr: Writable;
-  /** Aborted by the first SIGINT or SIGTERM: the command ends what it does in good order. */
-  signal: AbortSignal;
-};
-
-/** 0 good, 1 failed, 2 bad usage. */
+/** 0: done. 1: failed, or some of the input was rejected. 2: the arguments are wrong. */
 export type ExitCode = 0 | 1 | 2;
 
-export type Command = {
-  name: string;
-  /** One line for the list of commands. */
-  summary: string;
-  help: string;
-  run(args: string[], io: CommandIo): Promise<ExitCode>;
+export type CommandIo = {
+  stdin: Readable;
+  /** For results alone. */
+  stdout: Writable;
+  /** For messages and progress. */
+  stderr: Writable;
+  /** Aborted by the first SIGINT or SIGTERM: the command ends in good order. */
+  signal: AbortSignal;
+  /** The exit code of a command that does not throw. It is 0 unless the command sets another. */
+  exitCode: ExitCode;
 };
 
-/** Turns what `parseArgs` throws into bad usage. */
-export function parseUsage<T>(command: Pick<Command, 'name'>, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.split('. ', 1)[0] : String(error);
-    throw new OperatorError(`${reason}; see mercat ${command.name} --help`, { exitCode: 2, cause: undefined });
-  }
-}
+/**
+ * Declares a command's arguments, options and actions. It runs for help too, so what an action needs beyond the connection to
+ * the service is imported by the action.
+ */
+export type DefineCommand = (command: Command, io: CommandIo) => void;
+
+/** The description of --json, the same in every command. */
+export const JSON_OPTION = 'print the result as one JSON value';

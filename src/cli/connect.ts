@@ -1,51 +1,55 @@
-// How a command reaches the data: through the server that runs on the data directory, else by opening the databases in this
-// process. The embedded database has room for one process, so while a server runs only the server can write.
+// How a command reaches the service: through the server that runs on the data directory, else in this process on databases that
+// it opens itself. The embedded database can be open in one process only, so while a server runs, the server has it.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { readConfig } from '../config.ts';
-import { DirectoryInUse } from '../database/embedded/lock.ts';
-import { migrate } from '../database/migrate.ts';
-import type { Databases } from '../database/open.ts';
-import { openDatabases } from '../database/open.ts';
-import { socketPathOf } from '../server/local-server.ts';
-import { isServerListening } from '../intake/socket-client.ts';
-import type { Log } from '../core/log.ts';
-import { createLog } from '../core/log.ts';
+import { OperatorError } from '../core/errors.ts';
+import { hasEmbeddedDatabase } from '../database/embedded/location.ts';
+import { isServerListening, socketPathOf } from '../server/local-socket.ts';
+import { connectToServer } from './server-connection.ts';
+import type { ServiceConnection } from './service-connection.ts';
 
-export type Reached =
-  | { server: true; socketPath: string }
-  | { server: false; config: Config; log: Log; databases: Databases };
+export type ConnectOptions = {
+  /** Create the embedded database where there is none. By default that is an error. */
+  create?: boolean;
+  /** Bring the schemas of databases that are opened here up to date. Default: true. */
+  migrate?: boolean;
+  /** Open PostgreSQL here even while a server runs: any number of processes can. Default: false. */
+  bypassServer?: boolean;
+};
 
-/** A server that is just starting holds the directory before it listens: it is waited for this long. */
-const STARTING_SERVER_WAIT_MS = 20_000;
-const POLL_MS = 100;
+/** A server that is starting has the database open before it listens. It is waited for this long. */
+const STARTING_SERVER_TIMEOUT_MS = 20_000;
+const POLL_PERIOD_MS = 100;
 
-/** The running server, or databases that are open and, unless `open` says otherwise, up to date; whoever called closes them. */
-export async function reachData(open: typeof openUpToDate = openUpToDate): Promise<Reached> {
+/** Closed by `await using`. What a server runs goes on after that. */
+export async function connect(options: ConnectOptions = {}): Promise<ServiceConnection> {
   const config = readConfig();
   const socketPath = socketPathOf(config.dataDir);
-  const deadline = performance.now() + STARTING_SERVER_WAIT_MS;
+  const mayUseServer = config.databaseUrl === null || !options.bypassServer;
+  const startedAt = performance.now();
   for (;;) {
-    if (await isServerListening(socketPath)) return { server: true, socketPath };
-    try {
-      return { server: false, ...(await open(config)) };
-    } catch (error) {
-      if (!(error instanceof DirectoryInUse) || performance.now() > deadline) throw error;
-      await delay(POLL_MS);
-    }
+    if (mayUseServer && (await isServerListening(socketPath))) return connectToServer(socketPath);
+    if (!options.create) requireDatabase(config);
+    const { openInProcess } = await import('./in-process.ts');
+    const opened = await openInProcess(config, { migrate: options.migrate ?? true });
+    if (!(opened instanceof Error)) return opened;
+    if (performance.now() - startedAt > STARTING_SERVER_TIMEOUT_MS) throw opened;
+    await delay(POLL_PERIOD_MS);
   }
 }
 
-async function openUpToDate(config: Config) {
-  const log = createLog(config.logLevel);
-  const databases = await openDatabases(config, log);
-  try {
-    await migrate(databases.main, 'main');
-    await migrate(databases.indexer, 'indexer');
-    return { config, log, databases };
-  } catch (error) {
-    await databases.close();
-    throw error;
-  }
+/** Connects for one operation. */
+export async function callService(operation: string, input: object, options?: ConnectOptions): Promise<unknown> {
+  await using service = await connect(options);
+  return await service.call(operation, input);
+}
+
+/** Throws where the settings name an embedded database that does not exist: a command that only reads must not create it. */
+export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
+  if (databaseUrl !== null || hasEmbeddedDatabase(dataDir)) return;
+  throw new OperatorError(
+    `there is no database in ${dataDir}: set DATA_DIR or DATABASE_URL to where it is, or create one with mercat serve`,
+  );
 }

@@ -7,7 +7,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Config, ConfigOverrides } from '../config.ts';
 import { isStartedByNpm, readConfig, toChainSetting } from '../config.ts';
 import type { Devnet } from '../../devnet/devnet.ts';
@@ -18,34 +18,10 @@ import { describeError, OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import type { Service } from '../service.ts';
 import { startService } from '../service.ts';
-import type { Command, CommandIo } from './command.ts';
-import { parseUsage } from './command.ts';
-import { callServer } from './connect-operator.ts';
+import type { CommandIo, DefineCommand } from './command.ts';
+import { callServer } from './server-connection.ts';
 import { watchParent } from './npm-parent.ts';
 
-const HELP = `Usage: mercat devnet [--chains A,B] [--orders N] [--pace MS] [--actions N] [--seed N] [--port N] [--data-dir D]
-
-Starts local chains with the real Seaport at its real address, people who list, buy, bid, cancel, transfer, mint and burn, with
-occasional reorganisations, and a service that follows the chains. Nothing leaves this machine. Needs anvil: docs/devnet.md.
-
-  --chains A,B   the chains to simulate: ${[...NETWORKS.keys()].join(', ')} (default ethereum,base)
-  --orders N     signed orders on each chain to begin with (default 300)
-  --pace MS      pause between two actions, in milliseconds (default 1000; 0: none)
-  --actions N    end after so many actions (default: until stopped)
-  --seed N       seed of the simulation: another seed, another course of events (default 1)
-  --port N       port that the service listens on (default: a free one)
-  --data-dir D   keep the service's data there (default: a temporary directory, removed at the end)
-`;
-
-const OPTIONS = {
-  chains: { type: 'string', default: 'ethereum,base' },
-  orders: { type: 'string', default: '300' },
-  pace: { type: 'string', default: '1000' },
-  actions: { type: 'string' },
-  seed: { type: 'string', default: '1' },
-  port: { type: 'string', default: '0' },
-  'data-dir': { type: 'string' },
-} as const;
 /** Local chains produce blocks by the second, and no endpoint limits requests. */
 const CHAIN_POLL_MS = '200';
 /** Invented dollar rates. */
@@ -54,31 +30,48 @@ const DIRECTORY_PREFIX = 'mercat-devnet-';
 
 type SimulationRequest = { networks: string[]; orders: number; paceMs: number; actions: number; seed: number };
 
-export const devnetCommand: Command = {
-  name: 'devnet',
-  summary: 'local chains with simulated trading, followed by a service',
-  help: HELP,
-  run: async (args, io) => {
-    const { values } = parseUsage(devnetCommand, () => parseArgs({ args, options: OPTIONS }));
-    const request: SimulationRequest = {
-      networks: values.chains.split(',').map(readNetwork),
-      orders: readCount('--orders', values.orders),
-      paceMs: readCount('--pace', values.pace),
-      actions: values.actions === undefined ? Infinity : readCount('--actions', values.actions),
-      seed: readCount('--seed', values.seed),
-    };
-    const port = readCount('--port', values.port);
-    const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
-    const dataDir = values['data-dir'] ?? (await mkdtemp(path.join(os.tmpdir(), DIRECTORY_PREFIX)));
-    try {
-      await requireFreePort(configOf([], { dataDir, port }));
-      await runDevnet(io, { request, dataDir, port, signal });
-    } finally {
-      if (values['data-dir'] === undefined) await rm(dataDir, { recursive: true, force: true });
-    }
-    return 0;
-  },
+export const defineDevnet: DefineCommand = (devnet, io) => {
+  devnet
+    .description(
+      'Start local chains with the real Seaport at its real address, people who list, buy, bid, cancel, transfer, mint and burn, ' +
+        'with occasional reorganisations, and a service that follows the chains. Nothing leaves this machine. It needs the ' +
+        'development packages and anvil: docs/devnet.md.',
+    )
+    .option('--chains <a,b>', `the chains to simulate: ${[...NETWORKS.keys()].join(', ')}`, 'ethereum,base')
+    .option('--orders <number>', 'signed orders on each chain to begin with', parseCount, 300)
+    .option('--pace <ms>', 'pause between two actions in milliseconds; 0: none', parseCount, 1_000)
+    .option('--actions <number>', 'end after this many actions (default: until stopped)', parseCount)
+    .option('--seed <number>', 'seed of the simulation: another seed, another course of events', parseCount, 1)
+    .option('--port <number>', 'port that the service listens on (default: a free one)', parseCount)
+    .option(
+      '--data-dir <directory>',
+      "keep the service's data there (default: a temporary directory, removed at the end)",
+    )
+    .action((options) => startAll(options, io));
 };
+
+type Options = {
+  chains: string;
+  orders: number;
+  pace: number;
+  actions?: number;
+  seed: number;
+  port?: number;
+  dataDir?: string;
+};
+
+async function startAll(options: Options, io: CommandIo): Promise<void> {
+  const { orders, pace: paceMs, actions = Infinity, seed, port = 0 } = options;
+  const networks = options.chains.split(',').map(readNetwork);
+  const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
+  const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), DIRECTORY_PREFIX)));
+  try {
+    await requireFreePort(configOf([], { dataDir, port }));
+    await runDevnet(io, { request: { networks, orders, paceMs, actions, seed }, dataDir, port, signal });
+  } finally {
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  }
+}
 
 /** Fails before chains and databases are made, which takes a while. Port 0 is always free. */
 async function requireFreePort({ host, port }: Config): Promise<void> {
@@ -193,7 +186,7 @@ function readNetwork(text: string): string {
   });
 }
 
-function readCount(name: string, text: string): number {
+function parseCount(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new OperatorError(`${name} must be a whole number`, { exitCode: 2 });
+  throw new InvalidArgumentError('It must be a whole number.');
 }

@@ -1,26 +1,12 @@
-// `mercat keys`: API keys of the store interface and of the intake. A secret is printed once, when it is made.
+// `mercat keys`: API keys of the store API and of the intake. A secret is printed once, when it is created.
 
-import { parseArgs } from 'node:util';
-import { INTAKE_SCOPES, needsShop, STORE_SCOPES } from '../shop/keys/scopes.ts';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { OperatorError } from '../core/errors.ts';
-import type { Command } from './command.ts';
-import { parseUsage } from './command.ts';
-import { callOperator } from './connect-operator.ts';
-
-const HELP = `Usage: mercat keys create [--shop NAME] --scopes a,b [--name N] [--expires D] [--json]
-       mercat keys list [--shop NAME] [--json]
-       mercat keys rotate ID [--overlap HOURS] [--json]
-       mercat keys revoke ID [--json]
-
-Scopes of a shop: ${STORE_SCOPES.join(', ')}. Write does not imply read.
-Scopes of the intake: ${INTAKE_SCOPES.join(', ')}. A key for these alone needs no --shop.
-
-  --expires D      when the key ends: a time (2027-01-31T00:00:00Z) or a span from now (90d, 12h)
-  --overlap HOURS  how long the old secret goes on working (default 24)
-  --json           print one JSON value; of create and rotate {"id", "secret", "prefix", "shop", "scopes", "expiresAt"}
-
-The secret is shown once and stored nowhere. A revoked key stops working within seconds.
-`;
+import { INTAKE_SCOPES, needsShop, STORE_SCOPES } from '../shop/keys/scopes.ts';
+import type { CommandIo, DefineCommand } from './command.ts';
+import { JSON_OPTION } from './command.ts';
+import { callService } from './connect.ts';
+import { formatTable } from './output.ts';
 
 type Issued = {
   id: string;
@@ -31,85 +17,108 @@ type Issued = {
   expiresAt: string | null;
 };
 type Listed = Omit<Issued, 'secret'> & { name: string | null; revokedAt: string | null; lastUsedAt: string | null };
+type Options = { json?: true };
 
 const HOUR_MS = 60 * 60_000;
-const SPANS_MS: Record<string, number> = { h: HOUR_MS, d: 24 * HOUR_MS };
+const SPANS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS };
+const SECRET_NOTE = 'The secret is printed this once, and only a digest of it is stored.';
 
-export const keysCommand: Command = {
-  name: 'keys',
-  summary: 'create, list, rotate and revoke API keys',
-  help: HELP,
-  run: async (args, { stdout }) => {
-    const { values, positionals } = parseUsage(keysCommand, () =>
-      parseArgs({
-        args,
-        allowPositionals: true,
-        options: {
-          shop: { type: 'string' },
-          scopes: { type: 'string' },
-          name: { type: 'string' },
-          expires: { type: 'string' },
-          overlap: { type: 'string' },
-          json: { type: 'boolean' },
-        },
-      }),
-    );
-    const [action = '', id, ...rest] = positionals;
-    const run = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-    const wantsId = action === 'rotate' || action === 'revoke';
-    if (!run || rest.length > 0 || (id !== undefined) !== wantsId) {
-      throw new OperatorError('say keys create, list, rotate ID or revoke ID; see mercat keys --help', { exitCode: 2 });
-    }
-    const { result, words } = await run({ ...values, ...(id !== undefined && { id }) });
-    stdout.write(values.json ? `${JSON.stringify(result)}\n` : words);
-    return 0;
-  },
+export const defineKeys: DefineCommand = (keys, io) => {
+  keys.description('API keys of the store API and of the intake. A revoked key stops working within seconds.');
+
+  keys
+    .command('create')
+    .description(`Create a key. ${SECRET_NOTE}`)
+    .requiredOption('--scopes <a,b>', 'what the key may do, comma-separated', splitScopes)
+    .option('--shop <name>', 'the shop of the key, by name or id; needed for the scopes of a shop')
+    .option('--name <name>', 'a name to recognize the key by')
+    .option('--expires <when>', 'a time (2027-01-31T00:00:00Z), or a span from now (90d, 12h)', parseExpiry)
+    .option('--json', JSON_OPTION)
+    .addHelpText(
+      'after',
+      `
+Scopes of a shop: ${STORE_SCOPES.join(', ')}. Write does not include read.
+Scopes of the intake: ${INTAKE_SCOPES.join(', ')}. A key for these alone has no shop.
+
+Example:
+  mercat keys create --shop "Corner shop" --scopes products:read,inventory:read --expires 90d`,
+    )
+    .action((options) => createKey(options, io));
+
+  keys
+    .command('list')
+    .description('List keys, without their secrets.')
+    .option('--shop <name>', 'only the keys of this shop')
+    .option('--json', JSON_OPTION)
+    .action((options) => listKeys(options, io));
+
+  keys
+    .command('rotate')
+    .description(`Replace a key's secret. ${SECRET_NOTE}`)
+    .argument('<id>', 'the key')
+    .option('--overlap <hours>', 'how long the old secret goes on working', parseHours, 24)
+    .option('--json', JSON_OPTION)
+    .action((id, options) => rotateKey(id, options, io));
+
+  keys
+    .command('revoke')
+    .description('Revoke a key.')
+    .argument('<id>', 'the key')
+    .option('--json', JSON_OPTION)
+    .action((id, options) => revokeKey(id, options, io));
 };
 
-type Values = { shop?: string; scopes?: string; name?: string; expires?: string; overlap?: string; id?: string };
-type Shown = { result: unknown; words: string };
+type CreateOptions = Options & { scopes: string[]; shop?: string; name?: string; expires?: string };
 
-const ACTIONS: Record<string, (values: Values) => Promise<Shown>> = {
-  create: async ({ shop, scopes, name, expires }) => {
-    const wanted = scopes?.split(',').map((scope) => scope.trim());
-    if (wanted === undefined || (shop === undefined && wanted.some(needsShop))) {
-      const mistake = 'keys create needs --scopes, and --shop for the scopes of a shop; see mercat keys --help';
-      throw new OperatorError(mistake, { exitCode: 2 });
-    }
-    const input = {
-      shop,
-      name,
-      scopes: wanted,
-      expiresAt: readExpiry(expires),
-    };
-    return issued((await callOperator('keys.create', input)) as Issued);
-  },
-  rotate: async ({ id, overlap }) => {
-    const hours = /^\d{1,4}(\.\d{1,6})?$/.test(overlap ?? '24') ? Number(overlap ?? '24') : Number.NaN;
-    if (Number.isNaN(hours)) throw new OperatorError('--overlap must be a number of hours', { exitCode: 2 });
-    return issued((await callOperator('keys.rotate', { id, overlapMs: hours * HOUR_MS })) as Issued);
-  },
-  revoke: async ({ id }) => ({ result: await callOperator('keys.revoke', { id }), words: `key ${id} is revoked\n` }),
-  list: async ({ shop }) => {
-    const keys = (await callOperator('keys.list', { shop })) as Listed[];
-    return { result: keys, words: keys.map(toLine).join('') || 'there are no keys yet\n' };
-  },
-};
-
-function issued(key: Issued): Shown {
-  const until = key.expiresAt === null ? '' : `, until ${key.expiresAt}`;
-  const words = `key ${key.id} for ${key.scopes.join(', ')}${until}\n${key.secret}\nThis is the only time the secret is shown.\n`;
-  return { result: key, words };
+async function createKey({ scopes, shop, name, expires, json }: CreateOptions, { stdout }: CommandIo): Promise<void> {
+  if (shop === undefined && scopes.some(needsShop)) {
+    throw new OperatorError('--shop is needed for the scopes of a shop; see mercat keys create --help', {
+      exitCode: 2,
+    });
+  }
+  const key = (await callService('keys.create', { shop, name, scopes, expiresAt: expires })) as Issued;
+  stdout.write(json ? `${JSON.stringify(key)}\n` : describeIssued(key));
 }
 
-function toLine(key: Listed): string {
-  const end = key.revokedAt === null ? (key.expiresAt ?? 'no end') : `revoked ${key.revokedAt}`;
-  return `${key.id}  ${key.prefix}…  ${key.shop ?? 'no shop'}  ${key.name ?? '-'}  ${key.scopes.join(',')}  ${end}  used ${key.lastUsedAt ?? 'never'}\n`;
+async function rotateKey(id: string, { overlap, json }: Options & { overlap: number }, { stdout }: CommandIo) {
+  const key = (await callService('keys.rotate', { id, overlapMs: overlap * HOUR_MS })) as Issued;
+  stdout.write(json ? `${JSON.stringify(key)}\n` : describeIssued(key));
 }
 
-/** A time as it is, or a span from now. */
-function readExpiry(text: string | undefined): string | undefined {
-  const [, amount, unit = ''] = /^(\d{1,5})([hd])$/.exec(text ?? '') ?? [];
-  if (text === undefined || amount === undefined) return text;
+async function revokeKey(id: string, { json }: Options, { stdout }: CommandIo): Promise<void> {
+  const result = await callService('keys.revoke', { id });
+  stdout.write(json ? `${JSON.stringify(result)}\n` : `key ${id} is revoked\n`);
+}
+
+async function listKeys({ shop, json }: Options & { shop?: string }, { stdout }: CommandIo): Promise<void> {
+  const keys = (await callService('keys.list', { shop })) as Listed[];
+  const heads = ['id', 'prefix', 'shop', 'name', 'scopes', 'end', 'last used'];
+  if (json) stdout.write(`${JSON.stringify(keys)}\n`);
+  else stdout.write(keys.length > 0 ? formatTable(heads, keys.map(toRow), stdout) : 'there are no keys\n');
+}
+
+function toRow({ id, prefix, shop, name, scopes, revokedAt, expiresAt, lastUsedAt }: Listed) {
+  const end = revokedAt === null ? (expiresAt ?? 'none') : `revoked ${revokedAt}`;
+  return [id, `${prefix}…`, shop ?? 'no shop', name, scopes.join(','), end, lastUsedAt ?? 'never'];
+}
+
+function describeIssued({ id, scopes, secret, expiresAt }: Issued): string {
+  const until = expiresAt === null ? '' : `, until ${expiresAt}`;
+  return `key ${id} for ${scopes.join(', ')}${until}\n${secret}\n${SECRET_NOTE}\n`;
+}
+
+function splitScopes(text: string): string[] {
+  return text.split(',').map((scope) => scope.trim());
+}
+
+function parseHours(text: string): number {
+  if (/^\d{1,4}(\.\d{1,6})?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number of hours.');
+}
+
+/** A span becomes a time; the service checks a time itself. */
+function parseExpiry(text: string): string {
+  const [, amount, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
+  if (amount === undefined) return text;
   return new Date(Date.now() + Number(amount) * (SPANS_MS[unit] ?? 0)).toISOString();
 }

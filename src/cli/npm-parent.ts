@@ -1,17 +1,17 @@
-// npm runs a script through a shell that keeps signals to itself: ending npm would leave the service running without anybody.
-// A process that npm started therefore ends with the shell that it was started from. Any other lives on its own.
+// npm runs a script through a shell that does not pass signals on: ending npm would leave the service running. A process that
+// npm started therefore ends when its parent does.
 
-const WATCH_PERIOD_MS = 500;
+const POLL_PERIOD_MS = 500;
 
 /** Aborted when the process that started this one is gone. */
 export function watchParent(): AbortSignal {
-  const gone = new AbortController();
+  const ended = new AbortController();
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    gone.abort();
-  }, WATCH_PERIOD_MS);
+    ended.abort();
+  }, POLL_PERIOD_MS);
   timer.unref();
-  return gone.signal;
+  return ended.signal;
 }

@@ -1,60 +1,72 @@
-// Shows how far a long piece of work is: one line drawn again and again on a terminal, a new line every few seconds
-// elsewhere. It must never write where the results go.
+// Progress of long work: one line that is redrawn on a terminal, and a new line every few seconds elsewhere. It must never be
+// written to the stream of the results.
 
 export type ProgressStream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 
-export type Progress = {
-  /** `done` and `total` are bytes, total null where it is not known; `words` says the rest. */
-  update(state: { done: number; total: number | null; words: string }): void;
-  /** Writes a line of its own above the progress line. */
-  print(line: string): void;
-  /** Takes the progress line away. */
-  clear(): void;
-};
+/** `done` and `total` are bytes; `total` is null where it is unknown. `text` describes the rest. */
+export type ProgressState = { done: number; total: number | null; text: string };
 
-const REDRAW_MS = 100;
+const REDRAW_PERIOD_MS = 100;
 const LINE_PERIOD_MS = 5_000;
 const BAR_WIDTH = 24;
 const COLUMNS_DEFAULT = 80;
 const CLEAR_LINE = '\r\u001b[K';
 
-export function createProgress(stream: ProgressStream, clock: () => number = () => performance.now()): Progress {
-  const periodMs = stream.isTTY ? REDRAW_MS : LINE_PERIOD_MS;
-  // Elsewhere than on a terminal, work that is done within one period says nothing on the way.
-  let shownAt = stream.isTTY ? -Infinity : clock();
-  let shown = false;
-  const clear = () => {
-    if (shown) stream.write(CLEAR_LINE);
-    shown = false;
-  };
-  return {
-    update: (state) => {
-      if (clock() - shownAt < periodMs) return;
-      shownAt = clock();
-      if (!stream.isTTY) {
-        stream.write(`${toLine(state)}\n`);
-        return;
-      }
-      const columns = (stream.columns ?? COLUMNS_DEFAULT) - 1;
-      stream.write(`${CLEAR_LINE}${toBar(state, toLine(state), columns).slice(0, columns)}`);
-      shown = true;
-    },
-    print: (line) => {
-      clear();
-      stream.write(`${line}\n`);
-    },
-    clear,
-  };
+export class Progress {
+  readonly #stream: ProgressStream;
+  readonly #clock: () => number;
+  #writtenAt: number;
+  /** The progress line is on the terminal. */
+  #isDrawn = false;
+
+  /** `clock` returns milliseconds that never go back. */
+  constructor(stream: ProgressStream, clock: () => number = () => performance.now()) {
+    this.#stream = stream;
+    this.#clock = clock;
+    // Elsewhere than on a terminal, work that ends within one period writes no progress.
+    this.#writtenAt = stream.isTTY ? Number.NEGATIVE_INFINITY : clock();
+  }
+
+  update(state: ProgressState): void {
+    const now = this.#clock();
+    if (now - this.#writtenAt < (this.#stream.isTTY ? REDRAW_PERIOD_MS : LINE_PERIOD_MS)) return;
+    this.#writtenAt = now;
+    if (!this.#stream.isTTY) {
+      this.#stream.write(`${toLine(state)}\n`);
+      return;
+    }
+    const columns = (this.#stream.columns ?? COLUMNS_DEFAULT) - 1;
+    this.#stream.write(`${CLEAR_LINE}${toBar(state, columns).slice(0, columns)}`);
+    this.#isDrawn = true;
+  }
+
+  /** Writes a line of its own above the progress line. */
+  print(line: string): void {
+    this.clear();
+    this.#stream.write(`${line}\n`);
+  }
+
+  /** Removes the progress line. */
+  clear(): void {
+    if (this.#isDrawn) this.#stream.write(CLEAR_LINE);
+    this.#isDrawn = false;
+  }
 }
 
-type State = Parameters<Progress['update']>[0];
-
-function toLine({ done, total, words }: State): string {
-  return total ? `${Math.min(100, Math.floor((done / total) * 100))}%, ${words}` : words;
+function toLine({ done, total, text }: ProgressState): string {
+  return total ? `${Math.min(100, Math.floor((done / total) * 100))}%, ${text}` : text;
 }
 
-function toBar({ done, total }: State, line: string, columns: number): string {
+function toBar(state: ProgressState, columns: number): string {
+  const { done, total } = state;
+  const line = toLine(state);
   if (!total || columns < BAR_WIDTH + line.length + 3) return line;
   const filled = Math.min(BAR_WIDTH, Math.round((done / total) * BAR_WIDTH));
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${line}`;
+}
+
+/** The progress of writing or reading a backup, `ms` after its start. */
+export function describeRows({ table, rows }: { table: string; rows: number }, ms: number): string {
+  if (rows === 0) return 'preparing';
+  return `${rows} rows, ${Math.round((rows / Math.max(1, ms)) * 1_000)} rows a second, ${table}`;
 }

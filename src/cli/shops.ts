@@ -1,41 +1,39 @@
-// `mercat shops`: the shops of the store interface.
+// `mercat shops`: the shops of the store API.
 
-import { parseArgs } from 'node:util';
-import { OperatorError } from '../core/errors.ts';
-import type { Command } from './command.ts';
-import { parseUsage } from './command.ts';
-import { callOperator } from './connect-operator.ts';
-
-const HELP = `Usage: mercat shops create NAME [--json]
-       mercat shops list [--json]
-
-Shops are whom products, stock, keys and webhooks belong to. Names are unique.
-
-  --json   print {"id", "name"}, or a list of them, as one JSON value
-`;
+import type { CommandIo, DefineCommand } from './command.ts';
+import { JSON_OPTION } from './command.ts';
+import { callService } from './connect.ts';
+import { formatTable, printable } from './output.ts';
 
 type Shop = { id: string; name: string };
+type Options = { json?: true };
 
-export const shopsCommand: Command = {
-  name: 'shops',
-  summary: 'create and list shops',
-  help: HELP,
-  run: async (args, { stdout }) => {
-    const { values, positionals } = parseUsage(shopsCommand, () =>
-      parseArgs({ args, options: { json: { type: 'boolean' } }, allowPositionals: true }),
-    );
-    const [action, name, ...rest] = positionals;
-    if (action === 'create' && name !== undefined && rest.length === 0) {
-      const shop = (await callOperator('shops.create', { name })) as Shop;
-      stdout.write(values.json ? `${JSON.stringify(shop)}\n` : `shop ${shop.name} is ${shop.id}\n`);
-      return 0;
-    }
-    if (action === 'list' && name === undefined) {
-      const shops = (await callOperator('shops.list', {})) as Shop[];
-      const lines = shops.map((shop) => `${shop.id}  ${shop.name}\n`).join('');
-      stdout.write(values.json ? `${JSON.stringify(shops)}\n` : lines || 'there are no shops yet\n');
-      return 0;
-    }
-    throw new OperatorError('say shops create NAME or shops list; see mercat shops --help', { exitCode: 2 });
-  },
+export const defineShops: DefineCommand = (shops, io) => {
+  shops.description('A shop owns products, stock, keys and webhooks of the store API. The names of shops are unique.');
+
+  shops
+    .command('create')
+    .description('Create a shop.')
+    .argument('<name>', 'the name of the shop')
+    .option('--json', JSON_OPTION)
+    .addHelpText('after', '\nExample:\n  mercat shops create "Corner shop"')
+    .action((name, options) => createShop(name, options, io));
+
+  shops
+    .command('list')
+    .description('List all shops.')
+    .option('--json', JSON_OPTION)
+    .action((options) => listShops(options, io));
 };
+
+async function createShop(name: string, { json }: Options, { stdout }: CommandIo): Promise<void> {
+  const shop = (await callService('shops.create', { name }, { create: true })) as Shop;
+  stdout.write(json ? `${JSON.stringify(shop)}\n` : `shop ${printable(shop.name)} is ${shop.id}\n`);
+}
+
+async function listShops({ json }: Options, { stdout }: CommandIo): Promise<void> {
+  const shops = (await callService('shops.list', {})) as Shop[];
+  const rows = shops.map(({ id, name }) => [id, name]);
+  if (json) stdout.write(`${JSON.stringify(shops)}\n`);
+  else stdout.write(rows.length > 0 ? formatTable(['id', 'name'], rows, stdout) : 'there are no shops\n');
+}

@@ -1,124 +1,151 @@
-// `mercat status`: how the service is doing, for people. The same as JSON, and for anyone without the words, is GET /status.
+// `mercat status`: the state of the service for people. GET /status serves it to anyone, without what came from outside.
 
-import { parseArgs } from 'node:util';
-import type { SharedWindowsStatus } from '../server/shared-windows.ts';
 import type { ChainStatus } from '../chains/chain-status.ts';
+import type { SharedWindowsStatus } from '../server/shared-windows.ts';
 import type { DatabaseStatus } from '../database/status.ts';
 import type { TaskStatus } from '../tasks/task-status.ts';
 import type { UpstreamSummary } from '../tasks/upstream-status.ts';
-import type { Command } from './command.ts';
-import { parseUsage } from './command.ts';
-import { connectOperator } from './connect-operator.ts';
+import type { CommandIo, DefineCommand } from './command.ts';
+import { JSON_OPTION } from './command.ts';
+import { connect } from './connect.ts';
+import type { Cell, Style } from './output.ts';
+import { emphasize, formatTable, printable } from './output.ts';
 
-const HELP = `Usage: mercat status [--json]
-
-Shows the databases, whether rate limits are shared where Redis is set, and of each task: its state, how long ago it last did
-its work, what became of the rows, and the upstreams that it asks with their breakers and what is left of their budgets.
-
-  --json   print all of it as one JSON value
-`;
-
-/** A section is null when it cannot be read, and named in `unavailable` then. */
-type Shown = {
+/** A section is null when it cannot be read; `unavailable` names it then. */
+type Status = {
   databases: Readonly<Record<string, DatabaseStatus>> | null;
-  /** Only of a running server, and one that has Redis among its settings. */
+  /** Of a running server that has REDIS_URL alone. */
   rateLimits?: SharedWindowsStatus | null;
   chains: readonly ChainStatus[] | null;
   tasks: readonly TaskStatus[] | null;
   unavailable: string[];
 };
 
-export const statusCommand: Command = {
-  name: 'status',
-  summary: 'show how the sources and tasks are doing',
-  help: HELP,
-  run: async (args, { stdout }) => {
-    const { values } = parseUsage(statusCommand, () => parseArgs({ args, options: { json: { type: 'boolean' } } }));
-    const workers = await connectOperator();
-    try {
-      const status = (await workers.call('status', {})) as Shown;
-      // Where the primary cannot be read, the rest is still told.
-      const tasks = status.unavailable.includes('tasks')
-        ? null
-        : ((await workers.call('sync.read', {})) as TaskStatus[]);
-      const shown: Shown = { ...status, tasks };
-      stdout.write(values.json ? `${JSON.stringify(shown)}\n` : toWords(shown));
-      return 0;
-    } finally {
-      await workers.close();
-    }
-  },
+export const defineStatus: DefineCommand = (status, io) => {
+  status
+    .description(
+      'Show whether the databases respond, how far each chain has been read, whether rate limits are shared through Redis, ' +
+        'and of each task its state, its last success, its rows, and the sources that it reads with their breakers and budgets.',
+    )
+    .option('--json', JSON_OPTION)
+    .action((options) => printStatus(options, io));
 };
 
-function toWords({ databases, rateLimits, chains, tasks, unavailable }: Shown): string {
-  const parts = [
-    ['databases', Object.entries(databases ?? {}).map(toDatabaseLine)],
-    ['rate limits', rateLimits ? [toLimitLine(rateLimits)] : []],
-    ['chains', (chains ?? []).map(toChainLines)],
-    ['tasks', (tasks ?? []).map(toTaskLines)],
-  ] as const;
-  const shown = parts.filter(([, lines]) => lines.length > 0).map(([name, lines]) => `${name}\n${lines.join('')}`);
-  if (unavailable.length > 0) shown.push(`cannot be read now: ${unavailable.join(', ')}\n`);
-  return shown.join('\n');
+async function printStatus({ json }: { json?: true }, { stdout }: CommandIo): Promise<void> {
+  await using service = await connect();
+  const status = (await service.call('status', {})) as Status;
+  // The operator's view of the tasks has more than the public one. Without the primary database there is neither.
+  const tasks = status.unavailable.includes('tasks') ? null : ((await service.call('sync.read', {})) as TaskStatus[]);
+  const complete: Status = { ...status, tasks };
+  stdout.write(json ? `${JSON.stringify(complete)}\n` : describeStatus(complete, stdout));
 }
 
-const NAME_WIDTH = 20;
-
-function toDatabaseLine([name, { engine, answers, latencyMs }]: [string, DatabaseStatus]): string {
-  return `  ${name.padEnd(NAME_WIDTH)}  ${engine}, ${answers ? `answered in ${latencyMs} ms` : 'does not answer'}\n`;
-}
-
-function toLimitLine({ counted }: SharedWindowsStatus): string {
-  return counted === 'shared'
-    ? '  shared with the other nodes through Redis\n'
-    : '  counted by this process alone: Redis is unavailable\n';
-}
-
-function toChainLines({ chain, mode, block, lagSeconds, reorganisations, note, collections, endpoints }: ChainStatus) {
-  const read = block === null ? 'not read yet' : `block ${block}, ${toSpan(lagSeconds ?? 0)} ago`;
-  const reorgs = reorganisations > 0 ? `, ${reorganisations} reorganisations` : '';
-  const behind = collections.catchingUp > 0 ? `, ${collections.catchingUp} catching up` : '';
-  const lines = [
-    `${chain.padEnd(NAME_WIDTH)}  ${mode.padEnd(8)}  ${read}${reorgs}; ${collections.live} collections live${behind}`,
+function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
+  const { databases, rateLimits, chains, tasks, unavailable } = status;
+  const sections = [
+    describeDatabases(databases ?? {}, stdout),
+    rateLimits ? `rate limits: ${RATE_LIMITS[rateLimits.counted]}\n` : '',
+    describeChains(chains ?? [], stdout),
+    describeTasks(tasks ?? [], stdout),
+    describeUpstreams(tasks ?? [], stdout),
+    describeProblems(tasks ?? [], chains ?? []),
+    unavailable.length > 0 ? `cannot be read now: ${unavailable.join(', ')}\n` : '',
   ];
-  if (note !== null) lines.push(`  ${note}`);
-  for (const { position, state, lag, failures } of endpoints)
-    lines.push(
-      `  endpoint ${position + 1}: ${state}${lag ? `, ${lag} blocks behind` : ''}${failures > 0 ? `, ${failures} failures` : ''}`,
-    );
-  return lines.map((line) => `  ${line}\n`).join('');
+  return sections.filter((section) => section !== '').join('\n');
 }
 
-function toTaskLines(task: TaskStatus): string {
-  const {
+const RATE_LIMITS = {
+  shared: 'counted with the other nodes through Redis',
+  alone: 'counted by this process alone, because Redis is unavailable',
+} as const;
+
+type Stdout = CommandIo['stdout'];
+
+function tableOf(heads: readonly string[], rows: readonly (readonly Cell[])[], stdout: Stdout): string {
+  return rows.length > 0 ? formatTable(heads, rows, stdout) : '';
+}
+
+function describeDatabases(databases: Readonly<Record<string, DatabaseStatus>>, stdout: Stdout): string {
+  const rows = Object.entries(databases).map(([name, { engine, answers, latencyMs }]) => [
+    name,
+    engine,
+    answers ? `responds in ${latencyMs} ms` : 'does not respond',
+  ]);
+  return tableOf(['database', 'engine', 'state'], rows, stdout);
+}
+
+function describeChains(chains: readonly ChainStatus[], stdout: Stdout): string {
+  const rows = chains.map(({ chain, mode, block, lagSeconds, reorganisations, collections, endpoints }) => [
+    chain,
+    mode,
+    block,
+    lagSeconds === null ? null : toSpan(lagSeconds),
+    reorganisations,
+    collections.live,
+    collections.catchingUp,
+    endpoints
+      .map(({ position, state, lag, failures }) => {
+        const behind = lag ? `, ${lag} blocks behind` : '';
+        return `${position + 1} ${state}${behind}${failures > 0 ? `, ${failures} failures` : ''}`;
+      })
+      .join('; '),
+  ]);
+  const heads = ['chain', 'mode', 'block', 'age', 'reorgs', 'collections', 'catching up', 'endpoints'];
+  return tableOf(heads, rows, stdout);
+}
+
+const TASK_STYLES: Partial<Record<TaskStatus['state'], Style>> = {
+  ok: 'green',
+  partial: 'yellow',
+  failing: 'red',
+  overdue: 'red',
+};
+
+function describeTasks(tasks: readonly TaskStatus[], stdout: Stdout): string {
+  const rows = tasks.map(({ name, state, lagSeconds, periodSeconds, rows: counts, progress }) => [
     name,
     state,
-    lagSeconds,
-    rows,
-    failures,
-    upstreams,
-    progress,
-    lastError,
-    problems = [],
-    refusals = [],
-  } = task;
-  const lag = lagSeconds === null ? 'not done yet' : `done ${toSpan(lagSeconds)} ago`;
-  const counts = `${rows.read} read, ${rows.changed} changed, ${rows.refused} refused, ${rows.retired} retired`;
-  const lines = [
-    `${name.padEnd(NAME_WIDTH)}  ${state.padEnd(8)}  ${lag}, every ${toSpan(task.periodSeconds)}; ${counts}`,
-  ];
-  if (progress)
-    lines.push(`  at ${progress.done}${progress.total === null ? '' : ` of ${progress.total}`} ${progress.what}`);
-  if (failures > 0) lines.push(`  failed ${failures} times in a row: ${lastError ?? ''}`);
-  lines.push(...upstreams.map(toUpstreamLine), ...problems.map((problem) => `  ${problem}`));
-  lines.push(...refusals.map(({ reason, count }) => `  ${count} refused: ${reason}`));
-  return lines.map((line) => `  ${line}\n`).join('');
+    lagSeconds === null ? 'never' : `${toSpan(lagSeconds)} ago`,
+    toSpan(periodSeconds),
+    counts.read,
+    counts.changed,
+    counts.refused,
+    counts.retired,
+    progress ? `${progress.done}${progress.total === null ? '' : ` of ${progress.total}`} ${progress.what}` : '',
+  ]);
+  const heads = ['task', 'state', 'last success', 'period', 'read', 'changed', 'refused', 'retired', 'progress'];
+  const [head, ...lines] = tableOf(heads, rows, stdout).split('\n');
+  const styled = lines.map((line, index) => styleState(line, tasks[index]?.state, stdout));
+  return rows.length > 0 ? [head, ...styled].join('\n') : '';
 }
 
-function toUpstreamLine({ name, breaker, budget, requests, retries, lastFailure }: UpstreamSummary): string {
-  const left = budget ? `, ${budget.left} of ${budget.perHour} requests an hour left at once` : '';
-  const failure = lastFailure === null ? '' : `, last failure ${lastFailure}`;
-  return `  ${name}: breaker ${breaker}${left}, ${requests} requests, ${retries} retries${failure}`;
+/** Styled after the columns were aligned: escape sequences have a length and no width. */
+function styleState(line: string, state: TaskStatus['state'] | undefined, stdout: Stdout): string {
+  const style = state && TASK_STYLES[state];
+  return style ? line.replace(`  ${state}`, `  ${emphasize(style, state, stdout)}`) : line;
+}
+
+function describeUpstreams(tasks: readonly TaskStatus[], stdout: Stdout): string {
+  const rows = tasks.flatMap((task) => task.upstreams.map((upstream) => toUpstreamRow(task.name, upstream)));
+  const heads = ['source', 'task', 'breaker', 'budget left', 'an hour', 'requests', 'retries', 'last failure'];
+  return tableOf(heads, rows, stdout);
+}
+
+function toUpstreamRow(task: string, upstream: UpstreamSummary): Cell[] {
+  const { name, breaker, budget, requests, retries, lastFailure } = upstream;
+  return [name, task, breaker, budget?.left ?? null, budget?.perHour ?? null, requests, retries, lastFailure];
+}
+
+function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainStatus[]): string {
+  const lines = [
+    ...chains.flatMap(({ chain, note }) => (note === null ? [] : [`${chain}: ${note}`])),
+    ...tasks.flatMap(({ name, failures, lastError, problems = [], refusals = [] }) => [
+      ...(failures > 0 ? [`${name}: failed ${failures} times in a row: ${lastError ?? ''}`] : []),
+      ...problems.map((problem) => `${name}: ${problem}`),
+      ...refusals.map(({ reason, count }) => `${name}: ${count} refused: ${reason}`),
+    ]),
+  ];
+  return lines.map((line) => `${printable(line)}\n`).join('');
 }
 
 const UNITS = [
@@ -127,6 +154,7 @@ const UNITS = [
   ['min', 60],
 ] as const;
 
+/** Seconds in the largest unit of which there are at least two. */
 function toSpan(seconds: number): string {
   const [unit, size] = UNITS.find(([, least]) => seconds >= 2 * least) ?? ['s', 1];
   return `${Math.round(seconds / size)} ${unit}`;

@@ -1,23 +1,10 @@
-// `mercat webhooks`: what became of deliveries, and sending them again.
+// `mercat webhooks`: the deliveries of the store's webhooks, and sending them again.
 
-import { parseArgs } from 'node:util';
 import { OperatorError } from '../core/errors.ts';
-import type { Command } from './command.ts';
-import { parseUsage } from './command.ts';
-import { callOperator } from './connect-operator.ts';
-
-const HELP = `Usage: mercat webhooks list [--shop NAME] [--state pending|delivered|dead] [--json]
-       mercat webhooks retry ID… [--json]
-       mercat webhooks retry --dead [--shop NAME] [--json]
-
-Lists the newest 200 deliveries of webhooks, or makes deliveries due again with a fresh schedule. Deliveries to disabled
-webhooks are left alone: their shop enables them first.
-
-  --shop NAME    only this shop's
-  --state STATE  only deliveries in this state
-  --dead         every delivery that was given up
-  --json         print a list of deliveries, or {"due": [ids], "skipped": [ids], "hasMore"}, as one JSON value
-`;
+import type { CommandIo, DefineCommand } from './command.ts';
+import { JSON_OPTION } from './command.ts';
+import { callService } from './connect.ts';
+import { formatTable } from './output.ts';
 
 type Listed = {
   id: string;
@@ -29,61 +16,64 @@ type Listed = {
   nextAttemptAt: string | null;
 };
 type Retried = { due: string[]; skipped: string[]; hasMore: boolean };
-type Values = { shop?: string; state?: string; dead?: boolean };
-type Shown = { result: unknown; words: string; failed?: boolean };
+type Options = { json?: true; shop?: string };
 
-export const webhooksCommand: Command = {
-  name: 'webhooks',
-  summary: 'list deliveries of webhooks, send them again',
-  help: HELP,
-  run: async (args, { stdout }) => {
-    const { values, positionals } = parseUsage(webhooksCommand, () =>
-      parseArgs({
-        args,
-        allowPositionals: true,
-        options: {
-          shop: { type: 'string' },
-          state: { type: 'string' },
-          dead: { type: 'boolean' },
-          json: { type: 'boolean' },
-        },
-      }),
-    );
-    const [action, ...ids] = positionals;
-    const { result, words, failed } = await run(action, ids, values);
-    stdout.write(values.json ? `${JSON.stringify(result)}\n` : words);
-    return failed ? 1 : 0;
-  },
+export const defineWebhooks: DefineCommand = (webhooks, io) => {
+  webhooks.description("Deliveries of the store's webhooks.");
+
+  webhooks
+    .command('list')
+    .description('List the newest 200 deliveries.')
+    .option('--shop <name>', 'only the deliveries of this shop')
+    .option('--state <state>', 'only deliveries in this state: pending, delivered or dead')
+    .option('--json', JSON_OPTION)
+    .action((options) => listDeliveries(options, io));
+
+  webhooks
+    .command('retry')
+    .description(
+      'Make deliveries due now, with a fresh schedule of retries. Deliveries to a disabled webhook are skipped: its shop has to enable it first.',
+    )
+    .argument('[ids...]', 'the deliveries')
+    .option('--dead', 'all deliveries that were given up')
+    .option('--shop <name>', 'with --dead, only the deliveries of this shop')
+    .option('--json', 'print {"due": [ids], "skipped": [ids], "hasMore"} as one JSON value')
+    .addHelpText('after', '\nExit code 1: a delivery that was named is skipped.')
+    .action((ids, options) => retryDeliveries(ids, options, io));
 };
 
-function run(action: string | undefined, ids: string[], values: Values): Promise<Shown> {
-  if (action === 'list' && ids.length === 0 && !values.dead) return list(values);
-  if (action === 'retry' && values.state === undefined) {
-    if (ids.length > 0 && !values.dead && values.shop === undefined) return retry({ ids });
-    if (ids.length === 0 && values.dead) return retry({ dead: true, shop: values.shop });
+async function listDeliveries({ shop, state, json }: Options & { state?: string }, { stdout }: CommandIo) {
+  const deliveries = (await callService('webhooks.list', { shop, state })) as Listed[];
+  const heads = ['id', 'state', 'attempts', 'event', 'url', 'next attempt', 'last error'];
+  const rows = deliveries.map(({ id, state: current, attempts, type, url, nextAttemptAt, lastError }) => [
+    id,
+    current,
+    attempts,
+    type,
+    url,
+    nextAttemptAt,
+    lastError,
+  ]);
+  if (json) stdout.write(`${JSON.stringify(deliveries)}\n`);
+  else stdout.write(rows.length > 0 ? formatTable(heads, rows, stdout) : 'there are no deliveries\n');
+}
+
+async function retryDeliveries(ids: string[], { dead, shop, json }: Options & { dead?: true }, io: CommandIo) {
+  if (ids.length > 0 === (dead ?? false) || (shop !== undefined && !dead)) {
+    throw new OperatorError('name deliveries or use --dead, with or without --shop; see mercat webhooks retry --help', {
+      exitCode: 2,
+    });
   }
-  throw new OperatorError('say webhooks list, retry ID… or retry --dead; see mercat webhooks --help', { exitCode: 2 });
+  const result = (await callService('webhooks.retry', dead ? { dead, shop } : { ids })) as Retried;
+  io.stdout.write(json ? `${JSON.stringify(result)}\n` : describeRetried(result));
+  if (result.skipped.length > 0) io.exitCode = 1;
 }
 
-async function list({ shop, state }: Values): Promise<Shown> {
-  const deliveries = (await callOperator('webhooks.list', { shop, state })) as Listed[];
-  return { result: deliveries, words: deliveries.map(toLine).join('') || 'there are no deliveries\n' };
-}
-
-/** Fails when something that was named could not be retried. */
-async function retry(input: Record<string, unknown>): Promise<Shown> {
-  const result = (await callOperator('webhooks.retry', input)) as Retried;
-  const { due, skipped, hasMore } = result;
+function describeRetried({ due, skipped, hasMore }: Retried): string {
   const lines = [
     `${due.length} ${due.length === 1 ? 'delivery is' : 'deliveries are'} due now`,
-    ...(hasMore ? ['there are more: say it again when these are through'] : []),
-    ...skipped.map((id) => `${id} is left alone: there is no such delivery, or its webhook is disabled`),
+    ...(hasMore ? ['there are more: repeat the command when these have been sent'] : []),
+    ...skipped.map((id) => `${id} is skipped: there is no such delivery, or its webhook is disabled`),
   ];
-  return { result, words: `${lines.join('\n')}\n`, failed: skipped.length > 0 };
-}
-
-function toLine(delivery: Listed): string {
-  const { id, state, attempts, type, url, lastError, nextAttemptAt } = delivery;
-  const next = nextAttemptAt === null ? '' : `  next ${nextAttemptAt}`;
-  return `${id}  ${state}  ${attempts} tries  ${type}  ${url}${next}${lastError === null ? '' : `  ${lastError}`}\n`;
+  return `${lines.join('\n')}\n`;
 }

@@ -1,10 +1,10 @@
 // Opens the two logical databases of the settings: in one embedded engine, in one PostgreSQL database, or in two.
 
-import path from 'node:path';
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';
 import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
+import { embeddedDirectoryOf } from './embedded/location.ts';
 import { checkPostgres, openPostgres } from './postgres.ts';
 
 /** Null URLs: the embedded database in `dataDir`; the indexer as a schema of the primary. */
@@ -28,7 +28,7 @@ export async function openDatabases(config: DatabaseSettings, log: Log): Promise
 }
 
 async function openEmbeddedMain(config: DatabaseSettings): Promise<Database> {
-  const { pool, close } = await openEmbedded({ dir: path.join(config.dataDir, 'db') });
+  const { pool, close } = await openEmbedded({ dir: embeddedDirectoryOf(config.dataDir) });
   return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
 }
 

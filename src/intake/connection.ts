@@ -17,18 +17,14 @@ export type IntakeConnection = {
     options: ConnectionImportOptions,
     onEvent: ImportListener,
   ): Promise<ImportSummary>;
-  close(): Promise<void>;
 };
 
 /** Imports in this process. */
 export class LocalIntake implements IntakeConnection {
   readonly #context: ImportContext;
-  readonly #release: () => Promise<void>;
 
-  /** `release` is called by `close`: it closes what the context was opened from. */
-  constructor(context: ImportContext, release: () => Promise<void> = () => Promise.resolve()) {
+  constructor(context: ImportContext) {
     this.#context = context;
-    this.#release = release;
   }
 
   import(
@@ -37,9 +33,5 @@ export class LocalIntake implements IntakeConnection {
     onEvent: ImportListener,
   ): Promise<ImportSummary> {
     return importRecords(this.#context, source, { ...options, onEvent });
-  }
-
-  close(): Promise<void> {
-    return this.#release();
   }
 }

@@ -1,10 +1,8 @@
 // Imports records through a running server, over its Unix socket. The file is sent while the response is read, so that neither
 // side waits for the other to finish. An import always ends with a summary or an ImportFailure, also when the server dies.
 
-import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import http from 'node:http';
-import net from 'node:net';
 import { OperatorError } from '../core/errors.ts';
 import type { ConnectionImportOptions, ImportListener, IntakeConnection } from './connection.ts';
 import { ImportFailure } from './import.ts';
@@ -17,8 +15,6 @@ import { ImportCounter } from './import-summary.ts';
 /** Characters of an error response that are read. */
 const ERROR_BODY_MAX = 64 * 1024;
 const CLOSED = 'the server closed the connection before its response was complete';
-/** Connection errors that mean that no server listens: there is no socket, or a server that died left it behind. */
-const NOT_LISTENING_CODES = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
 
 /** The intake of the server that listens on `socketPath`. Each import opens a connection of its own. */
 export class SocketIntake implements IntakeConnection {
@@ -34,24 +30,6 @@ export class SocketIntake implements IntakeConnection {
     onEvent: ImportListener,
   ): Promise<ImportSummary> {
     return new SocketImport(this.#socketPath, options, onEvent).run(source);
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
-}
-
-/** True when a server listens on the socket. Throws when the connection fails for another reason, such as permissions. */
-export async function isServerListening(socketPath: string): Promise<boolean> {
-  const probe = net.connect(socketPath);
-  try {
-    await once(probe, 'connect');
-    return true;
-  } catch (error) {
-    if (NOT_LISTENING_CODES.has((error as { code?: string }).code ?? '')) return false;
-    throw error;
-  } finally {
-    probe.destroy();
   }
 }
 

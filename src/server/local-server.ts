@@ -1,31 +1,19 @@
 // The local interface: the intake and the operations of the operator on a Unix socket that only its owner may open.
 
-import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
-import { isServerListening } from '../intake/socket-client.ts';
 import type { Log } from '../core/log.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import { LOCAL_ACCESS } from '../intake/http/access.ts';
 import { registerIntake } from '../intake/http/routes.ts';
+import { isServerListening } from './local-socket.ts';
 import type { OperatorCall } from './operator.ts';
 import { registerOperatorRoutes } from './operator.ts';
 
-/** The longest path of a Unix socket that every system allows. */
-const SOCKET_PATH_BYTES_MAX = 100;
 const OWNER_ONLY_UMASK = 0o177;
-
-/** The socket of a data directory: in it, or in the system's temporary directory when its path would be too long. */
-export function socketPathOf(dataDir: string): string {
-  const inside = path.join(dataDir, 'mercat.sock');
-  if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
-  const digest = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-  return path.join(os.tmpdir(), `mercat-${digest}.sock`);
-}
 
 /**
  * Listens on the socket, and replaces the socket file of a process that was killed. Null when another server listens already

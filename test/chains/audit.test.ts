@@ -363,7 +363,7 @@ forEachEngine('audit', (engine) => {
       const audited = await mercat('--seed', 'a');
       assert.match(
         audited.printed,
-        /^chain +block +orders +tokens +unreadable +drift\nethereum +- +0 +0 +0 +0\n\ndrawn with --seed a\ndrift 0 over 0 orders and 0 tokens on 1 chains\n$/,
+        /^CHAIN +BLOCK +ORDERS +TOKENS +UNREADABLE +DRIFT\nethereum +- +0 +0 +0 +0\n\ndrawn with --seed a\ndrift 0 over 0 orders and 0 tokens on 1 chains\n$/,
       );
       const replayed = await mercat('--replay', '--json');
       assert.equal(JSON.parse(replayed.printed).drift, 0);
@@ -383,7 +383,7 @@ forEachEngine('audit', (engine) => {
     }
     const drifted = await mercat('--chain', 'ethereum');
     assert.equal(drifted.code, 1);
-    assert.match(drifted.printed, /order ethereum_\S+, status\n {2}we say {5}active\n {2}chain says filled\n/);
+    assert.match(drifted.printed, /order ethereum_\S+, status\n {2}served {2}active\n {2}chain {3}filled\n/);
     assert.match(drifted.printed, /\ndrift [12] over 1 orders and 0 tokens on 1 chains\n$/);
     const wrong = [
       await mercat('--replay', '--sample', '3'),

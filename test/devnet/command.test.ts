@@ -6,23 +6,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
-import { devnetCommand } from '../../src/cli/devnet.ts';
-import { OperatorError } from '../../src/core/errors.ts';
+import { defineDevnet } from '../../src/cli/devnet.ts';
+import { runCommand } from '../cli/run-command.ts';
 
-async function run(args: string[], onText: (text: string) => void = () => undefined): Promise<[number, string]> {
-  let output = '';
-  const stdout = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      output += chunk.toString();
-      onText(output);
-      done();
-    },
-  });
-  const { signal } = new AbortController();
-  return [await devnetCommand.run(args, { stdout, stderr: stdout, signal }), output];
-}
+const run = (args: string[], onStdout?: (text: string) => void) =>
+  runCommand(defineDevnet, ['devnet', ...args], onStdout && { onStdout });
 
 // A directory of this test alone: other processes put theirs into the system's.
 const directory = mkdtempSync(path.join(os.tmpdir(), 'devnet-test-'));
@@ -38,7 +27,7 @@ test('devnet lists signed orders, trades, serves them on a free port, and ends',
     served.push(fetch(`${url}/v1/collections?limit=10`).then((response) => response.json()));
   };
   const args = ['--pace', '0', '--orders', '20', '--actions', '25', '--chains', 'base'];
-  const [code, output] = await run(args, readServed);
+  const { code, stdout: output } = await run(args, readServed);
   assert.equal(code, 0);
   assert.match(output, /^base runs on http:\/\/127\.0\.0\.1:\d+, chain id 8453$/m);
   assert.match(output, /^ {2}2\d orders listed in 3 collections$/m);
@@ -56,20 +45,22 @@ test('a port that is taken is reported before anything is started', async () => 
   const taken = net.createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as net.AddressInfo;
-  let output = '';
-  await assert.rejects(
-    run(['--port', String(port)], (text) => (output = text)),
-    (error) => error instanceof OperatorError && error.message.includes(`cannot listen on 127.0.0.1:${port}`),
-  );
+  const { code, stdout, stderr } = await run(['--port', String(port)]);
   taken.close();
-  assert.equal(output, '');
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}`));
   assert.deepEqual(leftovers(), []);
 });
 
 test('arguments that are not valid are named', async () => {
-  const isUsage = (pattern: RegExp) => (error: unknown) =>
-    error instanceof OperatorError && error.exitCode === 2 && pattern.test(error.message);
-  await assert.rejects(run(['--chains', 'solana']), isUsage(/--chains takes ethereum, /));
-  await assert.rejects(run(['--actions', 'many']), isUsage(/--actions must be a whole number/));
-  await assert.rejects(run(['--speed', '9']), isUsage(/--speed/));
+  const cases: [string[], RegExp][] = [
+    [['--chains', 'solana'], /--chains takes ethereum, /],
+    [['--actions', 'many'], /--actions .* must be a whole number/],
+    [['--speed', '9'], /--speed/],
+  ];
+  for (const [args, reason] of cases) {
+    const { code, stdout, stderr } = await run(args);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, reason);
+  }
 });

@@ -1,31 +1,32 @@
-// The checks of `mercat doctor`, each a finding or more. A finding names settings, never what is in them, and no check changes
-// anything: a database that is not there yet is left to the first start.
+// The checks of `mercat doctor`. A finding names settings, never their values, and no check changes anything: a database that does
+// not exist is not created.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../core/clock.ts';
 import type { Config } from '../../config.ts';
 import { readConfig } from '../../config.ts';
+import { hasEmbeddedDatabase } from '../../database/embedded/location.ts';
 import type { Database } from '../../database/port.ts';
+import type { DatabaseHealth } from '../../database/health.ts';
 import { findDatabaseHealth } from '../../database/health.ts';
 import type { Schema } from '../../database/migrate.ts';
 import { openDatabases } from '../../database/open.ts';
 import { OperatorError, describeError } from '../../core/errors.ts';
-import { socketPathOf } from '../../server/local-server.ts';
-import { isServerListening } from '../../intake/socket-client.ts';
+import { isServerListening, socketPathOf } from '../../server/local-socket.ts';
 import { createLog } from '../../core/log.ts';
 import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 import { checkOutside } from './outside.ts';
 import { checkRedis } from './redis.ts';
-import { callServer } from '../connect-operator.ts';
+import { callServer } from '../server-connection.ts';
 
 const DISK_FAIL_BYTES = 100 * 2 ** 20;
 const DISK_WARN_BYTES = 2 ** 30;
 const DATABASE_TIMEOUT_MS = 5_000;
 const CLOCK_WARN_MS = 2_000;
 
-export async function examine(signal: AbortSignal): Promise<DoctorFinding[]> {
+export async function checkAll(signal: AbortSignal): Promise<DoctorFinding[]> {
   const config = checkSettings();
   if ('level' in config) return [config];
   const directory = checkDirectory(config.dataDir);
@@ -34,7 +35,7 @@ export async function examine(signal: AbortSignal): Promise<DoctorFinding[]> {
     checkRedis(config),
     checkOutside(config, signal),
   ]);
-  return [ok('settings', 'every setting can be read'), ...directory, ...databases, ...redis, ...outside];
+  return [ok('settings', 'every setting is valid'), ...directory, ...databases, ...redis, ...outside];
 }
 
 function checkSettings(): Config | DoctorFinding {
@@ -42,59 +43,56 @@ function checkSettings(): Config | DoctorFinding {
     return readConfig();
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return fail('settings', error.message, 'docs/settings.md says what each of them takes');
+    return fail('settings', error.message, 'docs/settings.md lists the settings and their values');
   }
 }
 
 function checkDirectory(dataDir: string): DoctorFinding[] {
-  // What is not there yet is made at the first start, in the nearest directory that is.
-  let place = dataDir;
-  while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
+  // A missing directory is created at the first start, in the nearest one that exists.
+  let existing = dataDir;
+  while (!existsSync(existing) && path.dirname(existing) !== existing) existing = path.dirname(existing);
   try {
-    accessSync(place, constants.W_OK);
+    accessSync(existing, constants.W_OK);
   } catch {
-    return [fail('data directory', 'it cannot be written to', 'give this user the right to, or set DATA_DIR')];
+    return [fail('data directory', 'it is not writable', 'make it writable for this user, or set DATA_DIR')];
   }
-  const { bavail, bsize } = statfsSync(place);
-  const free = bavail * bsize;
-  const message = `${(free / 2 ** 30).toFixed(1)} GiB free`;
-  const mend = 'make room on the disk of DATA_DIR';
-  const disk =
-    free < DISK_FAIL_BYTES
-      ? fail('disk', message, mend)
-      : free < DISK_WARN_BYTES
-        ? warn('disk', message, mend)
-        : ok('disk', message);
-  return [ok('data directory', 'it can be written to'), disk];
+  const { bavail, bsize } = statfsSync(existing);
+  return [ok('data directory', 'it is writable'), judgeDisk(bavail * bsize)];
+}
+
+function judgeDisk(freeBytes: number): DoctorFinding {
+  const message = `${(freeBytes / 2 ** 30).toFixed(1)} GiB free`;
+  const mend = 'free space on the disk of DATA_DIR';
+  if (freeBytes < DISK_FAIL_BYTES) return fail('disk', message, mend);
+  return freeBytes < DISK_WARN_BYTES ? warn('disk', message, mend) : ok('disk', message);
 }
 
 async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
-  const socketPath = socketPathOf(config.dataDir);
   if (config.databaseUrl === null) {
-    if (await isServerListening(socketPath)) return checkThroughServer(socketPath);
-    if (!existsSync(path.join(config.dataDir, 'db'))) {
-      return [ok('primary database', 'the embedded one will be made at the first start')];
+    const socketPath = socketPathOf(config.dataDir);
+    if (await isServerListening(socketPath)) return [await checkThroughServer(socketPath)];
+    if (!hasEmbeddedDatabase(config.dataDir)) {
+      return [ok('primary database', 'the embedded database is created at the first start')];
     }
   }
   const opened = await openDatabases(config, createLog('silent')).catch((error: unknown) => describeError(error));
   if (typeof opened === 'string') return [fail('primary database', opened, 'see DATABASE_URL and DATA_DIR')];
   try {
-    const { main, indexer } = opened;
-    const primary = await checkDatabase(main, 'main', 'primary database');
-    return [...primary, ...(await checkDatabase(indexer, 'indexer', 'indexer database'))];
+    const primary = await checkDatabase(opened.main, 'main', 'primary database');
+    return [...primary, ...(await checkDatabase(opened.indexer, 'indexer', 'indexer database'))];
   } finally {
     await opened.close();
   }
 }
 
-/** The embedded database has room for one process: the server answers for it. */
-async function checkThroughServer(socketPath: string): Promise<DoctorFinding[]> {
+/** The embedded database can be open in one process only: while a server runs, in the server. */
+async function checkThroughServer(socketPath: string): Promise<DoctorFinding> {
   try {
     const status = (await callServer(socketPath, 'status', {})) as { databases?: { main?: { answers?: boolean } } };
-    if (status.databases?.main?.answers) return [ok('primary database', 'the running server has it, and it answers')];
-    return [fail('primary database', 'the running server has it, and it does not answer', 'see the log of the server')];
+    if (status.databases?.main?.answers) return ok('primary database', 'it responds to the running server');
+    return fail('primary database', 'it does not respond to the running server', "see the server's log");
   } catch (error) {
-    return [fail('primary database', describeError(error), 'see the log of the server')];
+    return fail('primary database', describeError(error), "see the server's log");
   }
 }
 
@@ -103,18 +101,30 @@ async function checkDatabase(db: Database, schema: Schema, name: string): Promis
   const health = await findDatabaseHealth(db, schema, options).catch((error: unknown) => describeError(error));
   if (typeof health === 'string') {
     const setting = schema === 'main' ? 'DATABASE_URL' : 'INDEXER_DATABASE_URL';
-    return [fail(name, `it does not answer: ${health}`, `start it, or see ${setting}`)];
+    return [fail(name, `it does not respond: ${health}`, `start it, or see ${setting}`)];
   }
-  const { engine, version, latencyMs, clockAheadMs, pending, mistake } = health;
-  const found = [ok(name, `${engine} ${version} answers in ${latencyMs} ms`)];
-  if (mistake !== null) found.push(fail(`${name}: schema`, mistake, 'use the version of the program that made it'));
-  else if (pending.length > 0) {
-    found.push(warn(`${name}: schema`, `${pending.length} migrations to apply`, 'mercat migrate, or the next start'));
-  } else found.push(ok(`${name}: schema`, 'up to date'));
-  const ahead = Math.abs(clockAheadMs);
-  const message = `its clock is ${ahead} ms ${clockAheadMs < 0 ? 'behind' : 'ahead'}`;
-  const mend = 'let both machines take their time from NTP';
-  if (ahead >= CLOCK_FAIL_MS) found.push(fail(`${name}: clock`, message, mend));
-  else if (ahead >= CLOCK_WARN_MS) found.push(warn(`${name}: clock`, message, mend));
-  return found;
+  const { engine, version, latencyMs } = health;
+  return [
+    ok(name, `${engine} ${version} responds in ${latencyMs} ms`),
+    judgeSchema(health, name),
+    ...judgeDatabaseClock(health, name),
+  ];
+}
+
+function judgeSchema({ mistake, pending }: DatabaseHealth, database: string): DoctorFinding {
+  const name = `${database}: schema`;
+  if (mistake !== null) return fail(name, mistake, 'use the version of the program that created the schema');
+  if (pending.length > 0) {
+    return warn(name, `migrations to apply: ${pending.length}`, 'run mercat migrate, or restart the server');
+  }
+  return ok(name, 'up to date');
+}
+
+function judgeDatabaseClock({ clockAheadMs }: DatabaseHealth, database: string): DoctorFinding[] {
+  const name = `${database}: clock`;
+  const differenceMs = Math.abs(clockAheadMs);
+  const message = `its clock is ${differenceMs} ms ${clockAheadMs < 0 ? 'behind' : 'ahead'}`;
+  const mend = 'set the clocks of both machines by NTP';
+  if (differenceMs >= CLOCK_FAIL_MS) return [fail(name, message, mend)];
+  return differenceMs >= CLOCK_WARN_MS ? [warn(name, message, mend)] : [];
 }

@@ -1,33 +1,41 @@
-// `mercat doctor`: looks at everything that has to be right for the service to work, and says what to mend. It changes nothing.
+// `mercat doctor`: checks everything that the service needs, and says how to correct what is wrong. It changes nothing.
 
-import { parseArgs } from 'node:util';
-import type { Command } from '../command.ts';
-import { parseUsage } from '../command.ts';
-import { examine } from './checks.ts';
+import type { CommandIo, DefineCommand } from '../command.ts';
+import type { Style } from '../output.ts';
+import { emphasize, printable } from '../output.ts';
 import type { DoctorFinding } from './findings.ts';
 
-const HELP = `Usage: mercat doctor [--json]
-
-Checks the settings, the data directory and its disk, the databases with their schemas and clocks, Redis, the marketplaces, feeds
-and price sources that the settings name, the endpoints of chains, and this machine's clock. Exit 1 when something has to be mended.
-
-  --json   print a list of {"name", "level": "ok" | "warn" | "fail", "message", "mend"} as one JSON value
-`;
-
-const SIGNS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' } as const;
-
-export const doctorCommand: Command = {
-  name: 'doctor',
-  summary: 'check everything and say what to mend',
-  help: HELP,
-  run: async (args, { stdout, signal }) => {
-    const { values } = parseUsage(doctorCommand, () => parseArgs({ args, options: { json: { type: 'boolean' } } }));
-    const findings = await examine(signal);
-    stdout.write(values.json ? `${JSON.stringify(findings)}\n` : findings.map(toWords).join(''));
-    return findings.some(({ level }) => level === 'fail') ? 1 : 0;
-  },
+export const defineDoctor: DefineCommand = (doctor, io) => {
+  doctor
+    .description(
+      'Check the settings, the data directory and its disk, the databases with their schemas and clocks, Redis, the marketplaces, ' +
+        "feeds and price sources that the settings name, the endpoints of chains, and this machine's clock.",
+    )
+    .option(
+      '--json',
+      'print a list of {"name", "level": "ok" | "warn" | "fail", "message", "mend"} as one JSON value; "mend" is how to correct it',
+    )
+    .addHelpText('after', '\nExit code 1: a check failed.')
+    .action((options) => runChecks(options, io));
 };
 
-function toWords({ name, level, message, mend }: DoctorFinding): string {
-  return `${SIGNS[level]}  ${name}: ${message}\n${mend === null ? '' : `      -> ${mend}\n`}`;
+async function runChecks({ json }: { json?: true }, io: CommandIo): Promise<void> {
+  const { checkAll } = await import('./checks.ts');
+  const findings = await checkAll(io.signal);
+  io.stdout.write(
+    json ? `${JSON.stringify(findings)}\n` : findings.map((finding) => describeFinding(finding, io.stdout)).join(''),
+  );
+  if (findings.some(({ level }) => level === 'fail')) io.exitCode = 1;
+}
+
+const LEVELS: Readonly<Record<DoctorFinding['level'], { label: string; style: Style }>> = {
+  ok: { label: 'ok  ', style: 'green' },
+  warn: { label: 'warn', style: 'yellow' },
+  fail: { label: 'FAIL', style: 'red' },
+};
+
+function describeFinding({ name, level, message, mend }: DoctorFinding, stdout: CommandIo['stdout']): string {
+  const { label, style } = LEVELS[level];
+  const line = `${emphasize(style, label, stdout)}  ${printable(`${name}: ${message}`)}\n`;
+  return mend === null ? line : `${line}      -> ${mend}\n`;
 }

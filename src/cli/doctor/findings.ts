@@ -1,5 +1,6 @@
-// What `mercat doctor` finds: a word on one thing, how bad it is, and what to do about it.
+// The result of one check of `mercat doctor`.
 
+/** Names are part of --json. `mend` is how to correct it; null where nothing has to be corrected. */
 export type DoctorFinding = { name: string; level: 'ok' | 'warn' | 'fail'; message: string; mend: string | null };
 
 export function ok(name: string, message: string): DoctorFinding {
@@ -14,5 +15,5 @@ export function fail(name: string, message: string, mend: string): DoctorFinding
   return { name, level: 'fail', message, mend };
 }
 
-/** A clock that is further off than this breaks what depends on it. */
+/** A clock that differs by more breaks signatures, tokens and expiry times. */
 export const CLOCK_FAIL_MS = 30_000;

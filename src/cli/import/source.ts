@@ -1,26 +1,24 @@
-// The files that `mercat import` reads: from disk or standard input, decompressed where they are gzip, with the bytes
-// counted as they come from the disk.
+// The files of an import: from disk or standard input, decompressed where they are gzip. Bytes are counted before that.
 
 import { accessSync, constants, createReadStream, statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { describeError, OperatorError } from '../../core/errors.ts';
 
-export type ImportSource = {
-  /** As it is named in messages. */
+/** Disposed, it closes the file, even during a read. */
+export type ImportSource = Disposable & {
+  /** The name in messages. */
   name: string;
-  /** Bytes in the file, or null where that is not known. */
+  /** Bytes in the file, or null where that is unknown. */
   size: number | null;
   bytesRead(): number;
   chunks: AsyncIterable<Uint8Array>;
-  /** Lets go of the file, even in the middle of a read. */
-  close(): void;
 };
 
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
-/** Refuses a file that cannot be read, before anything else is done. */
-export function checkReadable(file: string): void {
+/** Throws an OperatorError for a file that cannot be read. */
+export function requireReadable(file: string): void {
   try {
     accessSync(file, constants.R_OK);
   } catch (cause) {
@@ -29,8 +27,8 @@ export function checkReadable(file: string): void {
   if (statSync(file).isDirectory()) throw new OperatorError(`${file} is a directory`, { exitCode: 2 });
 }
 
-export function openSource(file: string, stdin: Readable): ImportSource {
-  const stream = file === '-' ? stdin : createReadStream(file);
+export function openSource(file: string, io: { stdin: Readable }): ImportSource {
+  const stream = file === '-' ? io.stdin : createReadStream(file);
   const stat = file === '-' ? null : statSync(file);
   let bytes = 0;
   async function* counted(): AsyncGenerator<Uint8Array> {
@@ -44,11 +42,11 @@ export function openSource(file: string, stdin: Readable): ImportSource {
     size: stat?.isFile() ? stat.size : null,
     bytesRead: () => bytes,
     chunks: decompress(counted()),
-    close: () => stream.destroy(),
+    [Symbol.dispose]: () => void stream.destroy(),
   };
 }
 
-/** Gzip is known by its first bytes, which neither JSON nor CSV text can begin with. */
+/** Gzip is recognized by its first bytes, with which neither JSON nor CSV text can begin. */
 async function* decompress(source: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   while (head.length < GZIP_MAGIC.length) {
@@ -56,16 +54,16 @@ async function* decompress(source: AsyncGenerator<Uint8Array>): AsyncGenerator<U
     if (next.done) break;
     head = Buffer.concat([head, next.value]);
   }
-  async function* whole(): AsyncGenerator<Uint8Array> {
+  async function* complete(): AsyncGenerator<Uint8Array> {
     yield head;
     yield* source;
   }
   if (!head.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) {
-    yield* whole();
+    yield* complete();
     return;
   }
   const gunzip = createGunzip();
-  // An error of either end reaches the loop below through the last stream.
-  pipeline(Readable.from(whole()), gunzip, () => undefined);
+  // The loop below receives the errors of both streams.
+  pipeline(Readable.from(complete()), gunzip, () => undefined);
   yield* gunzip as AsyncIterable<Uint8Array>;
 }

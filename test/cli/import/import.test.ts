@@ -5,31 +5,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Readable, Writable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { runImport } from '../../../src/cli/import/import.ts';
+import { createImport } from '../../../src/cli/import/import.ts';
+import { createChains } from '../../../src/core/chains.ts';
+import { systemClock } from '../../../src/core/clock.ts';
 import type { Database } from '../../../src/database/port.ts';
-import { OperatorError } from '../../../src/core/errors.ts';
 import { LocalIntake } from '../../../src/intake/connection.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { disposable, runCommand } from '../run-command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { emptyTables, EVM, toContext, token, toNdjson } from '../../support/service/intake.ts';
 
 const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i) }));
 const CSV = ['--format', 'csv', '--set', 'kind=token', '--set', 'chain=ethereum', '--set', `contractAddress=${EVM}`];
-
-function sink() {
-  let text = '';
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      text += String(chunk);
-      done();
-    },
-  });
-  return { stream, text: () => text };
-}
 
 forEachEngine('mercat import', (engine) => {
   let db: Database;
@@ -55,24 +45,14 @@ forEachEngine('mercat import', (engine) => {
     connections += 1;
     open += 1;
     return Promise.resolve(
-      new LocalIntake(toContext(db), () => {
+      disposable(new LocalIntake(toContext(db)), () => {
         open -= 1;
-        return Promise.resolve();
       }),
     );
   };
-  const run = async (args: string[], { stdin, signal }: { stdin?: string; signal?: AbortSignal } = {}) => {
-    const stdout = sink();
-    const stderr = sink();
-    const io = {
-      stdout: stdout.stream,
-      stderr: stderr.stream,
-      signal: signal ?? new AbortController().signal,
-      ...(stdin !== undefined && { stdin: Readable.from([Buffer.from(stdin)]) }),
-    };
-    const code = await runImport(args, io, connect);
-    return { code, stdout: stdout.text(), stderr: stderr.text() };
-  };
+  const define = createImport({ connect, chains: () => createChains(), clock: systemClock });
+  const run = (args: string[], options: { stdin?: string; signal?: AbortSignal } = {}) =>
+    runCommand(define, ['import', ...args], options);
 
   test('loads files one after the other and sums them up in one line', async () => {
     const first = file('first.ndjson', toNdjson(tokens(3)));
@@ -182,14 +162,14 @@ forEachEngine('mercat import', (engine) => {
 
   describe('bad usage is one clear line, before anything is connected or written', () => {
     const cases: [string, () => string[], RegExp][] = [
-      ['no file', () => [], /which file\?/],
+      ['no file', () => [], /missing required argument 'files'/],
       ['a missing file', () => [path.join(dir, 'none')], /none cannot be read: ENOENT/],
       ['a missing file among good ones', () => [file('ok.ndjson', ''), path.join(dir, 'none')], /none cannot be read/],
       ['a directory', () => [dir], /is a directory/],
       ['an unknown format', () => ['-', '--format', 'xml'], /--format must be one of ndjson, csv/],
-      ['an unknown option', () => ['-', '--frmat', 'csv'], /Unknown option '--frmat'/],
+      ['an unknown option', () => ['-', '--frmat', 'csv'], /unknown option '--frmat' \(Did you mean --format\?\)/],
       ['standard input twice', () => ['-', '-'], /- can be given once/],
-      ['CSV that is not said to be', () => [file('c.csv', 'a')], /c\.csv looks like CSV: say --format csv/],
+      ['CSV that is not said to be', () => [file('c.csv', 'a')], /c\.csv looks like CSV: use --format csv/],
       ['CSV without a map', () => [file('c.csv', 'a'), '--format', 'csv'], /CSV needs --map, --set or --column/],
       ['a map without CSV', () => ['-', '--set', 'kind=sale'], /are for --format csv/],
       ['a flag without a field', () => ['-', '--format', 'csv', '--set', 'kind'], /--set takes FIELD=…, not kind/],
@@ -213,9 +193,10 @@ forEachEngine('mercat import', (engine) => {
     for (const [name, args, reason] of cases) {
       test(name, async () => {
         mkdirSync(dir, { recursive: true });
-        const isIt = (error: unknown) =>
-          error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
-        await assert.rejects(run(args()), isIt);
+        const { code, stdout, stderr } = await run(args());
+        assert.deepEqual([code, stdout], [2, '']);
+        assert.match(stderr, /^mercat: [^\n]+\n$/);
+        assert.match(stderr, reason);
         assert.equal(connections, 0);
       });
     }

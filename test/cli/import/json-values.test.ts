@@ -3,24 +3,24 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AnswerValue } from '../../../src/cli/import/json-values.ts';
+import type { JsonValue } from '../../../src/cli/import/json-values.ts';
 import { splitValues, VALUE_SIZE_MAX } from '../../../src/cli/import/json-values.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { toChunks } from '../../support/service/intake.ts';
 
-async function split(content: string | Uint8Array, chunkSize?: number): Promise<AnswerValue[]> {
-  const values: AnswerValue[] = [];
+async function split(content: string | Uint8Array, chunkSize?: number): Promise<JsonValue[]> {
+  const values: JsonValue[] = [];
   for await (const value of splitValues(toChunks(content, chunkSize))) values.push(value);
   return values;
 }
 
-const parsed = (values: readonly AnswerValue[]) =>
+const parsed = (values: readonly JsonValue[]) =>
   values.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()) as unknown);
 
-const ANSWER = { 'a "]"': ['}', { b: '\\"{[' }, [[], [1e-5, null, true]]], ü: '€\u{1f98a}', deep: { er: {} } };
+const VALUE = { 'a "]"': ['}', { b: '\\"{[' }, [[], [1e-5, null, true]]], ü: '€\u{1f98a}', deep: { er: {} } };
 
 test('an array gives its elements, whatever is in them, in chunks of any size', async () => {
-  const elements = [ANSWER, [ANSWER, []], 'a,]"\\', 12.5, -3, null, true, {}, []];
+  const elements = [VALUE, [VALUE, []], 'a,]"\\', 12.5, -3, null, true, {}, []];
   for (const text of [
     JSON.stringify(elements),
     JSON.stringify(elements, null, 2),
@@ -37,11 +37,11 @@ test('an array gives its elements, whatever is in them, in chunks of any size', 
 });
 
 test('values that stand by themselves come one by one, with the line on which each begins', async () => {
-  const text = `${JSON.stringify(ANSWER)}\r\n\n${JSON.stringify(ANSWER, null, 1)}{"x":1}\n[1,\n2]\nnull\n7`;
+  const text = `${JSON.stringify(VALUE)}\r\n\n${JSON.stringify(VALUE, null, 1)}{"x":1}\n[1,\n2]\nnull\n7`;
   for (const chunkSize of [1, 5, 10_000]) {
     const values = await split(text, chunkSize);
-    assert.deepEqual(parsed(values), [ANSWER, ANSWER, { x: 1 }, 1, 2, null, 7]);
-    const pretty = JSON.stringify(ANSWER, null, 1).split('\n').length;
+    assert.deepEqual(parsed(values), [VALUE, VALUE, { x: 1 }, 1, 2, null, 7]);
+    const pretty = JSON.stringify(VALUE, null, 1).split('\n').length;
     assert.deepEqual(
       values.map(({ line, top, element }) => [line - pretty, top, element]),
       [
@@ -59,9 +59,9 @@ test('values that stand by themselves come one by one, with the line on which ea
 
 test('what cannot be followed to its end is said with its line, after the values before it', async () => {
   const cases: [string, number, RegExp][] = [
-    ['{"a":1}\n{"b":[1', 1, /^the file ends within the answer that begins on line 2$/],
-    ['{"a":1}\n"b', 1, /^the file ends within the answer that begins on line 2$/],
-    ['[1,\n2', 1, /^the file ends within the answer|^the file ends within the array that begins on line 1$/],
+    ['{"a":1}\n{"b":[1', 1, /^the file ends within the response that begins on line 2$/],
+    ['{"a":1}\n"b', 1, /^the file ends within the response that begins on line 2$/],
+    ['[1,\n2', 1, /^the file ends within the response|^the file ends within the array that begins on line 1$/],
     ['[{},\n', 1, /^the file ends within the array that begins on line 1$/],
     ['[{} {}]', 1, /^line 1: not JSON/],
     ['[{},\n,{}]', 1, /^line 2: not JSON/],
@@ -93,6 +93,6 @@ test('a value that is too long is refused before it is all held', async () => {
   const reading = async () => {
     for await (const value of splitValues(endless())) assert.fail(String(value.line));
   };
-  await assert.rejects(reading(), /^OperatorError: the answer that begins on line 1 is longer than 33554432 bytes: /);
+  await assert.rejects(reading(), /^OperatorError: the response that begins on line 1 is longer than 33554432 bytes: /);
   assert.ok(given <= VALUE_SIZE_MAX + 2 ** 20);
 });

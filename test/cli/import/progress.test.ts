@@ -2,19 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createProgress } from '../../../src/cli/progress.ts';
+import { Progress } from '../../../src/cli/progress.ts';
 
 function draw(options: { isTTY?: boolean; columns?: number }) {
   let now = 0;
   const written: string[] = [];
   const stream = { write: (text: string) => void written.push(text), ...options };
-  const progress = createProgress(stream, () => now);
+  const progress = new Progress(stream, () => now);
   return {
     progress,
     written,
     at: (ms: number, done: number, total: number | null = 200) => {
       now = ms;
-      progress.update({ done, total, words: 'file: 10 rows' });
+      progress.update({ done, total, text: 'file: 10 rows' });
     },
   };
 }

@@ -5,16 +5,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
-import { Writable } from 'node:stream';
 import Fastify from 'fastify';
 import { VENDORS } from '../../../src/upstreams/registry.ts';
-import { importCommand, runImport } from '../../../src/cli/import/import.ts';
+import { createImport, defineImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
-import { OperatorError } from '../../../src/core/errors.ts';
 import { LOCAL_ACCESS } from '../../../src/intake/http/access.ts';
 import { registerRecordRoutes } from '../../../src/intake/http/records.ts';
 import { IntakeErrorSchema } from '../../../src/intake/http/schemas.ts';
 import { SocketIntake } from '../../../src/intake/socket-client.ts';
+import { disposable, runCommand } from '../run-command.ts';
 import type { Options } from './response-imports.ts';
 import {
   AT,
@@ -51,7 +50,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
     const dry = await run('magic-eden-activities', JSON.stringify(rows), { args: [...lanterns, '--dry-run'] });
     assert.match(
       dry.stdout,
-      /^dry run: 4 records .*: 4 inserted, 0 updated, 0 unchanged, 0 refused, in .* s\nrows in the answers: 5, pages: 1, rows left out: 1 \(1 no sale\)\n$/,
+      /^dry run: 4 records .*: 4 inserted, 0 updated, 0 unchanged, 0 refused, in .* s\nrows in the responses: 5, pages: 1, rows left out: 1 \(1 no sale\)\n$/,
     );
     assert.deepEqual(await db.query('select count(*)::int as count from indexer.sale'), [{ count: 0 }]);
   });
@@ -92,7 +91,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
         '6.undefined',
       ]);
       assert.equal(reasons.get('1.2'), 'tokenMint: must be a string, not a number');
-      assert.equal(reasons.get('2.undefined'), 'no answer of this format');
+      assert.equal(reasons.get('2.undefined'), 'not a response of this format');
       assert.match(reasons.get('3.undefined') ?? '', /^not JSON: /);
       assert.match(reasons.get('4.1') ?? '', /^image: has 200000 characters/);
       assert.match(reasons.get('5.2') ?? '', /^not JSON: /);
@@ -122,7 +121,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       const { code, summary, refused } = await refusalsOf(lines(pages.map(envelope)), {
         format: 'das-assets',
         args: [],
-        connect: () => Promise.resolve(new SocketIntake(socketPath)),
+        connect: () => Promise.resolve(disposable(new SocketIntake(socketPath))),
       });
       assert.equal(code, 1);
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [1_200, 1_191, 9]);
@@ -136,7 +135,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       const text = lines([[listingRow(1)], [listingRow(2)]]);
       const { code, summary, stderr } = await refusalsOf(text.slice(0, -30));
       assert.equal(code, 1);
-      assert.match(stderr, /the file ends within the answer that begins on line 2\n$/);
+      assert.match(stderr, /the file ends within the response that begins on line 2\n$/);
       assert.match(summary.error ?? '', /the file ends within/);
     });
 
@@ -146,7 +145,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       assert.equal(code, 1);
       assert.equal(
         stderr,
-        'file: page 1: the response is an error: Asset \\u001bNot Found\nfile: page 3: no answer of this format\n',
+        'file: page 1: the response is an error: Asset \\u001bNot Found\nfile: page 3: not a response of this format\n',
       );
     });
   });
@@ -205,29 +204,25 @@ describe('what the answers are about is told, or asked for, before anything is c
     ],
     ['das-assets', { chain: 'base' }, /^--set chain: must be one of solana, not base/],
   ];
-  const refusal = (args: string[]) =>
-    runImport(
-      ['-', ...args],
-      { stdout: new Writable(), stderr: new Writable(), signal: new AbortController().signal },
-      () => assert.fail('connected'),
-      world,
-    );
+  const define = createImport({ connect: () => assert.fail('connected'), ...world });
+  const assertUsageError = async (args: string[], reason: RegExp) => {
+    const { code, stdout, stderr } = await runCommand(define, ['import', '-', ...args]);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr.replace(/^mercat: /, ''), reason);
+  };
   for (const [format, fields, reason] of cases) {
-    test(`${format} ${JSON.stringify(fields)}`, async () => {
-      const isIt = (error: unknown) =>
-        error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
-      await assert.rejects(refusal(['--format', format, ...set(fields)]), isIt);
-    });
+    test(`${format} ${JSON.stringify(fields)}`, () => assertUsageError(['--format', format, ...set(fields)], reason));
   }
   test('columns are for CSV', () =>
-    assert.rejects(
-      refusal(['--format', 'das-assets', '--column', 'mint=x']),
+    assertUsageError(
+      ['--format', 'das-assets', '--column', 'mint=x'],
       /--map, --set and --column are for --format csv/,
     ));
-  test('each format is in the help and in the document', () => {
+  test('each format is in the help and in the document', async () => {
     const text = readFileSync(new URL('../../../docs/records.md', import.meta.url), 'utf8');
+    const help = await runCommand(defineImport, ['import', '--help']);
     for (const { name: format } of VENDORS.flatMap(({ formats }) => formats)) {
-      assert.ok(importCommand.help.includes(format), format);
+      assert.ok(help.stdout.includes(format), format);
       assert.ok(text.includes(`--format ${format}`), format);
     }
   });

@@ -2,11 +2,12 @@
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Readable, Writable } from 'node:stream';
-import { runImport } from '../../../src/cli/import/import.ts';
+import type { ImportEnvironment } from '../../../src/cli/import/import.ts';
+import { createImport } from '../../../src/cli/import/import.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import { LocalIntake } from '../../../src/intake/connection.ts';
+import { disposable, runCommand } from '../run-command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { NOW, toContext } from '../../support/service/intake.ts';
 import { LANTERNS, LANTERNS_SYMBOL } from '../../support/replay/magic-eden.ts';
@@ -36,33 +37,19 @@ type Summary = {
   error?: string;
 };
 
-export type Options = { args?: string[]; connect?: Parameters<typeof runImport>[2] };
+export type Options = { args?: string[]; connect?: ImportEnvironment['connect'] };
 
 /** Imports of one database, in this process unless told otherwise. */
 export function createResponseImports(db: Database) {
   const dir = temporaryDirectory();
-  const local = () => Promise.resolve(new LocalIntake(toContext(db)));
+  const local = () => Promise.resolve(disposable(new LocalIntake(toContext(db))));
   const run = async (format: string, content: string | Uint8Array, options: Options = {}) => {
     const { args = [], connect = local } = options;
     const file = path.join(dir, 'answers.json');
     writeFileSync(file, content);
-    const text = { stdout: '', stderr: '' };
-    const sink = (name: keyof typeof text) =>
-      new Writable({
-        write(chunk, _encoding, done) {
-          text[name] += String(chunk);
-          done();
-        },
-      });
-    const io = {
-      stdout: sink('stdout'),
-      stderr: sink('stderr'),
-      signal: new AbortController().signal,
-      stdin: Readable.from([]),
-    };
-    const code = await runImport([file, '--format', format, ...args], io, connect, world);
-    const said = text.stderr.replaceAll(`${file}:`, 'file:');
-    return { code, stdout: text.stdout, stderr: said };
+    const define = createImport({ connect, ...world });
+    const { code, stdout, stderr } = await runCommand(define, ['import', file, '--format', format, ...args]);
+    return { code, stdout, stderr: stderr.replaceAll(`${file}:`, 'file:') };
   };
   const load = async (...given: Parameters<typeof run>) => {
     const [format, content, { args = [], ...options } = {}] = given;

@@ -4,10 +4,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Writable } from 'node:stream';
+
 import { before, test } from 'node:test';
-import { backupCommand } from '../../../src/cli/backup.ts';
-import { restoreCommand } from '../../../src/cli/restore.ts';
+import { defineBackup } from '../../../src/cli/backup.ts';
+import { defineRestore } from '../../../src/cli/restore.ts';
+import { runCommand } from '../../cli/run-command.ts';
 import { DamagedBackup, writeBackupFile } from '../../../src/database/backup/file.ts';
 import { toEnd, toHeader, verifyBackup } from '../../../src/database/backup/format.ts';
 import { backUp, insertHardRows, mercat, never, withMigrated } from './backups.ts';
@@ -89,12 +90,11 @@ test('of a newer format, with a newer migration, with a changed one, or with row
 });
 
 test('wrong usage is 2, and a folder without a database is not given one', async () => {
-  const io = { stdout: new Writable(), stderr: new Writable(), signal: never };
-  for (const command of [backupCommand, restoreCommand]) {
+  for (const [name, define] of Object.entries({ backup: defineBackup, restore: defineRestore })) {
     for (const args of [[], ['a', 'b'], ['a', '--wrong']]) {
-      await assert.rejects(command.run(args, io), { name: 'OperatorError', exitCode: 2 });
+      const { code, stdout } = await runCommand(define, [name, ...args]);
+      assert.deepEqual([code, stdout], [2, '']);
     }
-    assert.match(command.help, new RegExp(`^Usage: mercat ${command.name} FILE`));
   }
   const nowhere = path.join(dir, 'nowhere');
   assert.equal((await mercat({ DATA_DIR: nowhere }, 'restore', newFile())).code, 2);

@@ -96,7 +96,6 @@ export async function startTestService(options: {
       const summary = await connection.import(toChunks(lines), { format: 'ndjson' }, (event) => {
         if (event.event === 'refused') refused.push(`${event.line}: ${event.reason}`);
       });
-      await connection.close();
       assert.deepEqual(refused, []);
       return summary;
     },

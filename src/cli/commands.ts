@@ -1,0 +1,88 @@
+// The commands by name. A command's module is loaded when the command is run or its help is printed.
+
+import type { DefineCommand } from './command.ts';
+
+export type CommandEntry = {
+  name: string;
+  /** One line for the list of commands. */
+  summary: string;
+  load: () => Promise<DefineCommand>;
+};
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    summary: 'serve the APIs and run the workers',
+    load: async () => (await import('./serve.ts')).defineServe,
+  },
+  {
+    name: 'work',
+    summary: 'run the workers without serving',
+    load: async () => (await import('./work.ts')).defineWork,
+  },
+  {
+    name: 'import',
+    summary: 'load records from files',
+    load: async () => (await import('./import/import.ts')).defineImport,
+  },
+  {
+    name: 'shops',
+    summary: 'create and list shops',
+    load: async () => (await import('./shops.ts')).defineShops,
+  },
+  {
+    name: 'keys',
+    summary: 'create, list, rotate and revoke API keys',
+    load: async () => (await import('./keys.ts')).defineKeys,
+  },
+  {
+    name: 'webhooks',
+    summary: 'list webhook deliveries and retry them',
+    load: async () => (await import('./webhooks.ts')).defineWebhooks,
+  },
+  {
+    name: 'collections',
+    summary: 'add, list and remove the collections that are followed',
+    load: async () => (await import('./collections.ts')).defineCollections,
+  },
+  {
+    name: 'sync',
+    summary: 'run the tasks of a source now',
+    load: async () => (await import('./sync.ts')).defineSync,
+  },
+  {
+    name: 'status',
+    summary: 'show the state of databases, chains, sources and tasks',
+    load: async () => (await import('./status.ts')).defineStatus,
+  },
+  {
+    name: 'doctor',
+    summary: 'check the installation and say how to correct it',
+    load: async () => (await import('./doctor/doctor.ts')).defineDoctor,
+  },
+  {
+    name: 'devnet',
+    summary: 'run local chains with trading on them, and a service that follows them',
+    load: async () => (await import('./devnet.ts')).defineDevnet,
+  },
+  {
+    name: 'audit',
+    summary: 'compare what is served with the chains, or with a replay of their log',
+    load: async () => (await import('./audit.ts')).defineAudit,
+  },
+  {
+    name: 'migrate',
+    summary: 'bring the database schema up to date',
+    load: async () => (await import('./migrate.ts')).defineMigrate,
+  },
+  {
+    name: 'backup',
+    summary: 'write all data to one file',
+    load: async () => (await import('./backup.ts')).defineBackup,
+  },
+  {
+    name: 'restore',
+    summary: 'put the data of a backup into the databases',
+    load: async () => (await import('./restore.ts')).defineRestore,
+  },
+];

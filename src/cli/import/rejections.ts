@@ -1,0 +1,60 @@
+// The refused rows of an import: the first ones are printed, and all are written to a file where one is named.
+
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { describeError, OperatorError } from '../../core/errors.ts';
+import type { CommandIo } from '../command.ts';
+import { printable } from '../output.ts';
+import type { Progress } from '../progress.ts';
+import type { RowPosition } from './recorded-responses.ts';
+import { count } from './summary.ts';
+
+/** A row of a file by its line, or a row of recorded responses by page and row. */
+export type RejectedRow = ({ line: number } | RowPosition) & { reason: string };
+
+const PRINTED_MAX = 20;
+
+export class RejectionReport implements Disposable {
+  readonly #stderr: CommandIo['stderr'];
+  readonly #path: string | null;
+  readonly #file: number | null;
+  #rejected = 0;
+
+  /** Throws an OperatorError where the file cannot be written. */
+  constructor(stderr: CommandIo['stderr'], path: string | null) {
+    this.#stderr = stderr;
+    this.#path = path;
+    this.#file = path === null ? null : openForWriting(path);
+  }
+
+  add(source: string, row: RejectedRow, progress: Progress): void {
+    this.#rejected += 1;
+    if (this.#rejected <= PRINTED_MAX) {
+      progress.print(printable(`${source}:${describePosition(row)}: ${row.reason}`));
+    }
+    if (this.#file !== null) writeSync(this.#file, `${JSON.stringify({ file: source, ...row })}\n`);
+  }
+
+  /** Prints how many rows were not printed. */
+  end(): void {
+    const others = this.#rejected - PRINTED_MAX;
+    const where = this.#path === null ? 'see --refused' : `all are in ${this.#path}`;
+    if (others > 0) this.#stderr.write(`… and ${count(others)} more refused; ${where}\n`);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#file !== null) closeSync(this.#file);
+  }
+}
+
+function openForWriting(path: string): number {
+  try {
+    return openSync(path, 'w');
+  } catch (cause) {
+    throw new OperatorError(`${path} cannot be written: ${describeError(cause)}`, { exitCode: 2 });
+  }
+}
+
+function describePosition(row: RejectedRow): string {
+  if ('line' in row) return String(row.line);
+  return row.row === undefined ? ` page ${row.page}` : ` page ${row.page}, row ${row.row}`;
+}

@@ -1,0 +1,124 @@
+// The arguments of `mercat import`, checked before anything is opened or connected.
+
+import { readFileSync } from 'node:fs';
+import type { Chains } from '../../core/chains.ts';
+import type { Clock } from '../../core/clock.ts';
+import { describeError, OperatorError } from '../../core/errors.ts';
+import type { CsvMap } from '../../intake/csv/column-map.ts';
+import { CONVERSIONS, parseCsvMap } from '../../intake/csv/column-map.ts';
+import type { ImportFormat } from '../../intake/import.ts';
+import { IMPORT_FORMATS } from '../../intake/import.ts';
+import type { RecordedFormat, RecordedReader } from '../../upstreams/recorded-format.ts';
+import { RecordedFields } from '../../upstreams/recorded-format.ts';
+import { VENDORS } from '../../upstreams/registry.ts';
+import { requireReadable } from './source.ts';
+
+/** The formats of recorded responses of all vendors. */
+export const RECORDED_FORMATS = VENDORS.flatMap(({ formats }) => formats);
+
+/** As the command line gives them. */
+export type ImportFlags = {
+  format?: string;
+  map?: string;
+  set?: string[];
+  column?: string[];
+  dryRun?: true;
+  refused?: string;
+  json?: true;
+};
+
+export type ImportRequest = {
+  files: string[];
+  format: ImportFormat;
+  /** Of CSV alone. */
+  map: CsvMap | null;
+  /** Of recorded responses alone. */
+  responses: RecordedReader | null;
+  dryRun: boolean;
+  rejectionsFile: string | null;
+  json: boolean;
+};
+
+/** Throws an OperatorError with exit code 2 for arguments that are wrong and files that cannot be read. */
+export function readImportRequest(
+  files: string[],
+  options: ImportFlags,
+  { chains, clock }: { chains: () => Chains; clock: Clock },
+): ImportRequest {
+  const { format, recordedFormat } = readFormat(options.format);
+  requireFiles(files, options);
+  requireMapping(format, { ...options, isRecorded: recordedFormat !== undefined });
+  const assignments = (options.set ?? []).map((text) => splitAssignment('--set', text));
+  return {
+    files,
+    format,
+    map: format === 'csv' ? readMap(options) : null,
+    responses: recordedFormat
+      ? recordedFormat.createReader(
+          new RecordedFields(recordedFormat, new Map(assignments), { chains: chains(), now: clock() }),
+        )
+      : null,
+    dryRun: options.dryRun ?? false,
+    rejectionsFile: options.refused ?? null,
+    json: options.json ?? false,
+  };
+}
+
+/** Recorded responses are sent to the intake as the records that are made of them. */
+function readFormat(text = 'ndjson'): { format: ImportFormat; recordedFormat: RecordedFormat | undefined } {
+  const recordedFormat = RECORDED_FORMATS.find(({ name }) => name === text);
+  const format = recordedFormat ? 'ndjson' : IMPORT_FORMATS.find((known) => known === text);
+  if (format) return { format, recordedFormat };
+  const names = [...IMPORT_FORMATS, ...RECORDED_FORMATS.map(({ name }) => name)];
+  return wrongUsage(`--format must be one of ${names.join(', ')}`);
+}
+
+function requireFiles(files: readonly string[], { format }: ImportFlags): void {
+  for (const file of files) if (file !== '-') requireReadable(file);
+  if (files.filter((file) => file === '-').length > 1) wrongUsage('- can be given once');
+  const csv = files.find((file) => /\.csv(\.gz)?$/i.test(file));
+  if (csv && format === undefined) wrongUsage(`${csv} looks like CSV: use --format csv, or --format ndjson`);
+}
+
+function requireMapping(format: ImportFormat, options: ImportFlags & { isRecorded: boolean }): void {
+  const hasColumns = options.map !== undefined || options.column !== undefined;
+  const hasMapping = hasColumns || options.set !== undefined;
+  if (format === 'csv' && !hasMapping) {
+    wrongUsage('CSV needs --map, --set or --column, which give each field its column or value');
+  }
+  if (format !== 'csv' && (hasColumns || (hasMapping && !options.isRecorded))) {
+    wrongUsage('--map, --set and --column are for --format csv, --set for recorded responses too');
+  }
+}
+
+/** The column map of the file, with --set and --column added to it. */
+function readMap({ map, set = [], column = [] }: Pick<ImportFlags, 'map' | 'set' | 'column'>): CsvMap {
+  const fields: Record<string, unknown> = map === undefined ? {} : readMapFile(map);
+  for (const text of set) {
+    const [field, value] = splitAssignment('--set', text);
+    fields[field] = { value };
+  }
+  for (const text of column) {
+    const [field, source] = splitAssignment('--column', text);
+    const as = CONVERSIONS.find((known) => source.endsWith(`:${known}`));
+    fields[field] = as ? { column: source.slice(0, -as.length - 1), as } : { column: source };
+  }
+  return parseCsvMap(fields);
+}
+
+function readMapFile(file: string): Record<string, unknown> {
+  try {
+    return { ...(JSON.parse(readFileSync(file, 'utf8')) as object) };
+  } catch (cause) {
+    throw new OperatorError(`the column map ${file} cannot be read: ${describeError(cause)}`, { exitCode: 2 });
+  }
+}
+
+function splitAssignment(option: string, text: string): [string, string] {
+  const at = text.indexOf('=');
+  return at > 0 ? [text.slice(0, at), text.slice(at + 1)] : wrongUsage(`${option} takes FIELD=…, not ${text}`);
+}
+
+function wrongUsage(why: string): never {
+  throw new OperatorError(`${why}; see mercat import --help`, { exitCode: 2 });
+}

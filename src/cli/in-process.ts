@@ -1,0 +1,58 @@
+// The operations of the service in the process of a command, for when no server runs. Nothing runs by itself here: a task runs when
+// the command starts it.
+
+import type { Config } from '../config.ts';
+import { createContext } from '../context.ts';
+import { createLog } from '../core/log.ts';
+import { BackupJobs } from '../database/backup/jobs.ts';
+import { DirectoryInUse } from '../database/embedded/lock.ts';
+import { migrate } from '../database/migrate.ts';
+import { openDatabases } from '../database/open.ts';
+import { importRecords } from '../intake/import.ts';
+import { createOperations, startWorkers } from '../service.ts';
+import type { Operations } from '../shop/operations.ts';
+import { createStatusReader } from '../core/status.ts';
+import { createDatabaseStatus } from '../database/status.ts';
+import { readVersion } from '../version.ts';
+import type { ServiceConnection } from './service-connection.ts';
+
+/** Opens the databases. The result is an error where another process has the embedded one open. */
+export async function openInProcess(
+  config: Config,
+  options: { migrate: boolean },
+): Promise<ServiceConnection | DirectoryInUse> {
+  try {
+    return await open(config, options);
+  } catch (error) {
+    if (error instanceof DirectoryInUse) return error;
+    throw error;
+  }
+}
+
+async function open(config: Config, options: { migrate: boolean }): Promise<ServiceConnection> {
+  await using opening = new AsyncDisposableStack();
+  const log = createLog(config.logLevel);
+  const databases = opening.adopt(await openDatabases(config, log), ({ close }) => close());
+  if (options.migrate) {
+    await migrate(databases.main, 'main');
+    await migrate(databases.indexer, 'indexer');
+  }
+  const context = opening.adopt(createContext({ config, log, databases }), ({ close }) => close());
+  const workers = opening.adopt(await startWorkers(context, { drive: false }), ({ stop }) => stop());
+  const backups = opening.adopt(new BackupJobs({ databases, service: readVersion() }), (jobs) => jobs.close());
+  const operations: Operations = {
+    ...createOperations(context, workers),
+    ...backups.operations,
+    status: createStatusReader([createDatabaseStatus(databases), ...workers.status], context.clock),
+  };
+  const opened = opening.move();
+  return {
+    call: async (operation, input) => {
+      const call = new Map(Object.entries(operations)).get(operation);
+      if (!call) throw new Error(`there is no operation ${operation}`);
+      return call({ ...input });
+    },
+    import: (source, options, onEvent) => importRecords(context, source, { ...options, onEvent }),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}

@@ -1,0 +1,37 @@
+// Text for people: tables, emphasis on a terminal, and text from outside without control characters.
+
+import type { Writable } from 'node:stream';
+import { styleText } from 'node:util';
+
+export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
+
+/** Emphasises where `stream` is a terminal with colours and NO_COLOR is not set. */
+export function emphasize(style: Style, text: string, stream: Writable): string {
+  return styleText(style, text, { stream });
+}
+
+export type Cell = string | number | null;
+
+/** A line of column heads and a line for each row. Columns of numbers are aligned to the right; null is shown as -. */
+export function formatTable(heads: readonly string[], rows: readonly (readonly Cell[])[], stream: Writable): string {
+  const texts = rows.map((row) => row.map((cell) => (cell === null ? '-' : printable(String(cell)))));
+  const columns = heads.map((head, column) => ({
+    width: Math.max(head.length, ...texts.map((row) => row[column]?.length ?? 0)),
+    isNumeric: rows.some((row) => typeof row[column] === 'number'),
+  }));
+  const toLine = (cells: readonly string[]) =>
+    columns
+      .map(({ width, isNumeric }, column) => {
+        const cell = cells[column] ?? '';
+        return isNumeric ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd();
+  const head = emphasize('bold', toLine(heads.map((text) => text.toUpperCase())), stream);
+  return [head, ...texts.map(toLine)].map((line) => `${line}\n`).join('');
+}
+
+/** Control characters are written as escapes: text from outside must not steer the terminal that it is printed on. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,122 @@
+// The command line as a whole: finds the command, loads it and no other, and turns what it throws into a message and an exit code.
+
+import type { CommanderError, CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { styleText } from 'node:util';
+import { OperatorError } from '../core/errors.ts';
+import { readVersion } from '../version.ts';
+import type { CommandIo, ExitCode } from './command.ts';
+import type { CommandEntry } from './commands.ts';
+import { COMMANDS } from './commands.ts';
+import { emphasize } from './output.ts';
+
+const HELP_WIDTH_MAX = 110;
+
+/** Runs the command that `args` name. `commands` differs from the program's own in tests alone. */
+export async function runProgram(
+  args: readonly string[],
+  io: CommandIo,
+  commands: readonly CommandEntry[] = COMMANDS,
+): Promise<ExitCode> {
+  const program = createProgram(io);
+  const declared = new Map(commands.map(({ name, summary }) => [name, program.command(name).summary(summary)]));
+  const name = args[0] === 'help' ? args[1] : args[0];
+  const entry = commands.find((one) => one.name === name);
+  const command = declared.get(name ?? '');
+  if (entry && command) (await entry.load())(command, io);
+  prepare(program);
+  try {
+    await program.parseAsync(command ? actionFirst(command, args) : args, { from: 'user' });
+    return io.exitCode;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      if (error.message !== '') io.stderr.write(`mercat: ${error.message}\n`);
+      return error.exitCode;
+    }
+    if (!(error instanceof OperatorError)) throw error;
+    io.stderr.write(`mercat: ${error.message}\n`);
+    return error.exitCode;
+  }
+}
+
+function createProgram(io: CommandIo): Command {
+  return new Command('mercat')
+    .version(readVersion(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .description('NFT market data and a store from an index of your own.')
+    .addHelpText('after', '\nSettings are environment variables: docs/settings.md.')
+    .configureHelp({ styleTitle: toHeading, showGlobalOptions: false })
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      // Errors are written at the end, on one line.
+      outputError: () => undefined,
+      getOutHelpWidth: () => helpWidth(io.stdout),
+      getErrHelpWidth: () => helpWidth(io.stderr),
+      getOutHasColors: () => hasColors(io.stdout),
+      getErrHasColors: () => hasColors(io.stderr),
+    });
+}
+
+/** Commander removes the style where the stream shows none. */
+function toHeading(title: string): string {
+  return styleText('bold', title, { validateStream: false });
+}
+
+function hasColors(stream: CommandIo['stdout']): boolean {
+  return emphasize('bold', 'x', stream) !== 'x';
+}
+
+function helpWidth(stream: CommandIo['stdout'] & { columns?: number }): number {
+  return Math.min(stream.columns ?? HELP_WIDTH_MAX, HELP_WIDTH_MAX);
+}
+
+/** An error in the arguments, or no error where help or the version was printed: the message is empty then. */
+class UsageError extends Error {
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Makes the command and those below it throw usage errors, and reject values that are options. */
+function prepare(command: CommandUnknownOpts): void {
+  command.exitOverride((error) => {
+    throw toUsageError(error, pathOf(command));
+  });
+  for (const option of command.options) {
+    if (!option.required) continue;
+    const { parseArg } = option;
+    option.parseArg = <T>(value: string, previous: T): T => {
+      // Otherwise `--name --json` would name something "--json".
+      if (value.startsWith('--')) throw new InvalidArgumentError('A value is missing.');
+      return parseArg ? parseArg(value, previous) : (value as T);
+    };
+  }
+  for (const below of command.commands) prepare(below);
+}
+
+function pathOf(command: CommandUnknownOpts): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+function toUsageError({ code, exitCode, message }: CommanderError, path: string): UsageError {
+  if (exitCode === 0) return new UsageError('', 0);
+  // Help instead of a missing command has been printed already.
+  if (code === 'commander.help') return new UsageError('', 2);
+  const line = message
+    .replace(/^error: /, '')
+    .replace(/\n\((.*)\)$/, ' ($1)')
+    .replace(/\.$/, '');
+  return new UsageError(`${line}; see ${path} --help`, 2);
+}
+
+/** The action of a command may stand behind options, as in `mercat keys --json list`. */
+function actionFirst(command: CommandUnknownOpts, [name = '', ...args]: readonly string[]): string[] {
+  const actions = new Set(command.commands.map((one) => one.name()));
+  const at = args.findIndex((arg) => actions.has(arg));
+  return at > 0 ? [name, ...args.slice(at, at + 1), ...args.toSpliced(at, 1)] : [name, ...args];
+}

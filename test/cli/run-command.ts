@@ -1,0 +1,65 @@
+// One command of the command line in the process of a test, with what it writes and its exit code.
+
+import { Readable, Writable } from 'node:stream';
+import type { CommandIo, DefineCommand } from '../../src/cli/command.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import type { IntakeConnection } from '../../src/intake/connection.ts';
+
+export type CommandResult = { code: number; stdout: string; stderr: string };
+
+export type CommandOptions = {
+  stdin?: string;
+  signal?: AbortSignal;
+  /** Called with all that was written to standard output so far. */
+  onStdout?: (text: string) => void;
+  /** Properties of both output streams, such as isTTY. */
+  terminal?: { isTTY: boolean; columns?: number; getColorDepth?: () => number };
+};
+
+/** Runs `define` as the command `name`. */
+export async function runCommand(
+  define: DefineCommand,
+  [name = '', ...args]: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  const entry = { name, summary: name, load: () => Promise.resolve(define) };
+  return collectOutput((io) => runProgram([name, ...args], io, [entry]), options);
+}
+
+/** What `run` writes to its streams, and the exit code that it resolves to. */
+export async function collectOutput(
+  run: (io: CommandIo) => Promise<number>,
+  { stdin = '', signal, onStdout, terminal }: CommandOptions = {},
+): Promise<CommandResult> {
+  const texts = { stdout: '', stderr: '' };
+  const toStream = (name: keyof typeof texts) => {
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        texts[name] += String(chunk);
+        if (name === 'stdout') onStdout?.(texts.stdout);
+        done();
+      },
+    });
+    return Object.assign(stream, terminal);
+  };
+  const code = await run({
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout: toStream('stdout'),
+    stderr: toStream('stderr'),
+    signal: signal ?? new AbortController().signal,
+    exitCode: 0,
+  });
+  return { code, ...texts };
+}
+
+/** A connection that `mercat import` may close. */
+export function disposable(
+  connection: IntakeConnection,
+  onClose: () => void = () => undefined,
+): IntakeConnection & AsyncDisposable {
+  const close = () => Promise.resolve(onClose());
+  return {
+    import: (source, options, onEvent) => connection.import(source, options, onEvent),
+    [Symbol.asyncDispose]: close,
+  };
+}
