@@ -19,7 +19,7 @@ import {
 } from '../rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toMalformed, toPath, UpstreamFailure } from '../upstream-client.ts';
-import { readObject } from './pages.ts';
+import { fetchObject } from './pages.ts';
 import type { OpenSeaCollection } from './names.ts';
 import { isNativeSymbol, isOpenSeaChain, toOpenSeaChain } from './names.ts';
 
@@ -34,7 +34,9 @@ export async function findOpenSeaContract(
   const name = toOpenSeaChain(chain);
   if (name === null) return null;
   try {
-    const row = await readObject(upstream, toPath('api', 'v2', 'chain', name, 'contract', contractAddress), { signal });
+    const row = await fetchObject(upstream, toPath('api', 'v2', 'chain', name, 'contract', contractAddress), {
+      signal,
+    });
     const { collection: slug, address, contract_standard: standard } = row;
     if (typeof address !== 'string' || address.toLowerCase() !== contractAddress)
       throw toMalformed(upstream, 'another contract');
@@ -60,7 +62,7 @@ export async function readOpenSeaCollection(
   collection: OpenSeaCollection,
   { signal }: Options = {},
 ): Promise<ParsedPage> {
-  const row = await readObject(upstream, toPath('api', 'v2', 'collections', collection.slug), { signal });
+  const row = await fetchObject(upstream, toPath('api', 'v2', 'collections', collection.slug), { signal });
   return parseRows([row], (found) => [toCollection(found, collection)]);
 }
 
@@ -135,7 +137,7 @@ export async function readOpenSeaStats(
   collection: OpenSeaCollection,
   { at, signal }: { at: number } & Options,
 ): Promise<ParsedPage> {
-  const row = await readObject(upstream, toPath('api', 'v2', 'collections', collection.slug, 'stats'), { signal });
+  const row = await fetchObject(upstream, toPath('api', 'v2', 'collections', collection.slug, 'stats'), { signal });
   return parseRows([row], (found) => toStats(found, collection, at));
 }
 

@@ -18,7 +18,7 @@ const REJECTED_MIN = 3;
 type RequestOptions = Pick<CallOptions, 'signal' | 'isBulk'> & { query?: Query };
 
 /** A response that is an object. */
-export async function readObject(
+export async function fetchObject(
   upstream: UpstreamClient,
   path: string,
   { query = {}, signal, isBulk = false }: RequestOptions = {},
@@ -36,7 +36,7 @@ export function createPageReader(
   { name, query = {}, ...options }: RequestOptions & { name: string },
 ): (cursor: string | null) => Promise<Page> {
   return async (cursor) => {
-    const response = await readObject(upstream, path, { query: { ...query, limit: PAGE, next: cursor }, ...options });
+    const response = await fetchObject(upstream, path, { query: { ...query, limit: PAGE, next: cursor }, ...options });
     const rows = response[name];
     if (!Array.isArray(rows)) throw toMalformed(upstream, `no ${name}`);
     if (rows.length > PAGE) throw toMalformed(upstream, 'more rows than requested');

@@ -17,7 +17,7 @@ import {
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
-import { createPageReader, readObject, walkParsed } from './pages.ts';
+import { createPageReader, fetchObject, walkParsed } from './pages.ts';
 import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
 import { toOpenSeaChain } from './names.ts';
 
@@ -34,7 +34,7 @@ export async function readOpenSeaToken(
   tokenId: AssetId,
   { signal }: Options = {},
 ): Promise<ParsedPage> {
-  const row = await readObject(upstream, toPath(...toContractPath(collection), 'nfts', tokenId), { signal });
+  const row = await fetchObject(upstream, toPath(...toContractPath(collection), 'nfts', tokenId), { signal });
   return parseRows([row['nft']], (token) => {
     if (requiredAsset(token, 'identifier', 'evm') !== tokenId) rejectRow('nft.identifier', 'is another token');
     return toTokens(token, collection);
