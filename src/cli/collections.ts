@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { VENDORS } from '../upstreams/registry.ts';
-import type { Added } from '../workers/collections.ts';
+import type { Added } from '../workers/follow-operations.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { callService } from './connect.ts';

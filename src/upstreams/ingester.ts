@@ -10,7 +10,7 @@ import type { NumberedRecord } from '../intake/records/parse.ts';
 import { parseRecord } from '../intake/records/parse.ts';
 import type { TaskResult } from '../tasks/task.ts';
 import { RejectionCounter } from './rejection-counter.ts';
-import type { ParsedPage, SourceRecord } from './rows.ts';
+import type { ParsedPage, SourceRecord } from './response-rows.ts';
 
 /** A record in the public format (docs/records.md): a plain object with a `kind`. Nothing in it is trusted. */
 export type RawRecord = Readonly<Record<string, unknown>>;

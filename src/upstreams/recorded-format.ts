@@ -6,8 +6,8 @@ import { parseAddress } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import { OperatorError } from '../core/errors.ts';
 import { parseTime } from '../core/time.ts';
-import type { ParsedPage } from './rows.ts';
-import { isRow } from './rows.ts';
+import type { ParsedPage } from './response-rows.ts';
+import { isRow } from './response-rows.ts';
 
 export type RecordedFormat = {
   /** The value of --format: the vendor's name, then what the responses hold. */

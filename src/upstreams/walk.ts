@@ -2,7 +2,7 @@
 // reports whether it saw the complete list. Only then may the absence of a row be taken to mean that it is gone.
 
 import { createHash } from 'node:crypto';
-import type { ParsedPage } from './rows.ts';
+import type { ParsedPage } from './response-rows.ts';
 
 /** A page and the cursor of the next one, which is null after the last page. */
 export type Page = { rows: readonly unknown[]; next: string | null };

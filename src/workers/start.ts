@@ -6,7 +6,7 @@ import { OperatorError } from '../core/errors.ts';
 import { createAuditOperations } from '../chains/audit/audit.ts';
 import { createChainStatus } from '../chains/chain-status.ts';
 import { createChainTasks } from '../chains/task.ts';
-import { createCollectionOperations } from './collections.ts';
+import { createCollectionOperations } from './follow-operations.ts';
 import { TaskDriver } from '../tasks/driver.ts';
 import { createExpiryTask } from './expiry.ts';
 import { createVendorTasks } from '../upstreams/vendor.ts';

@@ -24,7 +24,7 @@ import { FollowedChains } from '../../src/chains/followed-chains.ts';
 import { backfillOnce } from '../../src/chains/backfill.ts';
 import { followOnce } from '../../src/chains/follower.ts';
 import { projectNext } from '../../src/chains/projection.ts';
-import type { FollowOperations } from '../../src/workers/collections.ts';
+import type { FollowOperations } from '../../src/workers/follow-operations.ts';
 
 export type FollowedLife = {
   simulation: Simulation;

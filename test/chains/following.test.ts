@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listFollows } from '../../src/follows/queries/follows.ts';
 import { backfillOnce } from '../../src/chains/backfill.ts';
-import { createCollectionOperations } from '../../src/workers/collections.ts';
+import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
 import type { Database } from '../../src/database/port.ts';
 import { callOf, mine, readChain, rollBack } from '../../devnet/chain.ts';
 import { startFaultyEndpoint } from '../support/chain/faulty-endpoint.ts';

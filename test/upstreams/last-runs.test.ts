@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/port.ts';
 import { listLastRuns, upsertLastRun } from '../../src/follows/queries/last-runs.ts';
 import { deleteFollow, listFollows, insertFollowName } from '../../src/follows/queries/follows.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createCollectionOperations } from '../../src/workers/collections.ts';
+import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';

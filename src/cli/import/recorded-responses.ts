@@ -3,7 +3,7 @@
 
 import { parseExactJson } from '../../upstreams/exact-json.ts';
 import type { RecordedReader } from '../../upstreams/recorded-format.ts';
-import type { ParsedPage } from '../../upstreams/rows.ts';
+import type { ParsedPage } from '../../upstreams/response-rows.ts';
 import { splitValues } from './json-values.ts';
 
 /** Pages and rows are counted from 1. Without a row it is the page itself. */

@@ -9,7 +9,7 @@ import { toWebhookBody } from '../events.ts';
 import { signWebhook } from './signature.ts';
 import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
-import { AttemptRecorder, WEBHOOK_STATEMENT_TIMEOUT_MS } from './recorder.ts';
+import { AttemptRecorder, WEBHOOK_STATEMENT_TIMEOUT_MS } from './attempt-recorder.ts';
 import type { WebhookRequest, WebhookSender } from './sender.ts';
 
 export type DispatcherOptions = {

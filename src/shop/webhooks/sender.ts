@@ -8,8 +8,8 @@ import type { LookupFunction } from 'node:net';
 import { DeadlineSignal } from '../../resilience/deadline.ts';
 import { isPublicAddress, parseTarget } from './target.ts';
 import type { AttemptResult } from './attempt.ts';
-import type { Resolve } from './resolve.ts';
-import { createResolve } from './resolve.ts';
+import type { Resolve } from './resolve-host.ts';
+import { createResolve } from './resolve-host.ts';
 
 export type WebhookRequest = { url: string; headers: Record<string, string>; body: string };
 

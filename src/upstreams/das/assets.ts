@@ -2,7 +2,7 @@
 // its supply and decimals; `interface` is `Custom` for some tokens. DAS has no prices and no rarity.
 
 import { parseAddress } from '../../core/address.ts';
-import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   emptyPage,
   parseRows,
@@ -18,7 +18,7 @@ import {
   requiredText,
   RowRejection,
   toRow,
-} from '../rows.ts';
+} from '../response-rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toMalformed, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';

@@ -2,7 +2,7 @@
 
 import type { RecordedFormat, RecordedRows } from '../recorded-format.ts';
 import { CHAIN, CONTRACT_ADDRESS, listUnder, toNoRows } from '../recorded-format.ts';
-import { emptyPage, isRow } from '../rows.ts';
+import { emptyPage, isRow } from '../response-rows.ts';
 import { parseDasTokens } from './assets.ts';
 
 export const DAS_FORMATS: readonly RecordedFormat[] = [

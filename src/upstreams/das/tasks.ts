@@ -6,7 +6,7 @@ import type { AssetId } from '../../core/address.ts';
 import type { Collection } from '../../core/collection.ts';
 import { DAS, readDasCollection, readDasTokens, walkDasCollection } from './assets.ts';
 import type { DasAccess } from './settings.ts';
-import type { SourceRecord } from '../rows.ts';
+import type { SourceRecord } from '../response-rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import type { CollectionRun } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';

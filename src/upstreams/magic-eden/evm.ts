@@ -5,7 +5,7 @@ import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
 import { nameAt } from '../../core/chains.ts';
 import { MAGIC_EDEN } from './solana.ts';
-import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   parseRows,
   optionalInteger,
@@ -18,7 +18,7 @@ import {
   requiredText,
   toRow,
   toTime,
-} from '../rows.ts';
+} from '../response-rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toMalformed } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';

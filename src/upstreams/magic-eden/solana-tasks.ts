@@ -15,7 +15,7 @@ import type { MagicEdenCollection } from './solana.ts';
 import type { MagicEdenSettings } from './settings.ts';
 import { toKeyHeaders } from './settings.ts';
 import { DAS } from '../das/assets.ts';
-import type { ParsedPage, SourceRecord } from '../rows.ts';
+import type { ParsedPage, SourceRecord } from '../response-rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import type { CollectionRun } from '../followed-task.ts';
 import { concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';

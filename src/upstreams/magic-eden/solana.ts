@@ -2,7 +2,7 @@
 // newer rows also have the exact amount. Both are read as text; a price that is not a whole number of lamports is rejected.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
-import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   emptyPage,
   parseRows,
@@ -18,7 +18,7 @@ import {
   requiredText,
   toRow,
   toTime,
-} from '../rows.ts';
+} from '../response-rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toMalformed, toPath, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';

@@ -4,7 +4,7 @@ import type { Follow } from '../../follows/queries/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../../market/queries/collections.ts';
 import type { Collection } from '../../core/collection.ts';
 import type { UpstreamContext } from '../context.ts';
-import type { SourceRecord } from '../rows.ts';
+import type { SourceRecord } from '../response-rows.ts';
 import { readOpenSeaCollection, readOpenSeaStats } from './collection.ts';
 import type { OpenSeaRun } from './run.ts';
 import { isChainFollowed } from './run.ts';

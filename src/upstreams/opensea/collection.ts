@@ -4,7 +4,7 @@
 import { parseNativeAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
-import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   parseRows,
   optionalFlag,
@@ -16,7 +16,7 @@ import {
   requiredAddress,
   requiredText,
   toRow,
-} from '../rows.ts';
+} from '../response-rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toMalformed, toPath, UpstreamFailure } from '../upstream-client.ts';
 import { fetchObject } from './pages.ts';

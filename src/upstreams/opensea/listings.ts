@@ -3,7 +3,7 @@
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
-import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   parseRows,
   optionalAddress,
@@ -20,7 +20,7 @@ import {
   requiredText,
   toRow,
   toTime,
-} from '../rows.ts';
+} from '../response-rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';

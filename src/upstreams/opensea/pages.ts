@@ -1,7 +1,7 @@
 // Requests to OpenSea's API: single objects, and pages of lists that follow its cursor. It does not interpret rows.
 
-import type { ParsedPage, VendorRow } from '../rows.ts';
-import { isRow } from '../rows.ts';
+import type { ParsedPage, VendorRow } from '../response-rows.ts';
+import { isRow } from '../response-rows.ts';
 import type { CallOptions, Query, UpstreamClient } from '../upstream-client.ts';
 import { toMalformed } from '../upstream-client.ts';
 import type { Page, WalkEnd, WalkOptions } from '../walk.ts';

@@ -2,7 +2,7 @@
 
 import type { RecordedFields, RecordedFormat } from '../recorded-format.ts';
 import { CHAIN, CONTRACT_ADDRESS, listUnder, throwUsage } from '../recorded-format.ts';
-import { isRow } from '../rows.ts';
+import { isRow } from '../response-rows.ts';
 import { parseOpenSeaListings } from './listings.ts';
 import type { OpenSeaContract } from './names.ts';
 import { toOpenSeaChain } from './names.ts';

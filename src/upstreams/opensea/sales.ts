@@ -2,7 +2,7 @@
 // cannot be read as a native amount.
 
 import { parseAmount } from '../../core/amount.ts';
-import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   parseRows,
   optionalAddress,
@@ -15,7 +15,7 @@ import {
   requiredText,
   toRow,
   toTime,
-} from '../rows.ts';
+} from '../response-rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';

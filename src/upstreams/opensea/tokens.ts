@@ -1,7 +1,7 @@
 // OpenSea's tokens as records. Only a response about a single token has owners, and the owner is taken only if there is exactly one.
 
 import type { AssetId } from '../../core/address.ts';
-import type { ParsedPage, VendorRow, SourceRecord } from '../rows.ts';
+import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   parseRows,
   optionalFlag,
@@ -13,7 +13,7 @@ import {
   requiredAddress,
   requiredAsset,
   toRow,
-} from '../rows.ts';
+} from '../response-rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';

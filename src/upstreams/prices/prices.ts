@@ -3,7 +3,7 @@
 
 import { JsonNumber } from '../../core/json-text.ts';
 import type { Quote } from './quotes.ts';
-import { optionalInteger, rejectRow, RowRejection, toRow, toTime } from '../rows.ts';
+import { optionalInteger, rejectRow, RowRejection, toRow, toTime } from '../response-rows.ts';
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath, UpstreamFailure } from '../upstream-client.ts';
 

@@ -5,7 +5,7 @@ import net from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { isPublicAddress, parseTarget } from '../../../src/shop/webhooks/target.ts';
-import type { Resolve, ResolvedAddress } from '../../../src/shop/webhooks/resolve.ts';
+import type { Resolve, ResolvedAddress } from '../../../src/shop/webhooks/resolve-host.ts';
 import { createCheckedLookup, WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 
 const PUBLIC = { address: '93.184.215.14', family: 4 } as const;

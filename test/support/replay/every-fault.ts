@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { createLog } from '../../../src/core/log.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import { parseRecord } from '../../../src/intake/records/parse.ts';
-import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
+import type { ParsedPage, SourceRecord } from '../../../src/upstreams/response-rows.ts';
 import { UpstreamClient, UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import type { WalkEnd } from '../../../src/upstreams/walk.ts';
 import { watchLiveMemory } from '../measure/live-memory.ts';

@@ -24,7 +24,7 @@ import { walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
 import type { Quotes } from '../../../src/upstreams/prices/prices.ts';
 import { readCoinbasePrices, readCoingeckoPrices } from '../../../src/upstreams/prices/prices.ts';
-import type { ParsedPage } from '../../../src/upstreams/rows.ts';
+import type { ParsedPage } from '../../../src/upstreams/response-rows.ts';
 import type { UpstreamClient } from '../../../src/upstreams/upstream-client.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import type { WalkOutcome } from './every-fault.ts';

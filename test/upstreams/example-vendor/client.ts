@@ -1,7 +1,7 @@
 // Pages of the example marketplace.
 
-import type { ParsedPage } from '../../../src/upstreams/rows.ts';
-import { isRow, optionalRows, optionalText } from '../../../src/upstreams/rows.ts';
+import type { ParsedPage } from '../../../src/upstreams/response-rows.ts';
+import { isRow, optionalRows, optionalText } from '../../../src/upstreams/response-rows.ts';
 import type { UpstreamClient } from '../../../src/upstreams/upstream-client.ts';
 import { toMalformed, toPath } from '../../../src/upstreams/upstream-client.ts';
 import type { WalkEnd } from '../../../src/upstreams/walk.ts';

@@ -1,7 +1,7 @@
 // Listings of the example marketplace as records in the public format.
 
-import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
-import { parseRows, requiredAddress, requiredAsset, requiredText } from '../../../src/upstreams/rows.ts';
+import type { ParsedPage, SourceRecord } from '../../../src/upstreams/response-rows.ts';
+import { parseRows, requiredAddress, requiredAsset, requiredText } from '../../../src/upstreams/response-rows.ts';
 
 export const NAME = 'example';
 

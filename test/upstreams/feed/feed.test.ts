@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FeedClient } from '../../../src/upstreams/feed/feed.ts';
 import type { FeedEnd } from '../../../src/upstreams/feed/feed.ts';
-import type { SourceRecord } from '../../../src/upstreams/rows.ts';
+import type { SourceRecord } from '../../../src/upstreams/response-rows.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { assertValidRecords } from '../../support/replay/every-fault.ts';

@@ -24,8 +24,8 @@ import { parseOpenSeaSales, walkOpenSeaSales } from '../../../src/upstreams/open
 import type { OpenSeaCollection } from '../../../src/upstreams/opensea/names.ts';
 import { isOpenSeaChain, toOpenSeaChain } from '../../../src/upstreams/opensea/names.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
-import type { ParsedPage, SourceRecord } from '../../../src/upstreams/rows.ts';
-import { emptyPage } from '../../../src/upstreams/rows.ts';
+import type { ParsedPage, SourceRecord } from '../../../src/upstreams/response-rows.ts';
+import { emptyPage } from '../../../src/upstreams/response-rows.ts';
 import { toReasons } from '../../support/replay/every-fault.ts';
 import type { Budget } from '../../../src/upstreams/budget.ts';
 import { ProcessBudget } from '../../../src/upstreams/budget.ts';
