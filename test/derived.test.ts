@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { dumpSchema } from '../src/database/schema-dump.ts';
 import { SCHEMAS } from '../src/database/migrate.ts';
-import { renderOpenApi, renderSchema, renderSettings } from './support/generated/derived.ts';
+import { renderOpenApi, renderSchema, renderSettings } from './support/generators/derived.ts';
 import { forEachEngine } from './support/engines/each-engine.ts';
 
 const committed = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { compileDevnetContracts } from '../support/generated/devnet-contracts.ts';
+import { compileDevnetContracts } from '../support/generators/devnet-contracts.ts';
 
 test('the committed artifacts are what the pinned compiler makes of the sources', () => {
   for (const [file, artifact] of compileDevnetContracts()) {

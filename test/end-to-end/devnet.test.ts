@@ -1,6 +1,6 @@
-// A long seeded simulation on two real chains with the real Seaport, followed through an endpoint that fails and returns wrong data, by a
-// service that is killed at random points: in the end it serves the final state of the chains, computed without it.
-// DEVNET_ACTIONS and DEVNET_SEED make it longer and another one.
+// A long seeded simulation on two local chains with the real Seaport contracts. The service follows the chains through endpoints
+// that fail and return wrong data, and it is killed at random points. At the end it must serve the final state of the chains,
+// which the test computes without the service's code. DEVNET_ACTIONS sets the number of actions, DEVNET_SEED the random seed.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -22,11 +22,13 @@ const SEED = Number(process.env['DEVNET_SEED'] ?? 1);
 const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 160);
 const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const BOOK_SIZE = 60;
+/** The probability that the service is killed after an action. */
 const KILL_SHARE = 0.012;
+/** The probability that an endpoint corrupts or fails a request. */
 const FAULT_SHARE = 0.15;
 const CATCH_UP_MS = 120_000;
 const POLL_MS = 200;
-/** Reorganisations beyond what simulation does by itself. */
+/** The additional probability that an action is a reorganisation. */
 const REORG_SHARE = 0.04;
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -34,7 +36,7 @@ after(async () => {
   for (const clean of cleanups.toReversed()) await clean();
 });
 
-test('what is served in the end is what the chains say in the end', async (t) => {
+test('after faults and kills the service serves the orders, owners, floors and sales of the final chain state', async (t) => {
   const devnet = await startDevnet({ networks: NETWORKS, seed: SEED });
   cleanups.push(devnet.stop);
   const settings: Record<string, string> & { DATA_DIR: string } = {
@@ -42,27 +44,27 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     CHAIN_POLL_MS: '200',
     TRUST_PROXY: 'true',
   };
-  const faulty: FaultyEndpoint[] = [];
+  const faultyEndpoints: FaultyEndpoint[] = [];
   for (const { world } of devnet.networks) {
     const endpoint = await startFaultyEndpoint(world.chain.url, { seed: SEED, faultShare: FAULT_SHARE });
-    faulty.push(endpoint);
+    faultyEndpoints.push(endpoint);
     cleanups.push(endpoint.close);
     settings[`RPC_URL_${world.chain.id.toUpperCase()}`] = `${endpoint.url},${world.chain.url}`;
   }
   let service: ServiceProcess = await startServiceProcess(settings);
   cleanups.push(() => service.stop());
-  const ask = (method: string, target: string, body?: object) =>
-    askAgain(() => service.socketPath, method, target, body);
+  const callService = (method: string, target: string, body?: object) =>
+    sendUntilServed(() => service.socketPath, method, target, body);
 
   for (const { world } of devnet.networks) {
     for (const { address, name } of world.collections) {
       const input = { chain: world.chain.id, address, name, fromBlock: 0 };
-      const added = await ask('POST', '/operator/v1/collections.add', input);
+      const added = await callService('POST', '/operator/v1/collections.add', input);
       assert.equal(added.status, 200, JSON.stringify(added.body));
     }
   }
   await until('all collections follow live', async () => {
-    const { body } = await ask('POST', '/operator/v1/collections.list', {});
+    const { body } = await callService('POST', '/operator/v1/collections.list', {});
     return body.result.every((row: { state: string }) => row.state === 'live');
   });
 
@@ -70,9 +72,9 @@ test('what is served in the end is what the chains say in the end', async (t) =>
   const marketplace: Marketplace = {
     postOrder: async ({ chain, listing }) => {
       const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
-      const { status, body } = await ask('POST', '/intake/v1/orders', { chain, order });
+      const { status, body } = await callService('POST', '/intake/v1/orders', { chain, order });
       if (status === 201) orderIds.set(listing.hash, body.data.orderId);
-      // The response to the first attempt was lost with the process.
+      // A duplicate: the order was stored by an earlier attempt whose response was lost when the process was killed.
       return status === 201 || body.error.code === 'duplicate' ? null : `${body.error.code}: ${body.error.message}`;
     },
   };
@@ -81,7 +83,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     const options = { seed: SEED, orders: BOOK_SIZE, marketplace, reorgShare: REORG_SHARE };
     const { simulation, book } = await startSimulation(network, options);
     await simulation.post(book);
-    assert.deepEqual(simulation.rejected, [], 'every order of the first book is good');
+    assert.deepEqual(simulation.rejected, [], 'every order of the first book is accepted');
     simulations.push(simulation);
   }
   const random = createRandom(SEED * 7);
@@ -94,11 +96,13 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     service = await startServiceProcess(settings);
   }
   await simulations[0]?.reorganise(20);
-  const skipped = simulations.flatMap((simulation) => simulation.rejected.map(({ reason }) => reason.split(':')[0]));
-  t.diagnostic(`${ACTIONS} actions, ${kills} kills, rejected ${JSON.stringify(countBy(skipped))}`);
-  t.diagnostic(`faults ${JSON.stringify(faulty.map(({ counts }) => counts))}`);
+  const rejectionCodes = simulations.flatMap((simulation) =>
+    simulation.rejected.map(({ reason }) => reason.split(':')[0]),
+  );
+  t.diagnostic(`${ACTIONS} actions, ${kills} kills, rejected ${JSON.stringify(countEach(rejectionCodes))}`);
+  t.diagnostic(`faults ${JSON.stringify(faultyEndpoints.map(({ counts }) => counts))}`);
 
-  for (const endpoint of faulty) endpoint.set({ faultShare: 0 });
+  for (const endpoint of faultyEndpoints) endpoint.set({ faultShare: 0 });
   for (const [index, { world }] of devnet.networks.entries()) {
     await mine(world.chain);
     const simulation = simulations[index];
@@ -106,7 +110,7 @@ test('what is served in the end is what the chains say in the end', async (t) =>
     await compare(world, simulation.accepted);
   }
   for (const audit of ['audit', 'audit.replay']) {
-    const { status, body } = await ask('POST', `/operator/v1/${audit}`, audit === 'audit' ? { sample: 0 } : {});
+    const { status, body } = await callService('POST', `/operator/v1/${audit}`, audit === 'audit' ? { sample: 0 } : {});
     assert.equal(status, 200, JSON.stringify(body));
     const { drift, orders, tokens, unreadable, differences } = body.result;
     t.diagnostic(`${audit}: drift ${drift} over ${orders} orders and ${tokens} tokens`);
@@ -116,31 +120,31 @@ test('what is served in the end is what the chains say in the end', async (t) =>
 
   async function compare(world: Simulation['world'], accepted: readonly Listing[]): Promise<void> {
     const chain = world.chain.id;
-    const truth = await readExpectedState(world, accepted);
-    await until(`${chain} has been read to its head`, async () => {
-      const { body } = await ask('POST', '/operator/v1/status', {});
-      return body.result.chains.find((one: { chain: string }) => one.chain === chain)?.block === truth.height;
+    const chainState = await readExpectedState(world, accepted);
+    await until(`the service has read ${chain} to its head`, async () => {
+      const { body } = await callService('POST', '/operator/v1/status', {});
+      return body.result.chains.find((one: { chain: string }) => one.chain === chain)?.block === chainState.height;
     });
-    await until(`${chain} serves what is true`, async () => {
-      const wrong = await differences();
-      return wrong.length === 0 ? true : wrong.slice(0, 12).join('\n');
+    await until(`the service serves the state of ${chain}`, async () => {
+      const found = await findDifferences();
+      return found.length === 0 ? true : found.slice(0, 12).join('\n');
     });
 
-    async function differences(): Promise<string[]> {
-      const now = await readExpectedState(world, accepted);
-      const wrong: string[] = [];
-      const expect = (what: string, actual: unknown, expected: unknown) => {
-        if (actual !== expected) wrong.push(`${what}: ${String(actual)}, should be ${String(expected)}`);
+    async function findDifferences(): Promise<string[]> {
+      const expectedState = await readExpectedState(world, accepted);
+      const found: string[] = [];
+      const expect = (subject: string, actual: unknown, expected: unknown) => {
+        if (actual !== expected) found.push(`${subject}: ${String(actual)}, should be ${String(expected)}`);
       };
       for (const { hash } of accepted) {
         const id = orderIds.get(hash);
-        const expected = now.orders.get(hash)?.status;
+        const expected = expectedState.orders.get(hash)?.status;
         if (id === undefined || expected === undefined) continue;
-        const { body } = await ask('GET', `/intake/v1/orders/${id}`);
+        const { body } = await callService('GET', `/intake/v1/orders/${id}`);
         const actual = body.order.dormant === null ? body.data.status : 'dormant';
         expect(`order ${id}`, actual, expected);
       }
-      for (const [token, owner] of now.owners) {
+      for (const [token, owner] of expectedState.owners) {
         const [contract, tokenId] = token.split(':');
         const { data } = await readJson(`${service.url}/v1/tokens/${chain}/${contract}/${tokenId}`);
         expect(`owner of ${token}`, data?.owner.address ?? null, data?.listing ? data.listing.seller : owner);
@@ -149,11 +153,11 @@ test('what is served in the end is what the chains say in the end', async (t) =>
       for (const { address } of world.collections) {
         const id = `${chain}_${address.toLowerCase()}`;
         const { data: floor } = await readJson(`${service.url}/v1/collections/${id}/floor`);
-        expect(`floor of ${id}`, floor.askFloor?.raw ?? null, now.floors.get(address)?.toString() ?? null);
-        const sales = now.sales.filter(
+        expect(`floor of ${id}`, floor.askFloor?.raw ?? null, expectedState.floors.get(address)?.toString() ?? null);
+        const sales = expectedState.sales.filter(
           (sale) => sale.currency !== 'other' && sale.tokens.every(({ contract }) => contract === address),
         );
-        const served = await walk(`${service.url}/v1/collections/${id}/sales`);
+        const served = await readAllPages(`${service.url}/v1/collections/${id}/sales`);
         expect(
           `sales of ${id}`,
           served
@@ -168,22 +172,22 @@ test('what is served in the end is what the chains say in the end', async (t) =>
             .join('\n'),
         );
       }
-      return wrong;
+      return found;
     }
   }
 });
 
-let clients = 0;
+let requestCount = 0;
 
-/** Every request comes from a new address, so that no rate limit applies. */
+/** Reads JSON. Each request names another client address, so that no rate limit applies. */
 async function readJson(url: string): Promise<any> {
-  clients += 1;
-  const address = `10.${clients >> 16}.${(clients >> 8) & 255}.${clients & 255}`;
+  requestCount += 1;
+  const address = `10.${requestCount >> 16}.${(requestCount >> 8) & 255}.${requestCount & 255}`;
   const response = await fetch(url, { headers: { 'x-forwarded-for': address } });
   return response.json();
 }
 
-async function walk(url: string): Promise<any[]> {
+async function readAllPages(url: string): Promise<any[]> {
   const rows: any[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const page: any = await readJson(`${url}?limit=100${cursor && `&cursor=${cursor}`}`);
@@ -193,19 +197,19 @@ async function walk(url: string): Promise<any[]> {
   return rows;
 }
 
-function countBy(words: readonly (string | undefined)[]): Record<string, number> {
+function countEach(words: readonly (string | undefined)[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const word of words) counts[word ?? ''] = (counts[word ?? ''] ?? 0) + 1;
   return counts;
 }
 
-/** Repeats the request until a process responds. */
-async function askAgain(socketPath: () => string, method: string, target: string, body?: object) {
+/** Repeats the request until the service answers it without a server error, or the deadline passes. */
+async function sendUntilServed(socketPath: () => string, method: string, target: string, body?: object) {
   const deadline = performance.now() + CATCH_UP_MS;
   for (;;) {
     try {
-      const answer = await sendToSocket(socketPath(), method, target, body);
-      if (answer.status < 500 || performance.now() > deadline) return answer;
+      const response = await sendToSocket(socketPath(), method, target, body);
+      if (response.status < 500 || performance.now() > deadline) return response;
     } catch (error) {
       if (performance.now() > deadline) throw error;
     }
@@ -213,13 +217,14 @@ async function askAgain(socketPath: () => string, method: string, target: string
   }
 }
 
-async function until(what: string, isTrue: () => Promise<boolean | string>): Promise<void> {
+/** Polls until `isTrue` returns true. A text that it returns instead says why not, and becomes part of the error. */
+async function until(condition: string, isTrue: () => Promise<boolean | string>): Promise<void> {
   const deadline = performance.now() + CATCH_UP_MS;
   for (;;) {
-    const answer = await isTrue();
-    if (answer === true) return;
+    const outcome = await isTrue();
+    if (outcome === true) return;
     if (performance.now() > deadline)
-      throw new Error(`waited in vain until ${what}${answer === false ? '' : `:\n${answer}`}`);
+      throw new Error(`not reached in time: ${condition}${outcome === false ? '' : `:\n${outcome}`}`);
     await delay(POLL_MS);
   }
 }

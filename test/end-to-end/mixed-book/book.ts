@@ -176,7 +176,7 @@ export async function startMixedBook(options: {
       const tokens = random.shuffle(ids).slice(0, TOKENS_LOOKED_AT);
       let differences: string[] = [];
       const isEqual = async () => {
-        differences = await findDifferences(service, { contract, market: compute(), truth, tokens });
+        differences = await findDifferences(service, { contract, market: compute(), chainState: truth, tokens });
         return differences.length === 0;
       };
       await until(isEqual, SETTLE_MS, 'it did not become what it should be').catch((error: unknown) => {

@@ -1,20 +1,20 @@
-// Compares the served mixed book with the expected one: the listing window, the floors, the counts, single tokens. Returns
-// the differences as text.
+// Compares the responses about the mixed book with the expected book: the listing window, the floors, the counts and single
+// tokens. Returns each difference as one line of text.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ExpectedState } from '../../support/chain/expected-state.ts';
 import type { ExpectedListing, ExpectedMarket } from './expected.ts';
 import type { TestService } from '../../support/service/service.ts';
 
-/** Assets in a window, by the specification. */
+/** The most tokens that the listings of a collection serve: the cheapest ones. */
 const WINDOW_SIZE = 250;
 const PAGE = 100;
 const CHAIN = 'ethereum';
 
-type Wanted = { contract: string; market: ExpectedMarket; truth: ExpectedState; tokens: readonly string[] };
+type Expectation = { contract: string; market: ExpectedMarket; chainState: ExpectedState; tokens: readonly string[] };
 
-export async function findDifferences(service: TestService, wanted: Wanted): Promise<string[]> {
-  const { contract, market, truth, tokens } = wanted;
+export async function findDifferences(service: TestService, expectation: Expectation): Promise<string[]> {
+  const { contract, market, chainState, tokens } = expectation;
   const id = `${CHAIN}_${contract}`;
   const differences: string[] = await findWindowDifferences(service, { name: id, limit: PAGE, market });
   const expect = (what: string, actual: unknown, expected: unknown) => {
@@ -29,7 +29,7 @@ export async function findDifferences(service: TestService, wanted: Wanted): Pro
     { collectionId: id, ...floorsOf(market), stale: false },
   );
 
-  const holders = [...truth.owners.values()].filter((owner) => owner !== null);
+  const holders = [...chainState.owners.values()].filter((owner) => owner !== null);
   const [owners, supply] = [new Set(holders).size, holders.length];
   const { data: detail } = await service.ok(`/v1/collections/${id}`);
   const counts = { owners, supply, listedCount: market.listings.length };
@@ -43,30 +43,34 @@ export async function findDifferences(service: TestService, wanted: Wanted): Pro
     const { data } = await service.ok(`/v1/tokens/${CHAIN}/${contract}/${tokenId}`);
     const listing = market.byToken.get(tokenId);
     if (!isAnyOf(listing, data.listing)) expect(`listing of token ${tokenId}`, data.listing, listing?.rows[0] ?? null);
-    const owner = data.listing?.seller ?? truth.owners.get(`${contract}:${tokenId}`);
+    const owner = data.listing?.seller ?? chainState.owners.get(`${contract}:${tokenId}`);
     expect(`owner of token ${tokenId}`, data.owner, { address: owner, kind: 'wallet', label: null });
   }
   return differences;
 }
 
-/** The window by a name of the collection, in pages of a size; null: as they come. */
+/**
+ * Compares the served listings of a collection with the expected ones. `name` is the collection's id, slug or another name that the path
+ * accepts. `limit` is the page size; null leaves it to the service.
+ */
 export async function findWindowDifferences(
   service: TestService,
   { name, limit, market }: { name: string; limit: number | null; market: ExpectedMarket },
 ): Promise<string[]> {
   const served = await service.walk(`/v1/collections/${name}/listings${limit === null ? '' : `?limit=${limit}`}`);
-  const wanted = market.listings.slice(0, WINDOW_SIZE);
-  const differences = served.length === wanted.length ? [] : [`${served.length} rows, should be ${wanted.length}`];
-  const wantedIds = new Set(wanted.map(({ orderId }) => orderId));
+  const expected = market.listings.slice(0, WINDOW_SIZE);
+  const differences = served.length === expected.length ? [] : [`${served.length} rows, should be ${expected.length}`];
+  const expectedIds = new Set(expected.map(({ orderId }) => orderId));
   const servedIds = new Set(served.map(({ orderId }) => orderId));
-  for (const row of served) if (!wantedIds.has(row.orderId)) differences.push(`served: ${JSON.stringify(row)}`);
-  for (const { orderId, rows } of wanted)
-    if (!servedIds.has(orderId)) differences.push(`not served: ${JSON.stringify(rows[0])}`);
-  // Where the rows are the right ones, their terms and places may be wrong.
+  for (const row of served)
+    if (!expectedIds.has(row.orderId)) differences.push(`served, but not expected: ${JSON.stringify(row)}`);
+  for (const { orderId, rows } of expected)
+    if (!servedIds.has(orderId)) differences.push(`expected, but not served: ${JSON.stringify(rows[0])}`);
+  // The served orders are the expected ones. Their fields and their sort order may still differ.
   if (differences.length > 0) return differences;
-  for (const [place, listing] of wanted.entries()) {
-    if (isAnyOf(listing, served[place])) continue;
-    differences.push(`row ${place}: ${JSON.stringify(served[place])}, should be ${JSON.stringify(listing.rows[0])}`);
+  for (const [index, listing] of expected.entries()) {
+    if (isAnyOf(listing, served[index])) continue;
+    differences.push(`row ${index}: ${JSON.stringify(served[index])}, should be ${JSON.stringify(listing.rows[0])}`);
   }
   return differences;
 }

@@ -1,4 +1,5 @@
-// For tests of the intake: a context on a test database, records, and imports of them.
+// Support for tests of the intake: a service context on a test database, valid records, functions that import records, and
+// functions that empty and dump the tables that an import writes to.
 
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/database/port.ts';
@@ -20,19 +21,19 @@ export const ASSET = '3kxh9JnBdktEyJDopKFnwzg3yaFQT1kbR8BoyvvPuAAy';
 
 export const recordContext = { chains: createChains(), serviceName: SERVICE, seaport: new Map(), now: () => NOW };
 
-/** The context of a service on one test database, by the program's own constructor; `more` replaces parts of it. */
+/** A service context whose databases are both `db`, made by the constructor that the program uses. `overrides` replace its parts. */
 export function toContext(
   db: Database,
-  { settings = {}, ...more }: Partial<ServiceContext> & { settings?: Record<string, string> } = {},
+  { settings = {}, ...overrides }: Partial<ServiceContext> & { settings?: Record<string, string> } = {},
 ): ServiceContext {
   const databases = { main: db, indexer: db };
   const config = readConfig(settings);
   const context = createContext({ config, log: createLog('silent'), clock: () => NOW, random: () => 0.5, databases });
-  return { ...context, ...more };
+  return { ...context, ...overrides };
 }
 
-/** Valid records, whose fields a test may replace. */
-export const listing = (more: object = {}) => ({
+/** A valid listing record, with the given fields replaced. The functions below make valid records of the other kinds. */
+export const listing = (fields: object = {}) => ({
   kind: 'listing',
   source: 'opensea',
   chain: 'ethereum',
@@ -42,10 +43,10 @@ export const listing = (more: object = {}) => ({
   seller: SELLER,
   id: 'L1',
   timestamp: '2026-05-01T00:00:00Z',
-  ...more,
+  ...fields,
 });
 
-export const order = (more: object = {}) => ({
+export const order = (fields: object = {}) => ({
   kind: 'order',
   chain: 'ethereum',
   contractAddress: EVM,
@@ -53,10 +54,10 @@ export const order = (more: object = {}) => ({
   priceRaw: '100',
   seller: SELLER,
   createdAt: '2026-05-01T00:00:00Z',
-  ...more,
+  ...fields,
 });
 
-export const sale = (more: object = {}) => ({
+export const sale = (fields: object = {}) => ({
   kind: 'sale',
   source: 'opensea',
   chain: 'ethereum',
@@ -64,27 +65,33 @@ export const sale = (more: object = {}) => ({
   tokenId: '1',
   price: '100',
   timestamp: '2026-05-01T10:30:00Z',
-  ...more,
+  ...fields,
 });
 
-export const token = (more: object = {}) => ({
+export const token = (fields: object = {}) => ({
   kind: 'token',
   chain: 'ethereum',
   contractAddress: EVM,
   tokenId: '1',
-  ...more,
+  ...fields,
 });
 
-export const collection = (more: object = {}) => ({
+export const collection = (fields: object = {}) => ({
   kind: 'collection',
   chain: 'ethereum',
   contractAddress: EVM,
   slug: 'aa',
   name: 'Collection A',
-  ...more,
+  ...fields,
 });
 
-export const product = (more: object = {}) => ({ kind: 'product', shop: 's', name: 'Mug', price: '19.90', ...more });
+export const product = (fields: object = {}) => ({
+  kind: 'product',
+  shop: 's',
+  name: 'Mug',
+  price: '19.90',
+  ...fields,
+});
 
 export function toNdjson(records: Iterable<unknown>): string {
   return [...records].map((record) => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`).join('');
@@ -93,12 +100,12 @@ export function toNdjson(records: Iterable<unknown>): string {
 /** The text or bytes as a stream, in chunks of the given size. */
 export async function* toChunks(content: string | Uint8Array, chunkSize = 10_000): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(content);
-  for (let at = 0; at < bytes.length; at += chunkSize) yield bytes.subarray(at, at + chunkSize);
+  for (let offset = 0; offset < bytes.length; offset += chunkSize) yield bytes.subarray(offset, offset + chunkSize);
 }
 
 export type Imported = { summary: ImportSummary; refused: { line: number; reason: string }[] };
 
-/** Imports; returns the summary and the rejected lines. */
+/** Imports the content. Returns the summary and the rejected lines, after checking that their counts agree. */
 export async function runImport(
   context: ImportContext,
   content: string | Uint8Array,
@@ -119,7 +126,7 @@ export async function runImport(
   return { summary, refused };
 }
 
-/** Imports records that must all be accepted: `[inserted, updated, unchanged]`. */
+/** Imports records that must all be accepted. Returns the row counts `[inserted, updated, unchanged]`. */
 export async function ingest(db: Database, ...records: unknown[]): Promise<[number, number, number]> {
   const { summary, refused } = await runImport(toContext(db), toNdjson(records));
   assert.deepEqual(refused, []);
@@ -141,20 +148,20 @@ const TABLES = [
 
 export type TableName = (typeof TABLES)[number];
 
-/** Empties everything that the intake writes to. */
+/** Empties the tables in TABLES, which imports write to. */
 export async function emptyTables(db: Database): Promise<void> {
   await db.query(`truncate ${TABLES.join(', ')}`);
 }
 
 const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];
 
-/** The same, and what the tasks keep beside it. */
+/** Empties the tables in TABLES, and those in which tasks keep their own state. */
 export async function emptySyncTables(db: Database): Promise<void> {
   await emptyTables(db);
   for (const table of SYNC_TABLES) await db.query(`delete from ${table}`);
 }
 
-/** All rows of everything that the intake writes to, in a fixed order: equal before and after what must change nothing. */
+/** All rows of the tables in TABLES, in a fixed sort order. A test compares two dumps to show that nothing changed between them. */
 export async function dumpTables(db: Database): Promise<Record<string, unknown[]>> {
   const dump: Record<string, unknown[]> = {};
   for (const table of TABLES)

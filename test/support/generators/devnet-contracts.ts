@@ -1,12 +1,12 @@
-// The contracts of the local chains, compiled from their sources by the compiler that the lockfile pins: `npm run generate`
-// writes the artifacts, a test proves them current.
+// Compiles the contracts of the local chains from their sources, with the Solidity compiler that the lockfile pins.
+// `npm run generate` writes the artifacts. test/devnet/contracts.test.ts fails when a committed artifact is out of date.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = 'devnet/contracts';
-/** Bytecode that every chain of today can run. */
+/** The EVM version that the bytecode is compiled for. The local chains support it. */
 const EVM_VERSION = 'cancun';
 const OPTIMIZER_RUNS = 200;
 
@@ -17,7 +17,7 @@ type Output = {
 };
 type Contract = { abi: object[]; evm: Record<'bytecode' | 'deployedBytecode', { object: string }> };
 
-/** The artifacts by the files that they are committed in, from the root of the repository. */
+/** Compiles all contracts. Returns pairs of a file path, relative to the root of the repository, and the artifact's JSON text. */
 export function compileDevnetContracts(): [file: string, artifact: string][] {
   const require = createRequire(import.meta.url);
   const folder = fileURLToPath(new URL(`../../../${FOLDER}/`, import.meta.url));

@@ -1,4 +1,5 @@
-// What is derived from the program and committed beside it, so that it can be read without running anything.
+// Renders the files that are derived from the program and committed beside it: the settings page, the schema dump and the OpenAPI
+// documents. They can be read without running anything.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -11,7 +12,7 @@ import { dumpSchema } from '../../../src/database/schema-dump.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { startService } from '../../../src/service.ts';
 
-/** docs/settings.md, from the table of settings. */
+/** The text of docs/settings.md, made from the table of settings. */
 export function renderSettings(): string {
   const rows = SETTINGS.map(({ name, default: standard, form, meaning }) => {
     const shown = standard === '' ? '(empty)' : `\`${standard}\``;
@@ -28,7 +29,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** src/database/schema.sql, from a database that all migrations were applied to. */
+/** The text of src/database/schema.sql, dumped from a database after all migrations. */
 export function renderSchema(): Promise<string> {
   return withDirectory(async (dir) => {
     const { pool, close } = await openEmbedded({ dir: path.join(dir, 'db') });
@@ -45,14 +46,14 @@ export function renderSchema(): Promise<string> {
   });
 }
 
-/** Where the documents of the interfaces are served, by the files that they are committed in. */
+/** The committed file of each OpenAPI document, and the path where the service serves it. */
 const OPENAPI_PATHS = {
   'openapi/marketplace.json': '/v1/openapi.json',
   'openapi/store.json': '/api/v1/openapi.json',
   'openapi/intake.json': '/intake/v1/openapi.json',
 };
 
-/** The OpenAPI documents as they are served, by file. */
+/** The committed file of each OpenAPI document, and the text that the service serves for it. */
 export function renderOpenApi(): Promise<[file: string, document: string][]> {
   return withDirectory(async (dir) => {
     const config = readConfig({ PORT: '0', DATA_DIR: dir, BASE_URL: 'http://127.0.0.1:8080' });

@@ -1,4 +1,5 @@
-// `npm run generate`: writes what is derived and committed. Tests prove that it is current.
+// `npm run generate`: writes the committed files that are derived from the program. test/derived.test.ts and
+// test/devnet/contracts.test.ts fail when one of them is out of date.
 
 import { writeFileSync } from 'node:fs';
 import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
