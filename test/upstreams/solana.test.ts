@@ -287,7 +287,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.equal((await feed()).retired, 10);
     assert.deepEqual(await statuses(), { active: 30, cancelled: 10 });
     store.lines = [OPENING, ...own(30).map((row) => ({ ...row, priceRaw: 'much' })), ENDING];
-    assert.match(String((await feed()).problems), /refused/);
+    assert.match(String((await feed()).problems), /rejected/);
     assert.deepEqual(await statuses(), { active: 30, cancelled: 10 });
   });
 

@@ -178,7 +178,7 @@ forEachEngine('a task that was cut off', (engine) => {
         run: () => Promise.resolve({ ...NOTHING, soon }),
       };
       const stop = AbortSignal.timeout(10_000);
-      await runTask(task, { main: db, log: createLog('silent'), stop, force: true, random: () => 0.5 });
+      await runTask(task, { main: db, log: createLog('silent'), stop, force: true, random: () => 0 });
       const [row] = await db.query(`select extract(epoch from due_at - last_ended)::int as s from main.sync_task`);
       return row?.['s'];
     };
@@ -197,7 +197,7 @@ forEachEngine('a task that was cut off', (engine) => {
         },
       };
       const stop = AbortSignal.timeout(10_000);
-      const run = await runTask(task, { main: db, log: createLog('silent'), stop, force: true, random: () => 0.5 });
+      const run = await runTask(task, { main: db, log: createLog('silent'), stop, force: true, random: () => 0 });
       assert.equal(run.kind, 'failed');
       const [row] = await db.query(`select extract(epoch from due_at - last_ended)::int as s from main.sync_task`);
       return row?.['s'];

@@ -480,7 +480,7 @@ const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
   ['a hash that is none', (row) => set(row, { order_hash: '0x12' }), /^order_hash: is not a hash/],
   ['nothing left', (row) => set(row, { remaining_quantity: 0 }), /^remaining_quantity/],
   ['more left than offered', (row) => set(row, { remaining_quantity: 9 }), /^remaining_quantity/],
-  ['a status that nobody knows', (row) => set(row, { status: 'MAYBE' }), /^status: is none/],
+  ['a status that nobody knows', (row) => set(row, { status: 'MAYBE' }), /^status: is unknown/],
   ['an auction', (row) => set(row, { type: 'english' }), /^unsupported: type: is an auction/],
   ['an end that is not a time', (row) => set(orderOf(row), { endTime: 'never' }), /^endTime: is not a time/],
   [

@@ -155,7 +155,7 @@ forEachEngine('prices', (engine) => {
     coinbase.fail('not-found');
     Object.assign(tables.coingecko, { ETH: '2723905000000', SOL: '-1', POL: '"0.2"', APE: '12' });
     const { problems } = await done();
-    assert.deepEqual(problems, ['ETH: the price makes no sense', 'APE: the price makes no sense']);
+    assert.deepEqual(problems, ['ETH: the price is not plausible', 'APE: the price is not plausible']);
     Object.assign(tables.coingecko, PRICES);
     now += 20 * MINUTE_MS;
     assert.equal((await done()).changed, 0, 'the source has not looked for twenty minutes');
