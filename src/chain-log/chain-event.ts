@@ -28,7 +28,7 @@ export type OrderFulfilled = EventPosition & {
   recipient: Address;
   offer: readonly SpentItem[];
   consideration: readonly ReceivedItem[];
-  /** The last four bytes of the transaction's calldata, which marketplaces use as their tag; absent when not read. */
+  /** The last four bytes of the transaction's call data, which marketplaces use as their tag; absent when not read. */
   domain?: Hex;
 };
 export type OrderCancelled = EventPosition & {

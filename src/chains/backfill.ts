@@ -6,7 +6,7 @@ import type { Follow } from '../follows/queries/follows.ts';
 import { findFollow, listFollows, updateFollowProgress } from '../follows/queries/follows.ts';
 import { evaluateCollectionOrders } from '../orders/evaluate.ts';
 import { applyEvents, selectRelevant, toChangedCollections } from './apply-block.ts';
-import { addFillDomains } from './fill-domains.ts';
+import { addMarketplaceTags } from './marketplace-tags.ts';
 import type { FollowContext, StepResult } from './follower.ts';
 
 /** The longest slice; the reader reads fewer blocks where its endpoint accepts fewer. */
@@ -36,7 +36,7 @@ async function readSlice(context: FollowContext, follow: Follow): Promise<Set<st
     from > upTo
       ? { to: Math.max(from - 1, upTo), events: [] }
       : await reader.events.ofRange(from, upTo, { protocols, contracts });
-  const events = await addFillDomains(reader, slice.events, new Set(contracts));
+  const events = await addMarketplaceTags(reader, slice.events, new Set(contracts));
   const changed = await main.transaction(async (tx) => {
     const locked = await findChainCursor(tx, chain, 'for update');
     const now = await findFollow(tx, collectionId);

@@ -20,7 +20,7 @@ import type { Log } from '../core/log.ts';
 import type { Database } from '../database/port.ts';
 import { listFollows, updateFollowsAfterReorg } from '../follows/queries/follows.ts';
 import { applyEvents, revertAfter, selectRelevant, toChangedCollections } from './apply-block.ts';
-import { addFillDomains } from './fill-domains.ts';
+import { addMarketplaceTags } from './marketplace-tags.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 import type { EventFilter } from './rpc/log-query.ts';
 
@@ -161,7 +161,7 @@ async function commit(
   const last = blocks.at(-1);
   if (!last) return { changed: new Set(), more: true };
   const contracts = new Set(filter.contracts);
-  const withDomains = await addFillDomains(reader, events, contracts);
+  const withDomains = await addMarketplaceTags(reader, events, contracts);
   const changes = await main.transaction(async (tx) => {
     if (!isSameCursor(await findChainCursor(tx, chain, 'for update'), cursor)) return null;
     const now = clock();

@@ -5,14 +5,14 @@ import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { listFollows } from '../../follows/queries/follows.ts';
 import type { ChainContext } from '../context.ts';
-import type { AuditedOrder, TokenKey } from '../queries/audited.ts';
+import type { AuditedOrder, TokenKey } from './queries/audited.ts';
 import {
   listAuditedOrders,
   listAuditedTokens,
   listOrderSample,
   listServedOwners,
   listTokenSample,
-} from '../queries/audited.ts';
+} from './queries/audited.ts';
 import type { ChainReader } from '../rpc/chain-reader.ts';
 import type { CompareContext, Comparison, ComparisonResult } from './compare.ts';
 import { compareAll, CHAIN_FAILURES_MAX } from './compare.ts';

@@ -4,7 +4,7 @@
 import { isPartialOrder } from '../../core/seaport.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
 import type { DormantReason } from '../../orders/status.ts';
-import type { AuditedOrder } from '../queries/audited.ts';
+import type { AuditedOrder } from './queries/audited.ts';
 import type { SeaportOrderStatus } from '../rpc/contract-reads.ts';
 import type { ChainFacts } from './chain-facts.ts';
 import { UnknownFact } from './chain-facts.ts';

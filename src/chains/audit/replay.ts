@@ -16,9 +16,9 @@ import { applyEvents } from '../apply-block.ts';
 import type { ChainContext } from '../context.ts';
 import { projectNext } from '../projection.ts';
 import { findProjectedSeq } from '../queries/projection.ts';
-import type { ReplayDifference } from '../queries/replay-differences.ts';
-import { compareReplay } from '../queries/replay-differences.ts';
-import { copyServed, insertAsSigned, listCopiedEvents, listOrderIdsAfter } from '../queries/replay.ts';
+import type { ReplayDifference } from './queries/replay-differences.ts';
+import { compareReplay } from './queries/replay-differences.ts';
+import { copyServed, insertAsSigned, listCopiedEvents, listOrderIdsAfter } from './queries/replay.ts';
 import type { AuditReport, Difference } from './report.ts';
 import { addToReport, createReport, DIFFERENCES_MAX } from './report.ts';
 

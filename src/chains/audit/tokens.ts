@@ -1,7 +1,7 @@
 // Compares a token with the state of its contract: its holders by the sums of the primary, and its owner as the indexer serves it.
 
 import type { Address } from '../../core/address.ts';
-import type { AuditedToken, ServedOwner } from '../queries/audited.ts';
+import type { AuditedToken, ServedOwner } from './queries/audited.ts';
 import type { ChainFacts } from './chain-facts.ts';
 import { UnknownFact } from './chain-facts.ts';
 import type { Finding } from './compare.ts';

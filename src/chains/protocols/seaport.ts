@@ -95,7 +95,7 @@ export const SEAPORT: SettlementProtocol = {
   findMarketplace,
 };
 
-/** The marketplace whose tag ends the calldata; without a known tag, the marketplace that received a fee. */
+/** The marketplace whose tag ends the call data; without a known tag, the marketplace that received a fee. */
 function findMarketplace({ domain, consideration }: OrderFulfilled): string | null {
   const tagged = domain === undefined ? null : findMarketplaceByTag(domain);
   if (tagged !== null) return tagged;

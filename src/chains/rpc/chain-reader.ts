@@ -7,7 +7,7 @@ import type { Hex } from '../../core/evm.ts';
 import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
 import { BlockReads } from './block-reads.ts';
-import { readCalldataTails } from './calldata-tails.ts';
+import { readCallDataTails } from './call-data-tails.ts';
 import { ContractReads } from './contract-reads.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import type { EndpointStatus } from './endpoint.ts';
@@ -60,9 +60,9 @@ export class ChainReader {
     this.contracts = new ContractReads(this.#pool, async () => (await this.blocks.head()).number);
   }
 
-  /** The last four bytes of the calldata of each transaction, by its hash. Unknown transactions are left out. */
-  calldataTails(txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
-    return readCalldataTails(this.#pool, txs);
+  /** The last four bytes of the call data of each transaction, by its hash. Unknown transactions are left out. */
+  callDataTails(txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
+    return readCallDataTails(this.#pool, txs);
   }
 
   endpoints(): EndpointStatus[] {

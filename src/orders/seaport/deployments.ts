@@ -45,7 +45,7 @@ function toConduit(key: Hex): Address {
 }
 
 /**
- * Slugs of marketplaces by their domain. Its hash begins the salts of their orders and ends the calldata of their fills.
+ * Slugs of marketplaces by their domain. Its hash begins the salts of their orders and ends the call data of their fills.
  */
 const SLUGS_BY_DOMAIN: Readonly<Record<string, string>> = {
   'opensea.io': 'opensea',

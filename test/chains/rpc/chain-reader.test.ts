@@ -117,12 +117,12 @@ suite('a chain is read through an endpoint', () => {
     assert.ok(finalized !== null && finalized < head.number);
   });
 
-  test('the last four bytes of calldata are read; an unknown transaction is left out', async () => {
+  test('the last four bytes of call data are read; an unknown transaction is left out', async () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find(({ kind }) => kind === 'order-fulfilled');
     assert.ok(fill);
     const unknown: Hex = `0x${'12'.repeat(32)}`;
-    const tails = await reader.calldataTails([fill.tx, fill.tx, unknown]);
+    const tails = await reader.callDataTails([fill.tx, fill.tx, unknown]);
     const { input } = await scene.local.rpc.call<{ input: string }>('eth_getTransactionByHash', fill.tx);
     assert.deepEqual([...tails], [[fill.tx, `0x${input.slice(-8)}`]]);
   });

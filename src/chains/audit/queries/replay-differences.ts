@@ -1,8 +1,8 @@
 // Compares, byte for byte, what is served with what a replay of its log came to (replay.ts): the schema `served` with the schemas
 // `main` and `indexer` beside it.
 
-import type { Queryable } from '../../database/port.ts';
-import { nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import type { Queryable } from '../../../database/port.ts';
+import { nullable, rowDecoder, safeInteger, text } from '../../../database/rows.ts';
 
 /** A row that differs; null on the side that does not have it. */
 export type ReplayDifference = { what: string; subject: string; served: string | null; replayed: string | null };

@@ -1,11 +1,11 @@
-// The calldata tails of fills, by which their marketplaces are known.
+// The call data tails of fills, by which their marketplaces are known.
 
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { Address } from '../core/address.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 
-/** The events, with the last four bytes of the calldata on those fills that moved tokens of the given contracts. */
-export async function addFillDomains(
+/** The events, with the last four bytes of the call data on those fills that moved tokens of the given contracts. */
+export async function addMarketplaceTags(
   reader: ChainReader,
   events: readonly ChainEvent[],
   contracts: ReadonlySet<Address>,
@@ -15,7 +15,7 @@ export async function addFillDomains(
     [...event.offer, ...event.consideration].some(({ token }) => contracts.has(token));
   const txs = events.filter(isRelevantFill).map((event) => event.tx);
   if (txs.length === 0) return [...events];
-  const tails = await reader.calldataTails(txs);
+  const tails = await reader.callDataTails(txs);
   return events.map((event) => {
     const domain = isRelevantFill(event) ? tails.get(event.tx) : undefined;
     return domain === undefined ? event : { ...event, domain };

@@ -1,4 +1,4 @@
-// Reads the last four bytes of calldata, which marketplaces use as their tag.
+// Reads the last four bytes of call data, which marketplaces use as their tag.
 
 import type { Hex } from '../../core/evm.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
@@ -9,8 +9,8 @@ import { readBytes, readHash, readObject } from './rpc-values.ts';
 const TRANSACTIONS_AT_ONCE = 200;
 const TAIL_DIGITS = 8;
 
-/** The last four bytes of the calldata of each transaction, by its hash. Transactions that no endpoint has are left out. */
-export async function readCalldataTails(pool: EndpointPool, txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
+/** The last four bytes of the call data of each transaction, by its hash. Transactions that no endpoint has are left out. */
+export async function readCallDataTails(pool: EndpointPool, txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
   const distinct = [...new Set(txs)];
   const tails = new Map<Hex, Hex>();
   for (let from = 0; from < distinct.length; from += TRANSACTIONS_AT_ONCE) {
@@ -41,6 +41,6 @@ function readTail(result: unknown, tx: Hex): Hex | null {
   if (result === null || result === undefined) return null;
   const transaction = readObject(result, 'a transaction');
   if (readHash(transaction['hash'], 'the hash of a transaction') !== tx) throw invalidResponse('another transaction');
-  const input = readBytes(transaction['input'] ?? transaction['data'], 'calldata');
+  const input = readBytes(transaction['input'] ?? transaction['data'], 'call data');
   return `0x${input.slice(2).slice(-TAIL_DIGITS)}`;
 }

@@ -1,10 +1,10 @@
 // Copies the log of the chains, and what is served because of it, into a database of its own: there under the schema `served`,
 // so that the schemas `main` and `indexer` beside it can be written anew from the log. The databases copied from are only read.
 
-import type { ChainEvent, EventPosition } from '../../chain-log/chain-event.ts';
-import { decodeEvent } from '../../chain-log/queries/event-rows.ts';
-import type { Database, Queryable } from '../../database/port.ts';
-import type { Sides } from '../../database/snapshot.ts';
+import type { ChainEvent, EventPosition } from '../../../chain-log/chain-event.ts';
+import { decodeEvent } from '../../../chain-log/queries/event-rows.ts';
+import type { Database, Queryable } from '../../../database/port.ts';
+import type { Sides } from '../../../database/snapshot.ts';
 
 /** Of each table the rows of the chains, or of the followed collections, `$1`. */
 const COPIED = [

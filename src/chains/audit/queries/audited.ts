@@ -1,8 +1,8 @@
 // What an audit compares with the chain: signed orders with their stored state, and tokens with their holders. Both databases.
 // It reads the tables that are served from and judges nothing.
 
-import { ZERO_ADDRESS } from '../../core/evm.ts';
-import type { Queryable } from '../../database/port.ts';
+import { ZERO_ADDRESS } from '../../../core/evm.ts';
+import type { Queryable } from '../../../database/port.ts';
 import {
   address,
   amount,
@@ -18,8 +18,8 @@ import {
   rowDecoder,
   text,
   timestamp,
-} from '../../database/rows.ts';
-import { LISTING_STATUSES } from '../../orders/order-id.ts';
+} from '../../../database/rows.ts';
+import { LISTING_STATUSES } from '../../../orders/order-id.ts';
 
 const standard = nullable(oneOf(['erc721', 'erc1155']));
 
