@@ -1,5 +1,5 @@
-// Every fault at every source at once, from one request on or another, through the tasks to the tables: what is stored is
-// never other than what the source said, nothing of it is lost, memory stays bounded, and all is fresh when it is over.
+// Runs the tasks of all vendors while every source has the same fault, for each fault. During a fault the tables keep exactly the rows
+// that the sources sent before. Memory stays bounded. After the faults every table is up to date.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -19,12 +19,12 @@ import { watchLiveMemory } from '../support/measure/live-memory.ts';
 
 const LIMIT_MS = 60_000;
 const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0 };
-/** Past every rest and pause of what has no pace of its own here. */
+/** How far the clock moves between runs: longer than any breaker stays open and any pause between retries. */
 const PAUSE_MS = 60_000;
 const ROWS = 210;
-/** Requests that are still answered well. At every place of every source alone: test/sources. */
+/** Requests that each server still answers correctly before the fault begins. */
 const SKIPPED = { embedded: 0, postgresql: 2 };
-/** A bomb of 256 MiB for each request would be far more. */
+/** A decompressed gzip bomb has 256 MiB, which is more than this. */
 const GROWTH_MAX = 250 * 2 ** 20;
 
 forEachEngine('every fault at every source', (engine) => {
@@ -36,7 +36,7 @@ forEachEngine('every fault at every source', (engine) => {
     await emptySyncTables(db);
   });
 
-  test('ends with fresh data and without a bad row, whatever the source and the fault', async (t) => {
+  test('while every source has the same fault no stored row changes, and afterwards every table is brought up to date', async (t) => {
     let passed = 0;
     const clock = () => Date.now() + passed;
     const world = await startVendorServers(t, { now: clock, rows: ROWS });
@@ -53,12 +53,12 @@ forEachEngine('every fault at every source', (engine) => {
       );
     const setFault = (fault: ReplayFault | null, skip = 0) => {
       for (const server of SERVERS) {
-        // The tasks of a server ask it side by side: whichever asks meets it.
+        // The tasks run concurrently, so it is not determined which task's request gets the fault.
         if (fault) world.replays[server].fail(fault, { skip, ms: 30 });
         else world.replays[server].heal();
       }
     };
-    /** On a machine that is busy a good answer may come too late as well. */
+    /** Repeats the run until no task fails: on a busy machine a correct response may come after its deadline. */
     const runWell = () =>
       until(
         async () => {
@@ -69,7 +69,7 @@ forEachEngine('every fault at every source', (engine) => {
         'a run without faults',
       );
     await runWell();
-    const truth = await dump(db);
+    const expected = await dump(db);
     assert.deepEqual(await world.missing(db), []);
     setFault('gzip-bomb');
     const memory = watchLiveMemory(t, GROWTH_MAX);
@@ -77,7 +77,7 @@ forEachEngine('every fault at every source', (engine) => {
       setFault(fault, SKIPPED[engine.name]);
       await runAll();
       passed += PAUSE_MS;
-      assertKept(await dump(db), truth, fault);
+      assertKept(await dump(db), expected, fault);
       setFault(null);
     }
     world.makeNews();
@@ -89,7 +89,7 @@ forEachEngine('every fault at every source', (engine) => {
 
 type Dump = Record<string, Map<string, string>>;
 
-/** What sources write, without the times at which it was written. */
+/** The rows that the tasks write, without the columns that hold the time of writing. */
 async function dump(db: Database): Promise<Dump> {
   const tables = {
     'indexer.listing': '{}',
@@ -108,9 +108,10 @@ async function dump(db: Database): Promise<Dump> {
   return dumps;
 }
 
-function assertKept(found: Dump, truth: Dump, when: string): void {
-  for (const [table, rows] of Object.entries(truth)) {
-    for (const row of found[table]?.keys() ?? []) assert.ok(rows.has(row), `${when}: ${table} has ${row}`);
+function assertKept(found: Dump, expected: Dump, when: string): void {
+  for (const [table, rows] of Object.entries(expected)) {
+    for (const row of found[table]?.keys() ?? [])
+      assert.ok(rows.has(row), `${when}: ${table} has an unexpected row ${row}`);
     assert.equal(found[table]?.size, rows.size, `${when}: rows of ${table} are gone`);
   }
 }

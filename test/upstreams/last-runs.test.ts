@@ -1,4 +1,4 @@
-// The turns of followed collections while these are added again and removed.
+// The stored last runs of followed collections, when a collection is removed or added again.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -40,7 +40,7 @@ forEachEngine('turns', (engine) => {
   const add = (context: ReturnType<typeof toServiceContext>, opensea?: string) =>
     operationsOf(context)['collections.add']({ chain: 'apechain', address: APES.contract, opensea });
 
-  test('a collection that is added again under another name is read at once, whatever was done just now', async (t) => {
+  test('a collection that is added again under another name is read at once, even if it was read just before', async (t) => {
     const market = makeCollection({ tokens: ['1', '2'], chain: 'elsewhere' });
     const replay = await startReplayServer(t, openseaRoutes([market]));
     const context = toServiceContext(replay.url);
@@ -60,7 +60,11 @@ forEachEngine('turns', (engine) => {
       return replay.count();
     };
     await add(context);
-    assert.deepEqual([await run(), await run()], [1, 0], 'it is not there by its contract, and that is that for a day');
+    assert.deepEqual(
+      [await run(), await run()],
+      [1, 0],
+      'it is not found by its contract, and is not requested again for a day',
+    );
     market.chain = 'ape_chain';
     await add(context, APES.slug);
     assert.equal(await run(), 1);
@@ -68,7 +72,7 @@ forEachEngine('turns', (engine) => {
     assert.equal(row?.['count'], 2);
   });
 
-  test('a collection that is removed at the end of its turn fails nothing, and stays removed', async () => {
+  test('a collection that is removed at the end of its processing causes no failure, and stays removed', async () => {
     const context = toServiceContext('http://127.0.0.1:1');
     for (const isFirst of [true, false]) {
       await add(context);
@@ -79,10 +83,10 @@ forEachEngine('turns', (engine) => {
         rest.push(note(), insertFollowName(db, { collectionId: ID, vendor: 'opensea', name: 'another' }));
       await db.transaction(async (tx) => {
         await deleteFollow(tx, ID);
-        // The embedded engine has one connection: there nothing comes in between.
+        // The embedded engine has one connection, so the removal cannot run in between.
         if (engine.name === 'embedded') return;
         end();
-        await until(async () => (await countWaiting()) === rest.length, LIMIT_MS, 'nobody waits for the removal');
+        await until(async () => (await countWaiting()) === rest.length, LIMIT_MS, 'no statement waits for the removal');
       });
       if (engine.name === 'embedded') end();
       await Promise.all(rest);

@@ -1,5 +1,5 @@
-// Sources that die for an hour and come back, at the periods and pauses that the service really has: time is moved on, in the
-// process and in the schedule alike, and what is asked meanwhile is counted where it arrives.
+// Outages of all sources at once, with the periods and pauses of the real service. The test moves time forward, in the process and in
+// the stored schedule, and the servers count the requests that arrive.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -19,13 +19,13 @@ import { SERVERS, startVendorServers } from '../support/replay/all-vendors.ts';
 
 const MINUTE_MS = 60_000;
 const LIMIT_MS = 60_000;
-/** By then every breaker is open: three calls with their retries have failed. */
+/** Minutes after which every breaker is open, because three calls with their retries have failed. */
 const SETTLING_MINUTES = 2;
-/** What is remembered of an outage grows no more after some minutes; the hour is run out where it is cheaper. */
+/** Length of the outage. Pauses stop growing after some minutes, so only PostgreSQL, where it takes less time, runs the whole hour. */
 const OUTAGE_MINUTES = { embedded: 6, postgresql: 60 };
-/** What is due within this is begun together. */
+/** Tasks that become due within this time are started together. */
 const STEP_MS = 2_000;
-/** Requests in any minute of an outage: one a rest of 14 seconds and more. Two upstreams are at one server. */
+/** The most requests in any minute of an outage. A breaker stays open for at least 14 seconds. Two upstreams share one server. */
 const ASKED_A_MINUTE_MAX: Record<Server, number> = {
   opensea: 5,
   magicEden: 10,
@@ -63,7 +63,7 @@ forEachEngine('dead sources', (engine) => {
       await db.query(`update main.sync_task set due_at = due_at - $1 * interval '1 ms'`, [ms]);
       await db.query(`update main.request_budget set at = at - $1 * interval '1 ms'`, [ms]);
     };
-    /** Runs what is due when it is due, for so long; returns the requests of each minute. */
+    /** Runs each task when it is due, for `ms` of the moved clock. Returns the number of requests to each server in each minute. */
     const live = async (ms: number) => {
       const begun = clock();
       const minutes: Record<string, number>[] = [];
@@ -86,7 +86,7 @@ forEachEngine('dead sources', (engine) => {
         );
       }
     };
-    /** As if all periods were over by chance at once. */
+    /** Makes every task, collection and viewed token due at once. */
     const allDue = async () => {
       await db.query(`update main.sync_task set due_at = clock_timestamp()`);
       await db.query(`update main.follow_run set done_at = done_at - interval '1 day'`);
@@ -103,7 +103,7 @@ forEachEngine('dead sources', (engine) => {
     return { world, live, allDue, setFault, sum, names };
   };
 
-  test('what was dead for an hour was asked little, and all of it is fresh within a minute of its return, without a storm', async (t) => {
+  test('sources that fail for an hour get few requests, and a minute after they recover all data is fresh, without a burst of requests', async (t) => {
     const { world, live, allDue, setFault, sum, names } = await start(t);
     await live(MINUTE_MS);
     assert.deepEqual(await world.missing(db), []);
@@ -120,15 +120,15 @@ forEachEngine('dead sources', (engine) => {
       }
     }
     const failing = (await listTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name);
-    // A token about which there was an answer, if a bad one, is asked about later.
+    // A viewed token is not requested again soon after an invalid response, so those tasks need not fail.
     const usual = names.filter((name) => !name.endsWith('-shown-tokens'));
     assert.deepEqual(
       failing.filter((name) => usual.includes(name)).toSorted(),
       usual.toSorted(),
-      'all of them had to do with it',
+      'every other task fails during the outage',
     );
 
-    // The return meets the rests and pauses at another moment each time.
+    // The sources recover at a different moment of the pauses each time.
     for (const deadMs of [0, 111_000, 97_000]) {
       if (deadMs > 0) {
         setFault('not-json');
@@ -138,20 +138,23 @@ forEachEngine('dead sources', (engine) => {
       world.makeNews();
       setFault(null);
       const back = await live(MINUTE_MS);
-      assert.deepEqual(await world.missing(db), [], 'within a minute');
+      assert.deepEqual(await world.missing(db), [], 'all data is fresh within a minute');
       assert.deepEqual(
         (await listTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name),
         [],
       );
       for (const server of SERVERS) {
         const [count, usual] = [sum(back, server), sum(ordinary, server)];
-        assert.ok(count <= usual, `${server}: ${count} requests in the minute of its return, ${usual} when all is due`);
+        assert.ok(
+          count <= usual,
+          `${server}: ${count} requests in the minute of its recovery, ${usual} when every task is due`,
+        );
       }
     }
   });
 });
 
-/** A generator of numbers from 0 to 1 that gives the same ones for the same seed (mulberry32). */
+/** A generator of numbers from 0 to 1. The same seed gives the same numbers (mulberry32). */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

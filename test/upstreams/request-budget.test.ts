@@ -1,5 +1,5 @@
-// The hourly budget of an upstream, shared by all processes through the database: what they send together, counted where it
-// arrives, while time is moved on as the database sees it.
+// The hourly request budget of an upstream, which all processes share through the database. The test moves the database's time forward
+// and counts the requests of all processes together.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -21,10 +21,10 @@ import { startReplayServer } from '../support/replay/replay.ts';
 const HOUR_MS = 3_600_000;
 const LIMIT_MS = 10_000;
 const NAME = 'things';
-/** What real time may pass between two statements on a busy machine. */
+/** The most real time between two statements on a busy machine. */
 const SLACK_MS = 20_000;
 const STEP_MS = 30_000;
-/** Steps between two restarts, and between two quiet halves of an hour. */
+/** Steps between two process restarts, and steps between two pauses of half an hour. */
 const RESTART_STEPS = 25;
 const QUIET_STEPS = 70;
 
@@ -46,7 +46,7 @@ forEachEngine('a budget of requests', (engine) => {
     passed += ms;
     await db.query(`update main.request_budget set at = at - $1 * interval '1 ms'`, [ms]);
   };
-  /** As if the database's clock were set back by so much. */
+  /** Has the effect of setting the database's clock back by `ms`. */
   const setBack = (ms: number) => db.query(`update main.request_budget set at = at + $1 * interval '1 ms'`, [ms]);
 
   const start = async (t: TestContext, hourlyBudget: number) => {
@@ -55,7 +55,7 @@ forEachEngine('a budget of requests', (engine) => {
     const route = { path: /.*/, origin: 'schema' as const, answer: () => ({ n: sent.push(clock()) }) };
     const replay = await startReplayServer(t, [route]);
     const log = createLog('warn', (line) => logged.push(line));
-    /** The upstream as another process makes it, whose clock may be wrong. */
+    /** The upstream client of one more process, whose clock may be wrong. */
     const join = (wrongMs = 0): UpstreamClient => {
       const own = toContext(db, { clock: () => clock() + wrongMs });
       const context: ServiceContext = { ...own, config: readConfig({}), log, random: () => 0.5 };
@@ -66,8 +66,8 @@ forEachEngine('a budget of requests', (engine) => {
   const budgetOf = (perHour: number) => new SharedBudget(db, { upstream: NAME, perHour, clock });
 
   /**
-   * For so long, everyone asks as often as may be, and one after the other is replaced by a new process; returns how many
-   * requests one process with a budget of its own would have sent.
+   * For `ms`, all processes send as many requests as the budget allows, and one process after the other is replaced by a new one. Returns
+   * how many requests a single process with a budget of its own would have sent.
    */
   const live = async (join: (index: number) => UpstreamClient, ms: number, { count, perHour }: Crowd) => {
     const alone = new ProcessBudget({ perHour, clock });
@@ -79,7 +79,7 @@ forEachEngine('a budget of requests', (engine) => {
       if (step % RESTART_STEPS === 0) processes[index] = join(index);
       await Promise.all(processes.map((upstream) => ask(upstream, { patienceMs: 0 })));
       for (let n = 0; n < count; n += 1) if ((await alone.take({ patienceMs: 0 })) === 0) sentAlone += 1;
-      // Quiet for a while now and then, so that the burst comes back.
+      // Pauses without requests let the burst allowance refill.
       await pass(step % QUIET_STEPS === 0 ? HOUR_MS / 2 : STEP_MS);
     }
     return sentAlone;
@@ -91,22 +91,22 @@ forEachEngine('a budget of requests', (engine) => {
     }
   };
 
-  test('processes together send no more in any hour than one may, and no less than one would', async (t) => {
+  test('several processes together send at most the hourly budget in any hour, and as many requests as a single process would send', async (t) => {
     const { join, sent } = await start(t, 60);
     const alone = await live(() => join(), 4 * HOUR_MS, { count: 2, perHour: 60 });
     assertWithin(sent, 60);
-    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} in all, ${alone} alone`);
+    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single one`);
   });
 
-  test('clocks that are wrong give nothing to anybody', async (t) => {
+  test('a process with a wrong clock does not change how many requests the budget allows', async (t) => {
     const { join, sent } = await start(t, 60);
     const wrongMs = [0, -HOUR_MS, 5_000, HOUR_MS];
     const alone = await live((index) => join(wrongMs[index]), 3 * HOUR_MS, { count: wrongMs.length, perHour: 60 });
     assertWithin(sent, 60);
-    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} in all, ${alone} alone`);
+    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single one`);
   });
 
-  test('a new process has what the others left, and says so once it has asked', async (t) => {
+  test('a new process gets what other processes left of the budget, and its status shows that after its first request', async (t) => {
     const { join, sent } = await start(t, 20);
     assert.deepEqual([await ask(join()), await ask(join())], ['sent', 'sent']);
     const late = join();
@@ -114,11 +114,11 @@ forEachEngine('a budget of requests', (engine) => {
     assert.deepEqual(late.status().budget, { perHour: 20, left: 0 });
     assert.equal(sent.length, 2);
     await pass(HOUR_MS / 17);
-    assert.equal(late.status().budget?.left, 1, 'what the last answer left, and what came since');
+    assert.equal(late.status().budget?.left, 1, 'what was left after the last request, plus what was refilled since');
     assert.equal(await ask(late, { patienceMs: 0 }), 'sent');
   });
 
-  test('a request beyond the budget waits its turn, or is refused when that is too long', async (t) => {
+  test('a request beyond the budget waits until the budget allows it, and fails when the wait would be too long', async (t) => {
     const { join, sent } = await start(t, 20);
     const [one, other] = [join(), join()];
     for (const upstream of [one, other]) await ask(upstream);
@@ -137,21 +137,24 @@ forEachEngine('a budget of requests', (engine) => {
     const patient = { patienceMs: 2 * HOUR_MS };
     const waits = [await budgetOf(20).take({ patienceMs: HOUR_MS }), await budgetOf(20).take({ patienceMs: HOUR_MS })];
     const apartMs = (waits[1] ?? 0) - (waits[0] ?? 0);
-    assert.ok(apartMs <= HOUR_MS / 17 + 1 && apartMs > HOUR_MS / 17 - SLACK_MS, 'one behind the other');
+    assert.ok(
+      apartMs <= HOUR_MS / 17 + 1 && apartMs > HOUR_MS / 17 - SLACK_MS,
+      'the two requests are sent one after the other',
+    );
     for (const upstream of [one, other])
       assert.equal(await ask(upstream, { ...patient, signal: AbortSignal.timeout(50) }), 'aborted');
     const left = async () => Number((await db.query('select tokens from main.request_budget'))[0]?.['tokens']);
-    await until(async () => (await left()) > -2.01, LIMIT_MS, 'what was given up was not given back');
+    await until(async () => (await left()) > -2.01, LIMIT_MS, 'the budget of the aborted request was not returned');
     assert.equal(sent.length, 3);
   });
 
-  test('bulk leaves half of the burst to others, comes in between them, and never makes the hour longer', async () => {
+  test('bulk requests leave half of the burst to other requests, are sent between them, and stay within the hourly budget', async () => {
     const budget = budgetOf(600);
     const takeWhile = async (isBulk: boolean) => {
       for (let count = 0; ; count += 1) if ((await budget.take({ patienceMs: 0, isBulk })) > 0) return count;
     };
     assert.equal(await takeWhile(true), 30);
-    assert.equal(await takeWhile(false), 30, 'the rest is there for who is in a hurry');
+    assert.equal(await takeWhile(false), 30, 'other requests may use the rest');
     const sent: number[] = [];
     let waiting: number | null = null;
     let bulkSent = 0;
@@ -173,24 +176,28 @@ forEachEngine('a budget of requests', (engine) => {
       const inHour = sent.filter((at) => at >= start && at < start + HOUR_MS).length;
       assert.ok(inHour <= 600, `${inHour} in an hour`);
     }
-    assert.ok(bulkSent >= bulk - 2, `${bulkSent} of ${bulk} expected, however busy the others are`);
+    assert.ok(bulkSent >= bulk - 2, `${bulkSent} of ${bulk} expected bulk requests were sent`);
   });
 
-  test('takes at the same moment never take the same request', async () => {
+  test('requests that are taken from the budget at the same moment are counted separately', async () => {
     const takeAll = async (count: number, patienceMs: number) => {
       const budgets = Array.from({ length: 8 }, () => budgetOf(100));
       const takes = budgets.flatMap((budget) => Array.from({ length: count / 8 }, () => budget.take({ patienceMs })));
       const waits = await Promise.all(takes);
       return waits.filter((waitMs) => waitMs <= patienceMs).toSorted((a, b) => a - b);
     };
-    assert.equal((await takeAll(200, 0)).length, 10, 'a tenth at once, also where nobody has asked before');
+    assert.equal(
+      (await takeAll(200, 0)).length,
+      10,
+      'a tenth of the budget is available at once, even before the first request',
+    );
     const waits = await takeAll(200, HOUR_MS);
-    assert.ok(waits.length >= 89 && waits.length <= 90, `${waits.length} in the hour that follows`);
+    assert.ok(waits.length >= 89 && waits.length <= 90, `${waits.length} requests wait within the following hour`);
     for (const [n, waitMs] of waits.entries())
       assert.ok(waitMs > ((n + 1) * HOUR_MS) / 89 - SLACK_MS, `number ${n + 1} waits ${waitMs} ms`);
   });
 
-  test('a database whose clock was set back gives nothing for it, and no one has to wait for its old time', async (t) => {
+  test('setting the clock of the database back adds nothing to the budget, and requests need not wait until the old time is reached', async (t) => {
     const { join } = await start(t, 20);
     const upstream = join();
     for (const ms of [HOUR_MS, 365 * 24 * HOUR_MS, 30_000]) {
@@ -201,14 +208,14 @@ forEachEngine('a budget of requests', (engine) => {
       await setBack(ms);
       assert.equal(await ask(upstream, { patienceMs: 0 }), 'over-budget', `back by ${ms}`);
       await pass(HOUR_MS / 17);
-      // A little may as well be the order of two statements: then what was filled already is not filled again.
+      // A small step back cannot be told from two statements that ran out of order, so it refills nothing.
       assert.equal(await ask(upstream, { patienceMs: 0 }), ms < 60_000 ? 'over-budget' : 'sent', `back by ${ms}`);
     }
     await pass(30_000);
     assert.equal(await ask(upstream, { patienceMs: 0 }), 'sent');
   });
 
-  test('where the database fails nothing is sent, and no failure of the call is hidden by it', async (t) => {
+  test('when the database fails no request is sent, and the reason of a failed call is still reported', async (t) => {
     const { join, sent, logged } = await start(t, 20);
     const upstream = join();
     for (const expected of ['sent', 'sent']) assert.equal(await ask(upstream), expected);
@@ -221,7 +228,7 @@ forEachEngine('a budget of requests', (engine) => {
     try {
       stop.abort();
       assert.equal(await waiting, 'aborted');
-      await until(() => logged.length > 0, LIMIT_MS, 'nobody was told');
+      await until(() => logged.length > 0, LIMIT_MS, 'the failure was not logged');
       assert.match(logged[0] ?? '', /could not be given back/);
       await assert.rejects(upstream.getJson(''), /request_budget/);
     } finally {
@@ -233,7 +240,7 @@ forEachEngine('a budget of requests', (engine) => {
   });
 });
 
-/** What became of a call. */
+/** The outcome of a call: `sent`, or the reason of its failure. */
 async function ask(upstream: UpstreamClient, options: CallOptions = {}): Promise<string> {
   try {
     await upstream.getJson('', {}, options);

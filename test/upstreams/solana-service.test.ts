@@ -25,7 +25,7 @@ const LIMIT_MS = 60_000;
 const ESCROW = 'GbEaKK8vSvSRU9m6ZMSaQjuSgbHjcfNKXTpJPk6Hb8Cp';
 const SELLER = addressOf('se', 9);
 const BUYER = addressOf('bu', 9);
-/** Places in the fixture. */
+/** Indexes of assets in the fixture. */
 const MOVED = 0;
 const LISTED_TOO = 1;
 const LISTED = 3;
@@ -104,11 +104,11 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
           PRICE_SOURCES: 'none',
         },
       });
-      // What runs at once when a service starts has nothing to follow yet; a run that is under way cannot be had again.
+      // Each task runs once when the service starts, before anything is followed. A task cannot be started again during that run.
       await until(
         async () => (await readTasks()).every((task) => task.lastSuccess !== null),
         LIMIT_MS,
-        'the first runs',
+        'the first runs did not end',
       );
       const added = await service.operate('collections.add', {
         chain: 'solana',
@@ -117,7 +117,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
         magiceden: 'paper_lanterns',
       });
       assert.equal(added.status, 200, JSON.stringify(added.body));
-      // Marketplaces are asked at once about what is followed anew; a feed does not depend on it.
+      // Adding a collection starts the marketplace tasks at once. The feed's task does not depend on what is followed.
       const started = await service.operate('sync.start', { name: 'feed' });
       assert.equal(started.status, 200, JSON.stringify(started.body));
       await until(
@@ -130,7 +130,11 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
         LIMIT_MS,
         'three listings',
       );
-      await until(async () => (await readToken(mintOf(LAST))).status === 200, LIMIT_MS, 'the last of the tokens');
+      await until(
+        async () => (await readToken(mintOf(LAST))).status === 200,
+        LIMIT_MS,
+        'the last token was not stored',
+      );
     });
     after(async () => {
       await service.close();
@@ -171,7 +175,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       }
     });
 
-    test('a token in escrow belongs to its seller while it is listed, and else shows custody without the address', async () => {
+    test('a token in escrow belongs to its seller while it is listed, and otherwise its owner is shown as custody without an address', async () => {
       for (const index of [LISTED, UNLISTED]) assert.equal(group[index]?.['ownership'].owner, ESCROW);
       const listed = await token(LISTED);
       assert.deepEqual(listed.owner, { address: SELLER, kind: 'wallet', label: null });
@@ -180,7 +184,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.equal(JSON.stringify(await token(UNLISTED)).includes(ESCROW), false);
     });
 
-    test('listings of both books are one window, cheapest first, with the own one under the prefix of the service', async () => {
+    test('mirrored listings and own orders are served as one list, cheapest first, and the id of the own one begins with the service name', async () => {
       const { data } = await service.ok('/v1/collections/paper-lanterns/listings');
       assert.deepEqual(
         data.map((row: any) => [row.mint, row.price.raw]),
@@ -193,12 +197,12 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.deepEqual([data[0].orderId, data[0].marketplace], ['mercat_one', 'MERCAT']);
     });
 
-    test('the sale has its signature and exact price, and the floor is the cheapest of both books', async () => {
+    test('a sale has its transaction signature and exact price, and the floor is the lowest price of mirrored listings and own orders', async () => {
       const { data } = await service.ok('/v1/collections/paper-lanterns/sales');
       assert.deepEqual([data[0].price.raw, data[0].mint, data[0].buyer], ['1750000000', mintOf(SOLD), BUYER]);
       assert.equal((await token(SOLD)).lastSale.price.raw, '1750000000');
       const { data: floor } = await service.ok('/v1/collections/paper-lanterns/floor');
-      // Platform fee and royalty, which DAS told, come on top of the own ask.
+      // The buyer also pays the platform fee and the royalty, which comes from DAS, on top of the own ask.
       assert.equal(floor.askFloor.raw, '2000000000');
       const own = 2_000_000_000 * (1 + 0.02 + 0.042);
       assert.equal(floor.buyerFloor.raw, String(Math.min(own, 2_500_000_000)));
@@ -206,7 +210,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.equal(collection.stats.listedCount, 3);
     });
 
-    test('the status shows every source without a word of where it is', async () => {
+    test('the status shows every source without its address', async () => {
       const { body } = await service.operate('status', {});
       const text = JSON.stringify(body);
       for (const name of ['das-tokens', 'magic-eden-listings', 'magic-eden-sales', 'feed'])
@@ -214,7 +218,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       for (const { url } of replays) assert.equal(text.includes(url), false);
     });
 
-    test('a token that somebody looks at has its owner soon, long before the next walk over all of them', async () => {
+    test('a viewed token gets its current owner soon, long before the next walk over all tokens', async () => {
       const moved = das.assets[MOVED] ?? assert.fail();
       const before = (await token(MOVED)).owner.address;
       moved['ownership'].owner = BUYER;
@@ -224,9 +228,9 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
         return (await token(MOVED)).owner.address === BUYER;
       };
       assert.notEqual(before, BUYER);
-      await until(isFresh, LIMIT_MS, 'its new owner');
+      await until(isFresh, LIMIT_MS, 'the new owner was not served');
       const methods = new Set(das.asked.map(({ method }) => method));
-      assert.deepEqual([...methods], ['getAssetBatch'], 'nothing else was asked');
+      assert.deepEqual([...methods], ['getAssetBatch'], 'no other method was called');
     });
   });
 });

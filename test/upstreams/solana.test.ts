@@ -1,5 +1,5 @@
-// The tasks that fill the mirror for Solana, against local servers that answer as Magic Eden, a DAS endpoint and an operator's
-// own feed do: what comes, what goes, what is believed, and what an unchanged hour costs.
+// The tasks that mirror Solana, against local servers in place of Magic Eden, a DAS endpoint and an operator's own feed: which rows are
+// added and retired, which snapshots are accepted, and how many requests unchanged data costs.
 
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import assert from 'node:assert/strict';
@@ -99,7 +99,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     const { setListings, listings } = await startMagicEden(t);
     setListings(rows(150));
     const first = await listings();
-    // Overlapping pages tell some rows twice.
+    // Overlapping pages contain some rows twice.
     assert.equal(first.changed, 150 + 150);
     now += 5 * MINUTE_MS;
     assert.deepEqual(await listings().then(({ changed, retired, problems }) => [changed, retired, problems]), [
@@ -120,7 +120,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual(cheaper, { price_raw: '900000000', listed_at: new Date(now) });
   });
 
-  test('what is gone from a whole snapshot is retired, and active again under its own place when it is listed again', async (t) => {
+  test('a listing that is missing from a complete snapshot is retired, and becomes active again under the same id when it is listed again', async (t) => {
     const { setListings, listings, replay } = await startMagicEden(t);
     setListings(rows(150));
     await listings();
@@ -138,13 +138,13 @@ forEachEngine('the mirror of Solana', (engine) => {
     replay.heal();
     replay.fail('wrong-types', { path: /listings$/, skip: 1 });
     assert.match(String((await listings()).problems), /incomplete: too many rejected/);
-    assert.deepEqual(await statuses(), { active: 150 }, 'nothing is concluded from a part');
+    assert.deepEqual(await statuses(), { active: 150 }, 'an incomplete snapshot retires nothing');
     replay.heal();
     await listings();
     assert.deepEqual(await statuses(), { active: 100, cancelled: 50 });
   });
 
-  test('a walk that finds fewer than the marketplace counts, or a book that all but vanished, ends nothing at once', async (t) => {
+  test('a walk that finds fewer listings than the marketplace counts, or a book that lost nearly all of them, retires nothing at once', async (t) => {
     const { book, setListings, listings } = await startMagicEden(t);
     setListings(rows(80));
     await listings();
@@ -156,7 +156,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 80 });
   });
 
-  test('sales go on from the newest that is known; a walk that breaks off lands none, so that no gap is left', async (t) => {
+  test('sales are read back to the newest stored one; a walk that fails stores none, so that no gap is left', async (t) => {
     const { book, sales, replay } = await startMagicEden(t);
     const newest = NOW / 1_000 - 3_600;
     const all = Array.from({ length: 1_300 }, (_, index) => saleRow(index, newest - index));
@@ -173,10 +173,10 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.equal(await count(), 1_300);
     replay.reset();
     assert.equal((await sales()).changed, 0);
-    assert.equal(replay.count(), 2, 'back to a quarter of an hour before the newest, and no further');
+    assert.equal(replay.count(), 2, 'reads back to a quarter of an hour before the newest sale, and no further');
   });
 
-  test('one collection that cannot be read leaves the others; when none can be read the task fails', async (t) => {
+  test('when one collection cannot be read the others still are; when none can be read the task fails', async (t) => {
     const { book, replay, setListings, listings } = await startMagicEden(t);
     const other = addressOf('other', 1);
     await follow('solana', other, 'other');
@@ -228,7 +228,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual(new Set(found.map((row) => row['asset'])), new Set(mints));
     assert.deepEqual([...new Set(found.map((row) => row['collection_id']))], [ID]);
     assert.equal(ID, ID.toLowerCase());
-    assert.equal((await run(task)).changed, 0, 'a second look changes nothing');
+    assert.equal((await run(task)).changed, 0, 'a second run changes nothing');
     await db.query(`update main.collection set name = 'As the operator said'`);
     await run(task);
     const [named] = await db.query(`select name, contract_address from main.collection`);
@@ -260,7 +260,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     return { store, replay, own, feed: () => run(task) };
   };
 
-  test('own Solana listings come in by the feed under the prefix of the service; an unchanged feed is not read again', async (t) => {
+  test('own Solana listings are read from the feed and get ids with the service name; an unchanged feed is not read again for an hour', async (t) => {
     const { store, own, feed } = await startFeed(t);
     store.lines = own(40);
     assert.equal((await feed()).changed, 40);
@@ -269,11 +269,15 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual(await feed().then(({ read, changed }) => [read, changed]), [0, 0]);
     assert.equal(store.unchanged, 1);
     now += 61 * MINUTE_MS;
-    assert.deepEqual(await feed().then(({ read, changed }) => [read, changed]), [40, 0], 'once an hour it is');
+    assert.deepEqual(
+      await feed().then(({ read, changed }) => [read, changed]),
+      [40, 0],
+      'after an hour an unchanged feed is read again',
+    );
     assert.equal(store.unchanged, 1);
   });
 
-  test('a feed that is no snapshot ends nothing; a whole one ends what it no longer has; one that was cut off does not', async (t) => {
+  test('a feed that is not a snapshot retires nothing; a complete snapshot retires the listings that it lacks; one that was cut off does not', async (t) => {
     const { store, own, feed } = await startFeed(t);
     store.lines = own(40);
     await feed();
@@ -291,7 +295,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 30, cancelled: 10 });
   });
 
-  test('a snapshot that all but vanished is read again until it is believed, though the feed says it is unchanged', async (t) => {
+  test('a snapshot that lost nearly all listings is read again until it is accepted, although the feed reports that it is unchanged', async (t) => {
     const { store, own, feed } = await startFeed(t);
     store.lines = [OPENING, ...own(40), ENDING];
     await feed();

@@ -1,4 +1,4 @@
-// The port to HTTP upstreams, against a server that breaks on demand.
+// The client of HTTP upstreams, against a server that fails on demand.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -79,7 +79,7 @@ test('numbers keep every digit that was sent', async (t) => {
   assert.equal(answer['price']?.text, '0.21618999999999997');
 });
 
-test('queries and keys arrive, repeated values and those of the address itself included', async (t) => {
+test('query parameters and keys are sent, including repeated parameters and those in the base URL', async (t) => {
   const { upstream, replay } = await start(t);
   const answer = (await upstream.getJson('/v1/query', {
     'a[]': ['x y', 'z'],
@@ -100,12 +100,12 @@ test('queries and keys arrive, repeated values and those of the address itself i
   assert.deepEqual({ ...posted }, { body: { method: 'getAsset' }, query: `api-key=${SECRET}` });
 });
 
-test('a path segment is never more than a segment', () => {
+test('a value in the path is encoded as a single segment', () => {
   assert.equal(toPath('v1', 'a/b', 'ü?#'), '/v1/a%2Fb/%C3%BC%3F%23');
   for (const segment of ['', '.', '..']) assert.throws(() => toPath('v1', segment));
 });
 
-test('a server error and a broken connection are tried again a few times, within the call', async (t) => {
+test('after a server error or a broken connection the request is retried a few times within the call', async (t) => {
   const { upstream, replay } = await start(t);
   for (const fault of ['server-error', 'reset', 'truncated'] as const) {
     replay.reset();
@@ -120,7 +120,7 @@ test('a server error and a broken connection are tried again a few times, within
   assert.equal(replay.count(), 3, 'bounded');
 });
 
-test('what is wrong with the question is never asked again, and is no reason to rest', async (t) => {
+test('a request that the server rejects is not retried, and does not open the breaker', async (t) => {
   const { upstream, replay } = await start(t);
   replay.fail('not-found');
   for (let call = 0; call < 5; call += 1) {
@@ -131,7 +131,7 @@ test('what is wrong with the question is never asked again, and is no reason to 
   assert.equal(upstream.status().breaker, 'closed');
 });
 
-test('Retry-After is waited for, for as long as the caller has patience, by every call', async (t) => {
+test('all calls wait as long as Retry-After demands, or fail when that is longer than their patience', async (t) => {
   const live = await start(t, { clock: Date.now });
   live.replay.fail('too-many-requests', { times: 1, retryAfter: '1' });
   const begun = performance.now();
@@ -140,7 +140,11 @@ test('Retry-After is waited for, for as long as the caller has patience, by ever
   const { upstream, replay, now } = await start(t);
   replay.fail('too-many-requests', { times: 1, retryAfter: '86400' });
   const failure = await failureOf(things(upstream));
-  assert.deepEqual([failure.reason, failure.retryAfterMs], ['rate-limited', 15 * 60_000], 'not believed without bound');
+  assert.deepEqual(
+    [failure.reason, failure.retryAfterMs],
+    ['rate-limited', 15 * 60_000],
+    'the delay is limited to a quarter of an hour',
+  );
   assert.equal((await failureOf(things(upstream))).reason, 'rate-limited');
   assert.equal(replay.count(), 1, 'the second call was not sent');
   assert.equal(upstream.status().breaker, 'closed', 'it answered');
@@ -193,7 +197,7 @@ test('every fault ends in time with its reason, without the address or the key',
   assert.equal(upstream.status().breaker, 'closed');
 });
 
-test('what unfolds to a quarter of a gigabyte is let go at the limit', async (t) => {
+test('a response that decompresses to a quarter of a gigabyte is aborted at the size limit', async (t) => {
   const { upstream, replay } = await start(t, { timeoutMs: 10_000 });
   replay.fail('gzip-bomb');
   await failureOf(things(upstream));
@@ -205,7 +209,7 @@ test('what unfolds to a quarter of a gigabyte is let go at the limit', async (t)
   assert.ok(peak - before < 64 * 2 ** 20, `${Math.round((peak - before) / 2 ** 20)} MiB`);
 });
 
-test('after three failed calls it rests: nothing is sent, and then one trial of many', async (t) => {
+test('after three failed calls the breaker opens: no request is sent, and afterwards a single trial request', async (t) => {
   const { upstream, replay, pass, now } = await start(t, { breakerOpenMs: 5_000, breakerOpenMaxMs: 30_000 });
   replay.fail('not-json');
   for (let call = 0; call < 3; call += 1) await failureOf(things(upstream));
@@ -221,9 +225,13 @@ test('after three failed calls it rests: nothing is sent, and then one trial of 
   replay.fail('server-error');
   const reasons = await Promise.all([1, 2, 3].map(async () => (await failureOf(things(upstream))).reason));
   assert.deepEqual(reasons.toSorted(), ['breaker-open', 'breaker-open', 'server-error']);
-  assert.equal(replay.count(), sent + 1, 'a trial is not tried again');
+  assert.equal(replay.count(), sent + 1, 'a trial request is not retried');
   pass(5_000);
-  assert.equal((await failureOf(things(upstream))).reason, 'breaker-open', 'the second rest is longer');
+  assert.equal(
+    (await failureOf(things(upstream))).reason,
+    'breaker-open',
+    'the breaker stays open longer the second time',
+  );
 
   replay.heal();
   pass(25_000);
@@ -232,7 +240,7 @@ test('after three failed calls it rests: nothing is sent, and then one trial of 
   assert.equal(upstream.status().lastSuccessAt, now());
 });
 
-test('an outage of an hour is asked about four times a minute, and its end is seen within one', async (t) => {
+test('in an outage of an hour about four requests a minute are sent, and the recovery is noticed within a minute', async (t) => {
   const { upstream, replay, pass } = await start(t);
   replay.fail('not-json');
   for (let second = 0; second < 3_600; second += 1) {
@@ -249,7 +257,7 @@ test('an outage of an hour is asked about four times a minute, and its end is se
   assert.ok(waited <= 60, `${waited} s`);
 });
 
-test('a call that is given up ends at once and says nothing of the upstream', async (t) => {
+test('an aborted call ends at once and does not count as a failure of the upstream', async (t) => {
   const { upstream, replay } = await start(t, { timeoutMs: 60_000 });
   replay.fail('hang');
   for (let call = 0; call < 4; call += 1) {
@@ -259,7 +267,7 @@ test('a call that is given up ends at once and says nothing of the upstream', as
   assert.equal(upstream.status().breaker, 'closed');
 });
 
-test('no hour sees more requests than its budget, however they are asked for', async () => {
+test('no more requests than the hourly budget are sent in any hour, whatever the times of the calls', async () => {
   let now = 0;
   const budget = new ProcessBudget({ perHour: 600, clock: () => now });
   const sent: number[] = [];
@@ -272,7 +280,7 @@ test('no hour sees more requests than its budget, however they are asked for', a
   assert.ok(sent.length > 5 * 300, `${sent.length} in all`);
 });
 
-test('a request beyond the budget waits its turn, or is refused when that is too long', async (t) => {
+test('a request beyond the budget waits until the budget allows it, and fails when the wait would be too long', async (t) => {
   const { upstream, replay, pass } = await start(t, { hourlyBudget: 20 });
   assert.deepEqual(upstream.status().budget, { perHour: 20, left: 2 });
   await things(upstream);
@@ -298,7 +306,7 @@ test('retries count against the budget', async (t) => {
   assert.equal(upstream.status().budget?.left, 0);
 });
 
-test('nothing is sent that the budget does not give, and what was not sent goes back to it', async (t) => {
+test('no request is sent without budget, and the budget of a request that was not sent is returned', async (t) => {
   const taken: string[] = [];
   let take: () => Promise<number> = () => Promise.reject(new Error('the budget is out of reach'));
   let giveBack: () => Promise<void> = () => Promise.resolve();
@@ -328,11 +336,15 @@ test('nothing is sent that the budget does not give, and what was not sent goes 
     stop.abort();
     return 0;
   };
-  assert.equal((await failureOf(things(upstream, { signal: stop.signal }))).reason, 'aborted', 'while it was asked');
+  assert.equal(
+    (await failureOf(things(upstream, { signal: stop.signal }))).reason,
+    'aborted',
+    'aborted while the budget was requested',
+  );
   assert.deepEqual([replay.count(), taken.length], [0, 3]);
 });
 
-test('what is nested deeper than any answer is refused before it is parsed', () => {
+test('JSON that is nested too deeply is rejected before it is parsed', () => {
   const nested = (depth: number) => Buffer.from('{"a":'.repeat(depth) + '1' + '}'.repeat(depth));
   assert.doesNotThrow(() => parseExactJson(nested(32)));
   assert.throws(() => parseExactJson(nested(33)), /deep/);

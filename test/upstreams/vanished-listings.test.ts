@@ -1,4 +1,5 @@
-// How mirrored listings end without a word: missing from a snapshot, or ended by another marketplace. And what is counted.
+// How mirrored listings end when their marketplace does not report an end: they are missing from a snapshot, or another marketplace
+// reports the same order as ended. Also the row counts of an ingester.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -33,7 +34,7 @@ forEachEngine('mirrored listings', (engine) => {
       }),
     );
   const row = (n: number, more: object = {}) => listing({ id: `L${n}`, tokenId: String(n), ...more });
-  /** Lands a snapshot of one marketplace, whole or up to a price, and retires what is not in it. */
+  /** Stores a snapshot of one marketplace and retires listings that are not in it: all of them, or those cheaper than `below`. */
   const snapshot = async (
     rows: readonly Record<string, unknown>[],
     { source = 'opensea', below = null }: { source?: string; below?: bigint | null } = {},
@@ -49,20 +50,20 @@ forEachEngine('mirrored listings', (engine) => {
   };
   const countActive = async () => Object.values(await statuses()).filter((status) => status === 'active').length;
 
-  test('what is missing from a snapshot is retired, told of, and active again when it is told again', async () => {
+  test('a listing that is missing from a snapshot is retired and reported as changed, and is active again when a snapshot contains it', async () => {
     await snapshot(range(4).map((n) => row(n)));
     changed = [];
     const { believed, retired } = await snapshot([row(0), row(1), row(2)]);
     assert.deepEqual([believed, retired], [true, 1]);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'active', L2: 'active', L3: 'cancelled' });
     assert.deepEqual(changed, [`listing ${COLLECTION_ID}`]);
-    assert.equal((await snapshot([row(0), row(1), row(2)])).retired, 0, 'a second look finds nothing');
+    assert.equal((await snapshot([row(0), row(1), row(2)])).retired, 0, 'a second snapshot retires nothing more');
     const again = await snapshot(range(4).map((n) => row(n)));
     assert.deepEqual([again.changed, again.retired, await countActive()], [1, 0, 4]);
     assert.equal((await snapshot(range(4).map((n) => row(n)))).changed, 0);
   });
 
-  test('what its marketplace ended stays ended, even after it was retired', async () => {
+  test('a listing that its marketplace reported as ended stays ended, even after it was retired', async () => {
     await snapshot([row(0), row(1)]);
     await snapshot([row(0)]);
     await ingester().ingest([row(1, { status: 'filled', tx: '0x01' })]);
@@ -71,7 +72,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'filled' });
   });
 
-  test('a snapshot retires nothing of other sources and collections, nor what was listed while it was taken', async () => {
+  test('a snapshot retires no listing of other sources or collections, and none that was listed during the fetch', async () => {
     const fresh = { timestamp: new Date(NOW - LISTING_DELAY_MAX_MS).toISOString() };
     await ingester().ingest([
       row(0),
@@ -82,18 +83,18 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await snapshot([])).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active', L2: 'active', L3: 'active' });
     now += 1;
-    assert.equal((await snapshot([])).retired, 1, 'later its absence says what it says');
+    assert.equal((await snapshot([])).retired, 1, 'a later snapshot without it retires it');
     assert.equal((await statuses())['L3'], 'cancelled');
   });
 
-  test('a listing whose time is yet to come is retired like any other', async () => {
+  test('a listing whose listing time is in the future is retired like any other', async () => {
     const wrong = { timestamp: new Date(NOW + 24 * 60 * MINUTE_MS).toISOString() };
     await ingester().ingest([row(0), row(1, wrong)]);
     assert.equal((await snapshot([row(0)])).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled' });
   });
 
-  test('a snapshot that lost more than half of a book is believed the third time, five minutes on', async () => {
+  test('a snapshot that lacks more than half of the listings is accepted the third time, five minutes after the first', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     const short = book.slice(0, 19);
@@ -107,7 +108,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([believed, retired, await countActive()], [true, 21, 19]);
   });
 
-  test('often in a row alone, or long alone, does not make a short snapshot believed', async () => {
+  test('neither many repetitions in less than five minutes nor two repetitions over a long time make a short snapshot accepted', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).believed, false);
@@ -119,7 +120,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal(await countActive(), 0);
   });
 
-  test('a small book may empty at once, and a large one may lose half', async () => {
+  test('a small book may lose all listings at once, and a large one may lose half of them', async () => {
     await snapshot(range(20).map((n) => row(n)));
     assert.equal((await snapshot([])).retired, 20);
     const book = range(40).map((n) => row(n + 100));
@@ -127,7 +128,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await snapshot(book.slice(0, 20))).retired, 20);
   });
 
-  test('a snapshot of what is cheaper than a price ends nothing from that price on, and is doubted by itself', async () => {
+  test('a snapshot of the listings below a price retires none at or above that price, and is judged apart from complete snapshots', async () => {
     const priced = (n: number) => row(n, { priceRaw: String(1_000 + n) });
     const book = range(100).map(priced);
     await snapshot(book);
@@ -136,22 +137,26 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([believed, retired], [true, 1]);
     const { L7, L59, L60 } = await statuses();
     assert.deepEqual([L7, L59, L60], ['cancelled', 'active', 'active']);
-    assert.equal((await snapshot(book.slice(0, 20), { below: 1_059n })).believed, false, 'of 58, 38 are gone');
+    assert.equal((await snapshot(book.slice(0, 20), { below: 1_059n })).believed, false, '38 of 58 are missing');
     assert.equal((await snapshot([])).believed, false);
     now += 5 * MINUTE_MS;
     for (const isThird of [false, true]) {
       assert.equal((await snapshot(cheapest, { below: 1_059n })).believed, true);
-      assert.equal((await snapshot([])).believed, isThird, 'a part that is whole does not take the doubts back');
+      assert.equal(
+        (await snapshot([])).believed,
+        isThird,
+        'an accepted partial snapshot does not reset the count of short complete snapshots',
+      );
     }
   });
 
-  test('what such a snapshot has to have is what it costs the buyer in all', async () => {
+  test('whether a listing is below the price of such a snapshot depends on all that the buyer pays', async () => {
     await ingester().ingest([row(0, { priceRaw: '900', buyerTotalRaw: '1000' }), row(1, { priceRaw: '900' })]);
     assert.equal((await snapshot([row(2, { priceRaw: '950' })], { below: 950n })).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
   });
 
-  test('an order that one marketplace told to be filled or cancelled is ended at all, in either order of telling', async () => {
+  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, whichever of them reports first', async () => {
     const twins = (hash: string, n: number) => [
       row(n, { orderHash: hash, tokenId: '7' }),
       row(n + 1, { orderHash: hash, tokenId: '7', source: 'magic-eden' }),
@@ -174,7 +179,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([again.result().changed, (await statuses())['L1']], [0, 'filled']);
   });
 
-  test('that a marketplace no longer shows an order does not end it at another', async () => {
+  test('an order that is missing at one marketplace does not end at another', async () => {
     await ingester().ingest([
       row(0, { orderHash: HASH }),
       row(1, { orderHash: HASH, source: 'magic-eden', tokenId: '0' }),
@@ -184,7 +189,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active' });
   });
 
-  test('an order of the own book is no mirrored listing, and one that became its own is retired', async () => {
+  test('an order of the own book is not stored as a mirrored listing, and the mirrored listing of a later submitted order is retired', async () => {
     await snapshot([row(0, { orderHash: HASH })]);
     await ingester().ingest([order()]);
     await db.query(`update main.book_order set order_hash = $1, status = 'cancelled'`, [HASH]);
@@ -203,7 +208,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active', L3: 'active' });
   });
 
-  test('everything is counted, refusals by reason with one of each, however many there are', async () => {
+  test('every row is counted, and rejections are counted by reason with one example for each reason', async () => {
     const one = ingester();
     await one.ingest([
       ...range(700).map((n) => token({ tokenId: String(n) })),

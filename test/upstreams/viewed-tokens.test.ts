@@ -1,5 +1,5 @@
-// What readers look at: noted for what is followed, forgotten later, and looked at again at the marketplaces, within a share of
-// what these allow.
+// Viewed tokens and collections: a read of a followed collection is recorded, forgotten after a day, and the token is read again at the
+// marketplaces within a share of their request budget.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -101,7 +101,7 @@ forEachEngine('what is looked at', (engine) => {
     return asked;
   };
 
-  test('what is followed is noted once a minute, the rest not at all; it is forgotten after a day', async () => {
+  test('a view of a followed collection is recorded at most once a minute and forgotten after a day; other views are not recorded', async () => {
     await follow(APES_ID);
     const shown = book();
     shown.note(APES_ID);
@@ -131,7 +131,7 @@ forEachEngine('what is looked at', (engine) => {
     );
   });
 
-  test('whoever asks for a collection, or for a token that is known, notes it', async () => {
+  test('a request for a collection, or for a known token, is recorded as a view', async () => {
     const evm = { kind: 'token', chain: 'apechain', contractAddress: APES.contract };
     const collection = { ...evm, kind: 'collection', name: 'Apes', slug: 'apes' };
     await runImport(toContext(db), toNdjson([collection, { ...evm, tokenId: '7' }]));
@@ -164,7 +164,7 @@ forEachEngine('what is looked at', (engine) => {
     await market.close();
   });
 
-  test('noting is bounded, and what could not be written is written the next time', async () => {
+  test('the number of unwritten views is bounded, and views that could not be written are written the next time', async () => {
     await follow(APES_ID);
     const shown = book();
     for (let n = 0; n < 5_000; n += 1) shown.note(APES_ID, String(n) as AssetId);
@@ -176,10 +176,10 @@ forEachEngine('what is looked at', (engine) => {
     assert.equal(await count(), 1_000);
     for (let n = 0; n < 5_000; n += 1) shown.note(APES_ID, String(n) as AssetId);
     await shown.flush();
-    assert.equal(await count(), 2_000, 'the next ones, which had no room before');
+    assert.equal(await count(), 2_000, 'the next views, for which there was no room before');
   });
 
-  test('a token that is shown gets its rank, picture and owner, and is looked at again after an hour', async (t) => {
+  test('a viewed token gets its rank, picture and owner, and is read again after an hour', async (t) => {
     const { replay, run } = await startOpenSea(t);
     await show(APES_ID, ['7', '8']);
     assert.equal((await run()).kind, 'done');
@@ -192,10 +192,10 @@ forEachEngine('what is looked at', (engine) => {
     assert.deepEqual(askedOf(replay), []);
     now += 2;
     await run();
-    assert.deepEqual(askedOf(replay), ['7'], 'nobody asks for the other one any more');
+    assert.deepEqual(askedOf(replay), ['7'], 'the other token was not viewed again');
   });
 
-  test('looks take a fifth of the budget, the newest first, and none of a collection that is followed no more', async (t) => {
+  test('reads of viewed tokens use a fifth of the budget, newest view first, and skip collections that are no longer followed', async (t) => {
     const { replay, run } = await startOpenSea(t, '600');
     for (const asset of ['1', '2', '3', '4', '5']) {
       now += 1_000;
@@ -208,13 +208,13 @@ forEachEngine('what is looked at', (engine) => {
     assert.deepEqual(askedOf(replay), []);
   });
 
-  test('a small budget gives its fifth to looks too, and not more', async (t) => {
+  test('with a small budget, reads of viewed tokens use a fifth of it and no more', async (t) => {
     const { task } = await startOpenSea(t, '100');
     const { task: usual } = await startOpenSea(t, '600');
-    assert.deepEqual([task?.periodMs, usual?.periodMs], [3 * MINUTE_MS, MINUTE_MS], 'one look each');
+    assert.deepEqual([task?.periodMs, usual?.periodMs], [3 * MINUTE_MS, MINUTE_MS], 'one token in each run');
   });
 
-  test('a look that a clock which was wrong put into times to come does not count', async (t) => {
+  test('a view or refresh with a time in the future, from a wrong clock, is ignored', async (t) => {
     const { replay, run } = await startOpenSea(t);
     now += 24 * HOUR_MS;
     await show(APES_ID, ['7']);
@@ -226,10 +226,10 @@ forEachEngine('what is looked at', (engine) => {
     assert.deepEqual(askedOf(replay), ['7']);
   });
 
-  test('notes and looks at the same tokens never wait for each other in a circle', async () => {
+  test('concurrent writes of views and refreshes of the same tokens do not deadlock', async () => {
     await follow(APES_ID);
     const assets = Array.from({ length: 600 }, (_, n) => String(n * 7_919));
-    // Rows in another order than that of their names.
+    // The rows are stored in another order than their sort order.
     for (let start = 0; start < 600; start += 50) await show(APES_ID, assets.slice(start, start + 50).toReversed());
     const both = Array.from({ length: 15 }, async () => {
       await Promise.all([
@@ -243,7 +243,7 @@ forEachEngine('what is looked at', (engine) => {
     await Promise.all(both);
   });
 
-  test('a token that cannot be told does not keep the others waiting; a source that is away is asked no more', async (t) => {
+  test('a token that the source does not have does not stop the others; an unavailable source gets no further requests', async (t) => {
     const { replay, run } = await startOpenSea(t);
     await show(APES_ID, ['7', '999', '8']);
     const end = await run();
@@ -258,14 +258,14 @@ forEachEngine('what is looked at', (engine) => {
     replay.heal();
     await show(APES_ID, ['22']);
     replay.fail('hang', { skip: 1 });
-    assert.equal((await run()).kind, 'done', 'one of three was told');
+    assert.equal((await run()).kind, 'done', 'one of three tokens was read');
     assert.equal(askedOf(replay).length, 2);
     replay.heal();
     await run();
     assert.equal(askedOf(replay).length, 2);
   });
 
-  test('Magic Eden tells of single tokens where no DAS endpoint does', async (t) => {
+  test('viewed tokens are read from Magic Eden when there is no DAS endpoint', async (t) => {
     const magic = createMagicEdenBook();
     magic.tokens.set(MINT, { mintAddress: MINT, name: 'A fox', owner: addressOf('an', 1), collection: 'foxes' });
     const { replay, context, run } = await start(t, magicEdenRoutes(magic), (url) => ({ MAGICEDEN_URL: url }));

@@ -1,4 +1,4 @@
-// Volume and sales: what counts, and windows that agree with the rows themselves and with each other.
+// Volume and sales: which sales count, and time windows whose sums agree with the stored sales and with each other.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -17,7 +17,7 @@ const NOBODY = `0x${'0'.repeat(40)}`;
 
 type Told = { n: number; price: bigint; seller: string | null; soldAt: number; block: number | null };
 
-/** The same numbers in every run. */
+/** A seeded generator: the same numbers in every run. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -52,7 +52,7 @@ forEachEngine('volume', (engine) => {
     const { summedVolumeRaw: volume, sales } = await findCollectionAnalytics(db, COLLECTION_ID, now);
     return { volume, sales };
   };
-  /** The windows from the rows one by one: what nobody sold, and what cost nothing, left out. */
+  /** The expected windows, computed from single sales. Mints, which have no seller, and free sales are left out. */
   const expected = (told: readonly Told[], now: number) => {
     const traded = told.filter(({ price, seller }) => price > 0n && seller !== NOBODY && seller !== '0x0');
     const since = (ms: number) => traded.filter(({ soldAt }) => soldAt >= now - ms);
@@ -68,7 +68,7 @@ forEachEngine('volume', (engine) => {
     };
   };
 
-  test('windows are the sums of their trade at any moment, none greater than one that holds it; reorganised sales are not in them', async () => {
+  test('each window has the sum of its sales at any moment and is at most as large as a longer window; orphaned sales do not count', async () => {
     const random = createRandom(7);
     const sellers = [SELLER, null, NOBODY, '0x0'];
     const told = range(600).map((n): Told => ({
@@ -90,10 +90,10 @@ forEachEngine('volume', (engine) => {
     assert.ok(left.length < told.length);
     assert.deepEqual(await windows(NOW), expected(left, NOW));
     await land(told);
-    assert.deepEqual(await windows(NOW), expected(told, NOW), 'told again after the reorganisation');
+    assert.deepEqual(await windows(NOW), expected(told, NOW), 'the sales were imported again after the reorganisation');
   });
 
-  test('a sale whose seller was not told counts; a mint and a free one do not', async () => {
+  test('a sale with an unknown seller counts; a mint and a free sale do not', async () => {
     const at = { soldAt: NOW - HOUR_MS, block: null };
     await land([
       { n: 1, price: 5n, seller: null, ...at },

@@ -30,7 +30,7 @@ test('a walk to a page without a cursor is complete', async () => {
   assert.deepEqual(end, { gap: null, pages: 2, rows: 3 });
 });
 
-test('a cursor that was followed before ends the walk at once, also between pages that differ', async () => {
+test('a cursor that was followed before ends the walk at once, even between pages that differ', async () => {
   const { asked, end } = await walk({
     '': { rows: [1], next: 'b' },
     b: { rows: [2], next: 'c' },

@@ -1,5 +1,5 @@
-// A response of another operation, or of a collection that was not asked for, at every source of its vendor: it makes no bad
-// record and no walk that calls itself complete.
+// Gives every source of a vendor a response of another operation, or of a collection that was not requested. No source may make an
+// incorrect record from it, or report the walk as complete.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -51,7 +51,7 @@ const RIGHT: Readonly<Record<string, readonly [source: string, records: object] 
 for (const [file, right] of Object.entries(RIGHT)) {
   const folder = file.split('/', 1)[0] ?? '';
   const vendor = folder === 'das' ? 'helius' : (folder as keyof typeof sources);
-  test(`${file} gives records at its own source alone`, async (t) => {
+  test(`${file} gives records at the source that it belongs to, and at no other`, async (t) => {
     const replay = await startSameResponse(t);
     const text = readFixture(`${file}.json`);
     replay.give(vendor === 'helius' ? JSON.stringify({ ...JSON.parse(text), id: 'mercat' }) : text);
@@ -62,7 +62,7 @@ for (const [file, right] of Object.entries(RIGHT)) {
       const counts = Object.groupBy(outcome.records, ({ kind }) => kind);
       const found = Object.fromEntries(Object.entries(counts).map(([kind, records]) => [kind, records?.length]));
       assert.deepEqual(found, isRight ? right[1] : {}, source);
-      if (!isRight) assert.notEqual(outcome.end?.gap === null, true, `${source} takes it for a complete list`);
+      if (!isRight) assert.notEqual(outcome.end?.gap === null, true, `${source} treats it as a complete list`);
     }
   });
 }

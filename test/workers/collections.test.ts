@@ -1,4 +1,5 @@
-// A turn over what is followed when the upstream goes away in the middle of it.
+// Runs over the followed collections: which collections a run processes, in which order, and when the next run is due after a run that
+// was aborted or whose upstream failed.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -26,7 +27,11 @@ const toFollow = (name: string): Follow => ({
   createdAt: 0,
 });
 
-/** Turns over a, b and c, at which those named fail for their reason. Each takes a second. */
+/**
+ * Returns a function that runs over the collections a, b and c. Processing one takes a second. Those named in `failing` fail for the given
+ * reason; the run is aborted at the collection `cutAt`. Resolves to the processed collections in their order, and to whether the next run
+ * is due soon, or the message of the error.
+ */
 function startTurns({ periodMs = 60_000, shown = '' } = {}) {
   const turns = new Map<string, LastRun>();
   let now = 0;
@@ -62,7 +67,7 @@ function startTurns({ periodMs = 60_000, shown = '' } = {}) {
   };
 }
 
-/** One turn over as many collections, none of which can be done. */
+/** One run over as many collections as there are reasons: each collection fails for its reason. */
 function startTurnsThatFail(reasons: readonly UpstreamReason[]) {
   const left = [...reasons];
   return runFollowed({
@@ -81,41 +86,41 @@ function startTurnsThatFail(reasons: readonly UpstreamReason[]) {
   });
 }
 
-test('a turn that is cut off goes on soon, with what is left of it and nothing else', async () => {
+test('after a run that the upstream interrupted the next run is due soon, and processes only the remaining collections', async () => {
   const turn = startTurns();
   assert.deepEqual(await turn({ b: 'unreachable' }), { asked: 'ab', end: true });
   assert.deepEqual(await turn({ b: 'breaker-open' }), { asked: 'cb', end: true });
   assert.deepEqual(await turn(), { asked: 'b', end: false });
   assert.deepEqual(await turn(), { asked: '', end: false });
-  assert.deepEqual((await turn({}, { afterMs: 60_000 })).asked, 'acb', 'then all have their period again');
+  assert.deepEqual((await turn({}, { afterMs: 60_000 })).asked, 'acb', 'a period later all are processed again');
 });
 
-test('what was done just now has its turn only when the operator wants all of it', async () => {
+test('a collection that was processed just now is processed again only in a full run of the operator', async () => {
   const turn = startTurns();
   await turn();
   assert.equal((await turn({}, { afterMs: 20_000 })).asked, '');
   assert.equal((await turn({}, { isFull: true })).asked, 'abc');
-  assert.equal((await turn({}, { afterMs: 29_000 })).asked, 'ab', 'half a period after they were done');
+  assert.equal((await turn({}, { afterMs: 29_000 })).asked, 'ab', 'half a period after they were processed');
 });
 
-test('an outage of an hour ends with a turn for all', async () => {
+test('after an outage of an hour all collections are processed', async () => {
   const turn = startTurns();
   assert.deepEqual(await turn({ b: 'timeout' }), { asked: 'ab', end: true });
   assert.match(String((await turn({ b: 'breaker-open', c: 'breaker-open' })).end), /^c: test: breaker-open; 1 more/);
   assert.deepEqual((await turn({}, { afterMs: 3_600_000 })).asked, 'abc');
 });
 
-test('one collection that fails alone, or a key that is wrong, is no reason to come back soon', async () => {
+test('a single collection that fails, or a wrong key, does not make the next run due soon', async () => {
   for (const reason of ['server-error', 'not-found', 'malformed', 'unauthorized', 'over-budget'] as const) {
     assert.equal((await startTurns()({ b: reason })).end, false, reason);
   }
 });
 
-test('what the operator wants whole is not cut off after a period', async () => {
+test('a full run of the operator may take longer than a period', async () => {
   assert.deepEqual(await startTurns({ periodMs: 2_000 })({}, { isFull: true }), { asked: 'abc', end: false });
 });
 
-test('one that cannot be told is no reason to come back soon where the others had their turn just now', async () => {
+test('one collection that fails does not make the next run due soon when the others were processed just now', async () => {
   for (const reason of ['not-found', 'rejected', 'malformed', 'too-large'] as const) {
     const turn = startTurns();
     await turn({ b: reason });
@@ -126,50 +131,54 @@ test('one that cannot be told is no reason to come back soon where the others ha
   assert.match(
     String((await turn({ b: 'server-error' })).end),
     /server-error/,
-    'which may be an outage that began with it',
+    'this may be an outage that began with it',
   );
   assert.match(String((await startTurns()({ a: 'not-found', b: 'not-found', c: 'not-found' })).end), /not-found/);
 });
 
-test('one in the middle of which a run is ended does not keep the others waiting in the next one', async () => {
+test('a collection at which a run was aborted comes after the others in the next run', async () => {
   const turn = startTurns();
   assert.deepEqual(await turn({}, { cutAt: 'a' }), { asked: 'a', end: 'cut' });
   assert.deepEqual(await turn({}, { cutAt: 'c' }), { asked: 'bc', end: 'cut' });
   assert.deepEqual(await turn(), { asked: 'ac', end: false });
 });
 
-test('a turn of a time that is yet to come, of a clock that was wrong, counts for nothing', async () => {
+test('the record of a run in the future, from a wrong clock, is ignored', async () => {
   const turn = startTurns();
   await turn({}, { afterMs: 86_400_000 });
   assert.equal((await turn({}, { afterMs: -86_400_000 })).asked, 'abc');
-  assert.equal((await turn({}, { afterMs: 30_000 })).asked, 'abc', 'and not for longer than once');
+  assert.equal((await turn({}, { afterMs: 30_000 })).asked, 'abc', 'afterwards all are due as usual');
 });
 
-test('what readers look at goes first, and comes four times as often where there is no time for all', async () => {
-  assert.equal((await startTurns({ shown: 'c' })()).asked, 'cab', 'of what was never read');
+test('viewed collections are processed first, and more often than others when there is not enough time for all', async () => {
+  assert.equal(
+    (await startTurns({ shown: 'c' })()).asked,
+    'cab',
+    'among collections that were never processed the viewed one is first',
+  );
   const turn = startTurns({ periodMs: 1_000, shown: 'c' });
   let asked = '';
   for (let turns = 0; turns < 60; turns += 1) asked += (await turn()).asked;
-  assert.equal(asked.length, 60, 'one at a time');
+  assert.equal(asked.length, 60, 'each run processes one collection');
   const times = (name: string) => asked.split(name).length - 1;
   assert.ok(times('c') >= 25 && times('c') <= 45, asked);
-  assert.ok(Math.min(times('a'), times('b')) >= 8, `nobody is left out: ${asked}`);
+  assert.ok(Math.min(times('a'), times('b')) >= 8, `every collection is processed: ${asked}`);
 });
 
-test('a turn that takes longer than its period goes on soon, with whoever waited longest by then', async () => {
+test('after a run that took longer than its period the next run is due soon, and begins with the collection that waited longest', async () => {
   const turn = startTurns({ periodMs: 2_000 });
   assert.deepEqual(await turn(), { asked: 'ab', end: true });
-  assert.deepEqual(await turn(), { asked: 'ca', end: false }, 'b was done just now');
+  assert.deepEqual(await turn(), { asked: 'ca', end: false }, 'b was processed just now');
   assert.deepEqual(await turn({}, { afterMs: 2_000 }), { asked: 'bc', end: true });
 });
 
-forEachEngine('a task that was cut off', (engine) => {
+forEachEngine('the next run of a task over followed collections', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();
   });
 
-  test('is due again after a moment, one that was done after its period', async () => {
+  test('is due after 20 seconds when the run was interrupted, and after the period when it was complete', async () => {
     const dueInS = async (soon: boolean) => {
       const task = {
         name: 'one',
@@ -185,7 +194,7 @@ forEachEngine('a task that was cut off', (engine) => {
     assert.deepEqual([await dueInS(true), await dueInS(false)], [20, 86_400]);
   });
 
-  test('that was told that nothing of it exists is due after a quarter of an hour, or its period; any other failure soon', async () => {
+  test('is due after a quarter of an hour, or a shorter period, when no collection was found; after any other failure it is due soon', async () => {
     const dueInS = async (reasons: readonly UpstreamReason[], periodMs: number) => {
       const task = {
         name: 'one',

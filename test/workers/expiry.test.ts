@@ -1,4 +1,4 @@
-// The sweep of what the clock has ended.
+// The sweep that records orders and listings as expired when they reach their expiry time.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -23,7 +23,7 @@ forEachEngine('the expiry sweep', (engine) => {
     return [...orders, ...listings].map((found) => found['row']);
   };
 
-  test('records as expired what has reached its time, and leaves the rest and what has ended otherwise', async () => {
+  test('records rows that have reached their expiry time as expired, and leaves other rows and rows that ended otherwise', async () => {
     const order1 = (tokenId: string, more: object) => order({ tokenId, ...more });
     await ingest(
       db,
@@ -44,7 +44,7 @@ forEachEngine('the expiry sweep', (engine) => {
     assert.equal(await sweep(AT + 1), 2);
   });
 
-  test('records any number of rows, more than one statement does', async () => {
+  test('records more rows than one statement updates', async () => {
     const expiresAt = at(-1);
     await ingest(db, ...Array.from({ length: 1_203 }, (_, n) => listing({ id: `x${n}`, tokenId: `${n}`, expiresAt })));
     assert.equal(await sweepExpired(db, db, () => AT), 1_203);

@@ -1,4 +1,4 @@
-// DAS: assets become tokens with their owners, fungible and burnt assets do not, and no fault makes a bad record.
+// DAS: assets become token records with their owners. Fungible and burnt assets do not. No fault leads to an incorrect record.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -29,7 +29,7 @@ async function start(t: Parameters<typeof startReplayServer>[0], assets: Record<
   return { store, replay, upstream: createTestUpstream(`${replay.url}/?api-key=secret`) };
 }
 
-/** As a response is parsed. */
+/** Parses text as the client parses a response. */
 const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(assets))) as unknown[];
 
 test('the assets of a collection are tokens, whatever their interface; frozen and delegated tokens stay with their wallet', async (t) => {
@@ -55,7 +55,7 @@ test('the assets of a collection are tokens, whatever their interface; frozen an
   assert.deepEqual(replay.requests, ['POST /?api-key=secret'], 'the key of the endpoint is sent');
 });
 
-test('of a wallet the fungible assets are left out, by supply and decimals and not by their interface', () => {
+test('fungible assets of a wallet are left out, recognised by supply and decimals and not by their interface', () => {
   const { wallet } = readDasFixtures();
   const { records, rejected, skipped } = parseDasTokens(received(wallet), null);
   assertValidRecords(records);
@@ -69,7 +69,7 @@ test('of a wallet the fungible assets are left out, by supply and decimals and n
   assert.deepEqual(parseDasTokens(received(disguised), null).records, records);
 });
 
-test('burnt tokens, wide supplies and parts are left out; compressed and core assets without a mint account are not', () => {
+test('burnt tokens, supplies above one and divisible tokens are left out; compressed and core assets without a mint account are kept', () => {
   const mint = (number: number) => addressOf('mt', number);
   const assets = [
     assetOf(mint(1), COLLECTION, { burnt: true }),
@@ -126,7 +126,7 @@ test('a large collection is read completely, page by page, with the case of ever
   assert.equal(inSmallPages.end?.rows, 2_525, 'an endpoint may return smaller pages');
 });
 
-test('a collection has the name of the asset that stands for it; an error of the endpoint is a failure with its reason', async (t) => {
+test('a collection has the name of its own asset; an error of the endpoint is a failure with its reason', async (t) => {
   const { upstream } = await start(t, [readDasFixtures().collection]);
   const { records } = await readDasCollection(upstream, LANTERNS);
   assert.deepEqual(records, [
@@ -149,7 +149,7 @@ test('a collection has the name of the asset that stands for it; an error of the
   });
 });
 
-test('tokens are read by their mints; what is not known is left out, what was not requested is rejected', async (t) => {
+test('tokens are read by their mints; unknown mints are left out, and assets that were not requested are rejected', async (t) => {
   const [one, two, three] = [1, 2, 3].map((number) => addressOf('mt', number));
   if (!one || !two || !three) return assert.fail();
   const { upstream, store } = await start(t, [assetOf(one, COLLECTION), assetOf(two, COLLECTION)]);
@@ -165,7 +165,7 @@ test('tokens are read by their mints; what is not known is left out, what was no
   assert.deepEqual((await readDasTokens(upstream, [], { collection: COLLECTION })).records, []);
 });
 
-test('an endpoint that gives one page for ever, pages that are too large, or no list at all ends the walk', async (t) => {
+test('the walk ends when an endpoint repeats one page, sends pages that are too large, or sends no list', async (t) => {
   const assets = Array.from({ length: 3_000 }, (_, index) => assetOf(addressOf('mt', index), COLLECTION));
   const { upstream, store, replay } = await start(t, assets);
   let first: unknown;
@@ -183,7 +183,7 @@ test('an endpoint that gives one page for ever, pages that are too large, or no 
   }
 });
 
-test('no fault at any request makes a bad token, or a whole walk that is not', async (t) => {
+test('no fault at any request leads to an incorrect token, or to an incomplete walk that is reported as complete', async (t) => {
   const assets = Array.from({ length: 250 }, (_, index) => assetOf(addressOf('mt', index), COLLECTION));
   const { upstream, replay } = await start(t, assets);
   const run = () => collectPages(walkDasCollection(upstream, COLLECTION, { pageSize: 100 }));

@@ -1,5 +1,5 @@
-// The operator's own feed: lines become records, a snapshot is one only when its last line came, an unchanged feed costs one
-// small answer, and no fault makes a bad row or fills memory.
+// The operator's own feed: lines become records. The feed counts as a snapshot only when its last line was received. An unchanged feed
+// costs one response without a body. No fault leads to an incorrect row or to unbounded memory.
 
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -21,7 +21,7 @@ import { addressOf } from '../../support/replay/magic-eden.ts';
 const COLLECTION = addressOf('co', 1);
 const OPENING = { kind: 'feed', snapshot: ['listing'] };
 const ENDING = { kind: 'feed', end: true };
-/** Shorter than the landing of a page takes here. */
+/** Shorter than the time that writing a page to the database takes in these tests. */
 const STALL_MS = 200;
 const GROWTH_MAX = 160 * 2 ** 20;
 const HELD_MAX = 64 * 2 ** 20;
@@ -72,10 +72,10 @@ test('a feed that is read to its last line is a snapshot of the service’s own 
   assert.deepEqual([records, rejected], [lines.slice(1, -1).map((line) => JSON.parse(line)), []]);
   assert.deepEqual([end?.snapshot, end?.problem], [{ source: null }, null]);
   store.lines = lines.slice(0, -1);
-  assert.deepEqual((await read(feed)).end?.snapshot, null, 'without its last line it is no snapshot');
+  assert.deepEqual((await read(feed)).end?.snapshot, null, 'without its last line it is not a snapshot');
 });
 
-test('every line is a record as it is written; a price that is a number keeps its digits', async (t) => {
+test('every line is read as the record that it contains; a price that is a JSON number keeps all digits', async (t) => {
   const sale = '{"kind":"sale","price":12345678901234567890,"tx":"a"}';
   const { feed } = await start(t, [listing(1), '', sale, '  ', listing(2)]);
   const { records, rejected, end } = await read(feed);
@@ -84,7 +84,7 @@ test('every line is a record as it is written; a price that is a number keeps it
   assert.deepEqual([end?.changed, end?.snapshot, end?.problem], [true, null, null]);
 });
 
-test('a feed is a snapshot when its first line says so and its last line came', async (t) => {
+test('a feed is a snapshot when its first line declares one and its last line was received', async (t) => {
   const { feed, store } = await start(t, [OPENING, listing(1), ENDING]);
   const whole = await read(feed);
   assert.deepEqual(whole.records, [listing(1)]);
@@ -104,7 +104,7 @@ test('a feed is a snapshot when its first line says so and its last line came', 
   }
 });
 
-test('lines that make no sense are rejected with a reason and the others are kept', async (t) => {
+test('invalid lines are rejected with a reason and the others are kept', async (t) => {
   const long = `{"kind":"token","name":"${'x'.repeat(300_000)}"}`;
   const { feed } = await start(t, [
     OPENING,
@@ -132,7 +132,7 @@ test('lines that make no sense are rejected with a reason and the others are kep
   assert.deepEqual(end?.snapshot, { source: null });
 });
 
-test('bytes that are not UTF-8 spoil one line, and a character that a chunk cuts in two spoils none', async (t) => {
+test('bytes that are not UTF-8 make one line invalid, and a character that is split between two chunks is read correctly', async (t) => {
   const name = 'Mönk 🦊';
   const good = Buffer.from(`${JSON.stringify({ kind: 'token', name })}\n`);
   const server = http.createServer((_request, response) => {
@@ -148,7 +148,7 @@ test('bytes that are not UTF-8 spoil one line, and a character that a chunk cuts
   assert.deepEqual([records, rejected], [[{ kind: 'token', name }], ['a line is not UTF-8']]);
 });
 
-test('an unchanged feed costs one answer without a body; without the token nothing is told', async (t) => {
+test('an unchanged feed costs one response without a body; without the token the feed is not served', async (t) => {
   const { store, create } = await start(t, [listing(1)]);
   store.token = 'secret';
   const feed = create('secret');
@@ -164,7 +164,7 @@ test('an unchanged feed costs one answer without a body; without the token nothi
   assert.doesNotMatch(JSON.stringify(stranger.status()) + JSON.stringify(feed.status()), /secret|127\.0/);
 });
 
-test('a 304 that was not asked for is no answer', async (t) => {
+test('a 304 response to a request without an entity tag is a failure', async (t) => {
   const server = http.createServer((_request, response) => response.writeHead(304).end());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.closeAllConnections());
@@ -173,7 +173,7 @@ test('a 304 that was not asked for is no answer', async (t) => {
   assert.equal((await read(new FeedClient({ url, token: null, clock: Date.now }))).failure, 'rejected');
 });
 
-test('no fault makes a bad row, a snapshot that is none, or memory that grows', async (t) => {
+test('no fault leads to an incorrect row, to an incomplete snapshot that counts as complete, or to unbounded memory', async (t) => {
   const rows = Array.from({ length: 3_000 }, (_, index) => listing(index));
   const { feed, replay } = await start(t, [OPENING, ...rows, ENDING]);
   const good = await read(feed);
@@ -184,7 +184,7 @@ test('no fault makes a bad row, a snapshot that is none, or memory that grows', 
     replay.fail(fault);
     const { records, end } = await read(feed);
     for (const [index, record] of records.entries()) assert.deepEqual(record, rows[index], fault);
-    if (end?.snapshot) assert.equal(records.length, 3_000, `${fault}: a part calls itself a snapshot`);
+    if (end?.snapshot) assert.equal(records.length, 3_000, `${fault}: an incomplete feed counts as a snapshot`);
     replay.heal();
     assert.deepEqual(await read(feed), good, `after ${fault}`);
   }
@@ -192,7 +192,7 @@ test('no fault makes a bad row, a snapshot that is none, or memory that grows', 
   assert.ok(growth < GROWTH_MAX, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
 });
 
-test('what unfolds to a quarter of a gigabyte is read to its end, and never held', async (t) => {
+test('a feed that decompresses to a quarter of a gigabyte is read to its end without being held in memory', async (t) => {
   const { replay } = await start(t, []);
   const feed = new FeedClient({ url: `${replay.url}/feed`, token: null, clock: Date.now, timeoutMs: 60_000 });
   replay.fail('gzip-bomb');
@@ -203,7 +203,7 @@ test('what unfolds to a quarter of a gigabyte is read to its end, and never held
   assert.ok(growth < HELD_MAX, `${Math.round(growth / 2 ** 20)} MiB were held`);
 });
 
-test('a reader that stops early lets go of the connection', async (t) => {
+test('when a reader stops early the connection is closed', async (t) => {
   const { feed, replay } = await start(
     t,
     Array.from({ length: 3_000 }, (_, index) => listing(index)),
@@ -217,10 +217,10 @@ test('a reader that stops early lets go of the connection', async (t) => {
   const reading = feed.read({ etag: null, signal: stop.signal }).next();
   stop.abort();
   await assert.rejects(reading, (error) => error instanceof UpstreamFailure && error.reason === 'aborted');
-  assert.equal(feed.status().failures, 0, 'what was given up says nothing of the feed');
+  assert.equal(feed.status().failures, 0, 'an aborted read does not count as a failure of the feed');
 });
 
-test('a feed that falls silent is given up soon; one that is long, or slowly landed, is not', async (t) => {
+test('a feed that stops sending is aborted soon; one that is long, or whose rows are written slowly, is read to its end', async (t) => {
   const { replay } = await start(
     t,
     Array.from({ length: 3_000 }, (_, index) => listing(index)),

@@ -1,5 +1,5 @@
-// Magic Eden, Solana and EVM: responses become exact records, a walk says whether it is complete, and no fault makes a bad
-// record.
+// Magic Eden on Solana and EVM chains: responses become exact records, a walk reports whether it is complete, and no fault leads to an
+// incorrect record.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -81,7 +81,7 @@ test('a listing keeps its exact price, its account as id, its rank and its pictu
   assertValidRecords(records);
 });
 
-test('where the two mints of a row disagree the listing is of tokenMint, and no token record is made', async (t) => {
+test('when the two mints of a row differ the listing is of tokenMint, and no token record is made', async (t) => {
   const { book, upstream } = await start(t);
   const [, row] = parseFixture('magic-eden/listings.json');
   assert.notEqual(row.tokenMint, row.token.mintAddress);
@@ -93,7 +93,7 @@ test('where the two mints of a row disagree the listing is of tokenMint, and no 
   );
 });
 
-test('stats are in lamports; a symbol that does not exist has no listings, and no floor instead of a floor of zero', async (t) => {
+test('stats are in lamports; a symbol that does not exist has no listings and an unknown floor, not a floor of zero', async (t) => {
   const { book, upstream } = await start(t);
   const fields = { kind: 'stats', chain: 'solana', contractAddress: LANTERNS, at: AT };
   const unknown = await readMagicEdenStats(upstream, COLLECTION, { now: NOW });
@@ -153,7 +153,7 @@ test('a token has its name, picture and owner; an unknown token has no record', 
   assert.deepEqual((await readMagicEdenToken(upstream, COLLECTION, { mint: addressOf('no', 1) })).records, []);
 });
 
-test('sales are read back to the time that is known, and no further', async (t) => {
+test('sales are read back to the given time, and no further', async (t) => {
   const { book, replay, upstream } = await start(t);
   const newest = NOW / 1_000 - 60;
   book.activities.set(
@@ -180,7 +180,7 @@ test('float prices become lamports by their decimal text, or are rejected: never
   book.listings.set(
     LANTERNS_SYMBOL,
     amounts.map((raw, index) =>
-      // As a program of theirs prints it: through a double.
+      // The amount as a program prints it that holds it in a double.
       listingRow(index, { price: Number(toDecimalText(raw, 9)), priceInfo: undefined, token: undefined }),
     ),
   );
@@ -221,7 +221,7 @@ test('digits beyond the lamport, other currencies, other marketplaces and other 
   const { records, rejected, end } = await walk(upstream);
   assert.deepEqual([...new Set(rejected)].sort(), Object.keys(bad).sort());
   assert.equal(new Set(records.map(({ mint }) => mint)).size, 200);
-  assert.equal(end?.gap, null, 'a few bad rows are not a reason to doubt the rest');
+  assert.equal(end?.gap, null, 'a few invalid rows do not make the walk incomplete');
 });
 
 test('an exact amount keeps all of its 20 digits beside a float that has lost them', async (t) => {
@@ -233,7 +233,7 @@ test('an exact amount keeps all of its 20 digits beside a float that has lost th
   assert.equal((await walk(upstream)).records[0]?.['priceRaw'], rawAmount);
 });
 
-test('a pool sells many tokens from one place: each is a listing of its own', async (t) => {
+test('a pool sells many tokens from one account: each is a listing of its own', async (t) => {
   const { book, upstream } = await start(t);
   const pool = addressOf('pqq', 1);
   book.listings.set(
@@ -247,7 +247,7 @@ test('a pool sells many tokens from one place: each is a listing of its own', as
   );
 });
 
-test('an expiry of -1 is none, one in seconds is a time', async (t) => {
+test('an expiry of -1 means no expiry, and an expiry in seconds is read as a time', async (t) => {
   const { book, upstream } = await start(t);
   book.listings.set(LANTERNS_SYMBOL, [listingRow(1, { expiry: -1 }), listingRow(2, { expiry: 1_800_000_000 })]);
   const { records } = await walk(upstream);
@@ -258,7 +258,7 @@ test('an expiry of -1 is none, one in seconds is a time', async (t) => {
   );
 });
 
-test('listings that end while pages are read hide none of the others; when too many end at once the walk is not whole', async (t) => {
+test('when listings end between two pages no other listing is missed; when too many end at once the walk is incomplete', async (t) => {
   const { book, upstream } = await start(t);
   const rows = Array.from({ length: 257 }, (_, index) => listingRow(index));
   for (const [gone, whole] of [
@@ -277,7 +277,7 @@ test('listings that end while pages are read hide none of the others; when too m
   }
 });
 
-test('a walk that finds fewer listings than the stats count is not whole', async (t) => {
+test('a walk that finds fewer listings than the stats count is incomplete', async (t) => {
   const { book, upstream } = await start(t);
   book.listings.set(
     LANTERNS_SYMBOL,
@@ -287,9 +287,9 @@ test('a walk that finds fewer listings than the stats count is not whole', async
   assert.equal((await walk(upstream, 45)).end?.gap, 'fewer than counted');
 });
 
-test('a server that gives the same page again, or more rows than asked for, does not keep the walk going', async (t) => {
+test('the walk ends when a server repeats a page or sends more rows than requested', async (t) => {
   const { book, replay } = await start(t);
-  // What is measured here is size, not time.
+  // A long timeout: this test is about sizes.
   const upstream = createTestUpstream(replay.url, PATIENCE_MS);
   book.listings.set(
     LANTERNS_SYMBOL,
@@ -304,7 +304,7 @@ test('a server that gives the same page again, or more rows than asked for, does
   assert.equal(replay.count(), 3);
 });
 
-test('no fault at any request makes a bad listing, or a whole walk that is not', async (t) => {
+test('no fault at any request leads to an incorrect listing, or to an incomplete walk that is reported as complete', async (t) => {
   const { book, replay, upstream } = await start(t);
   book.listings.set(
     LANTERNS_SYMBOL,
@@ -316,7 +316,7 @@ test('no fault at any request makes a bad listing, or a whole walk that is not',
   await underEveryFault(replay, run, { good });
 });
 
-test('no fault at any request makes a bad sale, or a whole walk that is not', async (t) => {
+test('no fault at any request leads to an incorrect sale, or to an incomplete walk that is reported as complete', async (t) => {
   const { book, replay, upstream } = await start(t);
   book.activities.set(
     LANTERNS_SYMBOL,
@@ -328,7 +328,7 @@ test('no fault at any request makes a bad sale, or a whole walk that is not', as
   await underEveryFault(replay, run, { good });
 });
 
-test('an ask of the older EVM interface is left out as another marketplace’s; as Magic Eden’s own it is a listing with its hash', () => {
+test('an ask of another marketplace in the older EVM interface is left out; one of Magic Eden itself is a listing with its order hash', () => {
   const { orders } = parseJsonText(readFixture('magic-eden/asks-v3.json')) as { orders: Record<string, unknown>[] };
   const kites = { chain: ethereum, contractAddress: KITES };
   assert.deepEqual(parseMagicEdenAsks(orders, kites), { records: [], rejected: [], unsupported: [], skipped: 1 });
@@ -390,7 +390,7 @@ test('asks that have not begun are left out', () => {
   assert.deepEqual([records.length, rejected, skipped], [1, [], 2]);
 });
 
-test('a book of which most is in another currency was seen whole, and one that makes no sense was not', async (t) => {
+test('a walk over asks that are mostly in another currency is complete; one over asks that are mostly invalid is not', async (t) => {
   const { book, upstream } = await start(t);
   const usdc = { contract: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', symbol: 'USDC', decimals: 6 };
   const price = { amount: { raw: '1000000' }, currency: usdc };
@@ -404,7 +404,7 @@ test('a book of which most is in another currency was seen whole, and one that m
   assert.equal((await run()).end?.gap, 'too many rejected');
 });
 
-test('no fault at any request makes a bad ask, or a whole walk that is not', async (t) => {
+test('no fault at any request leads to an incorrect ask, or to an incomplete walk that is reported as complete', async (t) => {
   const { book, replay, upstream } = await start(t);
   book.asks.set(
     CONTRACT,

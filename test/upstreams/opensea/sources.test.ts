@@ -1,4 +1,4 @@
-// OpenSea v2: what becomes of its responses, and what no fault of it can do.
+// OpenSea v2: how its responses become records and amounts, and that no fault leads to an incorrect record.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -64,7 +64,7 @@ const apes: OpenSeaCollection = {
   chain: chainOf('apechain'),
   contractAddress: addressOf(APES.contract),
 };
-/** A collection that the served OpenSea does not have, and the one of `orders-2023.json`. */
+/** A contract that the replay server does not have, and the contract of `orders-2023.json`. */
 const kites: OpenSeaCollection = {
   slug: 'paper-kites',
   chain: chainOf('ethereum'),
@@ -106,7 +106,7 @@ async function walk(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<Walked>
   }
 }
 
-/** Every record is one that an import would take. */
+/** Fails unless the intake accepts every record. */
 function assertTaken(records: readonly SourceRecord[]): void {
   const context = { chains: CHAINS, serviceName: 'mercat', seaport: new Map(), now: () => AT };
   for (const record of records) {
@@ -189,7 +189,7 @@ test('a page of listings becomes records, and a listing in another currency is l
   assertTaken(records);
 });
 
-test('an order of the interface of 2023 becomes the listing that the interface of today would give', () => {
+test('an order in the format of 2023 becomes the same listing as in the current format', () => {
   const { orders } = parseExactJson(Buffer.from(readFixture('opensea/orders-2023.json'))) as { orders: unknown[] };
   const { records, rejected } = parseOpenSeaListings(orders, kites);
   const [order] = parseFixture('opensea/orders-2023.json').orders;
@@ -225,11 +225,11 @@ test('an order of the interface of 2023 becomes the listing that the interface o
   assertTaken(records);
 });
 
-test('a contract leads to its slug, and a slug to its collection', async (t) => {
+test('the slug is found by the contract, and the collection by the slug', async (t) => {
   const market = makeMarket();
   const { upstream } = await start(t, [market]);
   assert.deepEqual(await findOpenSeaContract(upstream, apes), { slug: APES.slug, tokenStandard: 'ERC-721' });
-  assert.equal(await findOpenSeaContract(upstream, kites), null, 'not known there');
+  assert.equal(await findOpenSeaContract(upstream, kites), null, 'OpenSea does not have the contract');
   assert.equal(await findOpenSeaContract(upstream, { ...apes, chain: chainOf('solana') }), null);
   const { records, rejected } = await readOpenSeaCollection(upstream, apes);
   assert.deepEqual(rejected, []);
@@ -297,18 +297,18 @@ test('a token comes with its rank and its owner, and the tokens of a contract wi
   await assert.rejects(readOpenSeaToken(upstream, apes, assetOf('999999')), { reason: 'not-found' });
 });
 
-test('the walk over all tokens leaves half of what may be asked at once to the others', async (t) => {
+test('the walk over all tokens leaves half of the burst of requests to other sources', async (t) => {
   const { connect, replay } = await start(t, [makeMarket()]);
   const upstream = connect(5_000, new ProcessBudget({ perHour: 40, clock: () => 0 }));
   const tokens = walkOpenSeaTokens(upstream, apes, { signal: AbortSignal.timeout(300) });
   await assert.rejects(walk(tokens), { reason: 'aborted' });
-  assert.equal(replay.count(), 2, 'of four at once');
+  assert.equal(replay.count(), 2, 'two of the burst of four requests');
   const book = walkOpenSeaListings(upstream, apes, { signal: AbortSignal.timeout(300) });
   await assert.rejects(walk(book), { reason: 'over-budget' });
   assert.equal(replay.count(/listings/), 2);
 });
 
-test('a book is walked page by page, and known to be whole', async (t) => {
+test('all pages of a book are read, and the walk is reported as complete', async (t) => {
   const market = makeMarket();
   const { upstream, replay } = await start(t, [market]);
   const { records, rejected, end } = await walk(walkOpenSeaListings(upstream, apes));
@@ -327,7 +327,7 @@ test('a book is walked page by page, and known to be whole', async (t) => {
   });
 });
 
-test('the cheapest part of a book is known to be so up to its last price; the end of the book is seen, disorder too', async (t) => {
+test('the cheapest part of a book is complete up to its last price; the end of the book and a wrong sort order are recognised', async (t) => {
   const market = makeMarket();
   const { upstream, replay } = await start(t, [market]);
   const sorted = market.listings.map(({ total }) => total).toSorted((a, b) => (a < b ? -1 : 1));
@@ -342,15 +342,19 @@ test('the cheapest part of a book is known to be so up to its last price; the en
   replay.fail('wrong-types', { skip: 1 });
   await assert.rejects(walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 })), { name: 'UpstreamFailure' });
   replay.heal();
-  // Several units whose price is that of all of them: dearer in the list than a unit of them is, or too dear to be in it.
+  // The price of such an order is that of all its units. The list sorts it by that price, so it comes after dearer units or not at all.
   market.standard = 'erc1155';
   const unit = listing(2, { total: 2n * 10n ** 18n, quantity: 4 });
   market.listings = [listing(1, { total: 10n ** 18n }), unit];
   const units = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
-  assert.deepEqual(units.end, { gap: null, pages: 1, rows: 2, below: null }, 'the whole book, in any order');
+  assert.deepEqual(units.end, { gap: null, pages: 1, rows: 2, below: null }, 'the complete book, in any sort order');
   market.listings = [...Array.from({ length: 400 }, (_, n) => listing(n + 10, { total: 10n ** 18n })), unit];
   const many = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
-  assert.deepEqual(many.end, { gap: null, pages: 2, rows: 400, below: 0n }, 'nothing has to be among them');
+  assert.deepEqual(
+    many.end,
+    { gap: null, pages: 2, rows: 400, below: 0n },
+    'no listing is expected to be in this part',
+  );
   market.standard = 'erc721';
   const disorder = [listing(1, { total: 2n }), listing(2, { total: 1n })];
   disorder.toSorted = () => disorder;
@@ -359,7 +363,7 @@ test('the cheapest part of a book is known to be so up to its last price; the en
   assert.deepEqual(end.gap, 'out of order');
 });
 
-test('an order that has not begun is left to a later look', async (t) => {
+test('an order that has not begun is left out until a later run', async (t) => {
   const market = makeMarket();
   const begins = 1_790_000_000;
   market.listings = [listing(1, { listedAt: begins }), listing(2, { listedAt: begins + 1 })];
@@ -372,7 +376,7 @@ test('an order that has not begun is left to a later look', async (t) => {
   );
 });
 
-test('a price of twenty digits and more keeps every one, and several units have the price of one, rounded up', async (t) => {
+test('a price keeps all of its twenty digits and more, and an order of several units has the price of one unit, rounded up', async (t) => {
   const market = makeMarket({ standard: 'erc1155' });
   market.listings = [
     listing(1, { total: 12_345_678_901_234_567_890_123n }),
@@ -391,7 +395,7 @@ test('a price of twenty digits and more keeps every one, and several units have 
   assertTaken(records);
 });
 
-test('another currency is left out and counted, and leaves the book whole', async (t) => {
+test('a listing in another currency is left out and counted, and the walk is still complete', async (t) => {
   const weth = { token: WETH_ON_POLYGON, symbol: 'WETH', decimals: 18 };
   const listings = Array.from({ length: 20 }, (_, index) => listing(index, index % 2 === 0 ? { currency: weth } : {}));
   const { upstream } = await start(t, [makeMarket({ chain: 'matic', symbol: 'POL', listings })]);
@@ -403,7 +407,7 @@ test('another currency is left out and counted, and leaves the book whole', asyn
 
 type Json = { [name: string]: Json } & Json[] & string & number & boolean;
 
-/** A sound row of the given market, changed. */
+/** A valid row of the given market, with changes. */
 async function changeRow(
   path: string,
   name: string,
@@ -490,7 +494,7 @@ const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
   ],
 ];
 
-test('a listing that makes no sense is rejected with its reason', async (t) => {
+test('an invalid listing is rejected with its reason', async (t) => {
   for (const [what, change, reason] of BAD_LISTINGS) {
     const rows = await changeRow(`/api/v2/listings/collection/${APES.slug}/all`, 'listings', change, t);
     const page = parseOpenSeaListings(rows, apes);
@@ -500,7 +504,7 @@ test('a listing that makes no sense is rejected with its reason', async (t) => {
   for (const row of [null, 7, 'row', [], true]) assert.equal(parseOpenSeaListings([row], apes).rejected.length, 1);
 });
 
-test('a listing without signature is a listing, one that nobody can fill is none, and another contract’s is another’s', async (t) => {
+test('a listing without a signature is accepted, one that cannot be filled is left out, and one of another contract is rejected', async (t) => {
   const path = `/api/v2/listings/collection/${APES.slug}/all`;
   const harvest = async (change: (row: Json) => unknown) =>
     parseOpenSeaListings(await changeRow(path, 'listings', change, t), apes);
@@ -529,7 +533,7 @@ test('a listing without signature is a listing, one that nobody can fill is none
   assert.equal(falling.records[0]?.['priceRaw'], '500000000000000000');
 });
 
-test('sales come since a time, newest first, and what was paid in another currency is words', async (t) => {
+test('sales are read back to a given time, newest first, and the amount of a sale in another currency is kept as text', async (t) => {
   const market = makeMarket();
   const [first, second] = market.sales;
   set(first, { currency: USDC, raw: 1_500_000n });
@@ -571,7 +575,7 @@ const BAD_SALES: [string, (row: Json) => unknown, RegExp][] = [
   ['a buyer that is none', (row) => set(row, { buyer: 'bob.eth' }), /^buyer: is not an address/],
 ];
 
-test('a sale that makes no sense is rejected with its reason, and what is no sale is none', async (t) => {
+test('an invalid sale is rejected with its reason, and an event that is not a sale is left out', async (t) => {
   const path = `/api/v2/events/collection/${APES.slug}`;
   for (const [what, change, reason] of BAD_SALES) {
     const page = parseOpenSeaSales(await changeRow(path, 'asset_events', change, t), apes);
@@ -580,7 +584,7 @@ test('a sale that makes no sense is rejected with its reason, and what is no sal
   }
   const transfer = await changeRow(path, 'asset_events', (row) => set(row, { event_type: 'transfer' }), t);
   assert.deepEqual(parseOpenSeaSales(transfer, apes), { ...emptyPage(), skipped: 1 });
-  // A currency whose name could be mistaken for anything is told by its contract.
+  // The symbol of a currency may be misleading, so the currency is named by its contract.
   const odd = await changeRow(
     path,
     'asset_events',
@@ -590,7 +594,7 @@ test('a sale that makes no sense is rejected with its reason, and what is no sal
   assert.match(parseOpenSeaSales(odd, apes).rejected[0] ?? '', /^symbol: is missing/);
 });
 
-/** All that a sync asks of OpenSea, in its order. What fails is left, as the tasks of a sync leave each other. */
+/** Reads every source of OpenSea in the order of a sync. A failed source does not stop the others, as with the tasks of a sync. */
 async function readAll(upstream: UpstreamClient) {
   const records: SourceRecord[] = [];
   const ends: WalkEnd[] = [];
@@ -619,11 +623,11 @@ async function readAll(upstream: UpstreamClient) {
 
 const REQUESTS = 12;
 
-/** Faults whose cost is waiting: these are tried side by side. */
+/** Faults that take long because the client waits: these run concurrently. */
 const WAITING: ReadonlySet<ReplayFault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
 const GROWTH_MAX = 200 * 2 ** 20;
 
-test('every fault at every request ends in time, gives no row that is not true, and is over when it is over', async (t) => {
+test('under every fault at every request the reads end in time and give no incorrect row, and they succeed after the fault', async (t) => {
   const { replay, connect } = await start(t, [makeMarket()]);
   const truth = await readAll(connect());
   assert.equal(replay.count(), REQUESTS);
@@ -631,14 +635,14 @@ test('every fault at every request ends in time, gives no row that is not true, 
   const identity = ({ kind, ...rest }: SourceRecord) =>
     JSON.stringify([kind, rest['id'] ?? rest['tx'] ?? rest['tokenId']]);
   const whole = new Map(truth.records.map((record) => [identity(record), record]));
-  // A token of a list has no owner and no rank; where a field is not told it is left out, never made up.
+  // A token in a list has no owner and no rank. A field that the response lacks is left out of the record.
   const assertTrue = (record: SourceRecord, where: string) => {
     const known = whole.get(identity(record));
     for (const [field, value] of Object.entries(record)) assert.deepEqual(value, known?.[field], `${where}: ${field}`);
   };
   const tryFault = async (fault: ReplayFault) => {
     const broken = await start(t, [makeMarket()]);
-    // Once at each place, and once for good from the first on.
+    // The fault occurs once at each request, and then at every request from the first one on.
     for (let skip = 0; skip <= REQUESTS; skip += 1) {
       const where = `${fault} at ${skip}`;
       broken.replay.fail(fault, { ms: 50, ...(skip < REQUESTS && { skip, times: 1 }) });
@@ -658,7 +662,7 @@ test('every fault at every request ends in time, gives no row that is not true, 
   assert.ok(memory.growth() < GROWTH_MAX, `memory grew by ${Math.round(memory.growth() / 2 ** 20)} MiB`);
 });
 
-test('a cursor that loops and a page that repeats end the walk, which was not whole', async (t) => {
+test('a cursor that loops, or a page that repeats, ends the walk, which is incomplete', async (t) => {
   const { replay, upstream } = await start(t, [makeMarket()]);
   for (const [fault, skip, why] of [
     ['repeated-page', 0, 'repeated page'],
@@ -674,7 +678,7 @@ test('a cursor that loops and a page that repeats end the walk, which was not wh
   }
 });
 
-test('a page of more rows than were asked for, or a cursor that is none, is no page', async (t) => {
+test('a page with more rows than requested, or with an invalid cursor, is a malformed response', async (t) => {
   const { upstream } = await start(t, [makeMarket({ slug: 'other' })]);
   const answers = [
     { listings: Array.from({ length: 201 }, () => ({})) },
@@ -698,7 +702,7 @@ test('a page of more rows than were asked for, or a cursor that is none, is no p
   await assert.rejects(walk(walkOpenSeaListings(upstream, apes)), { reason: 'not-found' });
 });
 
-test('a book of which much is not understood was not seen whole', async (t) => {
+test('a walk in which many rows are invalid is incomplete', async (t) => {
   const market = makeMarket();
   market.listings = market.listings.slice(0, 20).map((one, index) => (index < 4 ? { ...one, status: 'NEW' } : one));
   const { upstream } = await start(t, [market]);
@@ -707,7 +711,7 @@ test('a book of which much is not understood was not seen whole', async (t) => {
   assert.deepEqual(end.gap, 'too many rejected');
 });
 
-test('a book whose last page is not understood was not seen whole, however short that page is', async (t) => {
+test('a walk whose last page has only invalid rows is incomplete, however short that page is', async (t) => {
   const market = makeMarket();
   market.listings = market.listings.slice(0, 202);
   const { upstream, replay } = await start(t, [market]);

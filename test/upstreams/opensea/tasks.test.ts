@@ -1,4 +1,4 @@
-// OpenSea into the databases: what is followed is filled, kept fresh, and left alone while OpenSea is broken.
+// The tasks that mirror OpenSea: they fill followed collections, keep them fresh, and leave them unchanged while OpenSea fails.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -21,9 +21,9 @@ import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts
 const ID = `apechain_${APES.contract}`;
 const LIMIT_MS = 60_000;
 const PACE = { timeoutMs: 400, retryMs: 1, breakerOpenMs: 0 };
-/** Listings of the made market were listed before this. */
+/** All listings of the test market were listed before this time. */
 const NOW = Date.UTC(2026, 8, 1);
-/** A run that comes by itself. */
+/** The options of a scheduled run, as opposed to one that the operator requests. */
 const DUE = { isFull: false };
 const LISTED_AT = NOW / 1_000 - 86_400;
 
@@ -121,7 +121,7 @@ forEachEngine('OpenSea', (engine) => {
       .toSorted((a, b) => (a.total < b.total ? -1 : 1))
       .map(({ hash, tokenId, total, seller }) => [hash, tokenId, `${total}`, `${total}`, seller, 'active']);
 
-  test('a followed contract finds its slug and is filled: words, figures, book, sales and tokens', async (t) => {
+  test('the slug of a followed contract is found, and its description, statistics, listings, sales and tokens are stored', async (t) => {
     const market = makeMarket(450);
     const { done, replay } = await start(t, market);
     await collect(APES.contract);
@@ -135,7 +135,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(
       [row?.['name'], row?.['slug'], row?.['royalty_bps'], Number(row?.['snapshot_supply'])],
       ['Ape Things', APES.slug, 300, 450],
-      'what was known stays, what was not is filled in',
+      'known fields stay, and missing fields are filled in',
     );
     assert.deepEqual(await listed(), expected(market));
     const [sales] = await db.query(`select count(*)::int as count, sum(price_raw)::text as sum from indexer.sale`);
@@ -148,14 +148,14 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(
       [stats?.['owners'], stats?.['supply'], stats?.['floor_raw']],
       [5, 450, null],
-      'the floor is read from the book',
+      'the floor is computed from the listings',
     );
-    assert.equal(replay.count(/contract\/0xa9[^/]*$/), 1, 'the slug is asked for once');
+    assert.equal(replay.count(/contract\/0xa9[^/]*$/), 1, 'the slug is requested once');
     for (const name of ['collections', 'listings', 'sales', 'tokens'])
       assert.equal((await done(name)).changed, 0, name);
   });
 
-  test('the name that the operator gave, and a slug that is another’s, stay', async (t) => {
+  test('a name that the operator gave is kept, and so is a slug that belongs to another collection', async (t) => {
     const { done } = await start(t, makeMarket(3));
     await collect('My Apes');
     const taken = {
@@ -178,7 +178,7 @@ forEachEngine('OpenSea', (engine) => {
     );
   });
 
-  test('what vanishes is retired after a whole look, and what comes back is active again', async (t) => {
+  test('a listing that vanished is retired after a complete snapshot, and one that returns is active again', async (t) => {
     const market = makeMarket(250);
     const { run, done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -188,7 +188,11 @@ forEachEngine('OpenSea', (engine) => {
     replay.fail('server-error', { skip: 1 });
     assert.equal((await run('listings')).kind, 'failed');
     replay.heal();
-    assert.equal((await listed()).filter((row) => row[5] === 'active').length, 250, 'half a look retires nothing');
+    assert.equal(
+      (await listed()).filter((row) => row[5] === 'active').length,
+      250,
+      'an incomplete snapshot retires nothing',
+    );
     assert.equal((await done('listings')).retired, 10);
     assert.deepEqual(
       (await listed()).filter((row) => row[5] === 'active'),
@@ -199,10 +203,10 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(await listed(), expected(market));
     market.listings = [];
     const short = await done('listings');
-    assert.deepEqual([short.retired, short.problems?.length], [0, 1], 'an empty book is not believed at once');
+    assert.deepEqual([short.retired, short.problems?.length], [0, 1], 'an empty book is not accepted at once');
   });
 
-  test('a large book is seen whole once an hour, and in between up to where its window reaches', async (t) => {
+  test('a large book is read completely once an hour, and in between up to the price at which its window ends', async (t) => {
     const market = makeMarket(900);
     const { done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -211,7 +215,7 @@ forEachEngine('OpenSea', (engine) => {
       (await db.query(`select status from indexer.listing where asset = $1 order by status`, [String(n)])).map(
         (row) => row['status'],
       );
-    // One is bought from the cheapest, one from the rest; one comes in front, and one behind.
+    // One of the cheapest listings and one of the others are bought. One new listing is cheaper than the others, and one is dearer.
     const bought = new Set([3, 700]);
     const relist = (n: number, total: bigint) => ({ ...(all[n] ?? assert.fail()), hash: makeHash(60_000 + n), total });
     const all = market.listings;
@@ -228,7 +232,7 @@ forEachEngine('OpenSea', (engine) => {
       (await listed()).filter((row) => row[5] === 'active'),
       expected(market),
     );
-    // What cannot be believed of a part is looked at as a whole.
+    // When the cheapest part is not accepted, the complete book is read.
     market.listings = market.listings.slice(500);
     pass(5 * 60_000);
     replay.reset();
@@ -239,7 +243,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(/all/), 2);
   });
 
-  test('the operator sees a large book whole, and another process knows when it was seen so', async (t) => {
+  test('a run of the operator reads a large book completely, and another process knows when that was', async (t) => {
     const market = makeMarket(900);
     const { done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -257,14 +261,18 @@ forEachEngine('OpenSea', (engine) => {
     const late = await start(t, market);
     late.pass(-24 * 60 * 60_000);
     await late.done('listings', DUE);
-    assert.equal(late.replay.count(/all/), 5, 'a clock that was set back does not make a book fresh for a day');
+    assert.equal(
+      late.replay.count(/all/),
+      5,
+      'a clock that was set back by a day does not delay the next complete read',
+    );
   });
 
-  test('of tokens of which there are several, the cheapest part ends nothing', async (t) => {
+  test('the cheapest part of a book of editions retires nothing', async (t) => {
     const market = makeMarket(900);
     market.standard = 'erc1155';
     const [first = assert.fail()] = market.listings;
-    // The cheapest unit of all, in an order that asks for more in all than the others.
+    // This order has the cheapest unit, while its total price is higher than that of the others.
     market.listings.push({ ...first, hash: makeHash(80_000), tokenId: '0', quantity: 10, total: 9n * 10n ** 18n });
     const { done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -275,13 +283,13 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual([problems, retired, replay.count(/best/)], [[], 0, 2]);
     const rows = await db.query(`select price_raw, status from indexer.listing where id = $1`, [makeHash(80_000)]);
     assert.deepEqual(rows, [{ price_raw: `${9n * 10n ** 17n}`, status: 'active' }]);
-    // Nor is it doubted for an order by the price of all.
+    // A list that is sorted by total price is not rejected either.
     market.listings.push({ ...first, hash: makeHash(80_001), tokenId: '0', quantity: 2, total: 10n ** 18n + 7n });
     pass(5 * 60_000);
     assert.deepEqual((await done('listings', DUE)).problems, []);
     market.listings = market.listings.slice(5);
     pass(60 * 60_000);
-    assert.equal((await done('listings', DUE)).retired, 5, 'the whole book says what is gone');
+    assert.equal((await done('listings', DUE)).retired, 5, 'a complete read retires the listings that are gone');
   });
 
   test('the longest list of tokens is read to its end within the deadline, however little of the budget is left', async () => {
@@ -296,7 +304,7 @@ forEachEngine('OpenSea', (engine) => {
     }
   });
 
-  test('later looks at sales ask only for what is new', async (t) => {
+  test('later runs request only new sales', async (t) => {
     const market = makeMarket(40);
     const { done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -307,7 +315,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(new RegExp(`after=${LISTED_AT + 29 - 15 * 60}&`)), 1);
   });
 
-  test('where the chain itself is read, its sales and figures are not told a second time', async (t) => {
+  test('sales and statistics of a collection whose chain is followed are not read from OpenSea', async (t) => {
     const { done, replay } = await start(t, makeMarket(5), { RPC_URL_APECHAIN: 'http://127.0.0.1:1' });
     await follow({ slug: APES.slug, fromBlock: 1 });
     await done('sales');
@@ -317,12 +325,12 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal((await listed()).length, 5);
   });
 
-  test('without a key nothing is asked, and no task is there', async (t) => {
+  test('without a key there is no task and no request', async (t) => {
     const { tasks } = await start(t, makeMarket(1), { OPENSEA_API_KEY: '' });
     assert.deepEqual(tasks, []);
   });
 
-  test('under every fault the book that is known stays, and it is fresh once the fault is gone', async (t) => {
+  test('under every fault the stored listings stay, and they are brought up to date after the fault', async (t) => {
     const market = makeMarket(250);
     const { run, done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -344,7 +352,7 @@ forEachEngine('OpenSea', (engine) => {
         market.listings.length,
         `after ${fault}`,
       );
-      // Back to the book of before.
+      // Restore the original book.
       market.listings.pop();
       market.listings.unshift(first ?? assert.fail());
       await done('listings');

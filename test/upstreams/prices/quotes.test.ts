@@ -1,4 +1,4 @@
-// From quotes to one price, or to none.
+// How the quotes of several sources become one price, or no price.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,18 +10,18 @@ const known = (usd: number, ageMs = 0) => ({ symbol: 'ETH', usd, at: NOW - ageMs
 const decide = (...args: [Parameters<typeof decidePrice>[0], Parameters<typeof decidePrice>[1]?]) =>
   decidePrice(args[0], args[1] ?? null, NOW);
 
-test('the first source decides where the others agree, up to 5 %', () => {
+test('when the quotes differ by at most 5 %, the price is that of the first source', () => {
   assert.deepEqual(decide([quote(100), quote(105, 'b')]), { usd: 100 });
   assert.deepEqual(decide([quote(105), quote(100, 'b')]), { usd: 105 });
 });
 
-test('two that are further apart than 5 % give no price, whichever is the higher', () => {
+test('two quotes that differ by more than 5 % give no price, whichever is higher', () => {
   assert.deepEqual(decide([quote(100), quote(105.01, 'b')]), { usd: null, why: 'disagreement' });
   assert.deepEqual(decide([quote(105.01), quote(100, 'b')]), { usd: null, why: 'disagreement' });
   assert.deepEqual(decide([quote(1), quote(1, 'b'), quote(2, 'c')]), { usd: null, why: 'disagreement' });
 });
 
-test('no quote is no price; absurd ones are none, and do not keep a sane one from counting', () => {
+test('without a quote there is no price; absurd quotes are ignored, and a sane quote beside them still counts', () => {
   assert.deepEqual(decide([]), { usd: null, why: 'unknown' });
   for (const usd of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e-12, 1e9]) {
     assert.deepEqual(decide([quote(usd)]), { usd: null, why: 'absurd' }, String(usd));
@@ -29,7 +29,7 @@ test('no quote is no price; absurd ones are none, and do not keep a sane one fro
   }
 });
 
-test('a lone source that leaps from the known rate is not believed until that is old; two that agree are', () => {
+test('a jump from the stored rate is rejected from a single source until that rate is old, and accepted from two sources that agree', () => {
   assert.deepEqual(decide([quote(201)], known(100)), { usd: null, why: 'absurd' });
   assert.deepEqual(decide([quote(49)], known(100)), { usd: null, why: 'absurd' });
   assert.deepEqual(decide([quote(200)], known(100)), { usd: 200 });

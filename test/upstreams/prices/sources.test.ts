@@ -1,4 +1,4 @@
-// Prices as the sources send them: exact, of the currency that was asked for, and of a known time.
+// Responses of the price sources: a price is read exactly, belongs to the requested currency, and has a known time.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -42,14 +42,14 @@ test('a spot price of Coinbase is a price of the currency that it names', async 
   }
 });
 
-test('a price of CoinGecko has the time that it names, and is rejected when that is too long ago', async (t) => {
+test('a price of CoinGecko has the time in its response, and is rejected when that time is too long ago', async (t) => {
   const read = await startCoingecko(t);
   const { ethereum, solana } = parseFixture('coingecko/simple-price.json');
   const at = ethereum.last_updated_at * 1_000;
   const timed = JSON.stringify({ ethereum });
   for (const now of [at + 60_000, at + AGE_MAX_MS]) assert.deepEqual(await read(timed, now), [[['ETH', 2_719.5]], []]);
   assert.deepEqual(await read(timed, at + AGE_MAX_MS + 1), [[], ['ethereum: is too old']]);
-  // One that names no time is of now, whenever that is.
+  // A price without a time gets the current time.
   assert.deepEqual(await read(JSON.stringify({ solana }), at + AGE_MAX_MS + 1), [[['SOL', 84.75]], []]);
 });
 

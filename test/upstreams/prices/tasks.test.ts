@@ -1,4 +1,4 @@
-// Dollar prices from local servers that answer as Coinbase and CoinGecko do, and break as they might.
+// The task that stores dollar prices, against local servers that respond and fail like Coinbase and CoinGecko.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -73,7 +73,7 @@ forEachEngine('prices', (engine) => {
     return { tables, misdirected, updated, coinbase, coingecko, run, done, task };
   };
 
-  test('every native currency gets its price, by one request each and one for all', async (t) => {
+  test('every native currency gets its price, with one request to Coinbase for each currency and one request to CoinGecko for all', async (t) => {
     const { coinbase, coingecko, done } = await start(t);
     const { problems, changed, refused } = await done();
     assert.deepEqual([problems, changed, refused], [[], 4, 0]);
@@ -85,7 +85,7 @@ forEachEngine('prices', (engine) => {
     ]);
   });
 
-  test('a configured chain has a price where a source knows its currency, and none without a word where none does', async (t) => {
+  test('the currency of a configured chain gets a price when a source knows it, and is skipped without a warning when none does', async (t) => {
     const { tables, done } = await start(t, { extra: 'monad:evm:MON:18:143' });
     assert.deepEqual((await done()).problems, []);
     assert.equal((await rates())['MON'], undefined);
@@ -94,7 +94,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['MON'], 0.031);
   });
 
-  test('two that disagree by more than 5 % give no price and one warning, the others go on', async (t) => {
+  test('a currency whose two sources differ by more than 5 % gets no price and one warning, and other currencies get theirs', async (t) => {
     const { tables, done } = await start(t);
     await done();
     tables.coingecko['ETH'] = '2900';
@@ -105,11 +105,11 @@ forEachEngine('prices', (engine) => {
     await done();
     assert.equal(logged.filter((line) => line.includes('disagree')).length, 1);
     const [eth] = await db.query<{ at: Date }>(`select at from main.rate where symbol = 'ETH'`);
-    assert.equal(eth?.at.getTime(), NOW, 'the old rate grows old by itself');
+    assert.equal(eth?.at.getTime(), NOW, 'the stored rate keeps its time');
     assert.equal((await rates())['SOL'], 86);
   });
 
-  test('one that cannot be asked leaves the other, by name; when none can the task fails and the rates stay', async (t) => {
+  test('when one source is unavailable its name is reported and the other one is used; when both are, the task fails and the rates stay', async (t) => {
     const { coinbase, coingecko, run, done } = await start(t);
     coinbase.fail('reset');
     const { problems = [] } = await done();
@@ -122,7 +122,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['ETH'], 2723.905);
   });
 
-  test('without a way out there is one warning, then silence, then word when prices are back', async (t) => {
+  test('without network access there is one warning, no repetition, and one message when prices are available again', async (t) => {
     const { coinbase, coingecko, run, done } = await start(t);
     coinbase.fail('reset');
     coingecko.fail('reset');
@@ -132,7 +132,7 @@ forEachEngine('prices', (engine) => {
     }
     const levels = logged.map((line) => JSON.parse(line)).map(({ level, message }) => `${level} ${message}`);
     assert.deepEqual(levels, ['warn a task failed']);
-    assert.ok(coinbase.count() < 6 * 4 * 3, 'no storm');
+    assert.ok(coinbase.count() < 6 * 4 * 3, 'the number of requests stays bounded');
     coinbase.heal();
     coingecko.heal();
     now += MINUTE_MS;
@@ -140,7 +140,7 @@ forEachEngine('prices', (engine) => {
     assert.equal(logged.length, 2);
   });
 
-  test('absurd, misdirected and old prices are refused and never stored', async (t) => {
+  test('prices that are absurd, for another currency or too old are rejected and not stored', async (t) => {
     const { tables, misdirected, updated, coinbase, done } = await start(t);
     misdirected.set('ETH', 'SOL');
     assert.equal((await done()).refused, 1, 'the price of another currency');
@@ -150,7 +150,7 @@ forEachEngine('prices', (engine) => {
     assert.deepEqual(
       await rates(),
       { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 },
-      'the second source has them',
+      'the second source supplies the prices',
     );
     coinbase.fail('not-found');
     Object.assign(tables.coingecko, { ETH: '2723905000000', SOL: '-1', POL: '"0.2"', APE: '12' });
@@ -158,15 +158,15 @@ forEachEngine('prices', (engine) => {
     assert.deepEqual(problems, ['ETH: the price is not plausible', 'APE: the price is not plausible']);
     Object.assign(tables.coingecko, PRICES);
     now += 20 * MINUTE_MS;
-    assert.equal((await done()).changed, 0, 'the source has not looked for twenty minutes');
+    assert.equal((await done()).changed, 0, 'the price of the source is twenty minutes old');
     updated.at = now / 1_000;
     assert.equal((await done()).changed, 4);
   });
 
-  test('whatever breaks at whatever request, what is stored is right, and fresh when it is over', async (t) => {
+  test('under each fault at each request the stored prices are correct, and they are fresh after the fault', async (t) => {
     const { coinbase, coingecko, updated, run, done } = await start(t);
     const sane = { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 };
-    // These change nothing in an answer that has no rows, no pages and no signatures.
+    // These faults do not change a response that has no rows, pages or signatures.
     const harmless = new Set<ReplayFault>(['slow', 'huge-page', 'repeated-page', 'looping-cursor', 'null-signatures']);
     for (const fault of REPLAY_FAULTS.filter((one) => !harmless.has(one))) {
       coinbase.fail(fault, { skip: 1, times: 1, ms: 20 });
@@ -175,7 +175,7 @@ forEachEngine('prices', (engine) => {
       for (const [symbol, usd] of Object.entries(await rates())) assert.equal(usd, sane[symbol as 'ETH'], fault);
       coinbase.heal();
       coingecko.heal();
-      // Past every rest and pause.
+      // Longer than any breaker stays open and any pause between retries.
       now += MINUTE_MS;
     }
     updated.at = now / 1_000;
@@ -184,7 +184,7 @@ forEachEngine('prices', (engine) => {
     assert.deepEqual(await rates(), sane);
   });
 
-  test('fixed prices need nobody, and without sources there is no task', async (t) => {
+  test('fixed prices need no request, and without sources there is no task', async (t) => {
     const fixed = await start(t, { settings: { PRICE_SOURCES: 'fixed', FIXED_PRICES: 'ETH=2500,SOL=80.5' } });
     await fixed.done();
     assert.deepEqual(await rates(), { ETH: 2500, SOL: 80.5 });
