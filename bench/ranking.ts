@@ -1,6 +1,6 @@
 // The order of the collection list, made anew from 10,000 collections, and a page of it.
 
-import { Changes } from '../src/core/changes.ts';
+import { CollectionVersions } from '../src/core/collection-versions.ts';
 import { listCollections } from '../src/market/collections.ts';
 import { CollectionRankings, SORTS } from '../src/market/ranking.ts';
 import { onEachEngine } from './databases.ts';
@@ -17,7 +17,7 @@ export function benchRanking(): Promise<void> {
     for (const sort of SORTS) {
       const times: number[] = [];
       for (let round = 0; round <= ROUNDS; round += 1) {
-        const rankings = new CollectionRankings(market, new Changes());
+        const rankings = new CollectionRankings(market, new CollectionVersions());
         const query = { sort, chain: null, after: null, limit: 25 };
         const ms = await timeMs(() => listCollections(market, rankings, query));
         if (round > 0) times.push(ms);

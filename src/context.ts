@@ -3,8 +3,8 @@
 
 import type { Config } from './config.ts';
 import { FollowedChains } from './chains/followed-chains.ts';
-import type { Change, OnChanged } from './core/changes.ts';
-import { Changes } from './core/changes.ts';
+import type { Change, OnChanged } from './core/collection-versions.ts';
+import { CollectionVersions } from './core/collection-versions.ts';
 import type { Chains } from './core/chains.ts';
 import { createChains } from './core/chains.ts';
 import type { Clock } from './core/clock.ts';
@@ -35,7 +35,7 @@ export type ServiceContext = {
   followed: FollowedChains;
   market: Market;
   /** What cached responses are checked against. */
-  changes: Changes;
+  changes: CollectionVersions;
   onChanged: OnChanged;
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
   /** Stops what the context runs by itself. The databases stay open: they belong to whoever opened them. */
@@ -57,7 +57,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   const chains = createChains(config.extraChain);
   const market = new Market({ ...config, main, indexer, chains, clock, random, log });
   const followed = new FollowedChains({ config, chains, log, clock, random });
-  const changes = new Changes();
+  const changes = new CollectionVersions();
   return {
     config,
     log,
@@ -81,7 +81,10 @@ export function createContext(options: ContextOptions): ServiceContext {
 }
 
 /** Dollar rates are part of every response; any other record is part of those about its collection. */
-function noteChange({ market, changes }: { market: Market; changes: Changes }, { collectionIds, kinds }: Change): void {
+function noteChange(
+  { market, changes }: { market: Market; changes: CollectionVersions },
+  { collectionIds, kinds }: Change,
+): void {
   if (kinds.has('rate')) {
     market.rates.expire();
     changes.noteEverything();

@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 import type { ServiceContext } from './context.ts';
 import { createContext } from './context.ts';
 import { BackupJobs } from './database/backup/jobs.ts';
-import { isEmpty } from './database/content.ts';
+import { isEmpty } from './database/emptiness.ts';
 import type { Database } from './database/port.ts';
 import { migrate } from './database/migrate.ts';
 import type { Databases } from './database/open.ts';
@@ -24,7 +24,7 @@ import { importRecords } from './intake/import.ts';
 import type { Log } from './core/log.ts';
 import { generateSampleMarket } from '../sample/market.ts';
 import { isDoneWithin } from './resilience/deadline.ts';
-import { SharedWindows } from './server/shared-windows.ts';
+import { RedisWindows } from './server/rate-limit/redis-windows.ts';
 import { KEY_USES_PERIOD_MS, KeyVerifier } from './shop/keys/key-verifier.ts';
 import type { Operations } from './shop/operations.ts';
 import { createShopOperations } from './shop/operations.ts';
@@ -195,9 +195,9 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
 }
 
 /** The windows in which the nodes of a service count rate limits together; null without Redis. */
-async function openWindows({ config, log, clock, random }: ServiceContext): Promise<SharedWindows | null> {
+async function openWindows({ config, log, clock, random }: ServiceContext): Promise<RedisWindows | null> {
   const { redisUrl: url, serviceName } = config;
-  return url === null ? null : SharedWindows.open({ url, serviceName, log, clock, random });
+  return url === null ? null : RedisWindows.open({ url, serviceName, log, clock, random });
 }
 
 export type Workers = {

@@ -1,6 +1,6 @@
 // What following chains and auditing them depend on.
 
-import type { OnChanged } from '../core/changes.ts';
+import type { OnChanged } from '../core/collection-versions.ts';
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';

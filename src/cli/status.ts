@@ -1,7 +1,7 @@
 // `mercat status`: the state of the service for people. GET /status serves it to anyone, without what came from outside.
 
 import type { ChainStatus } from '../chains/chain-status.ts';
-import type { SharedWindowsStatus } from '../server/shared-windows.ts';
+import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
 import type { DatabaseStatus } from '../database/status.ts';
 import type { TaskStatus } from '../tasks/task-status.ts';
 import type { UpstreamSummary } from '../tasks/upstream-status.ts';
@@ -15,7 +15,7 @@ import { emphasize, formatTable, printable } from './output.ts';
 type Status = {
   databases: Readonly<Record<string, DatabaseStatus>> | null;
   /** Of a running server that has REDIS_URL alone. */
-  rateLimits?: SharedWindowsStatus | null;
+  rateLimits?: RedisWindowsStatus | null;
   chains: readonly ChainStatus[] | null;
   tasks: readonly TaskStatus[] | null;
   unavailable: string[];

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
-import type { Lane } from './lane.ts';
+import type { ConnectionLane } from './connection-lane.ts';
 
 export type Row = QueryResultRow;
 
@@ -38,7 +38,7 @@ export type Database = Statements & {
    * connection is closed. Its transaction is rolled back; whether a transaction whose `commit` was under way has committed is not
    * known. Statements of one lane share the lane's connections.
    */
-  within(timeoutMs: number, lane?: Lane): Statements;
+  within(timeoutMs: number, lane?: ConnectionLane): Statements;
   close(): Promise<void>;
 };
 
@@ -85,7 +85,7 @@ export function createDatabase(pool: Pool, { engine, name, onClose }: DatabaseOp
 
 type Statement = { name?: string; text: string; values: unknown[] };
 type Send = <R extends Row>(statement: Statement) => Promise<R[]>;
-type Bounds = { deadline: number; lane: Lane | undefined };
+type Bounds = { deadline: number; lane: ConnectionLane | undefined };
 
 function toStatement(text: string, params: readonly unknown[] = []): Statement {
   return { text, values: [...params] };

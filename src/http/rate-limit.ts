@@ -1,7 +1,6 @@
-// Rate limits: fixed windows of a minute for each client and bucket, which begin with the client's first request. This file
-// counts in the memory of one process; server/shared-rate-limiter.ts counts for several.
+// Rate limits: a client may make a fixed number of requests to each bucket in a window of one minute. The window begins with the
+// client's first request. `LocalRateLimiter` counts in this process, `SharedRateLimiter` (server/rate-limit) in Redis.
 
-import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 
 export type RateLimitBucket = 'list' | 'single';
@@ -12,8 +11,6 @@ export type RateLimits = Record<RateLimitBucket, number>;
 export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300 };
 
 export const WINDOW_MS = 60_000;
-/** Windows held at once. When there are more, the older half is forgotten: requests from many addresses take bounded memory. */
-const WINDOWS_MAX = 200_000;
 
 /** A request beyond the limit. `resetAt`, the end of the window, and `at`, the time of the request, are by one clock, in milliseconds. */
 export type RateLimitExceeded = { limit: number; resetAt: number; at: number };
@@ -38,43 +35,4 @@ export function toRateLimitError(exceeded: RateLimitExceeded): {
       'retry-after': String(retryAfterS),
     },
   };
-}
-
-type Window = { count: number; resetAt: number };
-
-export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
-  readonly #limits: Record<B, number>;
-  readonly #clock: Clock;
-  // Windows are kept in two generations. Deleting them one by one from a single map would cost as much as counting them. A
-  // generation is discarded a window's length after the next one was begun: only a flood ends a window early.
-  #older = new Map<string, Window>();
-  #newer = new Map<string, Window>();
-  #newerSince: number;
-
-  constructor(limits: Record<B, number>, clock: Clock) {
-    this.#limits = limits;
-    this.#clock = clock;
-    this.#newerSince = clock();
-  }
-
-  count(bucket: B, client: string): RateLimitExceeded | null {
-    const now = this.#clock();
-    const key = `${bucket} ${client}`;
-    let window = this.#newer.get(key) ?? this.#older.get(key);
-    if (!window || window.resetAt <= now) window = this.#open(key, now);
-    window.count += 1;
-    const limit = this.#limits[bucket];
-    return window.count > limit ? { limit, resetAt: window.resetAt, at: now } : null;
-  }
-
-  #open(key: string, now: number): Window {
-    if (now - this.#newerSince >= WINDOW_MS || this.#newer.size >= WINDOWS_MAX / 2) {
-      this.#older = this.#newer;
-      this.#newer = new Map();
-      this.#newerSince = now;
-    }
-    const window = { count: 0, resetAt: now + WINDOW_MS };
-    this.#newer.set(key, window);
-    return window;
-  }
 }

@@ -2,7 +2,7 @@
 // computation; a response that is older than a change of its cache tag is not served while the database can be reached.
 
 import { LRUCache } from 'lru-cache';
-import type { Changes } from '../core/changes.ts';
+import type { CollectionVersions } from '../core/collection-versions.ts';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { CachedResponse } from './cached-response.ts';
@@ -23,7 +23,7 @@ type Entry = { response: CachedResponse; version: number; createdAt: number; fre
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
 export class ResponseCache {
-  readonly #changes: Changes;
+  readonly #changes: CollectionVersions;
   readonly #clock: Clock;
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: BYTES_MAX,
@@ -31,7 +31,7 @@ export class ResponseCache {
   });
   readonly #computations = new Map<string, Computation>();
 
-  constructor(changes: Changes, clock: Clock) {
+  constructor(changes: CollectionVersions, clock: Clock) {
     this.#changes = changes;
     this.#clock = clock;
   }

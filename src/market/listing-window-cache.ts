@@ -2,7 +2,7 @@
 // listing has expired or its collection has changed, nor when the rows of a source are missing.
 
 import { LRUCache } from 'lru-cache';
-import type { Changes } from '../core/changes.ts';
+import type { CollectionVersions } from '../core/collection-versions.ts';
 import type { Collection } from '../core/collection.ts';
 import type { ListingWindow } from './listing-window.ts';
 import { readListingWindow } from './listing-window.ts';
@@ -16,10 +16,10 @@ type Entry = { version: number; readAt: number; window: Promise<ListingWindow> }
 
 export class ListingWindowCache {
   readonly #market: Market;
-  readonly #changes: Changes;
+  readonly #changes: CollectionVersions;
   readonly #entries = new LRUCache<string, Entry>({ max: WINDOWS_MAX });
 
-  constructor(market: Market, changes: Changes) {
+  constructor(market: Market, changes: CollectionVersions) {
     this.#market = market;
     this.#changes = changes;
   }

@@ -2,7 +2,7 @@
 // of their own. A source that fails leaves the others unaffected.
 
 import { ServiceError } from '../core/errors.ts';
-import { Lane } from '../database/lane.ts';
+import { ConnectionLane } from '../database/connection-lane.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import type { Result, SourceOptions } from '../resilience/source.ts';
 import { Source } from '../resilience/source.ts';
@@ -16,7 +16,7 @@ export class MarketSource {
   readonly timeoutMs: number;
   readonly #db: Pick<Database, 'within'>;
   readonly #source: Source;
-  readonly #lane = new Lane();
+  readonly #lane = new ConnectionLane();
 
   constructor({ db, ...options }: MarketSourceOptions) {
     this.name = options.name;

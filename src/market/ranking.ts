@@ -2,8 +2,8 @@
 // databases, so rows of both are merged and sorted in memory, and the result is kept for a second.
 
 import { toNativeNumber } from '../core/amount.ts';
-import type { Changes } from '../core/changes.ts';
-import { ALL_COLLECTIONS } from '../core/changes.ts';
+import type { CollectionVersions } from '../core/collection-versions.ts';
+import { ALL_COLLECTIONS } from '../core/collection-versions.ts';
 import type { Rates } from '../core/price.ts';
 import { readBookFloors, toAskFloor } from './ask-floor.ts';
 import type { Market } from './market.ts';
@@ -31,10 +31,10 @@ type Entry = { version: number; readAt: number; keys: Promise<RankKey[]> };
 
 export class CollectionRankings {
   readonly #market: Market;
-  readonly #changes: Changes;
+  readonly #changes: CollectionVersions;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(market: Market, changes: Changes) {
+  constructor(market: Market, changes: CollectionVersions) {
     this.#market = market;
     this.#changes = changes;
   }

@@ -2,7 +2,7 @@
 
 import { parseAddress } from '../core/address.ts';
 import type { Chains } from '../core/chains.ts';
-import { ALL_COLLECTIONS } from '../core/changes.ts';
+import { ALL_COLLECTIONS } from '../core/collection-versions.ts';
 import type { Collection, CollectionLocation } from '../core/collection.ts';
 import { parseCollectionId, toCollectionId } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';

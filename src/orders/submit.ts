@@ -2,7 +2,7 @@
 // checked in the transaction that inserts the order, while no block can be applied.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
-import type { OnChanged } from '../core/changes.ts';
+import type { OnChanged } from '../core/collection-versions.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import { toCollectionId } from '../core/collection.ts';

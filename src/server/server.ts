@@ -21,10 +21,10 @@ import type { StatusReader } from '../core/status.ts';
 import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
-import { bucketOf } from './rate-limit-buckets.ts';
+import { bucketOf } from './rate-limit/bucket-of-path.ts';
 import { registerReferencePage } from './reference-page.ts';
-import type { SharedCounting } from './shared-rate-limiter.ts';
-import { createLimiter } from './shared-rate-limiter.ts';
+import type { SharedCounting } from './rate-limit/shared-rate-limiter.ts';
+import { createLimiter } from './rate-limit/shared-rate-limiter.ts';
 import { registerStatusRoute } from './status.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 

@@ -10,8 +10,8 @@ import { CircuitBreaker } from '../resilience/breaker.ts';
 import type { UpstreamStatus } from '../tasks/upstream-status.ts';
 import type { Budget } from './budget.ts';
 import { parseExactJson } from './exact-json.ts';
-import { exchange, ExchangeFailure } from '../resilience/exchange.ts';
-import type { Exchange } from '../resilience/exchange.ts';
+import { exchange, ExchangeFailure } from '../resilience/http-exchange.ts';
+import type { Exchange } from '../resilience/http-exchange.ts';
 
 export type UpstreamReason =
   | ExchangeFailure['reason']

@@ -7,9 +7,9 @@ import type { TestContext } from 'node:test';
 import { checkRedis } from '../../src/cli/doctor/redis.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/core/log.ts';
-import { RedisConnection } from '../../src/server/redis-connection.ts';
-import { RedisFailure } from '../../src/server/redis-failure.ts';
-import { COUNTS_IN_PROGRESS_MAX, SharedWindows } from '../../src/server/shared-windows.ts';
+import { RedisConnection } from '../../src/server/rate-limit/redis-connection.ts';
+import { RedisFailure } from '../../src/server/rate-limit/redis-failure.ts';
+import { COUNTS_IN_PROGRESS_MAX, RedisWindows } from '../../src/server/rate-limit/redis-windows.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { startTcpProxy } from '../support/engines/tcp-proxy.ts';
@@ -196,7 +196,7 @@ withRedis('a connection to Redis', (redis) => {
   test('counts beyond the limit of counts in progress are not sent, and do not make Redis unavailable', async (t) => {
     const lines: string[] = [];
     const log = createLog('info', (line) => lines.push(line));
-    const windows = await SharedWindows.open({
+    const windows = await RedisWindows.open({
       url: redis.url,
       serviceName: 'flood',
       log,

@@ -2,7 +2,7 @@
 // response becomes an RpcFailure that says why not. What the results mean is not known here.
 
 import { parseRetryAfter } from '../../resilience/backoff.ts';
-import type { Exchange } from '../../resilience/exchange.ts';
+import type { Exchange } from '../../resilience/http-exchange.ts';
 import { invalidResponse, RpcFailure, toRpcFailure } from './rpc-failure.ts';
 
 export type RpcRequest = { method: string; params: readonly unknown[] };

@@ -3,8 +3,8 @@
 
 import type { Config } from '../../config.ts';
 import { createChains } from '../../core/chains.ts';
-import type { Exchange } from '../../resilience/exchange.ts';
-import { exchange, ExchangeFailure } from '../../resilience/exchange.ts';
+import type { Exchange } from '../../resilience/http-exchange.ts';
+import { exchange, ExchangeFailure } from '../../resilience/http-exchange.ts';
 import type { Probe } from '../../upstreams/vendor.ts';
 import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';

@@ -3,7 +3,7 @@
 
 import type { Config } from '../../config.ts';
 import { describeError } from '../../core/errors.ts';
-import type { CountedWindow, RedisConnection as Connection } from '../../server/redis-connection.ts';
+import type { CountedWindow, RedisConnection as Connection } from '../../server/rate-limit/redis-connection.ts';
 import type { DoctorFinding } from './findings.ts';
 import { fail, ok, warn } from './findings.ts';
 
@@ -18,8 +18,8 @@ const FULL_SHARE = 0.9;
 
 export async function checkRedis({ redisUrl, serviceName }: Config): Promise<DoctorFinding[]> {
   if (redisUrl === null) return [];
-  const { RedisConnection } = await import('../../server/redis-connection.ts');
-  const { COUNT_DEADLINE_MS, PROBE, redisKeyPrefix } = await import('../../server/shared-windows.ts');
+  const { RedisConnection } = await import('../../server/rate-limit/redis-connection.ts');
+  const { COUNT_DEADLINE_MS, PROBE, redisKeyPrefix } = await import('../../server/rate-limit/redis-windows.ts');
   let connection: Connection | null = null;
   try {
     connection = await RedisConnection.connect(redisUrl, { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS });

@@ -15,7 +15,7 @@ import {
 import { damaged } from './file.ts';
 import type { BackupHeader, RowCounts } from './format.ts';
 import { readBackup } from './format.ts';
-import { insertRestoredMark } from '../content.ts';
+import { insertRestoredMark } from '../emptiness.ts';
 import type { Database, Engine, Queryable } from '../port.ts';
 import type { Schema } from '../migrate.ts';
 import { SCHEMAS, migrateWithin } from '../migrate.ts';

@@ -1,7 +1,7 @@
 // Stores one batch of records: those of the primary database in one transaction there, those of the indexer database in one
 // transaction there, and reports what became of each. The two commit apart: if the second fails, the batch can be stored again.
 
-import type { OnChanged } from '../../core/changes.ts';
+import type { OnChanged } from '../../core/collection-versions.ts';
 import type { Databases } from '../../database/open.ts';
 import type { Database, Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { ALL_COLLECTIONS } from '../../core/changes.ts';
+import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
 import type { Chain } from '../../core/chains.ts';
 import { sealCursor } from '../../core/cursor.ts';
 import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { NO_COLLECTION } from '../../core/changes.ts';
+import { NO_COLLECTION } from '../../core/collection-versions.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { toPublishedDocument } from '../../http/openapi.ts';

@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../core/clock.ts';
 import { JsonNumber, parseJsonText } from '../../core/json-text.ts';
-import { ExchangeFailure, openExchange } from '../../resilience/exchange.ts';
+import { ExchangeFailure, openExchange } from '../../resilience/http-exchange.ts';
 import type { ParsedPage, SourceRecord } from '../response-rows.ts';
 import { emptyPage } from '../response-rows.ts';
 import type { UpstreamStatus } from '../../tasks/upstream-status.ts';

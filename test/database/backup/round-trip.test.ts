@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import type { Database } from '../../../src/database/port.ts';
 import { createDatabase } from '../../../src/database/port.ts';
-import { isEmpty } from '../../../src/database/content.ts';
+import { isEmpty } from '../../../src/database/emptiness.ts';
 import { listAppliedMigrations } from '../../../src/database/backup/catalogue.ts';
 import { migrate, migrateWithin } from '../../../src/database/migrate.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';

@@ -8,7 +8,7 @@ const STEPS = 5;
  * step counts, replies that have arrived are read. So a process that was busy, or a machine that was suspended, does not mistake
  * its own pause for a late reply.
  */
-export class SharedDeadline<T> {
+export class RedisDeadline<T> {
   readonly #stepMs: number;
   readonly #result: T;
   /** The commands by the step in which they were sent, the newest last; null for a step without any. */

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeadlineExceeded } from '../../src/resilience/deadline.ts';
-import { Lane } from '../../src/database/lane.ts';
+import { ConnectionLane } from '../../src/database/connection-lane.ts';
 
 const soon = () => performance.now() + 20;
 const later = () => performance.now() + 10_000;
 
 test('a lane lets in as many as it has places for, the others in their order', async () => {
-  const lane = new Lane(2);
+  const lane = new ConnectionLane(2);
   await lane.enter(later());
   await lane.enter(later());
   const order: string[] = [];
@@ -24,7 +24,7 @@ test('a lane lets in as many as it has places for, the others in their order', a
 });
 
 test('whoever gave up waiting for a place takes none, and none is lost', async () => {
-  const lane = new Lane(1);
+  const lane = new ConnectionLane(1);
   await lane.enter(later());
   await assert.rejects(lane.enter(soon()), DeadlineExceeded);
   const next = lane.enter(later());

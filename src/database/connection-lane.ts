@@ -6,7 +6,7 @@ import { raceDeadline } from '../resilience/deadline.ts';
 const LANE_CONNECTIONS_MAX = 4;
 
 /** Places are given in the order of arrival. */
-export class Lane {
+export class ConnectionLane {
   readonly #placesMax: number;
   #placesTaken = 0;
   readonly #waiting = new Set<() => void>();

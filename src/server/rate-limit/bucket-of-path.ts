@@ -1,7 +1,7 @@
 // Which rate limit bucket a request to a public path counts in.
 
-import type { RateLimitBucket } from '../http/rate-limit.ts';
-import { withoutTrailingSlash } from '../http/request-target.ts';
+import type { RateLimitBucket } from '../../http/rate-limit.ts';
+import { withoutTrailingSlash } from '../../http/request-target.ts';
 
 const LIST = /^\/v1\/collections(\/[^/]+\/(listings|sales))?$/;
 const COUNTED = /^\/(v1|docs|status)(\/|$)/;

@@ -10,7 +10,7 @@ export const NO_COLLECTION = '';
 /** Tags whose versions are kept. Beyond, all tags count as changed, and the versions are dropped. */
 const TAGS_MAX = 100_000;
 
-export class Changes {
+export class CollectionVersions {
   #latest = 0;
   /** The version at which all tags changed last. */
   #allChangedAt = 0;

@@ -1,19 +1,19 @@
 // Rate limit windows in Redis, in which several processes count. When Redis fails or is late, it is not used until a trial in the
 // background has succeeded: a request waits for it once at most, and never fails because of it.
 
-import type { Clock } from '../core/clock.ts';
-import type { Log } from '../core/log.ts';
-import type { Random } from '../core/random.ts';
-import type { StatusProvider } from '../core/status.ts';
-import { BackgroundTrials, CircuitBreaker } from '../resilience/breaker.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Random } from '../../core/random.ts';
+import type { StatusProvider } from '../../core/status.ts';
+import { BackgroundTrials, CircuitBreaker } from '../../resilience/breaker.ts';
 import type { CountedWindow } from './redis-connection.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { RedisFailure } from './redis-failure.ts';
 
-export type SharedWindowsOptions = { url: string; serviceName: string; log: Log; clock: Clock; random: Random };
+export type RedisWindowsOptions = { url: string; serviceName: string; log: Log; clock: Clock; random: Random };
 
 /** Whether requests are counted with those of other processes at present. */
-export type SharedWindowsStatus = { counted: 'shared' | 'alone' };
+export type RedisWindowsStatus = { counted: 'shared' | 'alone' };
 
 /** Counts in progress at once. More are not sent: a flood takes bounded memory, and does not delay the others. */
 export const COUNTS_IN_PROGRESS_MAX = 2_000;
@@ -26,7 +26,7 @@ export const PROBE = { name: 'probe', windowMs: 1_000 };
 /** The time between two trials of a Redis that failed. */
 const RETRY_MS = 1_000;
 
-export class SharedWindows {
+export class RedisWindows {
   readonly #url: string;
   readonly #prefix: string;
   readonly #log: Log;
@@ -38,10 +38,10 @@ export class SharedWindows {
 
   readonly status: StatusProvider = {
     section: 'rateLimits',
-    read: async (): Promise<SharedWindowsStatus> => ({ counted: this.#connection ? 'shared' : 'alone' }),
+    read: async (): Promise<RedisWindowsStatus> => ({ counted: this.#connection ? 'shared' : 'alone' }),
   };
 
-  private constructor({ url, serviceName, log, clock, random }: SharedWindowsOptions) {
+  private constructor({ url, serviceName, log, clock, random }: RedisWindowsOptions) {
     this.#url = url;
     this.#prefix = redisKeyPrefix(serviceName);
     this.#log = log;
@@ -50,8 +50,8 @@ export class SharedWindows {
   }
 
   /** Resolves after the first attempt to connect, whether it succeeded or not. */
-  static async open(options: SharedWindowsOptions): Promise<SharedWindows> {
-    const windows = new SharedWindows(options);
+  static async open(options: RedisWindowsOptions): Promise<RedisWindows> {
+    const windows = new RedisWindows(options);
     try {
       await windows.#connect();
     } catch (error) {

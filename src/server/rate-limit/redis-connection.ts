@@ -3,9 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';
-import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
+import { DeadlineExceeded, raceDeadline } from '../../resilience/deadline.ts';
 import { NOT_IN_TIME, RedisFailure, SCRIPT_NOT_LOADED, toRedisFailure } from './redis-failure.ts';
-import { SharedDeadline } from './shared-deadline.ts';
+import { RedisDeadline } from './redis-deadline.ts';
 
 /** A rate limit window as Redis stores it. Times in milliseconds since the epoch, by the clock of Redis. */
 export type CountedWindow = { count: number; resetAt: number; now: number };
@@ -44,13 +44,13 @@ const LATE = Symbol('late');
 export class RedisConnection {
   readonly #client: ReturnType<typeof createRedisClient>;
   readonly #options: RedisOptions;
-  readonly #deadline: SharedDeadline<typeof LATE>;
+  readonly #deadline: RedisDeadline<typeof LATE>;
   #lastError: unknown = null;
   #isEstablished = false;
 
   private constructor(url: string, options: RedisOptions) {
     this.#options = options;
-    this.#deadline = new SharedDeadline(options.timeoutMs, LATE);
+    this.#deadline = new RedisDeadline(options.timeoutMs, LATE);
     this.#client = createRedisClient(url, options.connectTimeoutMs);
     this.#client.on('error', (error: unknown) => this.#noteError(error));
     // The connection alone does not keep the process alive.
@@ -132,7 +132,7 @@ function createRedisClient(url: string, connectTimeoutMs: number) {
     maintNotifications: 'disabled',
     disableClientInfo: true,
     disableOfflineQueue: true,
-    // The client would use a signal and a timer for each command. SharedDeadline costs less.
+    // The client would use a signal and a timer for each command. RedisDeadline costs less.
     commandOptions: { timeout: 0 },
     socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
   });

@@ -3,13 +3,14 @@
 
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../core/clock.ts';
-import type { RateLimitExceeded, RateLimiter } from '../http/rate-limit.ts';
-import { LocalRateLimiter, WINDOW_MS } from '../http/rate-limit.ts';
-import type { SharedWindows } from './shared-windows.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { RateLimitExceeded, RateLimiter } from '../../http/rate-limit.ts';
+import { WINDOW_MS } from '../../http/rate-limit.ts';
+import { LocalRateLimiter } from '../../http/local-rate-limiter.ts';
+import type { RedisWindows } from './redis-windows.ts';
 
 export type SharedCounting = {
-  windows: Pick<SharedWindows, 'count'>;
+  windows: Pick<RedisWindows, 'count'>;
   /** The key of the hashes, the same on every node. Without it, the name of a window does not reveal its client. */
   secret: Buffer;
 };
