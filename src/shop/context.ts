@@ -1,4 +1,4 @@
-// What every rule of the shop context is given, and who calls it. It must not know about HTTP.
+// The dependencies of the functions in src/shop, and the caller on whose behalf they run. This file must not depend on HTTP.
 
 import type { Clock } from '../core/clock.ts';
 import type { Statements } from '../database/port.ts';
@@ -13,8 +13,8 @@ export type ShopContext = {
   serviceName: string;
 };
 
-/** The API key that a request carries, and the shop that the key belongs to. Keys of the intake may belong to no shop. */
+/** The API key of a request, and the shop that the key belongs to. `shopId` is null for an intake key without a shop. */
 export type Caller = { keyId: string; shopId: string | null; scopes: ReadonlySet<string> };
 
-/** A caller whose key belongs to a shop. The store interface serves no other. */
+/** A caller whose key belongs to a shop. The store interface rejects every other caller. */
 export type ShopCaller = Caller & { shopId: string };

@@ -1,5 +1,5 @@
-// Events of a shop: their types, their data, and where they are recorded. An event is recorded in the transaction of the change that
-// caused it; the webhook worker makes deliveries of it afterwards. docs/adding-a-webhook-event.md lists the steps for a new type.
+// The types and the data of a shop's events. An event is recorded in the transaction of the change that caused it, and the webhook
+// worker creates its deliveries afterwards. docs/adding-a-webhook-event.md lists the steps for a new type.
 
 import { createId } from '../core/time-ordered-id.ts';
 import type { Queryable } from '../database/port.ts';
@@ -9,15 +9,15 @@ import { insertEvent } from './queries/events.ts';
 
 const EVENT_TYPES = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'] as const;
 
-/** What a webhook can subscribe to: a type, or all types that share the part before the dot. */
+/** The subscriptions of webhooks: one type, or with `.*` all types that share the part before the dot. */
 export const EVENT_PATTERNS = [...EVENT_TYPES, 'product.*'] as const;
 
 export type EventPattern = (typeof EVENT_PATTERNS)[number];
 
-/** The patterns of a webhook that names none. Together they match every type. */
+/** The patterns of a webhook that is created without any. Together they match every type. */
 export const EVENT_PATTERNS_DEFAULT: readonly EventPattern[] = ['product.*', 'inventory.low'];
 
-/** Recorded only on request, for one webhook, whatever it subscribes to. */
+/** The type of test events. A test event is recorded on request, for one webhook, regardless of its subscriptions. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
 /** The data of each type that `recordEvent` records. `inventory.low` is recorded by the statement that changes the stock. */
@@ -40,7 +40,7 @@ export async function recordEvent<T extends keyof EventData>(
 export type RecordedEvent = {
   id: string;
   type: string;
-  /** Rises within a shop; decimal text. */
+  /** Decimal text. A later event of the same shop has a larger number. */
   sequence: string;
   data: string;
   createdAt: number;

@@ -1,4 +1,4 @@
-// Idempotency keys: a request that is repeated under the same key has its effect once, and gets the first response again.
+// Idempotency keys. A request that is repeated with the same key is not executed again, and gets the first response.
 
 import { ServiceError } from '../core/errors.ts';
 import type { Queryable } from '../database/port.ts';

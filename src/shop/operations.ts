@@ -1,5 +1,5 @@
-// The operator's commands on shops and API keys, by name, so that a command can send them to a running server. Input comes from the
-// operator, over the local socket or from the command line, and is checked like any other.
+// The operations on shops and API keys behind the commands `mercat shops` and `mercat keys`. A command calls an operation by its name,
+// in its own process or in a running server over the local socket. Input is checked here.
 
 import type { ApiKey } from './queries/keys.ts';
 import { isScope, SCOPES } from './keys/scopes.ts';

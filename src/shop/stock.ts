@@ -15,16 +15,16 @@ import type {
 } from './queries/stock.ts';
 import { listAdjustments, listStock, updateStock } from './queries/stock.ts';
 
-/** Stock is a 32-bit integer from 0 up, and so are the numbers of a request. */
+/** The highest stock: the largest signed 32-bit integer. The numbers of a request are limited to this, positive or negative. */
 export const STOCK_MAX = 2 ** 31 - 1;
 
-/** `inventory.low` is recorded when tracked stock goes from above this level to it or below. */
+/** `inventory.low` is recorded when tracked stock falls from above this level to this level or below. */
 export const LOW_STOCK_LEVEL = 10;
 
-/** The default `threshold` when stock levels are read. It has no influence on events. */
+/** The default of the query parameter `threshold`. It has no influence on events. */
 export const LOW_STOCK_THRESHOLD_DEFAULT = 10;
 
-/** Every tracked product of the shop, or one of them; with `lowStock` only those with at most `threshold` in stock. */
+/** The stock of all tracked products of the shop, or of one; with `lowStock` only of products with at most `threshold` in stock. */
 export function readStockLevels(
   context: ShopContext,
   caller: ShopCaller,
@@ -36,8 +36,8 @@ export function readStockLevels(
 }
 
 /**
- * Changes stock on a caller's request. Throws `not_found` without such a product, `conflict` with the current level when it is
- * not the expected one.
+ * Changes stock on a caller's request. Throws `not_found` when the shop has no such product, and `conflict` with the current stock
+ * when that is not the expected one.
  */
 export async function changeStock(
   context: ShopContext,

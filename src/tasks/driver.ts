@@ -1,5 +1,5 @@
-// Runs tasks when they are due. The schedule is in the primary database and shared by all processes: a driver reads it, waits until
-// the next task is due, and starts that task. While the database is unavailable the driver retries.
+// Runs tasks when they are due. The schedule is in the primary database and is shared by all processes. A driver reads the schedule,
+// waits until the next task is due, and starts the task. A nudge makes a task due before its time.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/port.ts';
@@ -17,14 +17,14 @@ export type DriverOptions = {
   log: Log;
   random: Random;
   leaseMs?: number;
-  /** Bounds how late a nudge of another process is noticed, and the end of a run of another process. */
+  /** The longest delay before this driver notices a nudge by another process, or the end of another process's run. */
   pollMs?: number;
 };
 
 const POLL_MS = 5_000;
-/** Processes that lost the database together do not read the schedule together. */
+/** A random part is added to the wait after a failure, so that processes that lost the database together do not return together. */
 const RETRY_JITTER = 0.5;
-/** The least time between two readings of the schedule. */
+/** The shortest time between two readings of the schedule. */
 const GAP_MS = 50;
 
 export class TaskDriver {
@@ -37,7 +37,7 @@ export class TaskDriver {
   readonly #running = new Map<string, Promise<void>>();
   /** Tasks of this process that must run even if they are not due. */
   readonly #nudged = new Set<string>();
-  /** Whether a nudge or the end of a run calls for another round at once. */
+  /** Whether the next round must start without a wait, because of a nudge or because a run has ended. */
   #hasNews = false;
   #hasFailed = false;
   #ended: Promise<void> = Promise.resolve();
@@ -52,14 +52,14 @@ export class TaskDriver {
     this.#ended = this.#loop();
   }
 
-  /** Makes a task run soon, in this process or in the one that runs it already. Unknown names are ignored. */
+  /** Makes a task run soon, even if it is not due. If it is running now, it runs again afterwards. Unknown names are ignored. */
   nudge(name: string): void {
     if (!this.#tasks.some((task) => task.name === name)) return;
     this.#nudged.add(name);
     this.#startRound();
   }
 
-  /** Ends the runs under way and waits for them. */
+  /** Aborts the current runs of this process and waits for their end. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#pause.end();
@@ -82,7 +82,7 @@ export class TaskDriver {
     }
   }
 
-  /** Starts the tasks that are due; returns the milliseconds until the next one is. */
+  /** Starts the tasks that are due. Returns the milliseconds until the next task is due, or until the schedule must be read again. */
   async #runRound(): Promise<number> {
     const { main, log, random } = this.#options;
     try {
@@ -103,7 +103,7 @@ export class TaskDriver {
       if (this.#running.has(task.name) || this.#stopping.signal.aborted) continue;
       const { dueInMs = 0, leasedMs = 0 } = schedules.get(task.name) ?? {};
       const force = this.#nudged.has(task.name);
-      // While a lease lasts a claim would fail, also for a nudge.
+      // While another run holds the lease, a claim would fail even for a nudged task.
       const inMs = Math.max(leasedMs, force ? 0 : dueInMs);
       if (inMs > 0) waitMs = Math.min(waitMs, inMs);
       else this.#startRun(task, force);
@@ -112,7 +112,7 @@ export class TaskDriver {
   }
 
   #startRun(task: Task, force: boolean): void {
-    // Removed before the run: a nudge during the run may concern what the run has passed already, and causes another run.
+    // Removed before the run: a nudge during the run may concern work that the run has already passed, so it must cause another run.
     this.#nudged.delete(task.name);
     const run = runTask(task, { ...this.#options, force, isFull: false, stop: this.#stopping.signal })
       .then(({ kind }) => {

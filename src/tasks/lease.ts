@@ -1,4 +1,4 @@
-// The lease of a task while its run goes on: renewed in time, and stored together with the progress of the run.
+// Keeps the lease of a running task: renews it in time, and stores the progress of the run with each renewal.
 
 import { updateTaskLease } from './queries/tasks.ts';
 import type { Database } from '../database/port.ts';
@@ -8,7 +8,7 @@ import type { TaskProgress } from './task.ts';
 /** `holder` identifies the run. */
 export type TaskLease = { name: string; holder: string; leaseMs: number };
 
-/** Renewals in one lease: two of them may fail. */
+/** Renewals are attempted this often within the length of a lease, so that the lease survives two failed renewals. */
 const RENEWALS = 3;
 const PROGRESS_PERIOD_MS = 1_000;
 
@@ -31,7 +31,7 @@ export class LeaseKeeper {
     this.#periodMs = lease.leaseMs / RENEWALS;
   }
 
-  /** Aborts when another process has taken the lease, or may have. */
+  /** Aborts when another process holds the lease, or may hold it because this process could not renew it in time. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -40,13 +40,13 @@ export class LeaseKeeper {
     this.#timer = setInterval(() => this.#renewIfDue(), Math.min(PROGRESS_PERIOD_MS, this.#periodMs));
   }
 
-  /** Stores the progress with the next renewal, which is then within a second. */
+  /** Stores the progress with the next renewal, and makes that renewal happen within a second. */
   note(progress: TaskProgress): void {
     this.#progress = progress;
     this.#hasNewProgress = true;
   }
 
-  /** Ends the renewals and waits for the one under way. */
+  /** Ends the renewals and waits for the current one. */
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     await this.#renewing;

@@ -1,4 +1,4 @@
-// A wait between two rounds of a loop, which anyone may end early. It does not keep the process alive.
+// A wait between two rounds of a loop that a call of `end` cuts short. It does not keep the process alive.
 
 export class Pause {
   #end: () => void = () => undefined;
@@ -14,7 +14,7 @@ export class Pause {
     clearTimeout(timer);
   }
 
-  /** Ends the wait that is under way, if any. */
+  /** Ends the current wait, if there is one. */
   end(): void {
     this.#end();
   }

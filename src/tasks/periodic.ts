@@ -1,10 +1,10 @@
-// Runs idempotent work of this process on a period until it is stopped. A failed run is logged, and the next period runs it again.
+// Repeats idempotent work in this process until it is stopped. A failed run is logged, and the work runs again after the period.
 
 import type { Log } from '../core/log.ts';
 
 export type PeriodicWork = { name: string; periodMs: number; run: () => Promise<unknown> };
 
-/** Starts the work, first after one period. The result stops it and waits for a run under way. */
+/** Starts the work; the first run is after one period. The returned function stops the work and waits for the current run. */
 export function startPeriodic(work: PeriodicWork, log: Log): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let isStopped = false;

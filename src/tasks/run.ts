@@ -1,5 +1,5 @@
-// One run of a task: under a lease, until its deadline, with its result recorded. At most one run of a task is under way, in all
-// processes together. The lease of a process that dies runs out.
+// Runs a task once: claims its lease, aborts the run at its deadline, and records the result. The lease prevents two processes from
+// running the same task at the same time. When a process dies, its lease expires.
 
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../database/port.ts';
@@ -17,11 +17,11 @@ import { PermanentFailure } from './task.ts';
 export type RunOptions = {
   main: Database;
   log: Log;
-  /** Ends the run. The task is then due at once. */
+  /** Aborts the run. The task is then due at once. */
   stop: AbortSignal;
-  /** Run the task even if it is not due. */
+  /** Run the task even if it is not due. A lease of another run is respected all the same. */
   force?: boolean;
-  /** Ask the task for all its work. Default: as `force`. */
+  /** Passed to the task as `RunRequest.isFull`. Default: the value of `force`. */
   isFull?: boolean;
   random: Random;
   leaseMs?: number;
@@ -34,13 +34,13 @@ export type RunEnd =
   | { kind: 'failed'; error: string; isPermanent: boolean }
   | { kind: 'stopped' | 'busy' | 'lost' };
 
-/** How long a lease lasts without a renewal: the delay after a process has died. */
+/** How long a lease lasts without a renewal. After a process has died, its task waits this long for another process. */
 export const TASK_LEASE_MS = 30_000;
 export const TASK_STATEMENT_TIMEOUT_MS = 10_000;
 const JITTER = 0.1;
 /**
- * The delay after a failure, or the task's period if that is shorter. A breaker stays open no longer than this, and a request that
- * was sent before an upstream returned ends within half a minute: so the upstream is used within a minute of its return.
+ * The delay after a failure, or the task's period if that is shorter. An upstream that recovers is used again within a minute: a
+ * circuit breaker is open for a shorter time than this delay, and a request that hangs ends within half a minute.
  */
 const RETRY_MS = 20_000;
 /** The delay after a permanent failure, or the task's period if that is shorter. */
@@ -99,7 +99,7 @@ function toOutcome(end: RunEnd, task: Task, random: Random): TaskOutcome {
   return { kind: 'failed', error: end.error, nextInMs: spread(delayMs) };
 }
 
-/** Logs changes at `warn` or `info`; a failure or problem that continues only at `debug`. */
+/** Logs the first failure or problem at `warn`, its repetitions at `debug`, and the recovery from failures at `info`. */
 function logChange(log: Log, { task, end, change }: { task: string; end: RunEnd; change: TaskChange }): void {
   if (end.kind === 'failed') {
     log[change.failuresBefore === 0 ? 'warn' : 'debug']('a task failed', { task, reason: end.error });

@@ -1,4 +1,4 @@
-// The status of the tasks: complete for the operator, and without text from outside for everyone else.
+// The status of the tasks. The operator's status is complete. The public status leaves out texts that may come from upstreams.
 
 import type { StatusProvider } from '../core/status.ts';
 import type { Database } from '../database/port.ts';
@@ -9,8 +9,8 @@ import { toUpstreamSummary } from './upstream-status.ts';
 import type { Task, TaskProgress, TaskResult } from './task.ts';
 
 /**
- * `waiting`: never run. `overdue`: due for a long time, so no process seems to run it. Times are ISO 8601. `lagSeconds` counts from
- * the end of the last successful run.
+ * `waiting`: the task never ran. `overdue`: it has been due for so long that probably no process runs it. Times are ISO 8601.
+ * `lagSeconds` counts from the end of the last successful run; null before the first.
  */
 export type TaskStatus = {
   name: string;
@@ -22,7 +22,7 @@ export type TaskStatus = {
   lagSeconds: number | null;
   /** Consecutive failed runs. */
   failures: number;
-  /** Of the last successful run. */
+  /** Row counts of the last successful run. */
   rows: Pick<TaskResult, 'read' | 'changed' | 'refused'> & { retired: number };
   upstreams: readonly UpstreamSummary[];
   /** The fields from here on are for the operator only. */
@@ -33,11 +33,11 @@ export type TaskStatus = {
 };
 
 const STATUS_TIMEOUT_MS = 2_000;
-/** A task is overdue when it has been due for so many periods, and for at least so long. */
+/** A task is overdue when it has been due for more than this many periods, and for more than OVERDUE_MS_MIN. */
 const OVERDUE_PERIODS = 3;
 const OVERDUE_MS_MIN = 60_000;
 
-/** The section `tasks` of the public status: without text from outside. */
+/** The section `tasks` of the public status, without the fields for the operator. */
 export function createTaskStatus(main: Database, tasks: readonly Task[]): StatusProvider {
   return {
     section: 'tasks',
@@ -77,7 +77,7 @@ function toTaskStatus(task: Task, record: TaskRecord | null): TaskStatus {
   };
 }
 
-/** The current state if this process sends the requests; otherwise the state after the last run, wherever that was. */
+/** The current state if this process has used the upstreams; otherwise the state that the process of the last run stored. */
 function upstreamsOf(task: Task, record: TaskRecord | null): readonly UpstreamSummary[] {
   const current = task.upstreams?.().map(toUpstreamSummary) ?? [];
   const isUsedHere = current.some(({ requests, refused }) => requests + refused > 0);

@@ -1,27 +1,27 @@
-// What a task is, what a run of it is given, and what a run results in. This file has no behaviour.
+// The types of a task, of its arguments and of its results.
 
 import type { UpstreamStatus } from './upstream-status.ts';
 
-/** Idempotent work without input. A run that is interrupted leaves nothing that the next run does not repeat. */
+/** Idempotent work without input. The next run repeats or completes what an interrupted run left unfinished. */
 export type Task = {
   /** Lower case with hyphens: `opensea-listings`. The part before the first hyphen is the task's source. */
   name: string;
   periodMs: number;
-  /** Periods are lengthened by up to this share. Default 0.1. */
+  /** A random part of up to this share is added to each period. Default 0.1. */
   jitter?: number;
-  /** How long one run may take. Then its signal aborts. */
+  /** How long one run may take before its signal aborts. */
   deadlineMs: number;
-  /** How long a lease lasts without a renewal, after which another process may run the task. Default: the driver's. */
+  /** How long a lease lasts without a renewal; then another process may run the task. Default: `TASK_LEASE_MS`. */
   leaseMs?: number;
   /** Whether the task reads the followed collections, and should run when one is added. */
   readsFollows?: boolean;
-  /** Rejects when the run failed. A run that did a part of its work resolves, with its `problems`. */
+  /** Rejects when the run failed. A run that did only part of its work resolves with `problems`. */
   run(signal: AbortSignal, report: Report, request: RunRequest): Promise<TaskResult>;
   /** The current state of the upstreams that the task reads. */
   upstreams?(): readonly UpstreamStatus[];
 };
 
-/** `isFull`: the operator asks for all the work, including what was done a moment ago. */
+/** `isFull`: do all the work, including work that was done a moment ago. The operator can request this. */
 export type RunRequest = { isFull: boolean };
 
 /** A failure that a retry would repeat, such as a name that does not exist. The task is retried after a long delay only. */
@@ -29,15 +29,15 @@ export class PermanentFailure extends Error {
   override readonly name = 'PermanentFailure';
 }
 
-/** Reports the progress of a run. Cheap enough to be called for every page. */
+/** Reports the progress of a run. It is cheap, so a task may call it for every page. */
 export type Report = (progress: TaskProgress) => void;
 
-/** `total` is null where it is not known. */
+/** `total` is null when it is not known. */
 export type TaskProgress = { done: number; total: number | null; what: string };
 
 /** The result of a run. It is stored and shown, so it must not contain an address or a key. */
 export type TaskResult = {
-  /** Records that were read. Of these: records that inserted or updated a row, and records that were rejected. */
+  /** `read`: records that were read. `changed`: those that inserted or updated a row. `refused`: those that were rejected. */
   read: number;
   changed: number;
   refused: number;
@@ -47,7 +47,7 @@ export type TaskResult = {
   refusals?: readonly RejectionCount[];
   /** What could not be done in this run, in words for the operator. */
   problems?: readonly string[];
-  /** Work is left, because an upstream failed meanwhile or because the run took too long: the next run starts after the retry delay. */
+  /** True when work is left, because an upstream failed or the run took too long. The next run then starts after the retry delay. */
   soon?: boolean;
 };
 

@@ -1,4 +1,4 @@
-// The state of an upstream that tasks read. It holds no address and no key.
+// The state of an upstream that tasks read. It is public, so it must not contain an address or a key.
 
 import type { BreakerState } from '../resilience/breaker.ts';
 
@@ -23,7 +23,7 @@ export type UpstreamStatus = {
   refused: number;
 };
 
-/** What the status of a task shows of an upstream. */
+/** The state of an upstream in the status of a task. */
 export type UpstreamSummary = Pick<
   UpstreamStatus,
   'name' | 'breaker' | 'budget' | 'requests' | 'retries' | 'refused' | 'lastFailure'

@@ -1,5 +1,5 @@
-// Authentication of requests by API key, with rate limits. It comes before anything else in a request is read, and its errors do
-// not reveal whether a key exists. Whether the key has the scope for a route is checked by each interface.
+// Authentication of requests by API key, with rate limits. It runs before the query and the body are read, and its errors do not
+// reveal whether a key exists. Each interface checks the scopes itself.
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,7 +16,7 @@ export type KeyAccess = {
   limiter: RateLimiter<'key' | 'failure'>;
 };
 
-/** Failed authentications a minute, for each client address. */
+/** The most failed authentications a minute for one client address. */
 export const FAILURES_A_MINUTE_MAX = 60;
 
 const BEARER = /^Bearer +(\S{1,200})$/i;
@@ -28,7 +28,7 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   const counted = caller
     ? access.limiter.count('key', caller.keyId)
     : access.limiter.count('failure', access.clientAddress(request.raw));
-  // Awaited only if it is a promise: limits that are counted in this process cost no tick.
+  // Awaited only if it is a promise: a limit that is counted in this process returns at once, and an await would delay the request.
   const exceeded = counted instanceof Promise ? await counted : counted;
   if (exceeded) {
     const { error, headers } = toRateLimitError(exceeded);

@@ -1,5 +1,5 @@
-// Authorization of requests to the store interface: key, rate limit and scope, in this order, before anything else in a request
-// is read.
+// Authorization of requests to the store interface. The key, the rate limit and the scope are checked in this order, before the query
+// and the body are read.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoreScope } from '../keys/scopes.ts';
@@ -28,7 +28,7 @@ export function callerOf(request: FastifyRequest): ShopCaller {
   return authorizedOf(request).caller;
 }
 
-/** The context of the rules, whose database ends at the deadline of this request. */
+/** The shop context of this request. Its database statements end at the deadline of the request. */
 export function shopContextOf(request: FastifyRequest): ShopContext {
   return authorizedOf(request).shop;
 }

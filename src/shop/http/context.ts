@@ -6,15 +6,15 @@ import type { KeyAccess } from './authenticate.ts';
 
 export type StoreRoutesContext = KeyAccess & {
   shop: ShopContext & { main: Database };
-  /** The secret that authenticates cursors, the same on every node. */
+  /** The secret that authenticates paging cursors, the same on every node. */
   cursorSecret: Buffer;
   webhooks: {
-    /** Whether webhooks may use http, and addresses that are not public. */
+    /** Whether webhook URLs may use http and addresses that are not public. */
     allowPrivate: boolean;
-    /** Makes the webhook worker of this process check soon for new events and due deliveries. */
+    /** Makes the webhook worker of this process, if there is one, check soon for new events and due deliveries. */
     nudge: () => void;
   };
 };
 
-/** The time that one request may spend on the database in all. A request that exceeds it gets a 503 and releases its connection. */
+/** The database deadline of a request, from its start. A request that exceeds it gets a 503 and releases its connection. */
 export const REQUEST_TIMEOUT_MS = 5_000;

@@ -1,4 +1,4 @@
-// Cursors of the store interface's logs. Each is bound to one list and its filters, and rejected for any other.
+// Paging cursors of the adjustment and delivery logs. A cursor is valid only for the list and the filters for which it was issued.
 
 import { openCursor, sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -6,7 +6,7 @@ import type { StoreRoutesContext } from './context.ts';
 
 type CursorContext = Pick<StoreRoutesContext, 'cursorSecret'>;
 
-/** The position that a cursor of the list `scope` holds; null without a cursor. */
+/** The position in a cursor of the list that `scope` identifies; null without a cursor. Throws `bad_request` for an invalid one. */
 export function openStoreCursor({ cursorSecret }: CursorContext, scope: string, cursor?: string): string | null {
   if (cursor === undefined) return null;
   const position = openCursor(cursorSecret, scope, cursor);

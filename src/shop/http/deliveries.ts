@@ -60,7 +60,8 @@ export function registerDeliveryRoutes(app: FastifyInstance, context: StoreRoute
         operationId: 'redeliver',
         summary: 'Send a delivery again',
         description:
-          'With the same `webhook-id` and a new retry schedule, in whatever state the delivery is. Scope `webhooks:write`.',
+          'Schedules the delivery for now, whatever its state, with the same `webhook-id` and a new retry schedule. The webhook must be ' +
+          'enabled. Scope `webhooks:write`.',
         tags,
         params: deliveryParams,
         headers: idempotencyHeader,

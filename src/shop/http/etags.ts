@@ -1,4 +1,4 @@
-// Versions of products and webhooks as strong ETags, for callers who want to change only the version that they have read.
+// Versions of products and webhooks as strong ETags. With `If-Match` a caller changes only the version that it has read.
 
 import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
@@ -9,7 +9,7 @@ export function toEtag({ version }: Versioned): string {
   return `"${version}"`;
 }
 
-/** A check that throws `precondition_failed` for a version that `If-Match` does not name. Without the header it passes all. */
+/** A check that throws `precondition_failed` for a version that `If-Match` does not name. Without the header it accepts every version. */
 export function ifMatchCheck(request: FastifyRequest): (current: Versioned) => void {
   const header = request.headers['if-match'];
   if (header === undefined) return () => undefined;

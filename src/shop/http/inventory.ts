@@ -95,7 +95,7 @@ function registerChange(app: FastifyInstance, context: StoreRoutesContext): void
       const change = parseStockRequest(bodyOf(request).value);
       const caller = callerOf(request);
       const shop = shopContextOf(request);
-      // The change is one atomic statement. It needs a transaction only when the response is stored with it.
+      // The change is one atomic statement. It needs a transaction only when the response has to be stored with it.
       if (!hasIdempotencyKey(request)) {
         return { data: toWireStockResult(await changeStock(shop, shop.main, caller, change)) };
       }
@@ -116,8 +116,8 @@ function registerLog(app: FastifyInstance, context: StoreRoutesContext): void {
         operationId: 'listAdjustments',
         summary: 'Read the adjustment log',
         description:
-          'Newest first. Entries stay when their product is deleted. `previous` of an entry is `next` of the entry before ' +
-          'it. Scope `inventory:read`.',
+          'Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the preceding change ' +
+          'of the same product. Scope `inventory:read`.',
         tags,
         querystring: Type.Object({
           product_id: Type.Optional(productIdParameter),
@@ -173,7 +173,7 @@ function parseStockRequest(body: unknown): StockChange & { reason: string } {
   return { productId, mode, requested, expected, reason };
 }
 
-/** The integer in the field `name`. An invalid one is added to `details`, and read as 0. */
+/** The integer in the field `name`. For an invalid value it adds an entry to `details` and returns 0. */
 function readStockNumber(body: Record<string, unknown>, name: string, details: ErrorDetail[]): number {
   const value = body[name];
   const number = value instanceof JsonNumber && /^(0|-?[1-9]\d{0,15})$/.test(value.text) ? Number(value.text) : NaN;
@@ -182,7 +182,7 @@ function readStockNumber(body: Record<string, unknown>, name: string, details: E
   return 0;
 }
 
-/** The reason, or the default. An invalid one is added to `details`. */
+/** The reason, or the default. For an invalid value it adds an entry to `details`. */
 function readReason({ reason = REASON_DEFAULT }: Record<string, unknown>, details: ErrorDetail[]): string {
   if (typeof reason === 'string' && isStorable(reason) && countCharacters(reason) <= REASON_LENGTH_MAX) return reason;
   details.push({ path: 'reason', message: `must be well-formed text of at most ${REASON_LENGTH_MAX} characters` });

@@ -33,7 +33,7 @@ const summary = {
   }),
   type: productType,
   inventory: Type.Integer({ minimum: 0, description: 'Stock.' }),
-  trackInventory: Type.Boolean({ description: 'Whether stock is counted; if not, the product never sells out.' }),
+  trackInventory: Type.Boolean({ description: 'Whether stock is counted. If not, the product never sells out.' }),
   requiresShipping: Type.Boolean({ description: 'Whether the product is shipped.' }),
   weightGrams: Type.Number({ minimum: 0, description: 'Weight in grams.' }),
   collections: Type.Array(Type.String(), { description: 'Slugs of the collections that contain the product.' }),
@@ -103,13 +103,16 @@ const ProductCreateSchema = Type.Object(
 const ProductUpdateSchema = Type.Object(allOptional({ ...required, ...optional }), {
   $id: 'ProductUpdate',
   title: 'ProductUpdate',
-  description: 'Changes: omitted fields keep their value, arrays replace, null clears a nullable field.',
+  description:
+    'Changes. Omitted fields keep their value, arrays replace the stored ones, and null clears a nullable field.',
   ...closed,
 });
 
 const ProductPaginationSchema = Type.Object(
   {
-    hasMore: Type.Boolean({ description: 'Whether there are more pages. The only sign of the last page.' }),
+    hasMore: Type.Boolean({
+      description: 'Whether another page follows. A short or empty page may be followed by another.',
+    }),
     nextCursor: typeOrNull<string>('string', 'Cursor of the next page; null on the last one.'),
     count: Type.Integer({ minimum: 0, description: 'Number of products in `data`.' }),
   },

@@ -49,8 +49,8 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext): void {
         operationId: 'listProducts',
         summary: 'List products',
         description:
-          'Newest first. `collection` and `type` filter after the page is cut: a page may be short or empty while ' +
-          '`hasMore` is true. Scope `products:read`.',
+          'Newest first. `collection` and `type` are applied to the products of each page, so a page may be short or empty ' +
+          'while `hasMore` is true. Scope `products:read`.',
         tags,
         querystring: Type.Object({
           limit: Type.Optional(
@@ -121,7 +121,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
       schema: {
         operationId: 'getProduct',
         summary: 'Read a product',
-        description: 'With its `ETag`. Scope `products:read`.',
+        description: 'The response has the `ETag` of the product. Scope `products:read`.',
         tags,
         params,
         response: storeResponses(200, dataOf(ref('Product')), 404),
@@ -142,8 +142,8 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
         operationId: 'updateProduct',
         summary: 'Update a product',
         description:
-          'Omitted fields keep their value. Sends `product.updated`, unless nothing changes. With `If-Match` only the ' +
-          'version that it names is updated. Scope `products:write`.',
+          'Omitted fields keep their value. Sends `product.updated`, unless nothing changes. With `If-Match` the product is ' +
+          'updated only if its current `ETag` is named there. Scope `products:write`.',
         tags,
         params,
         headers: changeHeaders,
@@ -207,7 +207,7 @@ function toSummaryText(product: ProductSummary): string {
   return text;
 }
 
-// Responses and events have one implementation; these types check it against the schemas.
+// The JSON of a product is built in product-view.ts, for responses and events alike. These types check it against the schemas.
 const toWireProduct: (product: Product) => WireProduct = toProductView;
 const toWireSummary: (product: ProductSummary) => WireProductSummary = toProductSummaryView;
 

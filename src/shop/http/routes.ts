@@ -46,7 +46,7 @@ export async function registerStoreRoutes(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
-  // A successful change may have recorded an event.
+  // A successful change may have recorded an event, so the webhook worker is notified.
   app.addHook('onResponse', async (request, reply) => {
     if (request.method !== 'GET' && reply.statusCode < 300) context.webhooks.nudge();
   });
@@ -62,7 +62,7 @@ export async function registerStoreRoutes(
 
 type QueryResult = { value: unknown } | { error: ServiceError };
 
-/** The result with the error message that the specification gives for the store interface. */
+/** The result with the error message of the store interface, which is one fixed text for all query parameters. */
 function withStoreMessage(result: QueryResult): QueryResult {
   if (!('error' in result)) return result;
   const { details } = result.error;

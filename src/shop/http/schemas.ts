@@ -7,7 +7,7 @@ import { closed, typeOrNull } from '../../http/schema-builders.ts';
 
 const StorePaginationSchema = Type.Object(
   {
-    hasMore: Type.Boolean({ description: 'Whether there are more pages. The only sign of the last page.' }),
+    hasMore: Type.Boolean({ description: 'Whether another page follows.' }),
     nextCursor: typeOrNull<string>('string', 'Opaque cursor of the next page; null on the last one.'),
   },
   { $id: 'StorePagination', title: 'StorePagination', description: 'Where a list continues.', ...closed },
@@ -17,7 +17,7 @@ const StoreErrorSchema = Type.Object(
   {
     error: Type.Object(
       {
-        code: Type.String({ description: 'What kind of error it is.' }),
+        code: Type.String({ description: 'The error code.' }),
         message: Type.String({ description: 'What is wrong.' }),
         details: Type.Optional(
           Type.Array(
@@ -43,17 +43,17 @@ export const STORE_SCHEMAS = [StorePaginationSchema, StoreErrorSchema];
 const ERRORS: Record<number, string> = {
   400: 'The request is not valid; `details` names the fields.',
   401: 'Missing or invalid API key.',
-  403: 'The key lacks the scope.',
+  403: 'The key lacks the scope of this endpoint.',
   404: "Not found, or not in the caller's shop.",
   409: 'Another request with this Idempotency-Key is running, or the stock is not the `expected` one.',
-  412: '`If-Match` does not name the current version.',
+  412: '`If-Match` does not name the current `ETag`.',
   422: 'The Idempotency-Key was used for another request.',
   429: 'Rate limited.',
   500: 'An internal error of the service.',
   503: 'The database did not respond in time: try again after `Retry-After` seconds.',
 };
 
-/** The response table of a route: its success, the given errors, and the errors that every request can get. */
+/** The responses of a route: the successful one, the given errors, and the errors that any request can get. */
 export const storeResponses = createResponseTable({
   descriptions: ERRORS,
   always: KEYED_ERRORS,
@@ -67,11 +67,15 @@ const idempotencyKey = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 255,
-    description: 'A repeated request with the same key has its effect once. Kept for 24 hours.',
+    description:
+      'Makes retries safe. A request that is repeated with the same key within 24 hours is not executed again, and gets the first ' +
+      'response. Errors are not stored.',
   }),
 );
 const ifMatch = Type.Optional(
-  Type.String({ description: 'ETags, or `*`. The request fails unless one of them is the current version.' }),
+  Type.String({
+    description: 'ETags, or `*` for any. The request fails with 412 unless one of them is the current ETag.',
+  }),
 );
 
 export const idempotencyHeader = Type.Object({ 'idempotency-key': idempotencyKey });

@@ -1,4 +1,4 @@
-// Requests that change something: each runs in one transaction, and with an Idempotency-Key has its effect once.
+// Runs a request that changes data in one transaction. A request with an Idempotency-Key that was used before is not executed again.
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,8 +17,8 @@ export type Write = (tx: Queryable) => Promise<WriteResponse>;
 const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 
 /**
- * Runs `write` in a transaction and sends its response; with an Idempotency-Key that was used before, the stored response. An error
- * rolls the transaction back and is not stored.
+ * Runs `write` in a transaction and sends its response. For an Idempotency-Key that was used before it sends the stored response
+ * instead. An error rolls the transaction back and is not stored.
  */
 export async function sendInTransaction(
   request: FastifyRequest,
@@ -32,7 +32,7 @@ export async function sendInTransaction(
   return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
 }
 
-/** Whether the response must be stored in the transaction of its effect. Otherwise a single statement needs no transaction. */
+/** Whether the request has an Idempotency-Key. Its response must then be stored in the transaction of the change. */
 export function hasIdempotencyKey(request: FastifyRequest): boolean {
   return readIdempotencyKey(request) !== null;
 }
@@ -61,7 +61,7 @@ function readIdempotencyKey(request: FastifyRequest): string | null {
   throw new ServiceError('bad_request', `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} characters`);
 }
 
-/** Two requests are the same when method, path and body are, byte by byte. */
+/** Identifies a request by its method, its path and the bytes of its body. The query is not included. */
 function digestOf(request: FastifyRequest): Buffer {
   const path = request.url.split('?', 1)[0] ?? '';
   return createHash('sha256').update(`${request.method} ${path}\n`).update(bodyOf(request).raw).digest();

@@ -15,7 +15,7 @@ import { closed, dateTime, dateTimeOrNull, typeOrNull } from '../../http/schema-
 const events = Type.Array(Type.Unsafe<EventPattern>({ type: 'string', enum: EVENT_PATTERNS }), {
   minItems: 1,
   maxItems: EVENT_PATTERNS.length,
-  description: 'Types of events to send; `product.*` means every type that begins so.',
+  description: 'Types of events to send. `product.*` means every type that begins with `product.`.',
 });
 const url = Type.String({
   format: 'uri',
@@ -37,9 +37,11 @@ const webhookProperties = {
   disabledReason: typeOrNull<string>('string', 'Why the webhook is disabled; null while it is enabled.'),
   disabledAt: dateTimeOrNull('When the webhook was disabled; null while it is enabled.'),
   failingSince: dateTimeOrNull(
-    'Since when no attempt has succeeded; null while the receiver works. After five days the webhook is disabled.',
+    'When the receiver began to fail; null while it is not failing. A webhook that fails for five days is disabled.',
   ),
-  previousSecretExpiresAt: dateTimeOrNull('Until when deliveries are signed with the previous secret too.'),
+  previousSecretExpiresAt: dateTimeOrNull(
+    'Until when deliveries are signed with the previous secret too; null before the first rotation.',
+  ),
   createdAt: dateTime('When the webhook was created.'),
   updatedAt: dateTime('When the shop last changed the webhook.'),
 };
@@ -73,7 +75,7 @@ const WebhookCreateSchema = Type.Object(
   {
     $id: 'WebhookCreate',
     title: 'WebhookCreate',
-    description: 'A new webhook; without `events` it subscribes to all.',
+    description: 'A new webhook. Without `events` it subscribes to all events.',
     ...closed,
   },
 );
@@ -83,20 +85,20 @@ const WebhookUpdateSchema = Type.Object(
     url: Type.Optional(url),
     events: Type.Optional(events),
     description: Type.Optional(description),
-    enabled: Type.Optional(Type.Boolean({ description: 'False pauses deliveries; true resumes them.' })),
+    enabled: Type.Optional(Type.Boolean({ description: 'False disables the webhook; true enables it.' })),
   },
   { $id: 'WebhookUpdate', title: 'WebhookUpdate', description: 'Changes; omitted fields keep their value.', ...closed },
 );
 
 const WebhookRecoverySchema = Type.Object(
-  { since: dateTime('Events since this time that were not delivered are sent.') },
+  { since: dateTime('The time of the earliest event to recover.') },
   { $id: 'WebhookRecovery', title: 'WebhookRecovery', description: 'The time from which to recover.', ...closed },
 );
 
 const WebhookRecoveredSchema = Type.Object(
   {
-    recovered: Type.Integer({ minimum: 0, description: 'Deliveries that are due now.' }),
-    hasMore: Type.Boolean({ description: 'Whether there are more: recover again after these are sent.' }),
+    recovered: Type.Integer({ minimum: 0, description: 'Number of deliveries that were created or scheduled.' }),
+    hasMore: Type.Boolean({ description: 'Whether more deliveries may be left to recover: call again.' }),
   },
   { $id: 'WebhookRecovered', title: 'WebhookRecovered', description: 'The result of a recovery.', ...closed },
 );
@@ -108,11 +110,13 @@ const DeliverySchema = Type.Object(
   {
     id: Type.String({ description: 'Delivery id.' }),
     webhookId: Type.String({ description: 'The webhook.' }),
-    eventId: Type.String({ description: 'The event: the header `webhook-id` of every attempt.' }),
+    eventId: Type.String({ description: 'Event id. Every attempt sends it in the header `webhook-id`.' }),
     type: Type.String({ description: 'The type of the event.' }),
-    state: deliveryState('`pending` until an attempt succeeds; `dead` after the last one has failed.'),
+    state: deliveryState(
+      '`pending` while attempts are due, `delivered` after a success, `dead` after the last attempt has failed.',
+    ),
     attempts: Type.Integer({ minimum: 0, description: 'Number of attempts so far.' }),
-    nextAttemptAt: dateTimeOrNull('When the next attempt is made; null when the delivery is not pending.'),
+    nextAttemptAt: dateTimeOrNull('When the next attempt is due; null when the delivery is not pending.'),
     lastAttemptAt: dateTimeOrNull('When the last attempt was made.'),
     lastStatus: typeOrNull<number>('integer', 'HTTP status of the last response; null when there was none.'),
     lastError: typeOrNull<string>('string', 'Why the last attempt failed.'),

@@ -99,7 +99,8 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
       schema: {
         operationId: 'getWebhook',
         summary: 'Read a webhook',
-        description: 'With its `ETag`, without its secret. Scope `webhooks:read`.',
+        description:
+          'The response has the `ETag` of the webhook, and does not contain the secret. Scope `webhooks:read`.',
         tags,
         params: webhookParams,
         response: storeResponses(200, dataOf(ref('Webhook')), 404),
@@ -120,8 +121,8 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
         operationId: 'updateWebhook',
         summary: 'Update a webhook',
         description:
-          'Omitted fields keep their value. While the webhook is disabled, its pending deliveries wait, and new events ' +
-          'make no deliveries; `recover` sends them later. Scope `webhooks:write`.',
+          'Omitted fields keep their value. While the webhook is disabled, its pending deliveries wait until it is enabled, and ' +
+          'new events create no deliveries. `recover` creates deliveries for these events later. Scope `webhooks:write`.',
         tags,
         params: webhookParams,
         headers: changeHeaders,
@@ -202,8 +203,8 @@ function registerActions(app: FastifyInstance, context: StoreRoutesContext): voi
     operationId: 'rotateWebhookSecret',
     summary: 'Rotate the secret',
     description:
-      'The response contains the new secret, which is not shown again. For 24 hours deliveries are signed with the ' +
-      'previous secret too. Scope `webhooks:write`.',
+      'The response contains the new secret, which is not shown again. For 24 hours deliveries are signed with both the ' +
+      'new and the previous secret. Scope `webhooks:write`.',
     data: ref('WebhookWithSecret'),
     write: (request) => async (tx) =>
       toSecretResponse(
@@ -225,10 +226,11 @@ function registerActions(app: FastifyInstance, context: StoreRoutesContext): voi
 
   registerAction('recover', {
     operationId: 'recoverWebhook',
-    summary: 'Recover since a time',
+    summary: 'Recover events since a time',
     description:
-      'Sends every event since the given time that was not delivered, events from while the webhook was disabled ' +
-      'included. Events are kept for 30 days. Scope `webhooks:write`.',
+      'Schedules the deliveries that failed, and creates deliveries for events that have none because the webhook was ' +
+      'disabled. Both concern events that occurred since the given time. The webhook must be enabled. Call again while `hasMore` ' +
+      'is true. Events are kept for 30 days. Scope `webhooks:write`.',
     body: ref('WebhookRecovery'),
     data: ref('WebhookRecovered'),
     write: (request) => async (tx) => {

@@ -1,5 +1,5 @@
-// The text of API keys: `<service>_live_`, 30 random base62 characters, and a checksum of 6. The checksum separates a mistyped key
-// from an unknown one without a query. Only a SHA-256 hash is stored: the secret is random, so a slow hash would add nothing.
+// The text of API keys: `<service>_live_`, 30 random base62 characters, and a checksum of 6 characters. A mistyped key is rejected by
+// its checksum, without a query. Only a SHA-256 hash is stored: the secret is random, so a slow password hash is not needed.
 
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -9,7 +9,7 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 /** Random characters in the public prefix. */
 const PREFIX_RANDOM_LENGTH = 6;
-/** Larger bytes are skipped: taken modulo 62, they would make the first characters of the alphabet more likely. */
+/** Larger bytes are skipped: modulo 62 they would make the first characters of the alphabet more likely. */
 const UNBIASED_BYTE_MAX = 256 - (256 % ALPHABET.length) - 1;
 
 const KEY = /^[a-z0-9]{2,16}_live_[0-9A-Za-z]{36}$/;

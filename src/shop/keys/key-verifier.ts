@@ -1,5 +1,5 @@
-// Authenticates requests: finds the API key whose secret a request carries. Found keys are cached for seconds, and times of use
-// are written in bulk.
+// Finds the API key for the secret in a request. Keys are cached for a few seconds, and the times of their last use are written in
+// bulk.
 
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../database/port.ts';
@@ -12,7 +12,7 @@ import type { Caller, ShopContext } from '../context.ts';
 /** How long a key is cached, and therefore how long a node may accept a key that another process revoked. */
 const CACHED_MS = 3_000;
 const CACHED_KEYS_MAX = 10_000;
-/** The least time between two writes of the times of use. A write for each request would cost more than the request. */
+/** The shortest time between two writes of the times of use. A write for each request would cost more than the request. */
 export const KEY_USES_PERIOD_MS = 15_000;
 const KEY_STATEMENT_TIMEOUT_MS = 3_000;
 
@@ -30,7 +30,7 @@ export class KeyVerifier {
     this.#usesWrittenAt = context.clock();
   }
 
-  /** The caller with this secret; null when there is no such key, or it is revoked or expired. */
+  /** The caller with this secret; null when no key has it, or when the key is revoked, expired or replaced. */
   async verify(secret: string): Promise<Caller | null> {
     const { serviceName, clock } = this.#context;
     if (!isWellFormedKey(serviceName, secret)) return null;

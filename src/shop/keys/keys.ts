@@ -16,7 +16,7 @@ export type IssuedKey = { key: ApiKey; secret: string };
 
 const KEY_ROTATION_OVERLAP_MS = 24 * 60 * 60_000;
 
-/** Issues a key. `shop` is a name or an id; null only for scopes of the intake. */
+/** Issues a key. `shop` is a name or an id. It may be null only if all scopes are scopes of the intake. */
 export async function issueKey(
   context: ShopContext,
   options: { shop: string | null; name: string | null; scopes: string[]; expiresAt: number | null },
@@ -31,8 +31,8 @@ export async function issueKey(
 }
 
 /**
- * Issues a key with the shop, the scopes and the expiry of the given one. The given key stays valid for the overlap, so that
- * callers can switch to the new one.
+ * Issues a key with the shop, the name, the scopes and the expiry of the key `id`. The old key stays valid for `overlapMs`, so that
+ * callers can switch to the new one, but not beyond its own expiry.
  */
 export function rotateKey(
   context: ShopContext,
@@ -50,12 +50,12 @@ export function rotateKey(
   });
 }
 
-/** Ends a key now. Nodes that have cached the key reject it within seconds. */
+/** Revokes a key now. Nodes that have cached the key reject it within seconds. */
 export async function revokeKey(context: ShopContext, id: string): Promise<void> {
   if (!(await updateKeyRevoked(context.main, id, context.clock()))) refuseUnknownKey(id);
 }
 
-/** Keys of a shop, given by name or id, or of all shops. */
+/** The keys of one shop, given by its name or id; with null, all keys. */
 export async function readKeys(context: ShopContext, shop: string | null): Promise<ApiKey[]> {
   return listKeys(context.main, shop === null ? null : (await requireShop(context, shop)).id);
 }

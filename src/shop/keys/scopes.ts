@@ -1,4 +1,4 @@
-// The scopes of API keys: what a key allows. A write scope does not imply the read scope.
+// The scopes of API keys. A write scope does not include the read scope.
 
 export const STORE_SCOPES = [
   'products:read',
@@ -9,7 +9,7 @@ export const STORE_SCOPES = [
   'webhooks:write',
 ] as const;
 
-/** Scopes of the intake interface: signed orders, and records of any kind. A key that has only these may belong to no shop. */
+/** Scopes of the intake interface: signed orders, and records of any kind. A key that has only these scopes does not need a shop. */
 export const INTAKE_SCOPES = ['orders:write', 'intake:write'] as const;
 
 export const SCOPES = [...STORE_SCOPES, ...INTAKE_SCOPES] as const;
@@ -22,7 +22,7 @@ export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
 
-/** True of a scope of the store interface: a key with it must belong to a shop. */
+/** True for a scope of the store interface. A key with such a scope must belong to a shop. */
 export function needsShop(scope: string): boolean {
   return (STORE_SCOPES as readonly string[]).includes(scope);
 }

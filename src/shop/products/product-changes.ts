@@ -1,5 +1,5 @@
-// Changes of products, each with its event and its entry in the adjustment log, in the transaction given. Every change of a product
-// is made here, whether a request or an import causes it. Whether the caller may make it is checked elsewhere.
+// Inserts, updates and deletes products for requests and imports, and records the event of each change in the same transaction. A
+// change of stock is logged too. Callers check permissions.
 
 import type { ErrorDetail } from '../../core/errors.ts';
 import type { Product, ProductFields, ProductInput } from './product.ts';

@@ -1,4 +1,4 @@
-// Reads the fields of products from JSON bodies, of requests and of records.
+// Reads the fields of products from JSON: bodies of requests, and imported records.
 
 import { JsonNumber } from '../../core/json-text.ts';
 import type { FieldReader, FieldReaders, ParsedBody } from '../body-fields.ts';

@@ -1,4 +1,4 @@
-// Lists the products of shops. Ids and versions are read from the database every time; the content of a version never changes, so
+// Lists the products of shops. Ids and versions are read from the database for every page. The content of a version never changes, so
 // it is cached.
 
 import { LRUCache } from 'lru-cache';
@@ -16,7 +16,7 @@ export type ProductListQuery = {
   type: ProductType | null;
 };
 
-/** Bounds the cache, in characters of JSON. */
+/** The size of the cache, in characters of JSON. */
 const CACHE_SIZE_MAX = 16 * 1024 * 1024;
 
 export class ProductList {
@@ -25,7 +25,7 @@ export class ProductList {
     sizeCalculation: (product) => JSON.stringify(product).length,
   });
 
-  /** A page, newest first. `collection` and `type` filter after the page is cut, so a page may be short or empty. */
+  /** A page, newest first. `collection` and `type` are applied to the products of the page, so a page may be short or empty. */
   async read(context: ShopContext, caller: ShopCaller, query: ProductListQuery): Promise<ProductPage> {
     const { before, limit, collection, type } = query;
     const versions = await listProductVersions(context.main, caller.shopId, { before, limit: limit + 1 });

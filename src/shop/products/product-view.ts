@@ -1,8 +1,8 @@
-// The public JSON of products, in responses and in events. Changing a name or a shape breaks receivers.
+// The public JSON of products, in responses and in events. Clients and webhook receivers depend on its names and shapes.
 
 import type { Product, ProductSummary } from './product.ts';
 
-/** A product as lists have it. */
+/** A product in a list. */
 export function toProductSummaryView(product: ProductSummary) {
   const { id, name, slug, price, type, inventory, trackInventory, requiresShipping, weightGrams } = product;
   const { collections, image } = product;
@@ -11,7 +11,7 @@ export function toProductSummaryView(product: ProductSummary) {
   return { id, name, slug, price, type, ...stock, collections, image, createdAt };
 }
 
-/** A complete product, as in single responses and in events. */
+/** A complete product, for responses with one product and for events. */
 export function toProductView(product: Product) {
   const { description, moreImages } = product;
   const updatedAt = new Date(product.updatedAt).toISOString();

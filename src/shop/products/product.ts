@@ -1,4 +1,4 @@
-// A product of a shop: its fields and their limits, and what an update makes of it.
+// A product of a shop: its fields, their limits, and the effect of an update.
 
 import type { ErrorDetail } from '../../core/errors.ts';
 
@@ -21,7 +21,7 @@ export type ProductFields = {
   collections: string[];
 };
 
-/** The fields of a product to be created. Without a slug it gets one that is derived from its name. */
+/** The fields of a new product. When `slug` is null, a slug is derived from the name. */
 export type NewProduct = Omit<ProductFields, 'slug'> & { slug: string | null };
 
 /** The fields of an update. `collection` is added to the collections. */
@@ -59,7 +59,7 @@ export const TOO_MANY_COLLECTIONS: ErrorDetail = {
   message: `would make more than ${COLLECTIONS_MAX} collections`,
 };
 
-/** The collections without duplicates, in their order, and the further one at the end. */
+/** The collections in their order, with `collection` at the end, without duplicates. */
 export function addCollection(collections: readonly string[], collection: string | undefined): string[] {
   return [...new Set(collection === undefined ? collections : [...collections, collection])];
 }

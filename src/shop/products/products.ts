@@ -1,5 +1,5 @@
-// Products as callers of the store interface read, create, update and delete them. Each function throws a ServiceError for what
-// the caller got wrong.
+// Products as callers of the store interface read, create, update and delete them. A mistake of the caller is thrown as a
+// ServiceError.
 
 import type { Queryable } from '../../database/port.ts';
 import type { ShopTime } from './product-changes.ts';
@@ -12,17 +12,17 @@ import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
 
-/** The message that the specification gives for any invalid field of a product. */
+/** The message for any invalid field of a product. The details name the fields. */
 export const INVALID_PRODUCT = 'Invalid product payload';
 
-/** Attempts to insert a product with a derived slug: another request may take a slug after it was found free. */
+/** The most attempts to insert a product with a derived slug. An attempt fails when another request has just used the same slug. */
 const SLUG_ATTEMPTS_MAX = 5;
 
 export async function readProduct(context: ShopContext, caller: ShopCaller, id: string): Promise<Product> {
   return (isId('prod', id) ? await findProduct(context.main, caller.shopId, id) : null) ?? refuseMissing();
 }
 
-/** Creates a product. A slug that was sent must be free; a slug derived from the name gets a number when it is taken. */
+/** Creates a product. A slug in the request must be unused. A slug derived from the name gets a number when it is in use. */
 export async function createProduct(
   context: ShopContext,
   tx: Queryable,
@@ -59,7 +59,7 @@ async function insertWithDerivedSlug(tx: Queryable, at: ShopTime, fields: NewPro
 export type ProductUpdate = {
   id: string;
   input: ProductInput;
-  /** Throws when the current version must not be changed. */
+  /** Throws when the current version is not the one that the caller wants to change. */
   check: (product: Product) => void;
 };
 

@@ -3,7 +3,7 @@
 import anyAscii from 'any-ascii';
 
 export const SLUG_LENGTH_MAX = 180;
-/** Characters that are kept free for the number of a duplicate. */
+/** Characters of the length limit that are reserved for the number of a duplicate. */
 const NUMBER_LENGTH_MAX = 10;
 const FALLBACK = 'product';
 
@@ -20,7 +20,7 @@ export function toSlug(name: string): string {
   return slug === '' ? FALLBACK : slug;
 }
 
-/** The slug itself when it is free; otherwise the slug with the smallest free number from 2 up. */
+/** The slug if it is not in `taken`; otherwise the slug with the smallest unused number, beginning with 2. */
 export function toFreeSlug(slug: string, taken: ReadonlySet<string>): string {
   if (!taken.has(slug)) return slug;
   let number = 2;

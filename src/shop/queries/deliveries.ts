@@ -1,18 +1,18 @@
-// Deliveries of events to webhooks, for the worker: made, leased, recorded, deleted. Every statement may be interrupted or run twice
-// without a loss: a delivery that is not recorded as delivered is due again. The statements for people are in delivery-log.ts.
+// Statements of the webhook worker: it creates, leases, records and deletes deliveries. A worker may die between any two statements:
+// a pending delivery becomes due again when its lease ends. Statements for shops and the operator are in delivery-log.ts.
 
 import type { RecordedEvent } from '../events.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import { amount, boolean, column, integer, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** SQL: true of an `event` and a `webhook` of the same shop that subscribes to its type. */
+/** SQL condition: `event` and `webhook` belong to the same shop, and the webhook subscribes to the type of the event. */
 export const MATCHES = `event.shop_id = webhook.shop_id
   and (event.type = any(webhook.events) or split_part(event.type, '.', 1) || '.*' = any(webhook.events))`;
 
 /**
- * Makes deliveries of up to `limit` events, for the webhooks that existed and were enabled when the event was recorded. Returns the
- * number of events.
+ * Creates the deliveries of up to `limit` new events and returns the number of events. A webhook gets a delivery if it was created
+ * before the event, and is enabled now or was disabled after the event.
  */
 export async function insertDeliveries(db: Queryable, now: number, limit: number): Promise<number> {
   const [row] = await db.query<{ events: number }>(
@@ -34,7 +34,7 @@ export async function insertDeliveries(db: Queryable, now: number, limit: number
   return row?.events ?? 0;
 }
 
-/** A delivery that only the process that holds its lease may attempt. */
+/** A leased delivery. Only the process that holds the lease may send it. */
 export type ClaimedDelivery = {
   /** Decimal text. */
   id: string;
@@ -44,7 +44,7 @@ export type ClaimedDelivery = {
   attempts: number;
   webhookId: string;
   url: string;
-  /** The current secret, and the previous one while it still signs. */
+  /** The current secret and, during the overlap after a rotation, the previous one. */
   secrets: string[];
   isFailing: boolean;
   event: RecordedEvent;
@@ -54,16 +54,17 @@ export type ClaimLimits = {
   now: number;
   leasedUntil: number;
   max: number;
-  /** Deliveries of webhooks that fail. */
+  /** The most deliveries to failing webhooks. */
   failingMax: number;
   perWebhookMax: number;
-  /** The deliveries that this process is sending already, by webhook. */
+  /** The number of deliveries that this process is sending already, by webhook id. */
   sending: ReadonlyMap<string, number>;
 };
 
 /**
- * Leases deliveries that are due: the first of every webhook before the second of any. It steps through the index from webhook to
- * webhook, so that a long queue of one webhook is not read. A webhook that fails has one delivery at a time.
+ * Leases deliveries that are due. The first delivery of every webhook has precedence over the second delivery of any. The statement
+ * steps through the index from webhook to webhook, so that it does not read a long queue of one webhook. A failing webhook gets one
+ * delivery at a time.
  */
 const CLAIM = `
   with recursive pending(webhook_id) as (
@@ -125,12 +126,12 @@ export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promi
   return rows.map(toClaimed);
 }
 
-/** An attempt as it is recorded. `id` and `claims` are those of the claimed delivery. */
+/** An attempt to record. `id` and `claims` are copied from the claimed delivery. */
 export type Attempt = {
   id: string;
   claims: number;
   state: DeliveryState;
-  /** The time of the next attempt; null for none. */
+  /** The time of the next attempt; null when there is none. */
   dueAt: number | null;
   at: number;
   status: number | null;
@@ -138,7 +139,7 @@ export type Attempt = {
   durationMs: number;
 };
 
-/** Records attempts. A failure is recorded only while its lease is the newest one, a success in any case. */
+/** Records attempts. A failure is ignored when the delivery has been leased or rescheduled since; a success is always recorded. */
 export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]): Promise<void> {
   await tx.query(
     `with attempt as (
@@ -166,7 +167,10 @@ export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelive
   ]);
 }
 
-/** Deletes events recorded before `before`, and their deliveries, unless one is pending; returns how many events. */
+/**
+ * Deletes up to `limit` events recorded before `before`, with their deliveries, and returns the number of events. An event stays while
+ * it has a pending delivery to an enabled webhook.
+ */
 export async function deleteOldEvents(db: Queryable, before: number, limit: number): Promise<number> {
   const rows = await db.query(
     `delete from main.event where id in (

@@ -1,4 +1,5 @@
-// The delivery log, for shops and the operator: listed, made due again, recovered. The statements of the worker are in deliveries.ts.
+// Statements on the delivery log for shops and the operator: they list deliveries and make them due again. The statements of the
+// webhook worker are in deliveries.ts.
 
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import { DELIVERY_STATES } from '../webhooks/delivery.ts';
@@ -31,12 +32,12 @@ const COLUMNS = `delivery.id, delivery.webhook_id, webhook.shop_id, webhook.url,
   delivery.state, delivery.attempts, delivery.due_at, delivery.last_attempt_at, delivery.last_status,
   delivery.last_error, delivery.last_duration_ms, delivery.delivered_at, delivery.created_at`;
 
-/** SQL: due now, with a new retry schedule. The holder of a lease can no longer record a failure. */
+/** SQL: makes a delivery due now, with a new retry schedule. A worker that is sending the delivery can no longer record a failure. */
 const AGAIN = `state = 'pending', attempts = 0, due_at = $1, leased_until = null, claims = claims + 1`;
 
 export type DeliveryQuery = { state: DeliveryState | null; before: string | null; limit: number };
 
-/** Deliveries of a webhook, of a shop, or of all shops; newest first, older than the delivery `before`. */
+/** Deliveries of a webhook, of a shop, or of all shops, newest first; with `before`, only deliveries older than that one. */
 export async function listDeliveries(
   db: Queryable,
   of: { webhookId?: string; shopId?: string },
@@ -81,7 +82,7 @@ export async function insertDirectDelivery(
   return toId(row ?? {});
 }
 
-/** Makes a delivery due again, in whatever state it is; false when the webhook has no such delivery. */
+/** Makes a delivery due now, whatever its state. Returns false when the webhook has no such delivery. */
 export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: string, now: number): Promise<boolean> {
   const rows = await db.query(`update main.delivery set ${AGAIN} where webhook_id = $2 and id = $3 returning id`, [
     new Date(now),
@@ -91,7 +92,7 @@ export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: 
   return rows.length > 0;
 }
 
-/** Makes the deliveries with these ids due again whose webhook is enabled; returns their ids. */
+/** Makes the deliveries with these ids due now, except those of disabled webhooks. Returns the ids of the deliveries that are due. */
 export async function updateDeliveriesAgain(db: Queryable, ids: readonly string[], now: number): Promise<string[]> {
   const rows = await db.query(
     `update main.delivery set ${AGAIN} from main.webhook
@@ -102,7 +103,7 @@ export async function updateDeliveriesAgain(db: Queryable, ids: readonly string[
   return rows.map(toId);
 }
 
-/** Makes up to `limit` dead deliveries of enabled webhooks due again, of one shop or of all; returns their ids. */
+/** Makes up to `limit` dead deliveries of enabled webhooks due now, of one shop or of all shops. Returns their ids. */
 export async function updateDeadAgain(
   db: Queryable,
   { shopId, now, limit }: { shopId: string | null; now: number; limit: number },
@@ -118,12 +119,12 @@ export async function updateDeadAgain(
   return rows.map(toId);
 }
 
-/** `missed`: events without a delivery. `revived`: deliveries that were dead or waited for a later attempt. */
+/** `missed`: deliveries created for events that had none. `revived`: deliveries that were dead or waited for a retry and are due now. */
 export type Recovered = { missed: number; revived: number };
 
 /**
- * Makes the events since `since` due that were not delivered to a webhook, those without a delivery included: none is made while a
- * webhook is disabled. Up to `limit` of either kind, oldest first.
+ * For events recorded at or after `since`: creates the deliveries that are missing, because none is created while a webhook is
+ * disabled, and makes failed deliveries due now. At most `limit` of each kind, oldest first.
  */
 export async function updateRecovered(
   tx: Queryable,

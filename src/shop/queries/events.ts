@@ -1,4 +1,4 @@
-// Events of shops, as they are recorded. Deliveries are made of them in deliveries.ts.
+// Records the events of shops. deliveries.ts creates their deliveries.
 
 import type { Queryable } from '../../database/port.ts';
 

@@ -1,4 +1,4 @@
-// Responses to requests with an idempotency key, stored in the transaction of their effect.
+// Stored responses to requests with an idempotency key. A response is stored in the transaction of the change.
 
 import type { Queryable } from '../../database/port.ts';
 import { bytes, column, integer, rowDecoder, text } from '../../database/rows.ts';

@@ -6,7 +6,7 @@ import { column, list, nullable, rowDecoder, text, timestamp } from '../../datab
 
 const decodeKey = rowDecoder('api_key', {
   id: text,
-  /** Null: a key of the intake that belongs to no shop. */
+  /** Null for an intake key without a shop. */
   shopId: column('shop_id', nullable(text)),
   name: nullable(text),
   prefix: text,
@@ -63,7 +63,7 @@ export async function listKeys(db: Queryable, shopId: string | null): Promise<Ap
   return rows.map(decodeKey);
 }
 
-/** Revokes a key, and keeps the time of an earlier revocation; returns whether the key exists. */
+/** Revokes a key. A key that was revoked before keeps that time. Returns whether the key exists. */
 export async function updateKeyRevoked(db: Queryable, id: string, now: number): Promise<boolean> {
   const rows = await db.query(
     `update main.api_key set revoked_at = coalesce(revoked_at, $2) where id = $1 returning id`,
@@ -72,12 +72,12 @@ export async function updateKeyRevoked(db: Queryable, id: string, now: number): 
   return rows.length > 0;
 }
 
-/** Sets the end of the overlap with a key's replacement; an earlier end stays. */
+/** Sets the end of the overlap with the key's replacement, unless an earlier end is stored already. */
 export async function updateKeyReplaced(db: Queryable, id: string, at: number): Promise<void> {
   await db.query(`update main.api_key set replaced_at = least(replaced_at, $2) where id = $1`, [id, new Date(at)]);
 }
 
-/** Stores when keys were last used, by id; a later time that is stored already stays. */
+/** Stores the times of last use by key id, unless a later time is stored already. */
 export async function updateKeysUsed(db: Queryable, uses: ReadonlyMap<string, number>): Promise<void> {
   await db.query(
     `update main.api_key as key set last_used_at = used.at

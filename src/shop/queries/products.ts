@@ -1,4 +1,4 @@
-// Products. Every statement for a caller names the shop, so that another shop's product is not found.
+// Products. Every statement that serves a caller is limited to the caller's shop, so that products of other shops are not found.
 
 import type { Product, ProductFields, ProductSummary } from '../products/product.ts';
 import { PRODUCT_TYPES } from '../products/product.ts';
@@ -53,8 +53,8 @@ const decodeShopId = rowDecoder('product', { shopId: column('shop_id', text) });
 export type ProductVersion = { id: string; version: number };
 
 /**
- * Ids and versions of a shop's products, newest first, older than the id `before`, which need not exist. The page is one row of
- * text, because the driver takes longer to read rows than the database to find them.
+ * Ids and versions of a shop's products, newest first; with `before`, only products older than that id, which need not exist. The
+ * page is returned as one row of text, because the driver needs more time to decode rows than the database needs to find them.
  */
 export async function listProductVersions(
   db: Queryable,
@@ -75,7 +75,7 @@ export async function listProductVersions(
   });
 }
 
-/** The products with these ids that the shop has, in no order. */
+/** The products of the shop with these ids, in no particular order. Unknown ids are left out. */
 export async function listProductSummaries(
   db: Queryable,
   shopId: string,
@@ -101,7 +101,7 @@ export async function findProductForUpdate(tx: Queryable, shopId: string, id: st
   return row ? decodeProduct(row) : null;
 }
 
-/** The products with these slugs, locked until the transaction ends. Locked in id order, so that two imports cannot deadlock. */
+/** The products with these slugs, locked until the transaction ends. They are locked in id order, so that two imports cannot deadlock. */
 export async function listProductsForUpdate(
   tx: Queryable,
   slugs: readonly { shopId: string; slug: string }[],
@@ -114,7 +114,7 @@ export async function listProductsForUpdate(
   return rows.map((row) => ({ ...decodeShopId(row), product: decodeProduct(row) }));
 }
 
-/** The slugs of a shop that are this one or begin with this one and a hyphen. */
+/** The slugs of a shop that equal `slug`, or begin with `slug` and a hyphen. */
 export async function listSlugsLike(db: Queryable, shopId: string, slug: string): Promise<Set<string>> {
   const rows = await db.query<{ slug: string }>(
     `select slug from main.product where shop_id = $1 and (slug = $2 or starts_with(slug, $2 || '-'))`,
@@ -123,12 +123,12 @@ export async function listSlugsLike(db: Queryable, shopId: string, slug: string)
   return new Set(rows.map((row) => row.slug));
 }
 
-/** Claims the numbers of a slug for this transaction; waits until other transactions that hold them have ended. */
+/** Locks the assignment of numbers to a derived slug until the transaction ends. Waits while another transaction holds the lock. */
 export async function claimSlugNumbers(tx: Queryable, shopId: string, slug: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 2))`, [shopId, slug]);
 }
 
-/** False when the slug is taken, and then nothing is stored. */
+/** Returns false, and stores nothing, when another product of the shop has the slug. */
 export async function insertProduct(tx: Queryable, shopId: string, product: Product): Promise<boolean> {
   const rows = await tx.query(
     `insert into main.product (shop_id, ${COLUMNS})
@@ -149,8 +149,8 @@ export async function insertProduct(tx: Queryable, shopId: string, product: Prod
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Stores the fields of a product that is locked, but not its stock: stock is changed by a statement of its own. After `slug-taken`
- * the transaction can only be rolled back.
+ * Stores the fields of a locked product except its stock, which is changed by `updateStock`. Null when the shop has no such product.
+ * After `slug-taken` the transaction can only be rolled back.
  */
 export async function updateProduct(
   tx: Queryable,
@@ -179,7 +179,7 @@ export async function deleteProduct(tx: Queryable, shopId: string, id: string): 
   await tx.query(`delete from main.product where shop_id = $1 and id = $2`, [shopId, id]);
 }
 
-/** In the order of `COLUMNS`, from `name` to `collections`. */
+/** The values of the columns from `name` to `collections`, in the order of `COLUMNS`. */
 function toValues(fields: ProductFields): unknown[] {
   return [
     fields.name,

@@ -1,5 +1,5 @@
-// Stock and the adjustment log. One statement changes a product's stock, logs the change and records the low-stock event. No
-// concurrent change and no crash can separate the three: in the log, `previous` of an entry is `next` of the entry before it.
+// Stock and the adjustment log. One statement changes a product's stock, logs the change and records the low-stock event, so neither
+// a concurrent change nor a crash can separate them. `previous` of an entry equals `next` of the product's preceding entry.
 
 import type { Queryable, Statements } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';
@@ -28,18 +28,18 @@ export type StockChangeOrigin = {
 
 export type StockChange = {
   productId: string;
-  /** Whether `requested` is a relative change or the absolute level. */
+  /** `adjustment`: `requested` is added to the stock. `set`: `requested` is the new stock. */
   mode: 'adjustment' | 'set';
   requested: number;
-  /** The stock that the change requires; null for any. */
+  /** The change is applied only if the stock is this number; null for any stock. */
   expected: number | null;
 };
 
-/** What the statement needs besides the change itself. */
+/** Limits and values that the statement needs in addition to the change. */
 type StockChangeOptions = {
   /** The highest stock. The lowest is 0. */
   stockMax: number;
-  /** An event is recorded when tracked stock goes from above this level to it or below. */
+  /** An event is recorded when tracked stock falls from above this level to this level or below. */
   lowStockLevel: number;
   /** The id of that event. */
   eventId: string;
@@ -94,7 +94,7 @@ export type StockChangeResult =
   | { outcome: 'applied'; change: AppliedStockChange }
   | { outcome: 'unexpected'; level: number };
 
-/** Changes the stock of a product; null when the shop has no such product. Atomic, in a transaction or without one. */
+/** Changes the stock of a product; null when the shop has no such product. Atomic even outside a transaction. */
 export async function updateStock(
   db: Queryable | Statements,
   shopId: string,
@@ -146,7 +146,7 @@ const decodeAdjustment = rowDecoder('adjustment', {
 /** An entry of the adjustment log. `sequence` is its number in the log. */
 export type Adjustment = ReturnType<typeof decodeAdjustment> & { id: string };
 
-/** The log of a shop, or of one product of it, newest first, older than the entry numbered `before`. */
+/** The log of a shop or of one of its products, newest first; with `before`, only entries older than the one with that number. */
 export async function listAdjustments(
   db: Queryable,
   shopId: string,

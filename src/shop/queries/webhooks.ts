@@ -1,5 +1,5 @@
-// Webhooks. Every statement for a caller names the shop, so that another shop's webhook is not found. Only the claim of deliveries
-// (deliveries.ts) reads secrets.
+// Webhooks. Every statement that serves a caller is limited to the caller's shop, so that webhooks of other shops are not found. No
+// statement here returns a secret: only the claim of deliveries (deliveries.ts) reads secrets.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, integer, list, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
@@ -14,11 +14,11 @@ const decodeWebhook = rowDecoder('webhook', {
   enabled: boolean,
   disabledReason: column('disabled_reason', nullable(text)),
   disabledAt: column('disabled_at', nullable(timestamp)),
-  /** Since when no attempt has succeeded; null while the receiver works. */
+  /** The time of the first failure since the last success; null when the webhook is not failing. */
   failingSince: column('failing_since', nullable(timestamp)),
-  /** Until when the previous secret signs too. */
+  /** Until when deliveries are signed with the previous secret too; null before the first rotation. */
   previousSecretUntil: column('previous_secret_until', nullable(timestamp)),
-  /** Rises with every change that the shop can see. */
+  /** Incremented by every change that the shop can see. */
   version: integer,
   createdAt: column('created_at', timestamp),
   updatedAt: column('updated_at', timestamp),
@@ -71,7 +71,7 @@ export async function findWebhookForUpdate(tx: Queryable, shopId: string, id: st
   return row ? decodeWebhook(row) : null;
 }
 
-/** What an update by the shop can change. */
+/** The columns that an update by the shop can change. */
 export type WebhookState = Pick<
   Webhook,
   'url' | 'events' | 'description' | 'enabled' | 'disabledReason' | 'disabledAt' | 'failingSince'
@@ -132,7 +132,7 @@ const decodeHealth = rowDecoder('webhook', {
   failingSince: column('failing_since', nullable(timestamp)),
 });
 
-/** The health of these webhooks, locked until the transaction ends. Locked in id order, so that two workers cannot deadlock. */
+/** The health of these webhooks, locked until the transaction ends. They are locked in id order, so that two workers cannot deadlock. */
 export async function listWebhookHealthForUpdate(
   tx: Queryable,
   ids: readonly string[],
@@ -144,7 +144,7 @@ export async function listWebhookHealthForUpdate(
   return rows.map(decodeHealth);
 }
 
-/** Stores changes of health. A webhook with a reason is disabled for it. */
+/** Stores changes of health. A change with a `disabledReason` disables the webhook. */
 export async function updateWebhookHealth(
   tx: Queryable,
   changes: readonly { id: string; failingSince: number | null; disabledReason: string | null }[],

@@ -1,11 +1,11 @@
-// One attempt to send a delivery: what came of it, and what follows for the delivery.
+// The result of one attempt to send a delivery, and the state of the delivery that follows from it.
 
 import type { DeliveryState } from './delivery.ts';
 import type { Random } from '../../core/random.ts';
 import { parseRetryAfter } from '../../resilience/backoff.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 
-/** `status` is null without a response; `error` then says why, in words for the shop. `retryAfter` is the response's header. */
+/** `status` is null when there was no response, and `error` is then the reason, worded for the shop. `retryAfter` is the header. */
 export type AttemptResult = {
   status: number | null;
   retryAfter: string | null;
@@ -16,12 +16,12 @@ export type AttemptResult = {
 /** The effect of an attempt on its delivery. */
 export type AttemptVerdict = {
   state: DeliveryState;
-  /** The time of the next attempt; null for none. */
+  /** The time of the next attempt; null when there is none. */
   dueAt: number | null;
   error: string | null;
 };
 
-/** Judges the attempt on a delivery that had `attempts` attempts before. */
+/** The effect of an attempt on its delivery. `attempts` is the number of earlier attempts. */
 export function judgeAttempt(
   result: AttemptResult,
   { attempts, now, random }: { attempts: number; now: number; random: Random },

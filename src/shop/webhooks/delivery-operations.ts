@@ -1,4 +1,5 @@
-// The operator's commands on webhook deliveries, by name, so that a command can send them to a running server.
+// The operations on deliveries behind the command `mercat webhooks`. A command calls an operation by its name, in its own process or in
+// a running server.
 
 import type { Delivery } from '../queries/delivery-log.ts';
 import { listDeliveries, updateDeadAgain, updateDeliveriesAgain } from '../queries/delivery-log.ts';
@@ -10,10 +11,10 @@ import { refuseUsage } from '../operations.ts';
 import { requireShop } from '../shops.ts';
 
 const LISTED_MAX = 200;
-/** Deliveries that one command makes due. */
+/** The most deliveries that one command makes due. */
 const RETRIED_MAX = 10_000;
 
-/** `nudge` makes the worker of this process, if it has one, check for due deliveries. */
+/** `nudge` makes the webhook worker of this process check soon for due deliveries. Without a worker in this process it does nothing. */
 export function createDeliveryOperations(context: ShopContext, nudge: () => void): Operations {
   return {
     'webhooks.list': async (input) => {

@@ -6,12 +6,12 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 const ID_PREFIX = 'dlv_';
 
-/** The public id of a delivery, of its number in the database. */
+/** The public id of the delivery with this number in the database. */
 export function toDeliveryId(number: string): string {
   return ID_PREFIX + number;
 }
 
-/** The number in a delivery id; null when the text is not one. */
+/** The database number in a delivery id; null when the text is not a delivery id. */
 export function parseDeliveryId(text: string): string | null {
   return /^dlv_[1-9]\d{0,17}$/.test(text) ? text.slice(ID_PREFIX.length) : null;
 }

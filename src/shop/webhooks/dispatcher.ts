@@ -1,5 +1,5 @@
-// Makes deliveries of events, and leases, signs, sends and records those that are due. Delivery is at least once: the lease of a
-// process that dies runs out, and another process sends again. A slow receiver must not delay deliveries to others.
+// Creates deliveries for events, and leases, signs, sends and records the deliveries that are due. Delivery is at least once: when a
+// process dies, its lease expires and another process sends the delivery again. A slow receiver must not delay other receivers.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
@@ -20,18 +20,18 @@ export type DispatcherOptions = {
   /** At least 0 and less than 1: spreads retries. */
   random: Random;
   limits?: DispatchLimits;
-  /** Called when an attempt is recorded and another delivery can be sent. */
+  /** Called when a send has ended, so that another delivery can be sent. */
   onFree?: () => void;
 };
 
 export type DispatchLimits = {
   /** Concurrent sends of this process. */
   sendsMax: number;
-  /** Of these, sends to webhooks that fail, so that dead receivers leave room for others. */
+  /** Concurrent sends to failing webhooks, counted in `sendsMax` too, so that dead receivers leave room for others. */
   failingSendsMax: number;
   /** Concurrent sends to one webhook. */
   perWebhookMax: number;
-  /** How long `close` waits for sends. Shorter than the service waits for its workers. */
+  /** How long `close` waits for sends before it aborts them. Must be shorter than the time that the service allows its workers to stop. */
   closeWaitMs: number;
 };
 
@@ -42,13 +42,13 @@ export const DISPATCH_LIMITS: DispatchLimits = {
   closeWaitMs: 3_000,
 };
 
-/** Longer than a send and its recording take. */
+/** Longer than the deadlines of a send and of its recording together. */
 export const DELIVERY_LEASE_MS = 60_000;
 const FAN_OUT_SIZE = 200;
-/** Bounds one dispatch; the next one continues. */
+/** The most batches of events in one dispatch. The next dispatch continues. */
 const FAN_OUT_BATCHES_MAX = 50;
 export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
-/** How often old events are deleted, and how many at most. */
+/** Old events are deleted once in this period, in at most `DELETE_BATCHES_MAX` batches of `DELETE_SIZE`. */
 const DELETE_PERIOD_MS = 3_600_000;
 const DELETE_SIZE = 1_000;
 const DELETE_BATCHES_MAX = 20;
@@ -59,7 +59,7 @@ export class DeliveryDispatcher {
   readonly #recorder: AttemptRecorder;
   readonly #sends = new Map<ClaimedDelivery, Promise<void>>();
   readonly #stopping = new AbortController();
-  /** The last dispatch: each waits for the one before it. */
+  /** The newest dispatch. A dispatch starts when the one before it has ended. */
   #dispatching: Promise<unknown> = Promise.resolve();
   #deleteAt = 0;
 
@@ -70,8 +70,8 @@ export class DeliveryDispatcher {
   }
 
   /**
-   * Starts the sends that are due, within the limits, and returns how many. Does not wait for them. With `fanOut` it first makes
-   * deliveries of new events.
+   * Starts the sends that are due, within the limits, and returns their number without waiting for them. With `fanOut` it first
+   * creates the deliveries of new events.
    */
   dispatch({ fanOut }: { fanOut: boolean } = { fanOut: true }): Promise<number> {
     const dispatched = this.#dispatching.then(() => this.#dispatchNow(fanOut));
@@ -79,7 +79,7 @@ export class DeliveryDispatcher {
     return dispatched;
   }
 
-  /** Resolves when every send that was started is recorded. */
+  /** Resolves when every send that was started has ended and its result is recorded, or could not be recorded. */
   async settled(): Promise<void> {
     await Promise.all(this.#sends.values());
   }

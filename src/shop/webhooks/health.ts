@@ -1,4 +1,4 @@
-// The health of receivers: since when a webhook fails, and when it is disabled for failing.
+// The health of receivers: when a webhook began to fail, and when it is disabled because it fails.
 
 import type { AttemptResult } from './attempt.ts';
 import { isSuccess } from './attempt.ts';
@@ -10,7 +10,7 @@ const GONE_STATUS = 410;
 const GONE_REASON = 'The receiver responded with 410 Gone.';
 const FAILING_REASON = 'No delivery has succeeded for five days.';
 
-/** What an attempt shows about its receiver. `gone`: the receiver asks for no further deliveries. */
+/** What an attempt shows about its receiver. `gone`: the receiver responded with 410 and wants no further deliveries. */
 export type HealthSign = 'works' | 'fails' | 'gone';
 
 export function toHealthSign(result: AttemptResult): HealthSign {
@@ -18,7 +18,7 @@ export function toHealthSign(result: AttemptResult): HealthSign {
   return result.status === GONE_STATUS ? 'gone' : 'fails';
 }
 
-/** The sign of several attempts of one moment: `gone` is final, and one success shows that the receiver works. */
+/** Combines the signs of attempts that ended at about the same time. `gone` has precedence over `works`, and `works` over `fails`. */
 export function combineSigns(one: HealthSign, other: HealthSign): HealthSign {
   if (one === 'gone' || other === 'gone') return 'gone';
   return one === 'works' || other === 'works' ? 'works' : 'fails';
@@ -26,14 +26,14 @@ export function combineSigns(one: HealthSign, other: HealthSign): HealthSign {
 
 export type WebhookHealth = {
   enabled: boolean;
-  /** Since when no attempt has succeeded; null while the receiver works. */
+  /** The time of the first failure since the last success; null when the webhook is not failing. */
   failingSince: number | null;
 };
 
-/** A change of a webhook's health. With a reason the webhook is disabled. */
+/** A change of a webhook's health. The webhook is disabled when `disabledReason` is not null. */
 export type HealthChange = { failingSince: number | null; disabledReason: string | null };
 
-/** The change that attempts cause; null when they change nothing. A disabled webhook is never enabled here. */
+/** The change that the sign of an attempt causes; null when it changes nothing. It never enables a disabled webhook. */
 export function judgeHealth(before: WebhookHealth, sign: HealthSign, now: number): HealthChange | null {
   const { enabled, failingSince } = before;
   if (sign === 'works') return failingSince === null ? null : { failingSince: null, disabledReason: null };

@@ -1,17 +1,17 @@
-// Resolves the host names of webhooks. Shops choose these names, so they are resolved by DNS queries of our own: the system's
-// resolver runs in four threads that it shares with the file system, and four names that hang would block both.
+// Resolves the host names of webhooks. Shops choose these names, so they are resolved by DNS queries from this process: the system's
+// resolver runs in four threads that it shares with file access, and four names that do not resolve in time would block both.
 
 import dns from 'node:dns';
 
 export type ResolvedAddress = { address: string; family: 4 | 6 };
 
-/** The addresses of a name; rejects when there are none. */
+/** The addresses of a host name. Rejects when there are none. */
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
 
 const SERVER_TIMEOUT_MS = 3_000;
 const TRIES = 2;
 
-/** With `bySystem`, names are resolved as other programs on this machine do, the hosts file included. */
+/** With `bySystem`, names are resolved by the operating system, which also reads the hosts file; otherwise by DNS queries alone. */
 export function createResolve(bySystem: boolean): Resolve {
   return bySystem ? resolveBySystem : createDnsResolve();
 }

@@ -20,14 +20,15 @@ const RETRY_DELAYS_MS = [
   24 * HOUR_MS,
 ] as const;
 
-/** A delay is up to this share longer, never shorter, so that deliveries that failed together are not retried together. */
+/** A random part of up to this share is added to each delay, so that deliveries that failed together are not retried together. */
 const RETRY_JITTER = 0.1;
 
-/** The longest delay that a receiver can ask for with `Retry-After`. */
+/** The longest delay that a receiver can request with `Retry-After`. A longer one is shortened to this. */
 const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 
 /**
- * Milliseconds until the next attempt after `failures` failures (1 or more); null when there is none. `retryAfterMs` is the shortest delay that the receiver asked for.
+ * Milliseconds until the next attempt after `failures` failures (1 or more); null when no attempt is left. `retryAfterMs`: the delay
+ * that the receiver requested, or null. The next attempt is not earlier, except for a request of more than 24 hours.
  */
 export function retryDelayMs(failures: number, random: Random, retryAfterMs: number | null): number | null {
   const delayMs = RETRY_DELAYS_MS[failures - 1];

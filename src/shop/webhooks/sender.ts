@@ -14,15 +14,15 @@ import { createResolve } from './resolve-host.ts';
 export type WebhookRequest = { url: string; headers: Record<string, string>; body: string };
 
 export type SenderOptions = {
-  /** Whether http, and addresses that are not public, are allowed. */
+  /** Whether webhook URLs may use http and addresses that are not public. */
   allowPrivate: boolean;
   resolve?: Resolve;
   timeoutMs?: number;
 };
 
-/** From the resolution of the name to the last byte of the response. */
+/** The deadline of a send, from the resolution of the host name to the last byte of the response. */
 const SEND_TIMEOUT_MS = 15_000;
-/** The bytes of a response body that are read. They are discarded. */
+/** The most bytes of a response body that are read. They are discarded. */
 export const WEBHOOK_RESPONSE_BYTES_MAX = 64 * 1024;
 /** How long an idle connection is kept for the next delivery to the same receiver. */
 const IDLE_MS = 4_000;
@@ -80,7 +80,7 @@ type Post = {
 
 type Response = Pick<AttemptResult, 'status' | 'retryAfter'>;
 
-/** Posts on a kept connection. If the receiver has closed that connection meanwhile, posts once more on a new one. */
+/** Posts on an idle connection if there is one. If the receiver has closed that connection, posts once more on a new one. */
 async function post(url: URL, options: Post): Promise<Response> {
   try {
     return await postOnce(url, options, true);
@@ -133,8 +133,8 @@ function postOnce(url: URL, { headers, body, lookup, agent, signal }: Post, mayR
 }
 
 /**
- * The lookup function of a connection. It resolves and checks the name, and the connection uses only the addresses that it returns;
- * a name that resolves otherwise a moment later has no effect.
+ * The lookup function of a connection. It resolves the host name and checks the addresses. The connection uses only these addresses,
+ * so a name server that returns a private address for the next query has no effect.
  */
 export function createCheckedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction {
   return (hostname, { all, family }, callback) => {

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 
 export const TARGET_LENGTH_MAX = 2_048;
 
-/** IPv6 addresses outside of this range are not on the public internet. */
+/** 2000::/3. IPv6 addresses outside this range are not on the public internet. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 /** Names that mean the machine itself (RFC 6761), whatever a name server returns. */
 const LOCAL_NAME = /(?:^|\.)localhost\.?$/;

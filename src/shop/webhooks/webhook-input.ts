@@ -18,7 +18,7 @@ const DISABLED_BY_SHOP = 'Disabled by the shop.';
 export type WebhookSettings = Pick<WebhookState, 'url' | 'events' | 'description' | 'enabled'>;
 export type NewWebhookSettings = Omit<WebhookSettings, 'enabled'>;
 
-/** Whether http, and addresses that are not public, are allowed as targets. */
+/** `allowPrivate`: webhook URLs may use http and addresses that are not public. */
 export type TargetPolicy = { allowPrivate: boolean };
 
 /** Reads the settings of a new webhook: `url` is required. */
@@ -36,7 +36,7 @@ export function parseWebhookInput(body: unknown, policy: TargetPolicy): ParsedBo
   return parseBodyFields<WebhookSettings>(body, settingReaders(policy), 'a webhook');
 }
 
-/** The webhook after an update; null when nothing changes. A new URL and enabling both reset the failures. */
+/** The webhook after an update; null when nothing changes. A new URL resets `failingSince`, and so does enabling the webhook. */
 export function mergeWebhook(before: WebhookState, input: Partial<WebhookSettings>, now: number): WebhookState | null {
   const after: WebhookState = { ...before, ...input };
   if (after.url !== before.url) after.failingSince = null;

@@ -1,5 +1,5 @@
 // Webhooks as callers of the store interface manage, test and recover them. These functions make deliveries due; the webhook worker
-// sends them. Each throws a ServiceError for what the caller got wrong.
+// sends them. A mistake of the caller is thrown as a ServiceError.
 
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../database/port.ts';
@@ -36,9 +36,9 @@ export const INVALID_WEBHOOK = 'Invalid webhook payload';
 /** A webhook with a new secret. The secret is returned here and never again. */
 export type WebhookWithSecret = { webhook: Webhook; secret: string };
 
-/** Webhooks of one shop. */
+/** The most webhooks of one shop. */
 const WEBHOOKS_MAX = 20;
-/** Deliveries that one recovery makes due: so many of missed events, and so many that failed. */
+/** The most deliveries that one recovery creates for events without one, and the most failed deliveries that it makes due. */
 const RECOVERED_MAX = 10_000;
 
 export function readWebhooks(context: ShopContext, caller: ShopCaller): Promise<Webhook[]> {
@@ -95,7 +95,7 @@ export async function removeWebhook(
   await deleteWebhook(tx, caller.shopId, id);
 }
 
-/** Replaces the secret. For a day deliveries are signed with the previous secret too, so that receivers can switch. */
+/** Replaces the secret. For 24 hours deliveries are signed with both secrets, so that receivers can switch. */
 export async function rotateWebhookSecret(
   context: ShopContext,
   tx: Queryable,
@@ -144,7 +144,7 @@ export async function readDeliveries(
   return { deliveries, next: rows.length > query.limit ? (deliveries.at(-1)?.id ?? null) : null };
 }
 
-/** Makes one delivery due again with a new retry schedule, in whatever state it is. */
+/** Makes one delivery due now with a new retry schedule, whatever its state. */
 export async function redeliver(
   context: ShopContext,
   tx: Queryable,
@@ -160,13 +160,16 @@ export async function redeliver(
 }
 
 export type Recovery = {
-  /** Deliveries that are due now. */
+  /** The number of deliveries that the recovery created or made due. */
   recovered: number;
-  /** True when there are more: recover again after these are sent. */
+  /** True when a limit was reached, so that deliveries may be left for another recovery. */
   hasMore: boolean;
 };
 
-/** Makes every event since `since` due that was not delivered, events from while the webhook was disabled included. */
+/**
+ * For events recorded at or after `since`: makes deliveries due that are dead or wait for a retry, and creates the deliveries of events
+ * that have none, for example because the webhook was disabled. The webhook must be enabled.
+ */
 export async function recoverWebhook(
   context: ShopContext,
   tx: Queryable,

@@ -1,4 +1,5 @@
-// Dispatches webhook deliveries until it is stopped: every period, soon after a nudge, and when a finished send makes room for others.
+// Dispatches webhook deliveries in rounds until it is stopped. A round starts every period, soon after a nudge (a call that reports a
+// new event in this process), and soon after a send has ended and another delivery can be sent.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
@@ -14,16 +15,16 @@ export type WebhookWorkerOptions = {
   log: Log;
   /** At least 0 and less than 1. */
   random: Random;
-  /** Whether http, and addresses that are not public, are allowed. */
+  /** Whether webhook URLs may use http and addresses that are not public. */
   allowPrivate: boolean;
   periodMs?: number;
 };
 
-/** Bounds how late a retry is sent, and an event of another process. */
+/** The longest delay before this worker notices a retry that is due, or an event that another process recorded. */
 const PERIOD_MS = 1_000;
-/** The least time between a round and one that a nudge starts, so that a busy shop does not keep the worker querying. */
+/** The shortest time between the start of a round and a round that a nudge starts, so that a busy shop does not cause constant queries. */
 const NUDGE_GAP_MS = 25;
-/** How long finished sends accumulate before a round claims more: a round for several costs as much as a round for one. */
+/** The delay between the end of a send and the round that fills its slot. Sends that end in this time share one round. */
 const FREE_GAP_MS = 4;
 
 export class WebhookWorker {
@@ -36,7 +37,7 @@ export class WebhookWorker {
   #hasFailed = false;
   /** Whether an event may have been recorded since the last fan-out. */
   #hasNewEvents = true;
-  /** Times of the process's own clock, in milliseconds. */
+  /** Times of `performance.now()`, in milliseconds. */
   #roundAt = 0;
   #fanOutAt = 0;
   #nextAt = 0;
@@ -54,13 +55,13 @@ export class WebhookWorker {
     this.#ended = this.#loop();
   }
 
-  /** Makes the worker check soon for new events. Cheap; may be called at any time. */
+  /** Makes the worker check soon for new events and due deliveries. Cheap; may be called at any time. */
   nudge(): void {
     this.#hasNewEvents = true;
     this.#runBy(this.#roundAt + NUDGE_GAP_MS);
   }
 
-  /** Stops the loop and waits for a bounded time for the sends under way. */
+  /** Stops the loop, waits a limited time for the current sends, and aborts the remaining ones. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#pause.end();

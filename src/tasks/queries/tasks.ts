@@ -1,5 +1,5 @@
-// The leases and the schedule of tasks, and the results of their last runs. Primary database. All times are the database's own, so
-// that leases hold between machines whose clocks differ.
+// The leases and the schedule of tasks, and the results of their last runs. Primary database. A nudged task is due at once, until its
+// next run begins. All times are times of the database, so that leases hold between machines whose clocks differ.
 
 import type { Queryable } from '../../database/port.ts';
 import type { Decoder } from '../../database/rows.ts';
@@ -23,11 +23,11 @@ const decodeSchedule = rowDecoder('task schedule', {
   name: text,
   /** Milliseconds until the task is due; 0 when it is due or nudged. */
   dueInMs: column('due', decimal),
-  /** Milliseconds until the lease of a run ends; 0 without one. */
+  /** Milliseconds until the lease of the current run ends; 0 when no lease is held. */
   leasedMs: column('leased', decimal),
 });
 
-/** When a task is due, as of now. */
+/** The time until a task is due and the time until its lease ends, from now. */
 export type TaskSchedule = ReturnType<typeof decodeSchedule>;
 
 export async function listTaskSchedules(db: Queryable, names: readonly string[]): Promise<TaskSchedule[]> {
@@ -50,13 +50,14 @@ export type TaskClaim = {
   holder: string;
   leaseMs: number;
   periodMs: number;
-  /** Claim the task even if it is not due. */
+  /** Claim the task even if it is neither due nor nudged. A lease of another run is respected all the same. */
   force: boolean;
 };
 
 /**
- * Claims a task that is due, nudged or new, and that has no lease; false otherwise. The task stays due until the end of the run is
- * recorded, so that a nudge is not lost with a process that dies.
+ * Claims a task for a run and returns whether that succeeded. It fails while another run holds a lease that has not expired, and,
+ * without `force`, when the task is neither due nor nudged. A claimed task stays due until the end of its run is recorded, so that a
+ * nudge is not lost when the process dies.
  */
 export async function claimTask(db: Queryable, claim: TaskClaim): Promise<boolean> {
   const { name, holder, leaseMs, periodMs, force } = claim;
@@ -87,7 +88,7 @@ export async function updateTaskLease(
   return rows.length > 0;
 }
 
-/** How a run ended. `stopped` is neither a failure nor a success; the task is then due at once. */
+/** How a run ended. `stopped`: the process is stopping. This counts neither as a failure nor as a success, and the task is due at once. */
 export type TaskOutcome =
   | { kind: 'done'; result: object; nextInMs: number }
   | { kind: 'failed'; error: string; nextInMs: number }
@@ -135,7 +136,7 @@ export async function updateTaskEnded(
 
 const decodeName = rowDecoder('task', { name: text });
 
-/** Makes tasks due now, in whichever process runs them; returns the names of those that have run before. */
+/** Nudges tasks: the next driver that reads the schedule runs them. Tasks that never ran are due anyway. Returns the nudged names. */
 export async function updateTasksNudged(db: Queryable, names: readonly string[]): Promise<string[]> {
   const rows = await db.query(`update main.sync_task set nudged = true where name = any($1) returning name`, [names]);
   return rows.map((row) => decodeName(row).name);
@@ -171,7 +172,7 @@ const decodeTask = rowDecoder('task', {
   lastEnded: column('last_ended', nullable(timestamp)),
   /** The end of the last successful run. */
   lastOk: column('last_ok', nullable(timestamp)),
-  /** Milliseconds since then. */
+  /** Milliseconds since the end of the last successful run; null before the first. */
   lagMs: column('lag', nullable(decimal)),
   /** Consecutive failed runs. */
   failures: integer,
@@ -193,7 +194,7 @@ export async function listTasks(db: Queryable): Promise<TaskRecord[]> {
   return rows.map(decodeTask);
 }
 
-/** For a field that stored JSON may lack. */
+/** A decoder for a field that older stored JSON may not have: a missing field becomes `value`. */
 function withDefault<T>(decoder: Decoder<T>, value: T): Decoder<T> {
   return { ...decoder, decode: (given) => (given === undefined ? value : decoder.decode(given)) };
 }
