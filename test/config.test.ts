@@ -1,4 +1,4 @@
-// The settings: what none of them means, what each takes, and how mistakes are told.
+// The settings: their defaults, the values that each accepts, and the error for invalid settings.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { toEvmAddress, toSolanaAddress } from '../sample/random.ts';
 
 const PASSWORD = 'hunter2-s3cret';
 
-/** The one line that a start with these settings ends with. */
+/** The message with which a start with these settings fails. */
 function mistakesOf(env: Record<string, string>): string {
   try {
     readConfig(env);
@@ -22,7 +22,7 @@ function mistakesOf(env: Record<string, string>): string {
   return '';
 }
 
-test('no settings at all give a working service on the loopback address and the embedded database', () => {
+test('without any setting the service uses the loopback address and the embedded database', () => {
   const config = readConfig({});
   const { port, host, baseUrl, dataDir, databaseUrl, indexerDatabaseUrl, serviceName, extraChain } = config;
   assert.deepEqual([port, host, baseUrl, dataDir], [8080, '127.0.0.1', null, path.resolve('data')]);
@@ -32,7 +32,7 @@ test('no settings at all give a working service on the loopback address and the 
   assert.equal(custodyWallets.size, 0);
 });
 
-test('the table of settings has one row a key, with form, meaning and a default that is of the form', () => {
+test('the table of settings has one row for each key, with a form, a meaning, and a default in that form', () => {
   assert.equal(new Set(SETTINGS.map((row) => row.name)).size, SETTINGS.length);
   for (const row of SETTINGS) {
     assert.match(row.name, /^[A-Z][A-Z_]+(<CHAIN>)?$/);
@@ -62,17 +62,17 @@ test('each EVM chain has its endpoints, the configured one too, and no other cha
   assert.doesNotMatch(bad, /secret/);
 });
 
-test('an empty or blank setting is one that was not set, and space around a value does not count', () => {
+test('an empty or blank setting counts as not set, and space around a value is ignored', () => {
   assert.deepEqual(readConfig({ PORT: '', SERVICE_NAME: '  ', DATABASE_URL: '' }), readConfig({}));
   assert.equal(readConfig({ PORT: ' 81 ' }).port, 81);
 });
 
-test('the command line wins over the environment', () => {
+test('options of the command line take precedence over the environment', () => {
   assert.equal(readConfig({ PORT: '81' }, { PORT: '82' }).port, 82);
   assert.equal(readConfig({ PORT: 'no number' }, { PORT: '82' }).port, 82);
 });
 
-test('all mistakes are told at once, each by its name, the form it must have, and what was given', () => {
+test('all mistakes are reported at once, each with the name of the setting, the required form and the given value', () => {
   const message = mistakesOf({ PORT: '70000', SERVICE_NAME: 'Bad Name', EXTRA_CHAIN: 'x', LOG_LEVEL: 'loud' });
   for (const part of ['PORT', 'SERVICE_NAME', 'EXTRA_CHAIN', 'LOG_LEVEL', '70000', 'Bad Name', 'loud']) {
     assert.ok(message.includes(part), `${part} in ${message}`);
@@ -82,7 +82,7 @@ test('all mistakes are told at once, each by its name, the form it must have, an
   }
 });
 
-test('an unknown MERCAT_ name is a mistake, any other unknown name is none of ours', () => {
+test('an unknown MERCAT_ name is a mistake, and any other unknown name is ignored', () => {
   const message = mistakesOf({ MERCAT_PORT: '1', MERCAT_: '', PORT: 'x', HOME: '/root', PATH: '' });
   for (const name of ['MERCAT_PORT', 'MERCAT_ ', 'PORT must be'])
     assert.ok(message.includes(name), `${name} in ${message}`);
@@ -99,13 +99,13 @@ test('the value of a secret setting is never in the message', () => {
   for (const part of [PASSWORD, 'db.internal', 'mysql']) assert.ok(!message.includes(part), message);
 });
 
-test('the password of a BASE_URL that is refused for having one is not in the message', () => {
+test('the password of a BASE_URL, which must not contain one, is not in the error message', () => {
   const message = mistakesOf({ BASE_URL: `https://user:${PASSWORD}@example.org` });
   assert.match(message, /BASE_URL/);
   assert.ok(!message.includes(PASSWORD), message);
 });
 
-test('each setting takes what its form says and nothing else', () => {
+test('each setting accepts values of its form and no others', () => {
   const url = 'postgres://user:pw@host:5432/db?sslmode=require';
   const rows: [string, string[], string[]][] = [
     ['PORT', ['0', '1', '65535'], ['65536', '-1', '1.5', '1e3', '0x50', 'http']],
@@ -130,7 +130,7 @@ test('each setting takes what its form says and nothing else', () => {
   }
 });
 
-test('BASE_URL loses its trailing slashes, DATA_DIR becomes absolute, TRUST_PROXY a number or a list', () => {
+test('trailing slashes of BASE_URL are removed, DATA_DIR is made absolute, TRUST_PROXY is read as a number or a list', () => {
   assert.equal(readConfig({ BASE_URL: 'https://a.example/x//' }).baseUrl, 'https://a.example/x');
   assert.equal(readConfig({ DATA_DIR: 'here' }).dataDir, path.resolve('here'));
   assert.equal(readConfig({ TRUST_PROXY: 'true' }).trustProxy, 1);

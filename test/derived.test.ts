@@ -1,4 +1,4 @@
-// What is committed as derived is what the program derives now.
+// The committed files that `npm run generate` writes are up to date.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,15 +11,15 @@ import { forEachEngine } from './support/engines/each-engine.ts';
 const committed = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 const hint = 'run npm run generate and look at the difference';
 
-test('docs/settings.md is what the table of settings says', () => {
+test('docs/settings.md matches the table of settings', () => {
   assert.equal(committed('docs/settings.md'), renderSettings(), hint);
 });
 
-test('schema.sql is what the migrations add up to', async () => {
+test('schema.sql matches the schema after all migrations', async () => {
   assert.equal(committed('src/database/schema.sql'), await renderSchema(), hint);
 });
 
-test('the OpenAPI documents are those that are served', async () => {
+test('the committed OpenAPI documents equal those that the service serves', async () => {
   for (const [file, document] of await renderOpenApi()) assert.equal(committed(file), document, `${file}: ${hint}`);
 });
 

@@ -1,5 +1,4 @@
-// The architecture as rules over the files of src. Sizes and words are judged by readers. Each rule is tested with a file
-// that breaks it.
+// Checks the rules of the architecture on the files of src. Each rule is also tested with a file that breaks it.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -7,10 +6,10 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/** A file of src: its path there, and its text. */
+/** A file of src: its path relative to src, and its text. */
 type SourceFile = { name: string; text: string };
 
-/** The violations of a rule, each as one line. */
+/** Returns the violations of the rule, each as one line. */
 type Rule = (files: readonly SourceFile[]) => string[];
 
 /** Contexts from the top of the list down. A file imports its own context and those below it. */

@@ -1,5 +1,5 @@
-// The audit against a real chain after a long simulation: it finds no difference where there is none, and every row that the test
-// changes; and a replay of the stored log comes to what is served.
+// The audit against a real local chain after a long simulation. It finds no difference in unchanged data, and finds the rows that a test
+// changes. A replay of the stored chain log gives the state that is served.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -45,7 +45,7 @@ forEachEngine('audit', (engine) => {
   const replay = async () => replayLog(followed.operations, { chains: ['ethereum'], into: await engine.open() });
   const first = async (sql: string, params: readonly unknown[] = []) => {
     const [row] = await db.query(sql, params);
-    assert.ok(row, `there is none: ${sql}`);
+    assert.ok(row, `no row for: ${sql}`);
     return row;
   };
 
@@ -81,7 +81,7 @@ forEachEngine('audit', (engine) => {
     const breaking =
       changes === null ? `delete from ${table} where ${where}` : `update ${table} set ${changes} where ${where}`;
     const broken = await db.query(`${breaking} returning 1`);
-    assert.ok(broken.length > 0, `nothing to break: ${table} where ${where}`);
+    assert.ok(broken.length > 0, `no row to change: ${table} where ${where}`);
     try {
       return await work();
     } finally {
@@ -111,7 +111,7 @@ forEachEngine('audit', (engine) => {
   const findBroken = ([breakage, ...others]: readonly Breakage[]): ReturnType<typeof both> =>
     breakage ? whileBroken(breakage, () => findBroken(others)) : both();
 
-  test('orders that were changed are found, and nothing else', async () => {
+  test('the audit and the replay report each changed order, and nothing else', async () => {
     const broken: readonly (readonly [which: string, changes: string, field: string])[] = [
       [`status = 'active' and dormant is null and quantity = 1`, `status = 'filled'`, 'status'],
       [`status = 'filled' and quantity = 1`, `status = 'cancelled'`, 'status'],
@@ -141,13 +141,13 @@ forEachEngine('audit', (engine) => {
 
   const THIEF = `0x${'9'.repeat(40)}`;
 
-  test('owners that were changed are found in both databases, and nothing else', async () => {
+  test('changed owners are reported in both databases, and nothing else', async () => {
     const tokens = await db.query(
       `select collection_id as collection, token_id as id, holder from main.holding join main.follow using (collection_id)
        where standard = 'erc721' order by exists (select from main.book_order as listed
          where listed.collection_id = holding.collection_id and listed.token_id = holding.token_id), 1, 2 limit 4`,
     );
-    // Nobody lists the first one: an order would be found with it.
+    // The first token is not listed. If it were, its order would be reported too.
     const [held, owned, burned, forgotten] = tokens;
     assert.ok(held && owned && burned && forgotten);
     const subjectOf = ({ collection, id }: typeof held) => `token ${collection} ${id}`;
@@ -179,7 +179,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(findings(replayed).toSorted(), again.toSorted());
   });
 
-  test('units of an edition that were changed are found, also of a holder that was deleted', async () => {
+  test('changed balances of an edition are reported, including the balance of a deleted holder', async () => {
     const editions = await db.query(
       `select holding.* from main.holding join main.follow using (collection_id)
        where standard = 'erc1155' order by 1, 2, 3 limit 2`,
@@ -198,7 +198,7 @@ forEachEngine('audit', (engine) => {
     assert.equal(replayed.drift, 2);
   });
 
-  test('an approval and a counter that were changed are found', async () => {
+  test('a changed approval and a changed counter are reported', async () => {
     const {
       collection_id: collection,
       owner,
@@ -224,7 +224,7 @@ forEachEngine('audit', (engine) => {
     ]);
   });
 
-  test('an event that is missing with all its consequences is found by the audit, not by the replay', async () => {
+  test('when an event and all its effects are missing, the audit reports it and the replay cannot', async () => {
     const missed = await first(
       `select event.*, follow.collection_id from main.chain_event as event
        join main.follow on contract = contract_address
@@ -255,7 +255,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(replayed.differences, []);
   });
 
-  test('a replay of the log comes to what is served, on a database of its own too', async () => {
+  test('a replay of the chain log gives the served state, also when it runs on a separate database', async () => {
     const report = await replay();
     assert.deepEqual(report.differences, []);
     assert.deepEqual(
@@ -267,7 +267,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(alone, report);
   });
 
-  test('a fill that is missing in the log is found by the replay: the order, the sale, its hour and the sum', async () => {
+  test('when a fill is missing in the chain log, the replay reports the order, the sale, its hour and the sum', async () => {
     const { id, order_hash: hash } = await first(
       `select id, order_hash from main.book_order join indexer.sale on listing_id = id
        where book_order.status = 'filled' and quantity = 1 and sale.price_raw > 0 order by id limit 1`,
@@ -300,7 +300,7 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  test('at an orphaned block nothing is compared: the audit waits for the follower', async () => {
+  test('the audit compares nothing at an orphaned block: it waits for the follower', async () => {
     const { simulation, settle } = followed;
     await settle();
     await simulation.reorganise(2);
@@ -313,7 +313,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.unreadable, report.orders, report.tokens], [0, 0, 20, 20]);
   });
 
-  test('while the indexer is behind the log, its owners are unreadable', async () => {
+  test('while the indexer has not applied the whole chain log, owners are reported as unreadable', async () => {
     const behind = { table: 'indexer.chain_cursor', where: `chain = 'ethereum'`, changes: 'seq = seq - 1' };
     const report = await whileBroken(behind, () => audit({ sample: 10 }));
     assert.deepEqual([report.drift, report.unreadable], [0, 20]);
@@ -359,7 +359,11 @@ forEachEngine('audit', (engine) => {
     );
     const service = await startTestService({ settings });
     try {
-      await until(async () => (await mercat('--json')).code === 0, 20_000, 'the chain was not begun');
+      await until(
+        async () => (await mercat('--json')).code === 0,
+        20_000,
+        'the follower did not begin to read the chain',
+      );
       const audited = await mercat('--seed', 'a');
       assert.match(
         audited.printed,

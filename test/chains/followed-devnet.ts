@@ -1,5 +1,5 @@
-// Simulation on a real local chain (devnet) with a database that follows it at the test's pace: what is listed goes into the book
-// as the intake puts it there once it has checked it.
+// A simulation on a local chain, and a database that follows the chain step by step under the control of the test. Listed orders are
+// stored directly, without the checks of the intake.
 
 import { toContext } from '../support/service/intake.ts';
 import { zeroAddress } from 'viem';
@@ -28,9 +28,9 @@ import type { FollowOperations } from '../../src/workers/follow-operations.ts';
 
 export type FollowedLife = {
   simulation: Simulation;
-  /** What operations of the service are given. */
+  /** The context that operations of the service receive. */
   operations: FollowOperations;
-  /** Follows, catches up and projects until there is nothing more to do. */
+  /** Runs the follower, the backfill and the projection until no work is left. */
   settle(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -39,7 +39,7 @@ const SIZE: WorldSize = { people: 5, collections: 1, tokens: 30, editions: 6 };
 const BOOK_SIZE = 40;
 const STEPS_MAX = 2_000;
 
-/** One chain, by the name of Ethereum, whose collections `open` follows from their first block on. */
+/** One local chain under the name of Ethereum. `open` follows its collections from their first block. */
 export async function startFollowedLife(open: () => Promise<Database>, seed: number): Promise<FollowedLife> {
   let skippedMs = 0;
   const clock = () => Date.now() + skippedMs;
@@ -75,7 +75,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
         const projected = await projectNext(projection);
         if (!head.more && !past.more && projected === null) return;
       }
-      throw new Error('the follower never settled');
+      throw new Error('the follower did not come to an end of its work');
     };
     for (const { address, standard } of world.collections) {
       const contractAddress = address as Address;
@@ -117,7 +117,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
   }
 }
 
-/** Of one of the people, so that there is one that was raised whatever simulation draws. */
+/** Raises the counter of one person, so that at least one counter is raised whatever the simulation draws. */
 async function raiseCounter({ chain, people, protocol }: World, state: ChainState): Promise<void> {
   const [person] = people;
   if (!person) throw new Error('there are no people');

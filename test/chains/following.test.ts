@@ -55,7 +55,7 @@ forEachEngine('following a chain', (engine) => {
     return nextToken;
   };
 
-  test('a fill ends the order with its transaction, moves the token and is a sale of the own order', async () => {
+  test('a fill ends the order with its transaction, moves the token, and is recorded as a sale that names the order', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(0);
     await settle();
@@ -146,7 +146,7 @@ forEachEngine('following a chain', (engine) => {
     for (let slices = 0; slices < 3; slices += 1) {
       await backfillOnce(restart().context);
       const [row] = await listFollows(db);
-      assert.ok(row?.readToBlock !== null && row?.joined === false, 'a part has been read');
+      assert.ok(row?.readToBlock !== null && row?.joined === false, 'a part of the past has been read');
     }
     const last = restart();
     await last.settle();
@@ -161,7 +161,7 @@ forEachEngine('following a chain', (engine) => {
     await narrow.close();
   });
 
-  test('a collection that is added late has the holders, approvals and sales of one that was followed from the start', async () => {
+  test('a collection that is added later has the same holders, approvals and sales of one that was followed from the start', async () => {
     const early = await open();
     const tokenId = await mintTo(0);
     const counter = await counterOf(world, 0);
@@ -184,7 +184,7 @@ forEachEngine('following a chain', (engine) => {
     );
   });
 
-  test('when a collection is no longer followed, its orders are not dormant: holders are not known', async () => {
+  test('when a collection is no longer followed its orders are not dormant, because its holders are not known', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(2);
     await settle();
@@ -204,7 +204,11 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual([await stateOf(db, id), changed], ['active', [collectionId]]);
     await follow(db, world);
     await settle();
-    assert.equal(await stateOf(db, id), 'active no-balance', 'followed again, the holders are known again');
+    assert.equal(
+      await stateOf(db, id),
+      'active no-balance',
+      'when the collection is followed again its holders are known',
+    );
   });
 });
 

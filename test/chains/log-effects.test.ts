@@ -1,4 +1,4 @@
-// The effects of a batch of log entries: which fills and tokens are left to write, whatever reorganisations the batch holds.
+// The effects of a batch of chain log entries: which fills and tokens remain to be written after the reorganisations in the batch.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -42,7 +42,7 @@ const transfer = (blockNumber: number, tokenId: bigint, contract = CONTRACT): Ch
   quantity: 1n,
 });
 
-/** A number is the common ancestor of a reorganisation. */
+/** Makes a batch. A number stands for a reorganisation with that block as the common ancestor. */
 const entriesOf = (...events: (ChainEvent | number)[]): LogEntry[] =>
   events.map((event, seq) => (typeof event === 'number' ? { seq, ancestor: event } : { seq, event }));
 

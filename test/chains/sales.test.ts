@@ -54,7 +54,7 @@ test('a listing that is bought: the price is the sum of the payments, fees inclu
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('an accepted bid: the offerer buys, the fulfiller sells, and the price is what the bid offers', () => {
+test('an accepted bid: the offerer buys, the fulfiller sells, and the price is the amount that the bid offers', () => {
   const sale = fill(BUYER, SELLER, [coin(WRAPPED, 77n)], [to(nft(7n), BUYER), to(coin(WRAPPED, 7n), FEES)]);
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: '7', price: 77n, seller: SELLER, buyer: BUYER }]);
 });
@@ -67,7 +67,7 @@ test('a mirrored pair of matchOrders is one sale, from the ask to the bidder', (
   assert.deepEqual(salesOf([bid, ask]), expected);
 });
 
-test('matched orders are paired, and the account that matched them is no party to the sale', () => {
+test('matched orders are paired, and the account that matched them is neither buyer nor seller', () => {
   const matcher = address('3');
   const ask = fill(SELLER, matcher, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, matcher, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
@@ -77,7 +77,7 @@ test('matched orders are paired, and the account that matched them is no party t
   assert.equal(salesOf([ask, bid]).length, 2, 'two fills that were not matched are two sales');
 });
 
-test('pairs are matched one to one: two of the same token are two sales, and a bid alone is one with an unknown seller', () => {
+test('asks and bids are paired one to one: two pairs for one token are two sales, and a bid without an ask has an unknown seller', () => {
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
   assert.equal(salesOf([ask, bid, ask, bid]).length, 2);
@@ -89,7 +89,7 @@ test('a bundle has one price for several tokens: one sale without a token', () =
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: null, price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('a price for tokens of several contracts is the price of none of them', () => {
+test('a sale of tokens of several contracts counts for none of the collections', () => {
   const sales = salesOf([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
   assert.deepEqual(
     sales.map(({ contract, asset, price }) => [contract, asset, typeof price]),
@@ -100,7 +100,7 @@ test('a price for tokens of several contracts is the price of none of them', () 
   );
 });
 
-test('wrapped native counts as native, another currency never does, and a mix of them is no amount', () => {
+test('wrapped native currency counts as native, another currency does not, and a mix of currencies has no amount', () => {
   const sold = (...payments: SpentItem[]) =>
     salesOf([
       fill(
@@ -115,7 +115,7 @@ test('wrapped native counts as native, another currency never does, and a mix of
   assert.equal(sold(coin(DOLLARS, 5n), native(1n)), `5 of ${DOLLARS} and 1 native`);
 });
 
-test('tokens for tokens, gifts and payments alone are no sales', () => {
+test('swaps of tokens, gifts and payments without a token are not sales', () => {
   assert.deepEqual(salesOf([fill(SELLER, BUYER, [nft(1n)], [to(nft(2n), SELLER)])]), []);
   assert.deepEqual(salesOf([fill(SELLER, BUYER, [nft(1n)], [])]), []);
   assert.deepEqual(salesOf([fill(SELLER, BUYER, [coin(WRAPPED, 1n)], [to(native(1n), SELLER)])]), []);

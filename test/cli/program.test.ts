@@ -1,4 +1,4 @@
-// The command line itself: help, suggestions, exit codes, colours, and what is loaded for it.
+// The command line as a whole: help, suggestions, exit codes, emphasis, tables, and which modules a command loads.
 
 import assert from 'node:assert/strict';
 import { WriteStream } from 'node:tty';
@@ -85,12 +85,12 @@ describe('a command', () => {
     }
   });
 
-  test('throws what is not for the operator', async () => {
+  test('throws an error that is not meant for the operator', async () => {
     const define = runCommand((command) => void command.action(() => assert.fail('a bug')), ['try']);
     await assert.rejects(define, /a bug/);
   });
 
-  test('takes its action behind options too', async () => {
+  test('accepts its action after options', async () => {
     const seen: unknown[] = [];
     const run = (...args: string[]) =>
       runCommand(
@@ -116,7 +116,7 @@ describe('a command', () => {
 
 describe('emphasis', () => {
   const ESCAPE = '\u001b[';
-  /** A stream that is a terminal under these variables. */
+  /** The help on a terminal with these environment variables; null: not on a terminal. */
   const terminal = (env: Record<string, string>) => ({
     isTTY: true,
     columns: 80,
@@ -127,7 +127,7 @@ describe('emphasis', () => {
     return (await collectOutput((io) => runProgram(['--help'], io), options)).stdout;
   };
 
-  test('is on a terminal alone, and never with NO_COLOR', async () => {
+  test('is used on a terminal only, and not with NO_COLOR', async () => {
     assert.ok((await help({ TERM: 'xterm-256color' })).includes(ESCAPE));
     assert.ok(!(await help({ TERM: 'xterm-256color', NO_COLOR: '1' })).includes(ESCAPE));
     assert.ok(!(await help(null)).includes(ESCAPE));
@@ -137,7 +137,7 @@ describe('emphasis', () => {
 describe('a table', () => {
   const stdout = new Writable();
 
-  test('has heads, aligned columns, and numbers to the right', () => {
+  test('has a head line and aligned columns, with numbers aligned right', () => {
     const rows = [
       ['a', 5, null],
       ['bcd', 1_234, 'x'],

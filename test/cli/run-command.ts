@@ -1,4 +1,4 @@
-// One command of the command line in the process of a test, with what it writes and its exit code.
+// Runs one command of the command line in the process of the test. Returns its output and exit code.
 
 import { Readable, Writable } from 'node:stream';
 import type { CommandIo, DefineCommand } from '../../src/cli/command.ts';
@@ -10,7 +10,7 @@ export type CommandResult = { code: number; stdout: string; stderr: string };
 export type CommandOptions = {
   stdin?: string;
   signal?: AbortSignal;
-  /** Called with all that was written to standard output so far. */
+  /** Called after each write, with the complete standard output so far. */
   onStdout?: (text: string) => void;
   /** Properties of both output streams, such as isTTY. */
   terminal?: { isTTY: boolean; columns?: number; getColorDepth?: () => number };
@@ -26,7 +26,7 @@ export async function runCommand(
   return collectOutput((io) => runProgram([name, ...args], io, [entry]), options);
 }
 
-/** What `run` writes to its streams, and the exit code that it resolves to. */
+/** Runs `run`. Returns the text that it wrote to its streams, and the exit code that it resolved to. */
 export async function collectOutput(
   run: (io: CommandIo) => Promise<number>,
   { stdin = '', signal, onStdout, terminal }: CommandOptions = {},

@@ -1,4 +1,5 @@
-// A local chain is the real protocol at its real addresses, forgets what is taken back, and ends with whoever started it.
+// A local chain has the real protocol at its real addresses, removes the effects of orphaned blocks, and ends with the process that
+// started it.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -22,7 +23,7 @@ const IDLE_BLOCKS = 200;
 let devnet: TestDevnet;
 let network: LocalNetwork;
 before(async () => {
-  // Time stands still, so that two blocks can differ in nothing but what is meant to differ.
+  // The clock is fixed, so that two blocks differ only in what a test changes.
   devnet = await startTestDevnet({ networks: ['base'], clock: () => 1_800_000_000_000 });
   network = devnet.networks[0] ?? assert.fail();
 });
@@ -33,7 +34,7 @@ test('Seaport 1.6 stands at its address with the domain of the real chain, and O
   assert.equal(await chain.rpc.call('eth_chainId'), '0x2105');
   const [version, separator, controller] = (await readChain(chain, protocol.seaport, 'information')) as string[];
   assert.equal(protocol.seaport.address, '0x0000000000000068f116a894984e2db1123eb395');
-  // Of Seaport 1.6 on Base, as the real contract answers.
+  // The domain separator that the real contract of Seaport 1.6 on Base returns.
   assert.equal(separator, '0x1965c52d779fea3b2c530bc1bbedc135c9671ade2fa4748307d92dbcdb47b2e0');
   assert.deepEqual([version, controller], ['1.6', '0x00000000F9490004C11Cef243f5400493c00Ad63']);
   const [conduit] = (await readChain(chain, protocol.conduitController, 'getConduit', [CONDUIT_KEY])) as string[];
@@ -81,11 +82,11 @@ test('hashes and signatures, alone or in bulk, of 64 or 65 bytes, are those that
   }
 });
 
-test('what is rolled back is gone, and the same again at the same second is another block', async () => {
+test('the effects of orphaned blocks are gone, and the same transactions in the same second give a block with another hash', async () => {
   const { chain, protocol, people } = network.world;
   const [person] = people;
   assert.ok(person);
-  // Until the base fee, which would tell blocks apart, falls no further.
+  // Mine until the base fee no longer falls, because a different fee would make the blocks differ.
   await chain.rpc.call('anvil_mine', `0x${IDLE_BLOCKS.toString(16)}`);
   const before = await readHeight(chain);
   const raise = callOf(person.address, protocol.seaport, 'incrementCounter');
@@ -106,7 +107,7 @@ test('what is rolled back is gone, and the same again at the same second is anot
   await rollBack(chain, 2);
 });
 
-test('a transaction that fails is an error that says what failed', async () => {
+test('a transaction that fails is an error that names the failure', async () => {
   const { chain, people, collections } = network.world;
   const [person] = people;
   const [collection] = collections;
@@ -115,7 +116,7 @@ test('a transaction that fails is an error that says what failed', async () => {
   await assert.rejects(transact(chain, [call]), /a transaction failed: 0x40c10f19 to 0x/);
 });
 
-test('other people’s tools get a block for each transaction when they ask for it', async () => {
+test('with automatic mining, which other tools need, each transaction gets a block', async () => {
   const { chain, people } = network.world;
   const [person] = people;
   const before = await readHeight(chain);
@@ -126,7 +127,7 @@ test('other people’s tools get a block for each transaction when they ask for 
   assert.equal(await readHeight(chain), before + 1);
 });
 
-test('without anvil the operator is told what to install', async () => {
+test('without anvil the error says what to install', async () => {
   const start = startAnvil({ chainId: 1, accounts: 1, timestamp: 1, program: 'no-such-anvil' });
   await assert.rejects(
     start,
@@ -159,7 +160,7 @@ test('a chain ends when the process that started it is killed', async () => {
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + DEADLINE_MS;
   while (!(await isTrue())) {
-    assert.ok(performance.now() < deadline, 'it never came true');
+    assert.ok(performance.now() < deadline, 'the condition was not reached in time');
     await delay(10);
   }
 }

@@ -13,7 +13,7 @@ import { runCommand } from '../cli/run-command.ts';
 const run = (args: string[], onStdout?: (text: string) => void) =>
   runCommand(defineDevnet, ['devnet', ...args], onStdout && { onStdout });
 
-// A directory of this test alone: other processes put theirs into the system's.
+// A temporary directory of this test alone, because other processes use the system's.
 const directory = mkdtempSync(path.join(os.tmpdir(), 'devnet-test-'));
 process.env['TMPDIR'] = directory;
 after(() => rmSync(directory, { recursive: true }));
@@ -41,7 +41,7 @@ test('devnet lists signed orders, trades, serves them on a free port, and ends',
   assert.deepEqual(leftovers(), []);
 });
 
-test('a port that is taken is reported before anything is started', async () => {
+test('a port that is in use is reported before anything is started', async () => {
   const taken = net.createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as net.AddressInfo;

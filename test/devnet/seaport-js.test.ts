@@ -1,5 +1,4 @@
-// OpenSea's own library finds on the local chain what it finds on the real one: it lists, sells and cancels without being told
-// of any address.
+// OpenSea's library works on a local chain as on the real one: it lists, sells and cancels with its own default addresses.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -11,7 +10,7 @@ import { fromWireComponents, hashOrder } from '../../devnet/orders.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { createSeaportJs, startTestDevnet } from '../support/chain/devnet.ts';
 
-/** Accounts that nothing was set up for. */
+/** Accounts for which nothing was set up. */
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 0 };
 const SELLER = 0;
 const BUYER = 1;
@@ -55,7 +54,7 @@ test('seaport-js lists one by one and in bulk, buys, and cancels', async (t) => 
   }
   const { executeAllActions } = await seller.seaport.createBulkOrders(bulk.map(toInput), seller.address);
   orders.push(...(await executeAllActions()));
-  // A bulk signature carries three bytes for its place, and the way from there up a tree of four.
+  // A bulk signature adds three bytes for the order's index, and the proof of a tree of four orders.
   const sizes = orders.map(({ signature }) => (signature.length - 2) / 2);
   assert.deepEqual(sizes, [64, 64, 64, 131, 131, 131]);
 

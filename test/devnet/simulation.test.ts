@@ -1,4 +1,4 @@
-// Simulation on the local chains does what it says, and what it believes of the chain is what the chain says.
+// The simulation on the local chains: its actions succeed, and its record of the state agrees with the chain.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -15,7 +15,7 @@ const ACTIONS = 200;
 const ORDERS = 60;
 const OFTEN = { reorgShare: 0.05 };
 
-/** Lives on fresh chains, which end with the test. */
+/** Starts simulations on new chains, which end with the test. */
 async function begin(t: TestContext, seed: number, networks: readonly string[] = ['ethereum']): Promise<Simulation[]> {
   const devnet = await startTestDevnet({ networks });
   t.after(devnet.stop);
@@ -34,7 +34,7 @@ async function begin(t: TestContext, seed: number, networks: readonly string[] =
   return Promise.all(simulations);
 }
 
-/** What the generator remembers against what the chain says. */
+/** Compares the simulation's record of the state with the state of the chain. */
 function compare(simulation: Simulation, truth: ExpectedState): void {
   const state = simulation.state();
   const known = new Map([...truth.owners].filter(([, owner]) => owner !== null));
@@ -47,13 +47,13 @@ function compare(simulation: Simulation, truth: ExpectedState): void {
     const whole = listing.tokens[0]?.units ?? 0n;
     assert.equal(order.filled, whole - unitsLeft(state, listing), listing.hash);
     assert.equal(order.status === 'filled', unitsLeft(state, listing) === 0n, listing.hash);
-    // An edition of which the offerer holds too few units for all of it is active, and not bought here.
+    // An order of an edition is active even when the offerer holds too few units to fill all of it. The simulation does not buy those.
     const fillable = isFillable(state, listing, now);
     if (fillable || whole === 1n) assert.equal(order.status === 'active', fillable, listing.hash);
   }
 }
 
-test('two hundred actions on each of two chains all succeed, of every kind, and the chain agrees with the generator', async (t) => {
+test('two hundred actions on each of two chains all succeed, of every kind, and the chain agrees with the simulation', async (t) => {
   for (const simulation of await begin(t, 3, ['ethereum', 'base'])) {
     for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
     const truth = await readExpectedState(simulation.world, simulation.accepted);
@@ -73,7 +73,7 @@ test('two hundred actions on each of two chains all succeed, of every kind, and 
   }
 });
 
-test('every fill that was not taken back is one sale, and matched pairs are one together', async (t) => {
+test('every fill that was not orphaned is one sale, and a matched pair of orders is one sale', async (t) => {
   const [simulation] = await begin(t, 4);
   assert.ok(simulation);
   for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
@@ -93,7 +93,7 @@ function salesOf(what: string): number {
   return /^(fulfill|matchOrders|a bid)/.test(what) ? 1 : 0;
 }
 
-test('after a reorganisation of twenty blocks what was orphaned is forgotten, and simulation goes on', async (t) => {
+test('after a reorganisation of twenty blocks the effects of the orphaned blocks are removed, and the simulation continues', async (t) => {
   const [simulation] = await begin(t, 5, ['base']);
   assert.ok(simulation);
   const { chain } = simulation.world;
@@ -121,7 +121,7 @@ test('after a reorganisation of twenty blocks what was orphaned is forgotten, an
   compare(simulation, await readExpectedState(simulation.world, simulation.accepted));
 });
 
-test('the same seed takes the same course', async (t) => {
+test('the same seed gives the same actions', async (t) => {
   const courses: string[][] = [];
   for (let run = 0; run < 2; run += 1) {
     const fresh = await startTestDevnet({ clock: () => 1_800_000_000_000 });

@@ -18,7 +18,7 @@ const RECEIVED = '(uint8 itemType, address token, uint256 identifier, uint256 am
 const OFFERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e)[]';
 const CONSIDERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e, address f)[]';
 const PARAMETERS = `(address a, address b, ${OFFERED} c, ${CONSIDERED} d, uint8 e, uint256 f, uint256 g, bytes32 h, uint256 i, bytes32 j, uint256 k)`;
-/** https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol; `first` is that of Seaport 1.1. */
+/** https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol; `first` is the signature of Seaport 1.1. */
 const SIGNATURES = {
   orderFulfilled: `event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, ${SPENT} offer, ${RECEIVED} consideration)`,
   orderCancelled: 'event OrderCancelled(bytes32 orderHash, address indexed offerer, address indexed zone)',
@@ -43,7 +43,7 @@ test('every topic is the hash of its signature', () => {
     assert.equal(topics[name], toEventSelector(signature), name);
 });
 
-test('what viem encodes is read back, whatever the members', () => {
+test('events that viem encodes are decoded to the same values', () => {
   const address = fc.bigInt(1n, 2n ** 160n - 1n).map((value) => `0x${value.toString(16).padStart(40, '0')}` as const);
   const hash = fc.bigInt(0n, 2n ** 256n - 1n).map((value) => `0x${value.toString(16).padStart(64, '0')}` as const);
   const uint = fc.oneof(fc.bigInt(0n, 2n ** 53n), fc.bigInt(0n, 2n ** 256n - 1n));
@@ -107,7 +107,7 @@ test('random data is undecodable or decodes to something else; no other error is
         [...decoders.keys()][kind] ?? TOKEN_TOPICS.transfer,
         ...Array.from({ length: indexed }, (): Hex => `0x${word}`),
       ];
-      // Random words are never offsets: half of the time most digits are zero.
+      // A random word is almost never a valid offset, so in half of the cases most digits are zero.
       const data = sparse ? digits.replaceAll(/[^0248]/g, '0') : digits;
       const events: ChainEvent[] = [];
       try {

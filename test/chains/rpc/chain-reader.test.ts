@@ -35,15 +35,15 @@ suite('a chain is read through an endpoint', () => {
     await scene.close();
   });
 
-  test('every event of a range is what viem decodes from the same logs', async () => {
+  test('the events of a range equal those that viem decodes from the same logs', async () => {
     const { events, to } = await reader.events.ofRange(0, scene.to, filter);
     assert.equal(to, scene.to);
     assert.deepEqual(events, await decodedByViem(scene, filter));
     const kinds = new Set(events.map(({ kind }) => kind));
-    assert.equal(kinds.size, 8, 'the history has every kind');
+    assert.equal(kinds.size, 8, 'the history has every kind of event');
   });
 
-  test('events read block by block are those of the range, with the time of each block', async () => {
+  test('events that are read block by block equal those of the range, with the time of each block', async () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const each: ChainEvent[] = [];
     for (let number = scene.from; number <= scene.to; number += 1) {
@@ -72,7 +72,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(fill.consideration[0]?.recipient, seller);
   });
 
-  test('transfers and approvals of ERC-20, which share their topics, are not taken for tokens', async () => {
+  test('transfers and approvals of ERC-20 tokens, which have the same topics, are ignored', async () => {
     const wrapped = { protocols: [], contracts: [scene.addresses.wrapped] };
     const { events } = await reader.events.ofRange(scene.from, scene.to, wrapped);
     assert.deepEqual(events, []);
@@ -88,7 +88,7 @@ suite('a chain is read through an endpoint', () => {
     assert.ok(events.length > 0 && events.every((event) => 'protocol' in event));
   });
 
-  test('more contracts than one request may name are read in several, joined in the order of the chain', async () => {
+  test('more contracts than one request may name are read in several requests, and the events are merged in the order of the chain', async () => {
     const strangers = Array.from(
       { length: 450 },
       (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')}` as Address,
@@ -102,7 +102,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal((await reader.events.ofBlock(header, many)).length, 1);
   });
 
-  test('head, header and finality are those of the chain; a block that is not there yet is null', async () => {
+  test('head, header and finalized block equal those of the chain; a future block is null', async () => {
     const head = await reader.blocks.head();
     const block = await readBlock(scene.local, 'latest');
     assert.deepEqual(head, {
@@ -146,7 +146,11 @@ suite('a chain is read through an endpoint', () => {
       totalFilled: 0n,
       totalSize: 0n,
     });
-    assert.equal(await reader.contracts.ownerOf(seller, asset(1n), 'latest'), null, 'not a contract');
+    assert.equal(
+      await reader.contracts.ownerOf(seller, asset(1n), 'latest'),
+      null,
+      'null for an address that is not a contract',
+    );
     assert.equal(await reader.contracts.isValidSignature(seller, `0x${'11'.repeat(32)}`, '0x1234', 'latest'), false);
     assert.equal(
       await reader.contracts.isValidSignature(collection, `0x${'11'.repeat(32)}`, '0x1234', 'latest'),
@@ -181,7 +185,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(await reader.contracts.isValidSignature(seller, digest, '0x12', 'latest'), false);
   });
 
-  test('without old states the creation block is unknown, and without the tag the finalized block is', async () => {
+  test('the creation block is unknown without old states, and the finalized block is unknown without the `finalized` tag', async () => {
     const endpoint = await startFaultyEndpoint(scene.local.url, { withoutHistory: true, withoutFinality: true });
     const poor = createTestReader({ chain: scene.chain, urls: [endpoint.url] });
     try {
@@ -198,7 +202,7 @@ suite('a chain is read through an endpoint', () => {
     const { local, collection } = scene;
     const odd = '0x00000000000000000000000000000000000a10dd' as Address;
     const emit = async (topic: string) => {
-      // A log of that kind without its members: PUSH32 topic, PUSH1 0, PUSH1 0, LOG1.
+      // Code that emits a log with that topic and no data: PUSH32 topic, PUSH1 0, PUSH1 0, LOG1.
       await local.rpc.call('anvil_setCode', odd, `0x7f${topic.slice(2)}60006000a1`);
       const { seller } = scene.addresses;
       const mint = callOf(seller as ViemHex, collection, 'mint', [seller, BigInt(topic)]);
@@ -244,7 +248,7 @@ suite('a chain is read through an endpoint', () => {
   });
 });
 
-/** The same history by an independent path: receipts, and viem's own decoder over whole interfaces. */
+/** The events of the history, read independently of the service: from receipts, with viem's decoder and complete contract interfaces. */
 async function decodedByViem({ local, protocol, collection, editions }: SeaportHistory, filter: EventFilter) {
   const logs = await local.rpc.call<any[]>('eth_getLogs', {
     fromBlock: '0x0',

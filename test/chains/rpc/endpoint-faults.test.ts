@@ -1,5 +1,5 @@
-// Reading through endpoints that return wrong data, stall, limit requests and fail, in front of a real chain: the result is right,
-// or the read fails.
+// Reads of a real local chain through endpoints that return wrong data, stall, limit requests or fail. A read must give the correct
+// result or fail.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -16,7 +16,7 @@ import { createTestReader } from '../../support/chain/reader.ts';
 import { RPC_FAULTS, startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { FaultyEndpoint, FaultyOptions } from '../../support/chain/faulty-endpoint.ts';
 
-/** Responses that never end, which only the timeout ends. */
+/** Faults whose response never ends, so that only the timeout ends it. */
 const SLOW_FAULTS: ReadonlySet<string> = new Set(['stall', 'drip', 'endless']);
 const STALL_TIMEOUT_MS = 400;
 const CONNECTION_FAULTS: ReadonlySet<string> = new Set(RPC_FAULTS.slice(0, RPC_FAULTS.indexOf('lagging')));
@@ -66,7 +66,7 @@ suite('a chain is read through faulty endpoints', () => {
   };
 
   for (const fault of RPC_FAULTS) {
-    test(`an endpoint that always does «${fault}» is replaced by the next, and no wrong data is used`, async (t) => {
+    test(`an endpoint that always does «${fault}» is replaced by the next one, and its wrong data is not used`, async (t) => {
       const faultyOne = await faulty(t, { faults: [fault], faultShare: 1 });
       const timeoutMs = SLOW_FAULTS.has(fault) ? STALL_TIMEOUT_MS : undefined;
       const reader = readerOf(t, [faultyOne.url, scene.local.url], timeoutMs === undefined ? {} : { timeoutMs });
@@ -82,8 +82,8 @@ suite('a chain is read through faulty endpoints', () => {
   }
 
   for (const seed of [1, 2, 3]) {
-    test(`a single endpoint with random faults is read in the end (seed ${seed})`, async (t) => {
-      // After the fault wrong-chain an endpoint is not called for a minute, which the test would wait for.
+    test(`a single endpoint with random faults is read after enough attempts (seed ${seed})`, async (t) => {
+      // Without `wrong-chain`: after that fault an endpoint is not called for a minute, and the test would have to wait.
       const faults = RPC_FAULTS.filter((fault) => fault !== 'lagging' && fault !== 'wrong-chain');
       const endpoint = await faulty(t, { seed, faults, faultShare: 0.3, retryAfterS: 0 });
       const reader = readerOf(t, [endpoint.url], { timeoutMs: STALL_TIMEOUT_MS });
@@ -92,7 +92,7 @@ suite('a chain is read through faulty endpoints', () => {
     });
   }
 
-  test('what the only working endpoint does not have is not found, although another endpoint is down', async (t) => {
+  test('data that the only working endpoint does not have is reported as not found, although another endpoint is down', async (t) => {
     const down = await faulty(t, { faults: ['reset'], faultShare: 1 });
     const reader = readerOf(t, [down.url, scene.local.url], { openMs: 60_000 });
     const orphan = await reader.blocks.head();
@@ -125,7 +125,10 @@ suite('a chain is read through faulty endpoints', () => {
       assert.ok((reader.endpoints()[0]?.rangeBlocks ?? 0) <= 4);
       assert.deepEqual(await readAll(reader), truth);
       const again = (endpoint.asked['eth_getLogs'] ?? 0) - asked;
-      assert.ok(again <= 10, `the size is kept: ${again} requests for ${scene.to - scene.from + 1} blocks`);
+      assert.ok(
+        again <= 10,
+        `the accepted size is remembered: ${again} requests for ${scene.to - scene.from + 1} blocks`,
+      );
     });
   }
 
@@ -140,21 +143,21 @@ suite('a chain is read through faulty endpoints', () => {
     }
   });
 
-  test('block times come from headers where logs do not have them', async (t) => {
+  test('block times are read from headers when logs do not have them', async (t) => {
     const endpoint = await faulty(t, { withoutTimestamps: true });
     const reader = readerOf(t, [endpoint.url]);
     assert.deepEqual(await readAll(reader), truth);
     assert.ok((endpoint.asked['eth_getBlockByNumber'] ?? 0) > 1);
   });
 
-  test('blooms that are all zero have no effect', async (t) => {
+  test('a bloom filter of zeros is not used to check logs', async (t) => {
     const endpoint = await faulty(t, { zeroBlooms: true });
     const reader = readerOf(t, [endpoint.url]);
     assert.deepEqual(await readBlocks(reader), truth);
     assert.equal(endpoint.asked['eth_getLogs'], scene.to - scene.from + 1);
   });
 
-  test('logs that the bloom contains and a response omits are requested again, from the same endpoint if it is the only one', async (t) => {
+  test('when a response omits logs that the bloom filter contains they are requested again, from the same endpoint if it is the only one', async (t) => {
     const faultyOne = await faulty(t, { faults: ['omitted-logs'], faultShare: 1 });
     const alone = readerOf(t, [faultyOne.url]);
     assert.deepEqual(await readBlocks(alone), truth);
@@ -223,7 +226,7 @@ suite('a chain is read through faulty endpoints', () => {
     const { requests } = endpoint;
     now += 2_900;
     await reader.blocks.header(scene.to);
-    assert.equal(endpoint.requests, requests, 'it is not called for as long as it asked');
+    assert.equal(endpoint.requests, requests, 'the endpoint is not called before Retry-After has passed');
     endpoint.set({ faultShare: 0 });
     now += 200;
     await reader.blocks.header(scene.to);
@@ -231,7 +234,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(reader.endpoints()[0]?.state, 'ready');
   });
 
-  test('a read ends when its patience is over, and at once when the reader is closed', async (t) => {
+  test('a read fails when its patience has passed, and at once when the reader is closed', async (t) => {
     const endpoint = await faulty(t, { faults: ['stall'], faultShare: 1 });
     const impatient = readerOf(t, [endpoint.url], { timeoutMs: 150, patienceMs: 300 });
     const start = performance.now();
@@ -264,7 +267,11 @@ suite('a chain is read through faulty endpoints', () => {
       /hush/,
       'also in the text of an error',
     );
-    assert.equal((await untilRead(() => reader.blocks.head())).number, scene.to, 'the credentials are sent');
+    assert.equal(
+      (await untilRead(() => reader.blocks.head())).number,
+      scene.to,
+      'the credentials are sent to the endpoint',
+    );
   });
 });
 

@@ -42,7 +42,7 @@ function decodeFixture(): ChainEvent[] {
   return events;
 }
 
-test('a header has its number, hashes and time; a bloom of zeros is none', () => {
+test('a header has its number, hashes and time; a bloom filter of zeros counts as missing', () => {
   const [result] = readResults(responseOf('block'), 1, 1, keep);
   assert.deepEqual(readHeader(result), {
     header: { number: 16, hash: BLOCK_HASH, parentHash: `0x${'b0'.repeat(32)}`, time: 0x65000000 * 1_000 },
@@ -67,7 +67,7 @@ describe('the logs of a block', () => {
     );
   });
 
-  test('of a fill: who sold which token to whom, and every payment', () => {
+  test('of a fill have seller, buyer, token and every payment', () => {
     const fill = decodeFixture().find((event) => event.kind === 'order-fulfilled') ?? assert.fail();
     assert.deepEqual([fill.offerer, fill.recipient, fill.protocol], [SELLER, BUYER, SEAPORT]);
     assert.deepEqual(fill.offer, [{ itemType: ITEM_TYPE.erc721, token: COLLECTION, identifier: 7n, amount: 1n }]);
@@ -80,7 +80,7 @@ describe('the logs of a block', () => {
     );
   });
 
-  test('of tokens: wide ids and quantities, revoked approvals, counters of more than 64 bits', () => {
+  test('of tokens keep wide ids and quantities, revoked approvals, and counters of more than 64 bits', () => {
     const events = decodeFixture();
     const batch = events.filter((event) => event.kind === 'transfer' && event.contract === EDITIONS);
     assert.deepEqual(

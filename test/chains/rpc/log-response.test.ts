@@ -74,7 +74,7 @@ test('a system log without a transaction, as zkSync-style chains have, is skippe
   assert.equal(readLogs([system, LATER], REQUEST).length, 1);
 });
 
-test('a bloom contains its entries, and is no evidence when it is too full', () => {
+test('a bloom filter contains its entries, and is not used when it is too full', () => {
   const entry: Hex = CONTRACT;
   const hash = keccak256(entry);
   let bloom = 0n;
@@ -88,6 +88,6 @@ test('a bloom contains its entries, and is no evidence when it is too full', () 
   assert.equal(bloomContains(toHex(0n), entry), false);
   const half = BigInt(`0b${'10'.repeat(1024)}`);
   assert.equal(isBloomTooFull(toHex(half), 1), false, 'an eighth');
-  assert.equal(isBloomTooFull(toHex(half), 6), true, 'more than half');
+  assert.equal(isBloomTooFull(toHex(half), 6), true, 'more than half of the bits are set');
   assert.equal(isBloomTooFull(toHex(2n ** 2048n - 1n), 1), true);
 });

@@ -1,4 +1,4 @@
-// A long outage of an endpoint: how often it is called meanwhile, and how soon its recovery is seen.
+// A long outage of an endpoint: how often it is called during the outage, and how soon its recovery is noticed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,15 +8,15 @@ import { ChainUnavailable } from '../../../src/chains/rpc/rpc-failure.ts';
 import { rpcRoutes } from '../../support/replay/rpc.ts';
 import { startReplayServer } from '../../support/replay/replay.ts';
 
-/** The longest pause of the task that follows a chain (chains/task.ts), which may come after the breaker allows a trial. */
+/** The longest pause of the task that follows a chain (chains/task.ts). It may delay a trial that the breaker already allows. */
 const PAUSE_MS = 15_000;
 const MINUTE_MS = 60_000;
-/** More than it takes for the breaker to be open for its longest: an hour is like a minute from there on. */
+/** Long enough for the breaker to reach its longest open time. Later minutes of an outage are like the last one. */
 const OPENINGS = 8;
-/** Three attempts, and the chain id that is verified first. */
+/** Three attempts, and one request that verifies the chain id first. */
 const REQUESTS_MAX = 4;
 
-test('an endpoint that fails for long is called a few times a minute, and its recovery is seen within a minute', async (t) => {
+test('an endpoint that fails for long is called a few times a minute, and its recovery is noticed within a minute', async (t) => {
   const replay = await startReplayServer(t, rpcRoutes({ chainId: 1 }));
   let now = Date.now();
   const chain = createChains().get('ethereum') ?? assert.fail();
@@ -42,8 +42,8 @@ test('an endpoint that fails for long is called a few times a minute, and its re
   assert.equal(await readAgain(), false);
   now += MINUTE_MS / 5;
   assert.equal(await readAgain(), false);
-  assert.equal(replay.count(), 0, 'it is called a few times a minute at most');
+  assert.equal(replay.count(), 0, 'no further request is sent during the pause');
   replay.heal();
   now += MINUTE_MS - PAUSE_MS - MINUTE_MS / 5;
-  assert.ok(await readAgain(), 'a minute after its recovery at the latest');
+  assert.ok(await readAgain(), 'the read succeeds within a minute of the recovery');
 });

@@ -15,14 +15,14 @@ test('a rejected size is halved, approached slowly, and not requested again soon
   assert.equal(range.current(), 999);
 });
 
-test('after many successes the ceiling is removed: limits depend on how much happened', () => {
+test('after many successes the upper limit is removed, because the size that an endpoint accepts depends on the number of events', () => {
   const range = new RangeSize(1_000);
   range.rejected(1_000);
   for (let answers = 0; answers < 70; answers += 1) range.succeeded(range.current());
   assert.ok(range.current() > 1_000);
 });
 
-test('a short range at the end is no evidence about longer ones, and at least one block is requested', () => {
+test('the success of a short last range does not allow longer ranges, and at least one block is requested', () => {
   const range = new RangeSize(1_000);
   range.succeeded(3);
   assert.equal(range.current(), 1_000);
@@ -31,5 +31,5 @@ test('a short range at the end is no evidence about longer ones, and at least on
   range.failed(1);
   assert.equal(range.current(), 1);
   range.succeeded(1);
-  assert.equal(range.current(), 1, 'one block is the size that is accepted');
+  assert.equal(range.current(), 1, 'the range is never below one block');
 });

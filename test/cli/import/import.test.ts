@@ -1,4 +1,4 @@
-// `mercat import`: what it prints, what it exits with, and what it refuses before it touches anything.
+// `mercat import`: its output, its exit codes, and the errors that it reports before it connects or writes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -54,7 +54,7 @@ forEachEngine('mercat import', (engine) => {
   const run = (args: string[], options: { stdin?: string; signal?: AbortSignal } = {}) =>
     runCommand(define, ['import', ...args], options);
 
-  test('loads files one after the other and sums them up in one line', async () => {
+  test('imports files one after the other and prints one line with the sums', async () => {
     const first = file('first.ndjson', toNdjson(tokens(3)));
     const second = file('second.ndjson.gz', gzipSync(toNdjson(tokens(5))));
     const { code, stdout, stderr } = await run([first, second]);
@@ -80,7 +80,7 @@ forEachEngine('mercat import', (engine) => {
     assert.deepEqual(summary, { read: 3, inserted: 2, updated: 0, unchanged: 0, refused: 1, byKind: { token } });
   });
 
-  test('prints the first twenty refused rows by file and line, and writes all of them where it is told to', async () => {
+  test('prints the first twenty rejected rows by file and line, and writes all of them to the given file', async () => {
     const bad = file('bad.ndjson', toNdjson([...tokens(1), ...Array.from({ length: 30 }, () => ({ kind: 'x' }))]));
     const all = path.join(dir, 'refused.ndjson');
     const { code, stdout, stderr } = await run([bad, '--refused', all]);
@@ -101,9 +101,9 @@ forEachEngine('mercat import', (engine) => {
     assert.match(String(written[0]?.['reason']), /^kind: must be one of/);
   });
 
-  test('text from outside does not steer the terminal', async () => {
+  test('control characters in imported text are not sent to the terminal', async () => {
     const { stderr } = await run(['-'], { stdin: '{"kind":"token","\u001b[2J\u009b":1}\n\u001b]0;x\u0007\n' });
-    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    // oxlint-disable-next-line no-control-regex -- the test searches for control characters
     assert.doesNotMatch(stderr.replaceAll('\n', ''), /[\u0000-\u001f\u007f-\u009f]/);
   });
 
@@ -134,7 +134,7 @@ forEachEngine('mercat import', (engine) => {
     assert.equal((await db.query(`select from indexer.token where name = 'Z'`)).length, 2);
   });
 
-  test('a failure says what was landed, on the error stream and in the JSON', async () => {
+  test('after a failure the rows that were written are reported, on standard error and in the JSON', async () => {
     const csv = file('f.csv', 'id\n1\n');
     const { code, stdout, stderr } = await run([csv, ...CSV, '--column', 'tokenId=no', '--json']);
     assert.equal(code, 1);
@@ -202,7 +202,7 @@ forEachEngine('mercat import', (engine) => {
     }
   });
 
-  test('as a program it needs no server, and exits by what became of the rows', async () => {
+  test('the program runs without a server, and its exit code depends on whether rows were rejected', async () => {
     const settings = await engine.settings();
     const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const mercat = async (...args: string[]) => {

@@ -1,5 +1,5 @@
-// The values of a file of recorded answers: those that JSON itself would give, however the bytes come in pieces, and a clear
-// end where they cannot be followed.
+// The JSON values in a file of recorded responses: they equal those of JSON.parse however the bytes are split into chunks. Text that is
+// not JSON ends the file with an error that names the line.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ const parsed = (values: readonly JsonValue[]) =>
 
 const VALUE = { 'a "]"': ['}', { b: '\\"{[' }, [[], [1e-5, null, true]]], ü: '€\u{1f98a}', deep: { er: {} } };
 
-test('an array gives its elements, whatever is in them, in chunks of any size', async () => {
+test('an array gives its elements, in chunks of any size', async () => {
   const elements = [VALUE, [VALUE, []], 'a,]"\\', 12.5, -3, null, true, {}, []];
   for (const text of [
     JSON.stringify(elements),
@@ -36,7 +36,7 @@ test('an array gives its elements, whatever is in them, in chunks of any size', 
   assert.deepEqual(await split(''), []);
 });
 
-test('values that stand by themselves come one by one, with the line on which each begins', async () => {
+test('separate values are given one by one, with the line on which each begins', async () => {
   const text = `${JSON.stringify(VALUE)}\r\n\n${JSON.stringify(VALUE, null, 1)}{"x":1}\n[1,\n2]\nnull\n7`;
   for (const chunkSize of [1, 5, 10_000]) {
     const values = await split(text, chunkSize);
@@ -57,7 +57,7 @@ test('values that stand by themselves come one by one, with the line on which ea
   }
 });
 
-test('what cannot be followed to its end is said with its line, after the values before it', async () => {
+test('text that is not complete JSON is an error with its line, after the values before it', async () => {
   const cases: [string, number, RegExp][] = [
     ['{"a":1}\n{"b":[1', 1, /^the file ends within the response that begins on line 2$/],
     ['{"a":1}\n"b', 1, /^the file ends within the response that begins on line 2$/],
@@ -81,7 +81,7 @@ test('what cannot be followed to its end is said with its line, after the values
   }
 });
 
-test('a value that is too long is refused before it is all held', async () => {
+test('a value that is too long is rejected before all of it is in memory', async () => {
   let given = 0;
   async function* endless(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('{"listings":[{"name":"');

@@ -1,4 +1,4 @@
-// How far an import is: a line that is drawn again on a terminal, a line now and then elsewhere.
+// The progress of an import: one line that is redrawn on a terminal, and a line every few seconds on any other stream.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ function draw(options: { isTTY?: boolean; columns?: number }) {
   };
 }
 
-test('a terminal gets one line, drawn again at most ten times a second, and cleared at the end', () => {
+test('on a terminal one line is redrawn at most ten times a second, and cleared at the end', () => {
   const { at, written, progress } = draw({ isTTY: true, columns: 80 });
   at(0, 50);
   for (let ms = 1; ms < 100; ms += 1) at(ms, 60);
@@ -50,7 +50,7 @@ test('a line that is printed stands above the progress line', () => {
   assert.deepEqual(written.slice(1), ['\r\u001b[K', 'refused\n', '\r\u001b[K50%, file: 10 rows']);
 });
 
-test('elsewhere a line comes every five seconds at most, and none for quick work', () => {
+test('on another stream a line is printed at most every five seconds, and none for a short import', () => {
   const { at, written, progress } = draw({});
   for (let ms = 0; ms <= 12_000; ms += 100) at(ms, ms / 100);
   progress.clear();

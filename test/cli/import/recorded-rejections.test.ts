@@ -1,5 +1,5 @@
-// `mercat import` of recorded answers: every row that does not land is accounted for, by its place or in words, and what is
-// missing of the subject is asked for before anything else is done.
+// `mercat import` of recorded responses: every row that is not stored is reported, with its page and row or in a count. Missing arguments
+// about the subject of the responses are reported before anything else is done.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  test('says in words what became of the rows; a dry run keeps nothing', async () => {
+  test('reports the outcome of the rows in words; a dry run stores nothing', async () => {
     const rows = range(5, (index) => saleRow(index, 1_770_000_000, index === 0 ? { type: 'bid' } : {}));
     const dry = await run('magic-eden-activities', JSON.stringify(rows), { args: [...lanterns, '--dry-run'] });
     assert.match(
@@ -55,7 +55,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
     assert.deepEqual(await db.query('select count(*)::int as count from indexer.sale'), [{ count: 0 }]);
   });
 
-  describe('what does not land is named by its page and row', () => {
+  describe('a row that is not stored is reported by its page and row', () => {
     const refusalsOf = async (content: string, options: Options & { format?: string } = {}) => {
       const { format = 'magic-eden-listings', args = atLanterns, ...connection } = options;
       const file = path.join(dir, 'refused.ndjson');
@@ -66,13 +66,13 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
         .map((line) => JSON.parse(line) as Record<string, unknown>);
       return { ...loaded, refused: refused };
     };
-    /** Its picture is longer than the intake takes: what refuses the token is the intake, which knows only lines. */
+    /** A token whose picture is longer than the intake accepts. The intake rejects it, and knows it only by its line. */
     const wide = (number: number) => {
       const row = listingRow(number);
       return { ...row, token: { ...row['token'], image: 'x'.repeat(200_000) } };
     };
 
-    test('whether the source refuses it, the intake, or nobody can read it', async () => {
+    test('whether the source or the intake rejects it, or it is not readable', async () => {
       const good = JSON.stringify([listingRow(1), { tokenMint: 3 }, listingRow(2)]);
       const pages = `[${good},{"errors":["no"]},[{"x":}],${JSON.stringify([wide(3)])}]`;
       const rows = `[${JSON.stringify(listingRow(4))},{"x":},${JSON.stringify(wide(5))}]`;
@@ -97,11 +97,11 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       assert.match(reasons.get('5.2') ?? '', /^not JSON: /);
       assert.match(reasons.get('5.3') ?? '', /^image: has 200000 characters/);
       assert.match(reasons.get('6.undefined') ?? '', /^not JSON: /);
-      // Four listings with their tokens, of which two tokens are refused by the intake, and five rows or pages before it.
+      // Four listings with their tokens. The intake rejects two of the tokens, and five rows or pages are rejected before the intake.
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [15, 8, 7]);
     });
 
-    test('through the socket of a server too, however many lines are under way', async (t) => {
+    test('also through the socket of a server, with many lines in transit', async (t) => {
       const app = Fastify({ logger: false, forceCloseConnections: true });
       t.after(() => app.close());
       app.addSchema(IntakeErrorSchema);
@@ -109,7 +109,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       registerRecordRoutes(app, toContext(db), LOCAL_ACCESS);
       const socketPath = path.join(temporaryDirectory(), 'intake.sock');
       await app.listen({ path: socketPath });
-      // One line a row; among the refused ones are the first of a batch of 500, and the last.
+      // One line for each row. The rejected lines include the first and the last of a batch of 500.
       const spoilt = new Set([0, 7, 8, 499, 500, 777, 999, 1_000, 1_199]);
       const pages = range(12, (page) =>
         range(100, (row) => {
@@ -131,7 +131,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       );
     });
 
-    test('a file that is cut off keeps what came before, and says where it ends', async () => {
+    test('of a file that is cut off the rows before the cut are stored, and the error names the place', async () => {
       const text = lines([[listingRow(1)], [listingRow(2)]]);
       const { code, summary, stderr } = await refusalsOf(text.slice(0, -30));
       assert.equal(code, 1);
@@ -139,7 +139,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       assert.match(summary.error ?? '', /the file ends within/);
     });
 
-    test('an answer that is an error says what the error is', async () => {
+    test('a recorded error response is reported with its error message', async () => {
       const error = { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'Asset \u001bNot Found' } };
       const { code, stderr } = await load('das-assets', lines([error, envelope({ items: [] }), 7]));
       assert.equal(code, 1);
@@ -151,7 +151,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
   });
 });
 
-describe('what the answers are about is told, or asked for, before anything is connected', () => {
+describe('missing or invalid arguments about the subject of the responses are reported before anything is connected', () => {
   const cases: [string, Record<string, string>, RegExp][] = [
     [
       'opensea-listings',
@@ -213,12 +213,12 @@ describe('what the answers are about is told, or asked for, before anything is c
   for (const [format, fields, reason] of cases) {
     test(`${format} ${JSON.stringify(fields)}`, () => assertUsageError(['--format', format, ...set(fields)], reason));
   }
-  test('columns are for CSV', () =>
+  test('columns are accepted for CSV only', () =>
     assertUsageError(
       ['--format', 'das-assets', '--column', 'mint=x'],
       /--map, --set and --column are for --format csv/,
     ));
-  test('each format is in the help and in the document', async () => {
+  test('each format is in the help and in the documentation', async () => {
     const text = readFileSync(new URL('../../../docs/records.md', import.meta.url), 'utf8');
     const help = await runCommand(defineImport, ['import', '--help']);
     for (const { name: format } of VENDORS.flatMap(({ formats }) => formats)) {

@@ -1,5 +1,5 @@
-// `mercat import` of recorded answers: each format lands what its source makes of the rows, by exact numbers, in whichever
-// way the answers are kept, and a second import changes nothing.
+// `mercat import` of recorded responses: each format stores the same records as the task of its source, with exact numbers, however the
+// responses are arranged in files. A second import changes nothing.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -30,7 +30,7 @@ const POLYGON_WETH = '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619';
 const KITES = '0x7f57bc32ee0034fa9a41fac7df1d2c0e5782b9ad';
 const apes = set({ chain: 'apechain', contractAddress: APES.contract });
 
-/** Pages as OpenSea gives them, by the vendor's document. */
+/** Pages in the shape of the vendor's API document. */
 async function readOpenSea(t: TestContext): Promise<Record<'listings' | 'events' | 'nfts' | 'nft', object[]>> {
   const made = makeCollection({
     tokens: range(45, String),
@@ -79,7 +79,7 @@ forEachEngine('recorded answers', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  /** Lands answers, and then the same ones in whichever way they are kept, which changes nothing. */
+  /** Imports responses, and then the same responses in each other arrangement of files, which must change nothing. */
   const landInEveryForm = async (format: string, answers: readonly unknown[], args: string[]) => {
     const forms = [
       lines(answers),
@@ -97,7 +97,7 @@ forEachEngine('recorded answers', (engine) => {
       assert.deepEqual(
         counts,
         [0, 0, inserted + updated + unchanged, refused],
-        'the same answers came to something else',
+        'the same responses in another arrangement gave other rows',
       );
       assert.deepEqual(again.summary.answers, first.summary.answers);
       assert.deepEqual([again.code, again.stderr], [first.code, first.stderr]);
@@ -158,7 +158,7 @@ forEachEngine('recorded answers', (engine) => {
     assert.deepEqual([code, summary.inserted, summary.answers.rows], [0, 1, 1]);
   });
 
-  test('Magic Eden listings with their tokens, at the time that was told, at exact prices', async () => {
+  test('Magic Eden listings with their tokens, with the given time and exact prices', async () => {
     const pages = [
       range(100, (index) => listingRow(index)),
       range(7, (index) => listingRow(100 + index, index === 3 ? { seller: 'x' } : {})),
@@ -175,7 +175,7 @@ forEachEngine('recorded answers', (engine) => {
       "select distinct to_json(listed_at) #>> '{}' as at from indexer.listing",
     );
     assert.equal(Date.parse(at?.at ?? ''), Date.parse(AT));
-    // A price that no double holds.
+    // A price that a double cannot represent.
     const wide = JSON.stringify([listingRow(900, { priceInfo: null, price: '@' })]).replace(
       '"@"',
       '123456789.123456789',
@@ -198,7 +198,7 @@ forEachEngine('recorded answers', (engine) => {
     assert.deepEqual(activities.summary.answers, { pages: 1, rows: 4, leftOut: { 'no sale': 3 } });
   });
 
-  test('Magic Eden activities: sales land, the others are counted in words', async () => {
+  test('Magic Eden activities: sales are stored, the others are counted in words', async () => {
     const seconds = Date.parse(AT) / 1_000;
     const rows = range(40, (index) => saleRow(index, seconds - index, index % 4 === 0 ? { type: 'bid' } : {}));
     const { code, summary } = await landInEveryForm('magic-eden-activities', [rows, []], lanterns);
@@ -206,7 +206,7 @@ forEachEngine('recorded answers', (engine) => {
     assert.deepEqual(summary.answers, { pages: 2, rows: 40, leftOut: { 'no sale': 10 } });
   });
 
-  test('Magic Eden asks on an EVM chain: those in another currency are left out in words', async () => {
+  test('Magic Eden asks on an EVM chain: those in another currency are left out and counted', async () => {
     const ask = (index: number) =>
       askRow(index, CONTRACT, {
         ...(index === 3 && { quantity: { filled: '0', remaining: '2' } }),
@@ -224,7 +224,7 @@ forEachEngine('recorded answers', (engine) => {
     });
   });
 
-  test('DAS assets: the answer, its result, a batch and an asset by itself come to the same tokens', async () => {
+  test('DAS assets: the response, its result, a batch and a single asset give the same tokens', async () => {
     const collection = addressOf('co', 1);
     const assets = range(12, (index) =>
       assetOf(addressOf('mt', index), collection, index === 5 ? { burnt: true } : {}),
@@ -246,7 +246,7 @@ forEachEngine('recorded answers', (engine) => {
       assert.equal((await load('das-assets', lines(other), { args })).code, 0);
       assert.deepEqual(await dumpTables(db), dump);
     }
-    // The result of getAssetBatch is an array of rows, which are those of one page.
+    // The result of getAssetBatch is an array, whose rows count as one page.
     await emptyTables(db);
     const bad = { ...assets[3], id: 'x' };
     const batch = await load('das-assets', JSON.stringify([...assets.slice(0, 3), null, bad]), { args });
@@ -254,7 +254,7 @@ forEachEngine('recorded answers', (engine) => {
     assert.equal(batch.stderr, 'file: page 1, row 5: id: is not an asset of the family solana\n');
   });
 
-  test('DAS assets of one collection, and of a wallet each in its own collection', async () => {
+  test('DAS assets of one collection, and assets of a wallet, each of which is stored in its own collection', async () => {
     const args = set({ contractAddress: LANTERNS });
     const ofOne = await load('das-assets', readFixture('das/assets-by-group.json'), { args });
     assert.deepEqual([ofOne.code, ofOne.summary.inserted], [0, 8]);

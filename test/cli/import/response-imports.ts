@@ -1,4 +1,4 @@
-// `mercat import` of recorded answers as tests run it: on a database of theirs, with what it says.
+// Runs `mercat import` of recorded responses on a test database and returns its output.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,10 +12,10 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { NOW, toContext } from '../../support/service/intake.ts';
 import { LANTERNS, LANTERNS_SYMBOL } from '../../support/replay/magic-eden.ts';
 
-/** When answers that do not tell were recorded. */
+/** The recording time of responses that do not contain one. */
 export const AT = '2026-05-30T12:00:00.000Z';
 export const CONTRACT = `0x${'c1'.repeat(20)}`;
-/** What the command needs besides its arguments. */
+/** The parts that the command needs besides its arguments. */
 export const world = { chains: () => createChains(), clock: () => NOW };
 
 export const set = (fields: Record<string, string>) =>
@@ -39,7 +39,7 @@ type Summary = {
 
 export type Options = { args?: string[]; connect?: ImportEnvironment['connect'] };
 
-/** Imports of one database, in this process unless told otherwise. */
+/** Imports into one database, in this process unless a test chooses otherwise. */
 export function createResponseImports(db: Database) {
   const dir = temporaryDirectory();
   const local = () => Promise.resolve(disposable(new LocalIntake(toContext(db))));
