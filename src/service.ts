@@ -31,8 +31,8 @@ import { createShopOperations } from './shop/operations.ts';
 import type { ShopContext } from './shop/context.ts';
 import { createDeliveryOperations } from './shop/webhooks/delivery-operations.ts';
 import { startPeriodic } from './tasks/periodic.ts';
-import { startSync } from './workers/start.ts';
-import type { Sync } from './workers/start.ts';
+import { startTasks } from './workers/start.ts';
+import type { RunningTasks } from './workers/start.ts';
 import type { StatusProvider } from './core/status.ts';
 import { createStatusReader } from './core/status.ts';
 import { createDatabaseStatus } from './database/status.ts';
@@ -185,12 +185,12 @@ function toShopContext({ main, clock, log, serviceName }: ServiceContext): ShopC
 }
 
 /** What the operator's commands may ask for, of a running server or in a process of their own. */
-export function createOperations(context: ServiceContext, workers: Pick<Workers, 'nudge' | 'sync'>): Operations {
+export function createOperations(context: ServiceContext, workers: Pick<Workers, 'nudge' | 'tasks'>): Operations {
   const shop = toShopContext(context);
   return {
     ...createShopOperations(shop),
     ...createDeliveryOperations(shop, workers.nudge),
-    ...workers.sync.operations,
+    ...workers.tasks.operations,
   };
 }
 
@@ -203,7 +203,7 @@ async function openWindows({ config, log, clock, random }: ServiceContext): Prom
 export type Workers = {
   /** Tells the workers of this process that a webhook is due. Without any, those of another find it themselves. */
   nudge: () => void;
-  sync: Sync;
+  tasks: RunningTasks;
   status: readonly StatusProvider[];
   /** Stops them and waits for what they are doing. */
   stop: () => Promise<void>;
@@ -212,16 +212,16 @@ export type Workers = {
 /** With `drive` false nothing runs by itself: another process does the work, and this one only reports how it goes. */
 export async function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Promise<Workers> {
   const { main, config, clock, log, random } = context;
-  const sync = await startSync(context, { drive });
+  const tasks = await startTasks(context, { drive });
   const allowPrivate = config.webhookAllowPrivate;
   const webhooks = drive ? new WebhookWorker({ main, clock, log, random, allowPrivate }) : null;
   webhooks?.start();
   return {
     nudge: () => webhooks?.nudge(),
-    sync,
-    status: sync.status,
+    tasks,
+    status: tasks.status,
     stop: async () => {
-      await Promise.all([sync.stop(), webhooks?.stop()]);
+      await Promise.all([tasks.stop(), webhooks?.stop()]);
     },
   };
 }

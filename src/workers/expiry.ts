@@ -1,5 +1,5 @@
-// The sweep that records what the clock has ended. Nothing depends on it being prompt: reads look at the clock themselves.
-// It keeps the indexes of active rows short.
+// The sweep that marks expired orders and listings and deletes rows that are no longer used. Nothing depends on its time, because
+// reads compare with the clock themselves. It keeps the indexes of active rows short.
 
 import type { Clock } from '../core/clock.ts';
 import { updateExpiredOrders } from '../orders/queries/order-states.ts';
@@ -12,16 +12,16 @@ import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
 const PERIOD_MS = 30_000;
-/** More than a sweep of that many batches takes. */
+/** Longer than a sweep of BATCHES_MAX batches takes. */
 const DEADLINE_MS = 10 * 60_000;
 const BATCH_SIZE = 500;
-/** A database that takes longer for a batch does not answer: the next sweep tries again. */
+/** The deadline of one batch. The next sweep tries again. */
 const BATCH_TIMEOUT_MS = 10_000;
-/** Bounds one sweep; what is left is the next one's. */
+/** Batches of one kind of row in one sweep. The next sweep continues. */
 const BATCHES_MAX = 200;
 
-/** What was shown counts for minutes; when its tokens were last looked at, for hours. */
-const SHOWN_KEPT_MS = 24 * 60 * 60_000;
+/** Views count for minutes, and the time of a token's last refresh for hours. */
+const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
 export function createExpiryTask({ main, indexer, clock }: WorkerContext): Task {
   return {
@@ -35,7 +35,7 @@ export function createExpiryTask({ main, indexer, clock }: WorkerContext): Task 
   };
 }
 
-/** Records expired orders and listings and forgets what is too old to be of use, in short statements; returns how many rows that were. */
+/** Marks and deletes in short statements; returns the number of rows. */
 export async function sweepExpired(
   main: Database,
   indexer: Database,
@@ -45,11 +45,11 @@ export async function sweepExpired(
   const sweep = (update: (limit: number) => Promise<number>) => sweepBatches(update, signal);
   const orders = await sweep((limit) => updateExpiredOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
   const listings = await sweep((limit) => updateExpiredListings(indexer.within(BATCH_TIMEOUT_MS), clock(), limit));
-  const answers = await sweep((limit) =>
+  const responses = await sweep((limit) =>
     deleteStoredResponses(main.within(BATCH_TIMEOUT_MS), clock() - IDEMPOTENCY_KEPT_MS, limit),
   );
-  const shown = await sweep((limit) => deleteOldViews(main.within(BATCH_TIMEOUT_MS), clock() - SHOWN_KEPT_MS, limit));
-  return orders + listings + answers + shown;
+  const views = await sweep((limit) => deleteOldViews(main.within(BATCH_TIMEOUT_MS), clock() - VIEWS_KEPT_MS, limit));
+  return orders + listings + responses + views;
 }
 
 async function sweepBatches(update: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {

@@ -1,5 +1,5 @@
-// What is followed, as the operator decides it: a collection is added with its record, and with an estimate of what reading
-// its past costs; listed with how far it is; and removed. It only notes what is wanted: the tasks do the reading.
+// The operator's operations on followed collections: add one, with an estimate of its backfill; list them with their progress; remove
+// one. Nothing is read from a marketplace here: the tasks do that.
 
 import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
@@ -22,25 +22,25 @@ import type { WorkerContext } from './context.ts';
 import type { TokenStandard } from '../core/evm.ts';
 
 export type FollowOperations = WorkerContext & {
-  /** Makes those do something soon who go through what is followed. */
+  /** Makes the tasks that read followed collections due. */
   onFollowed: () => Promise<void>;
 };
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** What reading the past of a collection will take, extrapolated from a few calls. */
+/** What the backfill of a collection will take, extrapolated from a few calls. */
 export type Estimate = { fromBlock: number; toBlock: number; blocks: number; calls: number; minutes: number };
 
 export type Added = {
   collectionId: string;
   name: string;
   standard: TokenStandard | null;
-  /** Null where the chain has no endpoints: then only marketplaces are read. */
+  /** Null for a chain without endpoints: then only marketplaces are read. */
   estimate: Estimate | null;
   dryRun: boolean;
 };
 
-/** Operations by name: JSON in, JSON out. Mistakes are thrown as OperatorErrors. */
+/** Operations by name. Inputs and results are JSON. Throw OperatorError for an input that the operator has to correct. */
 export function createCollectionOperations(context: FollowOperations) {
   return {
     'collections.add': (input: Input) => add(context, input),
@@ -50,7 +50,7 @@ export function createCollectionOperations(context: FollowOperations) {
 }
 
 async function add(context: FollowOperations, input: Input): Promise<Added> {
-  const { chain, address } = readSubject(context, input);
+  const { chain, address } = readContract(context, input);
   const collectionId = toCollectionId(chain.id, address);
   const reader = context.followed.readerOf(chain.id);
   const facts = reader ? await readFacts(context, reader, address, readBlock(input)) : null;
@@ -69,8 +69,8 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       ...given('tokenStandard', facts?.standard?.toUpperCase().replace('ERC', 'ERC-') ?? null),
     },
   ]);
-  const [refusal] = ingester.result().refusals ?? [];
-  if (refusal) throw new OperatorError(refusal.example);
+  const [rejection] = ingester.result().refusals ?? [];
+  if (rejection) throw new OperatorError(rejection.example);
   await context.main.transaction(async (tx) => {
     await upsertFollow(tx, {
       collectionId,
@@ -81,7 +81,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       names: readNames(context.config.vendors, input),
       createdAt: context.clock(),
     });
-    // What was done just now was done under other names.
+    // Earlier runs may have used other names, so the collection is due for every task.
     await deleteLastRuns(tx, collectionId);
   });
   await context.onFollowed();
@@ -90,7 +90,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
 
 type Facts = { standard: TokenStandard; name: string | null; fromBlock: number; estimate: Estimate };
 
-/** What the chain says of a contract. Throws OperatorError when it is none that can be followed. */
+/** Reads a contract on its chain. Throws OperatorError when it cannot be followed. */
 async function readFacts(
   context: FollowOperations,
   reader: ChainReader,
@@ -103,12 +103,12 @@ async function readFacts(
   }
   const standard = await reader.contracts.tokenStandard(address);
   if (!standard) {
-    throw new OperatorError(`${address} on ${chain.id} says of itself neither that it is ERC-721 nor ERC-1155`);
+    throw new OperatorError(`${address} on ${chain.id} supports neither ERC-721 nor ERC-1155`);
   }
   const from = fromBlock ?? (await reader.contracts.createdAt(address));
   if (from === null) {
     throw new OperatorError(
-      `the endpoints of ${chain.id} keep no old states: say --from-block, the block of its first mint`,
+      `the endpoints of ${chain.id} have no historical state: set --from-block to the block of its first mint`,
     );
   }
   const cursor = await findChainCursor(context.main, chain.id);
@@ -118,7 +118,7 @@ async function readFacts(
   return { standard, name: await reader.contracts.name(address), fromBlock: from, estimate };
 }
 
-/** Places in the past at which a call is tried. */
+/** Where in the range of blocks a call is measured, as shares of it. */
 const SAMPLES = [0.02, 0.5, 0.98];
 const SAMPLE_BLOCKS_MAX = 50_000;
 
@@ -142,11 +142,11 @@ async function estimateReading(
   return { fromBlock: from, toBlock: to, blocks, calls, minutes: Number(minutes.toPrecision(2)) };
 }
 
-/** A followed collection as it is shown. */
+/** A followed collection in the list. */
 type Listed = Pick<Follow, 'collectionId' | 'chain' | 'contractAddress' | 'standard'> & {
   name: string | null;
   state: 'live' | 'catching up' | 'marketplaces only';
-  /** Of its past, in per cent; null where the chain is not followed. */
+  /** Of its backfill, in per cent; null when the chain is not followed. */
   progress: number | null;
   createdAt: string;
 };
@@ -180,9 +180,9 @@ function toProgress(
   return total <= 0 ? 0 : Math.floor((100 * read) / total);
 }
 
-/** Follows a collection no more. What is known of it is kept and served; its orders stay as they were last judged. */
+/** Stops following a collection. Stored rows are kept and served; its orders keep their status. */
 async function remove({ main, chains, clock, onChanged }: FollowOperations, input: Input) {
-  const id = readTextOrNull(input, 'id') ?? refuse('id is missing');
+  const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');
   const follow = (await findFollow(main, id)) ?? (await findByAddress(main, id));
   if (!follow) throw new OperatorError(`${JSON.stringify(id)} is not followed; see mercat collections list`);
   const { collectionId, chain, contractAddress } = follow;
@@ -192,7 +192,7 @@ async function remove({ main, chains, clock, onChanged }: FollowOperations, inpu
     if (chains.get(chain)?.family !== 'evm') return;
     await deleteContractEvents(tx, chain, contractAddress);
     await deleteHoldings(tx, collectionId);
-    // Nobody knows any more who holds their tokens: none is dormant for what was known last.
+    // Holders are no longer known, so no order stays dormant because of the last known ones.
     await evaluateCollectionOrders(tx, collectionId, clock());
     await updateChainRevision(tx, chain);
   });
@@ -204,23 +204,24 @@ async function findByAddress(main: FollowOperations['main'], text: string): Prom
   const found = (await listFollows(main)).filter(
     (follow) => follow.contractAddress === text || follow.contractAddress === text.toLowerCase(),
   );
-  if (found.length > 1) throw new OperatorError(`${text} is followed on several chains: say its id, CHAIN_ADDRESS`);
+  if (found.length > 1) throw new OperatorError(`${text} is followed on several chains: use its id, CHAIN_ADDRESS`);
   return found[0] ?? null;
 }
 
-function readSubject({ chains }: FollowOperations, input: Input): { chain: Chain; address: Address } {
-  const chainId = readTextOrNull(input, 'chain') ?? refuse('chain is missing');
+function readContract({ chains }: FollowOperations, input: Input): { chain: Chain; address: Address } {
+  const chainId = readTextOrNull(input, 'chain') ?? rejectInput('chain is missing');
   const chain = chains.get(chainId);
-  if (!chain) return refuse(`${JSON.stringify(chainId)} is not a chain; there are ${[...chains.keys()].join(', ')}`);
-  const text = readTextOrNull(input, 'address') ?? refuse('address is missing');
+  if (!chain)
+    return rejectInput(`${JSON.stringify(chainId)} is not a chain; there are ${[...chains.keys()].join(', ')}`);
+  const text = readTextOrNull(input, 'address') ?? rejectInput('address is missing');
   const form = chain.family === 'evm' ? 'an EVM address' : 'a collection mint in base58';
-  return { chain, address: parseAddress(chain.family, text) ?? refuse(`${JSON.stringify(text)} is not ${form}`) };
+  return { chain, address: parseAddress(chain.family, text) ?? rejectInput(`${JSON.stringify(text)} is not ${form}`) };
 }
 
 function readBlock(input: Input): number | null {
   const value = input['fromBlock'] ?? null;
   if (value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) return value;
-  return refuse('the first block must be an integer from 0');
+  return rejectInput('the first block must be an integer from 0');
 }
 
 /** The names at vendors among the fields of an input, by vendor. */
@@ -247,13 +248,13 @@ type Vendors = WorkerContext['config']['vendors'];
 function readTextOrNull(input: Input, name: string): string | null {
   const value = input[name] ?? null;
   if (value === null || (typeof value === 'string' && value !== '' && isStorable(value))) return value;
-  return refuse(`${name} must be text`);
+  return rejectInput(`${name} must be text`);
 }
 
 function given(name: string, value: string | null): Record<string, string> {
   return value === null ? {} : { [name]: value };
 }
 
-function refuse(message: string): never {
+function rejectInput(message: string): never {
   throw new OperatorError(message, { exitCode: 2 });
 }

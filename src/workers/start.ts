@@ -17,73 +17,82 @@ import { createTaskStatus, readTaskStatus } from '../tasks/task-status.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-/** Every task that the settings enable. */
-export async function createTasks(context: WorkerContext): Promise<Task[]> {
-  const vendorTasks = await createVendorTasks(context.config.vendors, context);
-  return [...createChainTasks(context), ...vendorTasks, createExpiryTask(context)];
-}
-
-export type Sync = {
-  tasks: readonly Task[];
-  /** Makes the tasks of a name or a source run soon; without workers here, those of another process see to it in time. */
-  nudge(name: string): void;
-  status: readonly StatusProvider[];
-  operations: Readonly<Record<string, (input: Readonly<Record<string, unknown>>) => Promise<unknown>>>;
-  stop(): Promise<void>;
-};
-
-/** With `drive` false nothing runs by itself: another process does, and this one only when the operator asks it to. */
-export async function startSync(context: WorkerContext, { drive }: { drive: boolean }): Promise<Sync> {
+/** Starts the tasks. With `drive` false this process runs no task, except when the operator starts one. */
+export async function startTasks(context: WorkerContext, { drive }: { drive: boolean }): Promise<RunningTasks> {
   const { main, log, random } = context;
   const tasks = await createTasks(context);
   const driver = drive ? new TaskDriver(tasks, { main, log, random }) : null;
   driver?.start();
-  const stopping = new AbortController();
-  const asked = new Set<Promise<unknown>>();
-  const start = (task: Task) => {
-    const run = runTask(task, { main, log, random, stop: stopping.signal, force: true })
-      .catch((error: unknown) => log.warn('a task could not be claimed', { task: task.name, error }))
-      .finally(() => asked.delete(run));
-    asked.add(run);
-  };
-  // Whichever process runs them; one that has never run is due in any case.
-  const onFollowed = async () => {
-    const names = tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
-    await updateTasksNudged(main, names);
-  };
-  return {
-    tasks,
-    nudge: (name) => {
-      for (const task of tasks) if (isOf(task, name)) driver?.nudge(task.name);
-    },
-    status: [createTaskStatus(main, tasks), createChainStatus(context)],
-    operations: {
-      ...createCollectionOperations({ ...context, onFollowed }),
-      ...createAuditOperations(context),
-      'sync.start': async (input) => {
-        const named = findTasks(tasks, input['name']);
-        const before = await readTaskStatus(main, named);
-        for (const task of named) start(task);
-        return before;
-      },
-      'sync.read': ({ name = null }): Promise<TaskStatus[]> =>
-        readTaskStatus(main, name === null ? tasks : findTasks(tasks, name)),
-    },
-    stop: async () => {
-      stopping.abort();
-      await Promise.all([driver?.stop(), ...asked]);
-    },
-  };
+  return new RunningTasks(context, tasks, driver);
 }
 
-/** The task of a name, or all tasks of a source: `opensea` is `opensea-listings` and the rest. Throws OperatorError. */
-export function findTasks(tasks: readonly Task[], name: unknown): Task[] {
-  const named = tasks.filter((task) => typeof name === 'string' && isOf(task, name));
-  if (named.length > 0) return named;
+/** Every task that the settings enable. */
+async function createTasks(context: WorkerContext): Promise<Task[]> {
+  const vendorTasks = await createVendorTasks(context.config.vendors, context);
+  return [...createChainTasks(context), ...vendorTasks, createExpiryTask(context)];
+}
+
+type Operation = (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+export class RunningTasks {
+  readonly status: readonly StatusProvider[];
+  readonly operations: Readonly<Record<string, Operation>>;
+  readonly #context: WorkerContext;
+  readonly #tasks: readonly Task[];
+  readonly #driver: TaskDriver | null;
+  readonly #stopping = new AbortController();
+  /** Runs that the operator started. */
+  readonly #startedRuns = new Set<Promise<unknown>>();
+
+  constructor(context: WorkerContext, tasks: readonly Task[], driver: TaskDriver | null) {
+    this.#context = context;
+    this.#tasks = tasks;
+    this.#driver = driver;
+    this.status = [createTaskStatus(context.main, tasks), createChainStatus(context)];
+    this.operations = {
+      ...createCollectionOperations({ ...context, onFollowed: () => this.#nudgeFollowers() }),
+      ...createAuditOperations(context),
+      'sync.start': ({ name }) => this.#startNamed(name),
+      'sync.read': ({ name = null }) => this.#readStatus(name),
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([this.#driver?.stop(), ...this.#startedRuns]);
+  }
+
+  /** Starts the tasks of a name; returns their status from before. */
+  async #startNamed(name: unknown): Promise<TaskStatus[]> {
+    const named = findTasks(this.#tasks, name);
+    const before = await readTaskStatus(this.#context.main, named);
+    for (const task of named) this.#start(task);
+    return before;
+  }
+
+  #start(task: Task): void {
+    const { main, log, random } = this.#context;
+    const run = runTask(task, { main, log, random, stop: this.#stopping.signal, force: true })
+      .catch((error: unknown) => log.warn('a task could not be claimed', { task: task.name, error }))
+      .finally(() => this.#startedRuns.delete(run));
+    this.#startedRuns.add(run);
+  }
+
+  #readStatus(name: unknown): Promise<TaskStatus[]> {
+    return readTaskStatus(this.#context.main, name === null ? this.#tasks : findTasks(this.#tasks, name));
+  }
+
+  /** Makes the tasks that read the followed collections due, in whichever process runs them. */
+  async #nudgeFollowers(): Promise<void> {
+    const names = this.#tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
+    await updateTasksNudged(this.#context.main, names);
+  }
+}
+
+/** The task of a name, or all tasks of a source: `opensea` has `opensea-listings` and others. Throws OperatorError. */
+function findTasks(tasks: readonly Task[], name: unknown): Task[] {
+  const named = tasks.filter((task) => task.name === name || task.name.startsWith(`${String(name)}-`));
+  if (typeof name === 'string' && named.length > 0) return named;
   const known = tasks.map((task) => task.name).join(', ');
   throw new OperatorError(`there is no task ${JSON.stringify(name)}; the settings give ${known}`, { exitCode: 2 });
-}
-
-function isOf(task: Task, name: string): boolean {
-  return task.name === name || task.name.startsWith(`${name}-`);
 }

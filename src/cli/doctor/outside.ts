@@ -1,7 +1,8 @@
-// What `mercat doctor` asks of the world outside: whether each upstream that the settings name answers and takes its key, whether
-// each endpoint of a chain is one of that chain, and what time it is there. One small request each. It never shows an address.
+// The checks of `mercat doctor` that leave this machine: whether each vendor responds and accepts its key, whether each RPC endpoint
+// belongs to its chain, and whether this machine's clock agrees with theirs. One small request each; no URL is printed.
 
 import type { Config } from '../../config.ts';
+import { toChainSetting } from '../../config.ts';
 import { createChains } from '../../core/chains.ts';
 import type { Exchange } from '../../resilience/http-exchange.ts';
 import { exchange, ExchangeFailure } from '../../resilience/http-exchange.ts';
@@ -16,35 +17,36 @@ const TIMEOUT_MS = 8_000;
 const BYTES_MAX = 2 ** 20;
 
 export async function checkOutside(config: Config, signal: AbortSignal): Promise<DoctorFinding[]> {
-  const seen: number[] = [];
+  const clockOffsets: number[] = [];
   const probes = [...config.vendors.flatMap((vendor) => vendor.probes()), ...toChainProbes(config)];
-  const findings = await Promise.all(probes.map((probe) => ask(probe, signal, seen)));
-  return [...findings, ...(probes.length > 0 ? [toClockFinding(seen)] : [])];
+  const findings = await Promise.all(probes.map((probe) => runProbe(probe, signal, clockOffsets)));
+  return [...findings, ...(probes.length > 0 ? [toClockFinding(clockOffsets)] : [])];
 }
 
-async function ask(
+async function runProbe(
   { name, url, settings, judge, ...request }: JudgedProbe,
   signal: AbortSignal,
-  seen: number[],
+  /** Gets the difference between the server's clock and this machine's, in ms. */
+  clockOffsets: number[],
 ): Promise<DoctorFinding> {
   const startedAt = performance.now();
-  let answer: Exchange;
+  let response: Exchange;
   try {
-    answer = await exchange(url, { ...request, timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal });
+    response = await exchange(url, { ...request, timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal });
   } catch (error) {
     if (!(error instanceof ExchangeFailure)) throw error;
     if (error.reason === 'too-large') return ok(name, 'it answers');
     return fail(name, `it cannot be reached: ${error.message}`, `see ${settings}, or this machine's way out`);
   }
   const ms = Math.round(performance.now() - startedAt);
-  const date = Date.parse(answer.headers.get('date') ?? '');
-  if (Number.isFinite(date)) seen.push(date - Date.now());
-  if (answer.status === 401 || answer.status === 403) {
-    return fail(name, `it does not let us in (${answer.status})`, `see the key in ${settings}`);
+  const date = Date.parse(response.headers.get('date') ?? '');
+  if (Number.isFinite(date)) clockOffsets.push(date - Date.now());
+  if (response.status === 401 || response.status === 403) {
+    return fail(name, `it does not let us in (${response.status})`, `see the key in ${settings}`);
   }
-  if (answer.status === 429) return warn(name, 'it answers that it is asked too often', 'wait, or see its budget');
-  if (answer.status >= 500) return warn(name, `it has an error of its own (${answer.status})`, 'wait, it may pass');
-  return judge?.(answer) ?? ok(name, `it answers in ${ms} ms`);
+  if (response.status === 429) return warn(name, 'it answers that it is asked too often', 'wait, or see its budget');
+  if (response.status >= 500) return warn(name, `it has an error of its own (${response.status})`, 'wait, it may pass');
+  return judge?.(response) ?? ok(name, `it answers in ${ms} ms`);
 }
 
 function toChainProbes({ rpcUrls, extraChain }: Config): JudgedProbe[] {
@@ -53,7 +55,7 @@ function toChainProbes({ rpcUrls, extraChain }: Config): JudgedProbe[] {
   return [...rpcUrls].flatMap(([chain, urls]) =>
     urls.map((url, index): JudgedProbe => {
       const name = `${chain} endpoint ${index + 1} of ${urls.length}`;
-      const settings = `RPC_URL_${chain.toUpperCase()}`;
+      const settings = toChainSetting(chain);
       return {
         name,
         url,
@@ -61,20 +63,20 @@ function toChainProbes({ rpcUrls, extraChain }: Config): JudgedProbe[] {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,
-        judge: (answer) => judgeChain(answer, { name, settings, chainId: chains.get(chain)?.chainId ?? null }),
+        judge: (response) => judgeChain(response, { name, settings, chainId: chains.get(chain)?.chainId ?? null }),
       };
     }),
   );
 }
 
 function judgeChain(
-  answer: Exchange,
+  response: Exchange,
   { name, settings, chainId }: { name: string; settings: string; chainId: number | null },
 ): DoctorFinding | null {
-  const told = readChainId(answer.body);
-  if (told === null) return fail(name, 'what it answers is not JSON-RPC', `see ${settings}`);
-  if (chainId !== null && told !== chainId) {
-    return fail(name, `it is of chain ${told}, not of ${chainId}`, `see ${settings}`);
+  const found = readChainId(response.body);
+  if (found === null) return fail(name, 'what it answers is not JSON-RPC', `see ${settings}`);
+  if (chainId !== null && found !== chainId) {
+    return fail(name, `it is of chain ${found}, not of ${chainId}`, `see ${settings}`);
   }
   return null;
 }
@@ -84,14 +86,14 @@ function readChainId(body: Buffer): number | null {
     const { result } = JSON.parse(body.toString('utf8')) as { result?: unknown };
     return typeof result === 'string' && /^0x[0-9a-f]{1,12}$/i.test(result) ? Number(result) : null;
   } catch {
-    // Not JSON at all.
+    // Not JSON.
     return null;
   }
 }
 
-/** The median, so that one server with a wrong clock does not decide. Dates of HTTP are whole seconds. */
-function toClockFinding(seen: readonly number[]): DoctorFinding {
-  const ahead = seen.toSorted((a, b) => a - b)[Math.floor(seen.length / 2)];
+/** Uses the median, so that one server with a wrong clock does not decide. HTTP dates are in seconds. */
+function toClockFinding(offsets: readonly number[]): DoctorFinding {
+  const ahead = offsets.toSorted((a, b) => a - b)[Math.floor(offsets.length / 2)];
   if (ahead === undefined) return warn('clock', 'nobody outside could be asked for the time', 'mend the above first');
   if (Math.abs(ahead) < CLOCK_FAIL_MS) return ok('clock', 'it agrees with the world outside');
   const seconds = Math.round(Math.abs(ahead) / 1_000);
