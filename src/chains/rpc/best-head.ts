@@ -1,12 +1,12 @@
-// The newest block of a chain as far as its endpoints agree, and whether another block number is plausible beside it.
+// The number of the newest block that an endpoint of a chain served, and whether the number of another newest block is plausible.
 
 import type { Clock } from '../../core/clock.ts';
 
-/** Blocks by which a head may be lower than one seen before: nodes behind a load balancer differ by some. */
+/** How many blocks a plausible head may be below the best one: the nodes behind a load balancer differ by some blocks. */
 export const BEHIND_MAX = 64;
-/** Blocks by which a head may be higher, beside those that the time since the best head allows. */
+/** How many blocks a plausible head may be above the best one, in addition to the blocks produced since the best head was seen. */
 export const AHEAD_MAX = 5_000;
-/** The fastest chains produce ten blocks a second. */
+/** Twice the rate of the fastest chains. */
 const BLOCKS_PER_SECOND_MAX = 20;
 
 export class BestHead {
@@ -38,19 +38,19 @@ export class BestHead {
     return this.#best !== null && number > this.#best.number;
   }
 
-  /** Takes a plausible head. */
+  /** Records a plausible head. */
   accept(number: number): void {
     this.#implausibleSince = null;
     if (!this.#best || number > this.#best.number) this.#best = { number, seenAt: this.#clock() };
   }
 
-  /** Takes a head that is not plausible but confirmed, as when a chain was set back. */
+  /** Records a head that is not plausible but was confirmed, for example after a chain was reset to an older block. */
   replace(number: number): void {
     this.#best = null;
     this.accept(number);
   }
 
-  /** Notes an implausible head. Returns for how many milliseconds there have been no plausible ones. */
+  /** Records that an implausible head was seen. Returns the milliseconds since the first one after the last plausible head. */
   implausibleForMs(): number {
     this.#implausibleSince ??= this.#clock();
     return this.#clock() - this.#implausibleSince;

@@ -1,4 +1,4 @@
-// Reads blocks: the newest one, if it is plausible, headers by number, and the number of the finalized block.
+// Reads the newest block, block headers by number, and the number of the finalized block. An implausible newest block is rejected.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -10,9 +10,9 @@ import { ChainUnavailable, invalidResponse, RpcFailure } from './rpc-failure.ts'
 import type { BloomedHeader } from './rpc-values.ts';
 import { readHeader, toQuantity } from './rpc-values.ts';
 
-/** An implausible head that every endpoint repeats for this long is accepted: a chain may be set back. */
+/** An implausible head that persists this long while no other endpoint can be called is accepted: a chain may be reset. */
 const IMPLAUSIBLE_MS_MAX = 60_000;
-/** How often the heads of all endpoints are compared, so that one that stands still is noticed. */
+/** How often the heads of all endpoints are compared, so that an endpoint whose head stands still is detected. */
 const SURVEY_MS = 15_000;
 
 export class BlockReads {
@@ -32,13 +32,13 @@ export class BlockReads {
     return this.#best.number;
   }
 
-  /** The newest block of the endpoint that is called, which may be some blocks lower than the one before. */
+  /** The newest block of the first endpoint that responds. It may be some blocks below the head returned before. */
   async head(): Promise<BlockHeader> {
     if (this.#clock() - this.#surveyedAt >= SURVEY_MS) await this.#survey();
     return this.#pool.read((endpoint) => this.#plausibleHead(endpoint));
   }
 
-  /** Null: the chain has no such block (yet). */
+  /** The header of a block; null when no endpoint has a block of this number. */
   async header(number: number): Promise<BlockHeader | null> {
     return nullIfUnknown(
       this.#pool.read(async (endpoint) => {
@@ -50,7 +50,7 @@ export class BlockReads {
     );
   }
 
-  /** The number of the finalized block. Null: no endpoint serves it. */
+  /** The number of the finalized block; null when no endpoint serves it. */
   async finalizedNumber(): Promise<number | null> {
     return nullIfUnknown(
       this.#pool.read(async (endpoint) => {
@@ -86,7 +86,10 @@ export class BlockReads {
     this.#best.accept(number);
   }
 
-  /** Whether another endpoint serves about the same head. Where no other can be called, whether the head persists. */
+  /**
+   * Whether another endpoint serves about the same head. When no other can be called, a head is confirmed after it has persisted
+   * for IMPLAUSIBLE_MS_MAX. A chain with a single endpoint accepts a head that is too far ahead at once.
+   */
   async #isConfirmed(endpoint: Endpoint, number: number): Promise<boolean> {
     const implausibleForMs = this.#best.implausibleForMs();
     const other = this.#pool.enterAlternative(endpoint);
@@ -114,7 +117,7 @@ export class BlockReads {
     const heads = await Promise.all(
       this.#pool.enterAll().map(async (endpoint) => ({ endpoint, head: await this.#tryHead(endpoint) })),
     );
-    // At the start only the time is known: the newest block of a live chain is the one nearest to it.
+    // Before the first head, the clock is the only reference: the head whose time is nearest to now is accepted first.
     const ageOf = (head: BlockHeader) => Math.abs(this.#clock() - head.time);
     const known = heads.flatMap(({ endpoint, head }) => (head ? [{ endpoint, head }] : []));
     for (const { endpoint, head } of known.sort((a, b) => ageOf(a.head) - ageOf(b.head))) {
@@ -134,7 +137,7 @@ async function fetchFinalizedBlock(endpoint: Endpoint): Promise<BloomedHeader | 
   try {
     return await fetchBlock(endpoint, 'finalized');
   } catch (error) {
-    // Endpoints that do not know the tag word their error in different ways.
+    // Endpoints that do not support the tag `finalized` return errors with different texts.
     if (error instanceof RpcFailure && error.kind === 'rpc-error') throw new RpcFailure('unsupported');
     throw error;
   }
@@ -147,7 +150,7 @@ async function fetchBlock(endpoint: Endpoint, tag: string): Promise<BloomedHeade
 
 const UNKNOWN: ReadonlySet<RpcFailureKind> = new Set(['not-found', 'unsupported']);
 
-/** Null where no endpoint has or supports what was requested. */
+/** Null when every failure is that an endpoint does not have the block or does not support the request. */
 async function nullIfUnknown<T>(read: Promise<T | null>): Promise<T | null> {
   try {
     return await read;

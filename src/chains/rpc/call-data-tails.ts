@@ -9,7 +9,7 @@ import { readBytes, readHash, readObject } from './rpc-values.ts';
 const TRANSACTIONS_AT_ONCE = 200;
 const TAIL_DIGITS = 8;
 
-/** The last four bytes of the call data of each transaction, by its hash. Transactions that no endpoint has are left out. */
+/** The last four bytes of the call data of each transaction, by transaction hash. Transactions that no endpoint has are left out. */
 export async function readCallDataTails(pool: EndpointPool, txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
   const distinct = [...new Set(txs)];
   const tails = new Map<Hex, Hex>();

@@ -11,12 +11,12 @@ const SELECTOR_LENGTH = '0x'.length + 8;
 /** An argument as 64 hexadecimal digits. */
 export type Word = string;
 
-/** `signature` is the function's canonical one, such as `ownerOf(uint256)`: its hash selects the function. */
+/** `signature` is the canonical signature of the function, such as `ownerOf(uint256)`. Its hash selects the function. */
 export function encodeCall(signature: string, words: readonly Word[]): Hex {
   return `${selectorOf(signature)}${words.join('')}`;
 }
 
-/** The same with a `bytes` argument after the words: its offset, its length, and its bytes filled up to whole words. */
+/** Encodes a call with a `bytes` argument after the words: its offset, its length, and its bytes, padded to a multiple of 32. */
 export function encodeCallWithBytes(signature: string, words: readonly Word[], bytes: Hex): Hex {
   const digits = bytes.slice(2);
   const length = uintWord(BigInt(digits.length / 2));

@@ -1,5 +1,4 @@
-// Reads one EVM chain through endpoints that may be wrong, slow, rate-limited or down. It keeps nothing beyond the process and
-// uses no database.
+// Reads one EVM chain through endpoints that may be wrong, slow, rate-limited or down. Its state is in memory only.
 
 import type { Chain } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -21,11 +20,11 @@ export type ChainReaderOptions = {
   log: Log;
   clock: Clock;
   random: Random;
-  /** For one request. */
+  /** The longest duration of one request. */
   timeoutMs?: number;
-  /** For one read with all its retries: no request starts after that. */
+  /** How long one read is retried. When an attempt fails after this time, the read fails. A running attempt is not aborted. */
   patienceMs?: number;
-  /** How long a failing endpoint is not called at first; twice as long after each trial that failed. */
+  /** How long the breaker of a failing endpoint stays open at first. The time doubles with each failed trial. */
   openMs?: number;
 };
 
@@ -34,8 +33,8 @@ const PATIENCE_MS = 45_000;
 const OPEN_MS = 1_000;
 
 /**
- * Every read throws ChainUnavailable when no endpoint returns a usable response within the reader's patience, and RpcFailure of
- * kind `not-found` or `no-state` when all endpoints say that they do not have the block or its state.
+ * Every read throws ChainUnavailable when no endpoint returned a usable response, and RpcFailure of kind `not-found` or
+ * `no-state` when the endpoints do not have the block or its state.
  */
 export class ChainReader {
   readonly chain: Chain;
@@ -69,7 +68,7 @@ export class ChainReader {
     return this.#pool.endpoints.map((endpoint) => endpoint.status(this.blocks.bestHead));
   }
 
-  /** Aborts requests under way. Reads after that throw RpcFailure of kind `closed`. */
+  /** Aborts the requests in progress. Later reads throw RpcFailure of kind `closed`. */
   close(): void {
     this.#closing.abort();
   }

@@ -1,5 +1,5 @@
-// Reads contracts at a block. A contract may return anything: a result of another form than the function's is null, and does
-// not make the endpoint's response invalid.
+// Reads the state of contracts at a block. A contract may return anything: a result that cannot be decoded becomes null and does
+// not count as a failure of the endpoint.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex, TokenStandard } from '../../core/evm.ts';
@@ -18,18 +18,19 @@ export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; total
 // Interface ids of ERC-165.
 const ERC721 = '0x80ac58cd';
 const ERC1155 = '0xd9b67a26';
-/** ERC-165 demands `false` for this one: a contract that returns true for every id does not implement it. */
+/** The interface id that an ERC-165 contract must not support. A contract that returns true for it returns true for every id. */
 const NO_INTERFACE = '0xffffffff';
 const WORD_LENGTH = '0x'.length + 64;
-/** The result for a valid signature by ERC-1271: four bytes, filled up to a word. */
+/** What ERC-1271 contracts return for a valid signature: four bytes, padded with zeros to a word. */
 const VALID_SIGNATURE = '0x1626ba7e'.padEnd(WORD_LENGTH, '0');
 const NAME_LENGTH_MAX = 200;
-/** Bytes of an ABI-encoded name: offset, length and text. */
+/** The longest ABI-encoded name that is decoded, in bytes: offset, length and text. */
 const NAME_BYTES_MAX = 4_096;
 
 /**
  * Every read throws ChainUnavailable when no endpoint returns a usable response, and RpcFailure of kind `no-state` when no
- * endpoint keeps the state of the block. A read is null where the call reverts or the account has no such function.
+ * endpoint keeps the state of the block. Unless its comment says otherwise, a read is null when the call reverts, when the
+ * account has no code, or when the result cannot be decoded.
  */
 export class ContractReads {
   readonly #pool: EndpointPool;
@@ -40,13 +41,13 @@ export class ContractReads {
     this.#headNumber = headNumber;
   }
 
-  /** The owner of an ERC-721 token; null also for the zero address. */
+  /** The owner of an ERC-721 token. The zero address is returned as null. */
   ownerOf(contract: Address, tokenId: AssetId, at: AtBlock): Promise<Address | null> {
     const data = encodeCall('ownerOf(uint256)', [uintWord(BigInt(tokenId))]);
     return this.#read({ to: contract, data, at }, nonZeroAddress);
   }
 
-  /** Units of an ERC-1155 token. */
+  /** The units of an ERC-1155 token that `owner` holds. */
   balanceOf(contract: Address, owner: Address, tokenId: AssetId, at: AtBlock): Promise<bigint | null> {
     const data = encodeCall('balanceOf(address,uint256)', [addressWord(owner), uintWord(BigInt(tokenId))]);
     return this.#read({ to: contract, data, at }, (result) => bigintAt(result, 0));
@@ -57,7 +58,7 @@ export class ContractReads {
     return this.#read({ to: contract, data, at }, (result) => booleanAt(result, 0));
   }
 
-  /** The operator approved for an ERC-721 token; null also for none. */
+  /** The account approved to transfer one ERC-721 token. The zero address, which means no account, is returned as null. */
   getApproved(contract: Address, tokenId: AssetId, at: AtBlock): Promise<Address | null> {
     const data = encodeCall('getApproved(uint256)', [uintWord(BigInt(tokenId))]);
     return this.#read({ to: contract, data, at }, nonZeroAddress);
@@ -78,7 +79,7 @@ export class ContractReads {
     }));
   }
 
-  /** By ERC-1271. False where the account is not a contract or reverts. */
+  /** Whether a contract accepts the signature (ERC-1271). False when the account is not a contract, or when the call reverts. */
   async isValidSignature(account: Address, digest: Hex, signature: Hex, at: AtBlock): Promise<boolean> {
     const data = encodeCallWithBytes('isValidSignature(bytes32,bytes)', [bytesWord(digest)], signature);
     const result = await this.#call(account, data, at);
@@ -93,7 +94,7 @@ export class ContractReads {
     });
   }
 
-  /** By ERC-165; null for a contract that supports neither interface, both, or every one. */
+  /** The standard that the contract reports through ERC-165. Null when it reports both standards, neither, or every interface. */
   async tokenStandard(contract: Address): Promise<TokenStandard | null> {
     const supportsAll = await this.#supports(contract, NO_INTERFACE);
     const isErc721 = await this.#supports(contract, ERC721);
@@ -107,7 +108,10 @@ export class ContractReads {
     return this.#read({ to: contract, data: encodeCall('name()', []), at: 'latest' }, readName);
   }
 
-  /** The block in which the contract was created; null for none, or where no endpoint keeps old states. */
+  /**
+   * The block in which the contract was created. Null when the address has no code at the head, or when no endpoint keeps the
+   * state of a block that the search reads.
+   */
   async createdAt(contract: Address): Promise<number | null> {
     const head = await this.#headNumber();
     try {
@@ -137,7 +141,7 @@ export class ContractReads {
     }
   }
 
-  /** Null where the call reverts, or there is no contract. */
+  /** Null when the call reverts or returns no data, as for an account without code. */
   async #call(to: Address, data: Hex, at: AtBlock): Promise<Hex | null> {
     try {
       const result = await this.#pool.read(async (endpoint) => {
@@ -156,7 +160,7 @@ function toTag(at: AtBlock): string {
   return at === 'latest' ? at : toQuantity(at);
 }
 
-/** The lowest block where `isTrue`, given that it stays true from there on; null when it is false at `head`. */
+/** The lowest block for which `isTrue` holds; null when it does not hold at `head`. Assumes that it holds for every later block. */
 async function firstBlockWhere(head: number, isTrue: (block: number) => Promise<boolean>): Promise<number | null> {
   if (!(await isTrue(head))) return null;
   let [low, high] = [0, head];
@@ -173,7 +177,7 @@ function nonZeroAddress(result: Hex): Address | null {
   return address === ZERO_ADDRESS ? null : address;
 }
 
-/** A string, or 32 bytes of text as the oldest contracts return it. */
+/** Reads an ABI-encoded string, or 32 bytes of text, which some old contracts return. Null for an empty or too long name. */
 function readName(result: Hex): string | null {
   if (result.length > '0x'.length + 2 * NAME_BYTES_MAX) return null;
   const text = result.length === WORD_LENGTH ? textOfBytes(result) : textAt(result, 0);

@@ -1,4 +1,4 @@
-// Whether an endpoint may be called: a circuit breaker over the kinds of failures, some of which open it at once.
+// Whether an endpoint may be called: a circuit breaker. Some kinds of failures open it at once, others only when they repeat.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Random } from '../../core/random.ts';
@@ -6,19 +6,19 @@ import { CircuitBreaker } from '../../resilience/breaker.ts';
 import type { RpcFailure, RpcFailureKind } from './rpc-failure.ts';
 
 export type EndpointHealthOptions = {
-  /** How long the breaker is open at first; twice as long after each trial that failed. */
+  /** How long the breaker stays open at first. The time doubles with each failed trial. */
   openMs: number;
   clock: Clock;
   random: Random;
 };
 
-/** Together with a request that hangs and the longest pause of the chain's task, less than a minute: a recovery is seen so soon. */
+/** Together with a request that times out and the longest pause of the chain's task, a recovery is detected within a minute. */
 const OPEN_MS_MAX = 20_000;
-/** An operator may correct a wrong endpoint. */
+/** How long an endpoint of another chain is not called. Later calls detect that the operator corrected the endpoint. */
 const WRONG_CHAIN_MS = 60_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 
-/** Failures after which another request at once is useless or harmful. */
+/** Failures that open the breaker at once, because an immediate retry is useless or harmful. */
 const OPENS_AT_ONCE: ReadonlySet<RpcFailureKind> = new Set([
   'rate-limited',
   'wrong-chain',
@@ -55,7 +55,7 @@ export class EndpointHealth {
     return this.#breaker.state() !== 'trial' && this.openForMs() === 0;
   }
 
-  /** Whether a call may be made: `trial` for the one that decides after failures. Its outcome has to be reported. */
+  /** Admits a call, or not. `trial` is the call that decides whether the breaker closes again. Its outcome must be reported. */
   enter(): 'yes' | 'trial' | 'no' {
     return this.#breaker.enter();
   }
@@ -69,7 +69,7 @@ export class EndpointHealth {
   failed(failure: RpcFailure): boolean {
     this.#lastFailure = failure.message;
     if (!failure.counts) {
-      // The endpoint works: it says what it cannot do.
+      // The endpoint works. It reported what it does not have or support.
       if (this.#breaker.state() === 'trial') this.#breaker.succeeded();
       return false;
     }
@@ -77,7 +77,7 @@ export class EndpointHealth {
     return this.#breaker.failed({ opens: OPENS_AT_ONCE.has(failure.kind), leastMs: leastMsAfter(failure) });
   }
 
-  /** The call ended for a reason that is not the endpoint's. */
+  /** The call ended for a reason that the endpoint did not cause. */
   abandoned(): void {
     this.#breaker.abandoned();
   }

@@ -1,6 +1,6 @@
-// The endpoints of a chain and the order in which they are called: as configured, without those whose breaker is open, and those
-// that lag behind last. A read is bounded in rounds and in time. What is requested, and whether a response can be true, is for the
-// caller to say.
+// The endpoints of a chain and the order in which they are called: in the configured order, with lagging endpoints last. Endpoints
+// whose circuit breaker is open are not called. A read tries the endpoints in several rounds. The caller sends the requests and
+// checks the responses.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chain } from '../../core/chains.ts';
@@ -17,19 +17,19 @@ export type EndpointPoolOptions = {
   endpoints: readonly Endpoint[];
   log: Log;
   random: Random;
-  /** For one read with all its retries: no request starts after that. */
+  /** How long one read is retried. When an attempt fails after this time, the read fails. A running attempt is not aborted. */
   patienceMs: number;
   signal: AbortSignal;
 };
 
 const ROUNDS_MAX = 4;
-/** The longest wait for an endpoint within one read: the caller tries again later. */
+/** The longest wait between two rounds of one read. Where a longer wait is needed, the read fails. */
 const WAIT_MS_MAX = 5_000;
 const BACKOFF = { baseMs: 300, maxMs: WAIT_MS_MAX, jitter: 0.5 };
-/** Blocks behind the best head beyond which an endpoint is called after the others. */
+/** An endpoint that is more than this many blocks behind the best head is called after the others. */
 export const LAG_MAX = 10;
 
-/** What endpoints say of themselves: when all of them say so, asking again is useless. */
+/** Failures that a retry does not change. When every endpoint fails in one of these ways, the read is not retried. */
 const CONCLUSIVE: ReadonlySet<RpcFailureKind> = new Set(['not-found', 'no-state', 'unsupported']);
 
 export class EndpointPool {
@@ -44,8 +44,9 @@ export class EndpointPool {
   }
 
   /**
-   * Calls `work` with one endpoint after the other until it returns. `work` throws RpcFailure when the endpoint failed; any
-   * other error ends the read. Throws ChainUnavailable, or RpcFailure when all endpoints agree that they cannot know.
+   * Calls `work` with one endpoint after the other until a call returns. `work` throws RpcFailure when the endpoint failed. Any
+   * other error, a reverted call, and a closed reader end the read at once. Throws ChainUnavailable, or a conclusive RpcFailure
+   * when every endpoint that could be called in the last round failed conclusively.
    */
   async read<T>(work: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     const { chain, log, patienceMs, signal } = this.#options;
@@ -73,11 +74,14 @@ export class EndpointPool {
       log.debug('waiting for an endpoint', { chain: chain.id, waitMs });
       await wait(waitMs, signal);
     }
-    // The breakers of the endpoints that might know more were open all the time.
+    // In the last round, every endpoint that was called failed conclusively. The breakers of the others were open.
     throw conclusive ?? new ChainUnavailable(chain.id, failures);
   }
 
-  /** One call of `work` with an endpoint that was entered before, its outcome recorded. Throws RpcFailure. */
+  /**
+   * Calls `work` once and records the outcome with the endpoint. `endpoint.enter()` must have returned true before. Rethrows
+   * what `work` throws.
+   */
   async attempt<T>(endpoint: Endpoint, work: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     try {
       if (this.#options.signal.aborted) throw new RpcFailure('closed');
@@ -91,12 +95,12 @@ export class EndpointPool {
     }
   }
 
-  /** Another endpoint than `first`, entered for one attempt; `first` itself when no other may be called now. */
+  /** Admits one attempt on another endpoint than `first` (`Endpoint.enter`). Returns `first` when no other may be called now. */
   enterAlternative(first: Endpoint): Endpoint {
     return this.#inOrder().find((endpoint) => endpoint !== first && endpoint.enter()) ?? first;
   }
 
-  /** All endpoints that may be called now, each entered for one attempt. */
+  /** Admits one attempt on each endpoint that may be called now (`Endpoint.enter`), and returns these endpoints. */
   enterAll(): Endpoint[] {
     return this.endpoints.filter((endpoint) => endpoint.enter());
   }
@@ -108,7 +112,7 @@ export class EndpointPool {
     return [...available.filter((endpoint) => !lags(endpoint)), ...available.filter(lags)];
   }
 
-  /** How long until another round makes sense; null when that is too long to wait. */
+  /** How long to wait before the next round; null when the wait would be longer than WAIT_MS_MAX. */
   #waitMs(round: number): number | null {
     const openForMs = Math.min(...this.endpoints.map(({ health }) => health.openForMs()));
     const waitMs = Math.max(openForMs, backoffMs(round + 1, BACKOFF, this.#options.random));

@@ -1,7 +1,8 @@
-// The URL of an endpoint, split into what requests need and what logs may show: user, password, path and query may be secrets.
+// Splits the URL of an endpoint into the parts that requests need and the parts that logs may show. User, password, path and query
+// may be secrets.
 
 export type EndpointUrl = {
-  /** Without user and password, which `fetch` rejects within a URL. */
+  /** The URL without user and password, because `fetch` rejects a URL that contains them. */
   url: string;
   /** Host and port. */
   host: string;
@@ -26,6 +27,6 @@ export function parseEndpointUrl(text: string): EndpointUrl {
     url: url.href,
     host: url.host,
     headers: { 'content-type': 'application/json', ...(user || password ? { authorization: `Basic ${basic}` } : {}) },
-    redact: (shown) => secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '…'), shown),
+    redact: (message) => secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '…'), message),
   };
 }

@@ -1,5 +1,6 @@
-// One JSON-RPC endpoint of a chain: sends requests, in batches where the endpoint accepts them, verifies that it serves the
-// chain, and records how it does. It never retries a request that failed, and never shows its URL, which may be a secret.
+// One JSON-RPC endpoint of a chain. Sends requests, in batches where the endpoint accepts batches, verifies that the endpoint
+// serves the chain, and records successes and failures. A rejected batch is sent again in smaller batches; no other request is
+// retried here. Logs do not contain the URL, which may be a secret.
 
 import type { Chain } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -17,20 +18,20 @@ import type { RpcRequest } from './rpc-response.ts';
 import { readResults } from './rpc-response.ts';
 import { readQuantity } from './rpc-values.ts';
 
-/** `resting`: not called for a time, after failures. */
+/** `resting`: the breaker is open after failures, so that the endpoint is not called. */
 export type EndpointState = 'unknown' | 'ready' | 'resting' | 'wrong-chain';
 
 export type EndpointStatus = {
-  /** From 0, in the order of configuration. */
+  /** The index of the endpoint in the configured list, from 0. */
   position: number;
-  /** Host and port; the rest of the URL may be secret. */
+  /** Host and port. The rest of the URL may be a secret. */
   host: string;
   state: EndpointState;
   /** Its newest block, as last seen. */
   head: number | null;
   /** Blocks behind the newest that any endpoint of the chain served. */
   lag: number | null;
-  /** Since the start. */
+  /** Failures since the process started. */
   failures: number;
   lastFailure: string | null;
   /** Blocks in one request for logs. */
@@ -55,12 +56,12 @@ export type EndpointOptions = {
 
 const RESPONSE_BYTES_MAX = 64 * 2 ** 20;
 const BATCH_SIZE_START = 50;
-/** Accepted batches after which a larger one is tried again: the rejection may have had another reason. */
+/** Accepted batches after which the batch size is doubled: an earlier batch may have been rejected for another reason. */
 const ACCEPTED_TO_DOUBLE = 200;
 /** Requests sent at a time to an endpoint that accepts no batches. */
 const SINGLES_AT_ONCE = 4;
 
-/** Endpoints reject batches in different ways; a smaller batch shows whether its size was the reason. */
+/** Failures that the size of a batch may have caused. A smaller batch is tried after them. */
 const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set([
   'batch-rejected',
   'rejected',
@@ -77,7 +78,7 @@ export class Endpoint {
   head: number | null = null;
   readonly #options: EndpointOptions;
   readonly #url: EndpointUrl;
-  /** What is known of the chain that it serves: `ready` once it was verified. */
+  /** The result of verifying the chain id: `ready` when the endpoint serves its chain. */
   #chainState: Exclude<EndpointState, 'resting'> = 'unknown';
   #verification: Promise<void> | null = null;
   #batchSize = BATCH_SIZE_START;
@@ -91,15 +92,15 @@ export class Endpoint {
     this.#url = parseEndpointUrl(options.url);
   }
 
-  /** Whether the endpoint may be called now. The outcome of the call has to be recorded. */
+  /** Asks the breaker to admit one call. After true, the caller must record the outcome with `succeeded` or `failed`. */
   enter(): boolean {
     const entry = this.health.enter();
-    // What failed may serve another chain when it is back.
+    // After an outage, the URL may serve another chain.
     if (entry === 'trial') this.#verification = null;
     return entry !== 'no';
   }
 
-  /** Verifies the chain id, once after the start and after the breaker was open. Throws RpcFailure. */
+  /** Verifies the chain id. A success is remembered until the next trial of the breaker. Throws RpcFailure. */
   async verify(): Promise<void> {
     this.#verification ??= this.#verifyChainId();
     try {
@@ -121,7 +122,7 @@ export class Endpoint {
       } catch (error) {
         const isBatch = size > 1 && error instanceof RpcFailure && MAY_BE_THE_BATCH.has(error.kind);
         if (!isBatch) {
-          // Requests that fail alone as well say nothing about the size of batches.
+          // A request that also fails alone is no evidence about the size of batches.
           this.#batchSize = Math.max(this.#batchSize, sizeBefore);
           throw error;
         }
@@ -138,14 +139,14 @@ export class Endpoint {
     if (this.health.succeeded()) this.#log('info', 'an endpoint works again');
   }
 
-  /** Records that a call failed: of an error that is not the endpoint's nothing is kept. */
+  /** Records that a call failed. An error that the endpoint did not cause only ends the admitted call. */
   failed(error: unknown): void {
     if (!(error instanceof RpcFailure) || error.kind === 'closed') {
       this.health.abandoned();
       return;
     }
     this.#log('debug', 'an endpoint failed', { error });
-    if (this.health.failed(error)) this.#log('warn', 'an endpoint is not called for a time, after failures', { error });
+    if (this.health.failed(error)) this.#log('warn', 'the breaker of an endpoint opened after failures', { error });
   }
 
   /** `bestHead` is the newest block that any endpoint of the chain served. */
@@ -165,7 +166,7 @@ export class Endpoint {
     };
   }
 
-  /** The results of the first of the requests: one batch, or some single requests where the endpoint accepts no batches. */
+  /** Sends the first requests: one batch, or several single requests where the endpoint accepts no batches. */
   async #sendNext(requests: readonly RpcRequest[]): Promise<unknown[]> {
     const results =
       this.#batchSize === 1
@@ -203,7 +204,7 @@ export class Endpoint {
     const { chain } = this.#options;
     const [result] = await this.send([{ method: 'eth_chainId', params: [] }]);
     const chainId = readQuantity(result, 'the chain id');
-    // A chain of the configuration may have no chain id to compare with.
+    // A configured chain may have no chain id. Then any endpoint is accepted.
     if (chain.chainId === null || chainId === chain.chainId) {
       if (this.#chainState === 'wrong-chain') this.#log('info', 'an endpoint serves its chain now');
       this.#chainState = 'ready';

@@ -1,5 +1,6 @@
-// Reads the events of one block, or of as long a range of blocks as an endpoint accepts. A response is used when the same
-// endpoint serves the last block, when every log in it can be true, and when the bloom of the last block shows no omitted logs.
+// Reads the events of one block, or of the longest range of blocks that an endpoint accepts. A response is rejected when the same
+// endpoint does not have the last block, or when a log contradicts the request. When the bloom of the last block suggests that logs
+// are missing, the logs are fetched a second time, and the response with fewer apparent omissions is used.
 
 import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -19,12 +20,12 @@ import { LogQuery } from './log-query.ts';
 import type { RpcFailureKind } from './rpc-failure.ts';
 import { invalidResponse, RpcFailure } from './rpc-failure.ts';
 
-/** Halvings of a range within one read for an error that does not mention the range. */
+/** How often one read halves its range after errors that do not mention the range. */
 const UNEXPLAINED_HALVINGS_MAX = 3;
-/** Contracts whose undecodable logs are counted separately. */
+/** The most contracts whose undecodable logs are counted and logged. */
 const UNDECODABLE_CONTRACTS_MAX = 1_000;
 
-/** Failures that the size of the range may have caused. */
+/** Failures that a range of too many blocks may have caused. */
 const MAY_BE_THE_RANGE: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'server-error', 'rpc-error', 'unreachable']);
 
 export class EventReads {
@@ -38,8 +39,8 @@ export class EventReads {
   }
 
   /**
-   * All events of one block, in the order of the chain. They are requested by block hash, so that an endpoint without the block
-   * says so. Throws RpcFailure of kind `not-found` when no endpoint has the block.
+   * All events of one block, in block order. They are requested by block hash, so that an endpoint without the block reports an
+   * error in place of an empty list. Throws RpcFailure of kind `not-found` when no endpoint has the block.
    */
   async ofBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[]> {
     const query = new LogQuery(filter);
@@ -51,8 +52,8 @@ export class EventReads {
   }
 
   /**
-   * The events from block `from` up to block `to` of the result, which is at most the `to` requested: as many blocks as the
-   * endpoint accepts. In the order of the chain.
+   * The events from block `from` up to block `to` of the result, in block order. The result may end before the requested `to`,
+   * because an endpoint may accept fewer blocks.
    */
   async ofRange(from: number, to: number, filter: EventFilter): Promise<{ to: number; events: ChainEvent[] }> {
     if (!(from >= 0 && to >= from)) throw new Error(`not a range of blocks: ${from} to ${to}`);
@@ -67,12 +68,12 @@ export class EventReads {
     });
   }
 
-  /** Logs of followed contracts that could not be decoded and were left out, by contract, since the start. */
+  /** By contract: the number of logs, since the process started, that were left out because they could not be decoded. */
   undecodable(): ReadonlyMap<Address, number> {
     return this.#undecodable;
   }
 
-  /** As many blocks as the endpoint accepts, from `from`. */
+  /** Fetches as many blocks as the endpoint accepts, beginning with `from`. */
   async #fetchAcceptedRange(
     endpoint: Endpoint,
     { from, to }: { from: number; to: number },
@@ -95,7 +96,7 @@ export class EventReads {
         // After other failures that the range may have caused, the same endpoint is not called again at once.
         const isRetried = isTooLarge || (kind === 'rpc-error' && unexplained <= UNEXPLAINED_HALVINGS_MAX);
         if (!isRetried || blocks === 1) throw error;
-        this.#log.debug('an endpoint accepts fewer blocks', {
+        this.#log.debug('a request for logs failed and is repeated for fewer blocks', {
           chain: this.#pool.chain.id,
           endpoint: endpoint.position,
           blocks,
@@ -105,8 +106,9 @@ export class EventReads {
   }
 
   /**
-   * Fetches a second time, from another endpoint where possible, when the bloom shows a contract of which there is no log. The
-   * response that omits less is used. Two that omit the same are used too: a bloom may contain what is not there.
+   * When the bloom shows a contract that has no log in the response, fetches the logs a second time, from another endpoint where
+   * possible, and returns the response with fewer such contracts. When both have the same number, the first response is used:
+   * a bloom filter can have false positives. The first response is also used when the second request fails.
    */
   async #confirmByBloom(
     first: FetchedLogs,
@@ -137,7 +139,10 @@ export class EventReads {
     }
   }
 
-  /** An undecodable log of a settlement protocol fails the response; one of a token contract is left out and counted. */
+  /**
+   * Decodes logs. An undecodable log of a settlement protocol makes the read fail. An undecodable log of a token contract is left
+   * out and counted.
+   */
   #decode(logs: readonly VerifiedLog[], query: LogQuery, timeOf: (log: VerifiedLog) => number): ChainEvent[] {
     const events: ChainEvent[] = [];
     for (const log of logs) {

@@ -1,4 +1,5 @@
-// Fetches the logs of a block or a range from one endpoint, together with the last block, which proves that the endpoint has it.
+// Fetches the logs of a block or a range from one endpoint. The last block is fetched in the same batch, as evidence that the
+// endpoint has read that far.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';

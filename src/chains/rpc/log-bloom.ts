@@ -1,5 +1,5 @@
-// The bloom of a block's logs, as evidence that a response omits logs. A bloom is never evidence that there are none: some
-// chains fill theirs with zeros.
+// The bloom filter of a block's logs, used to detect that a response omits logs. It is not used to conclude that a block has no
+// logs, because some chains serve a bloom of zeros.
 
 import type { Hex } from '../../core/evm.ts';
 import { keccak256 } from '../../core/keccak.ts';
@@ -7,10 +7,10 @@ import { keccak256 } from '../../core/keccak.ts';
 const BITS = 2048;
 const DIGITS = BITS / 4;
 const CACHED_ENTRIES_MAX = 20_000;
-/** A bloom that contains as much by coincidence, with at least this probability, is no evidence. */
+/** A bloom is not used when the probability of a false positive among the searched entries is at least this. */
 const COINCIDENCE_MAX = 0.5;
 
-/** The three bits of an entry. Contracts and topics recur in every block, and hashing is the costly part. */
+/** The three bits of each entry, cached because the same contracts and topics are searched in every block and hashing is slow. */
 const cachedBits = new Map<Hex, readonly number[]>();
 
 /** False when the address or topic is certainly in no log of the block; true when it may be. */
@@ -21,7 +21,7 @@ export function bloomContains(bloom: Hex, entry: Hex): boolean {
   });
 }
 
-/** Whether a bloom is so full that it may well contain one of `entries` entries that are in none of the block's logs. */
+/** Whether so many bits are set that a search for `entries` absent entries probably has a false positive. */
 export function isBloomTooFull(bloom: Hex, entries: number): boolean {
   let set = 0;
   for (let index = 2; index < bloom.length; index += 1) set += BITS_SET[Number.parseInt(bloom.charAt(index), 16)] ?? 0;
@@ -29,7 +29,7 @@ export function isBloomTooFull(bloom: Hex, entries: number): boolean {
   return 1 - (1 - falsePositive) ** entries >= COINCIDENCE_MAX;
 }
 
-/** By hexadecimal digit. */
+/** The number of set bits of each hexadecimal digit. */
 const BITS_SET = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
 function bitsOf(entry: Hex): readonly number[] {

@@ -1,4 +1,4 @@
-// The logs to read, as the eth_getLogs requests that endpoints accept, and the comparison of what came with a block's bloom.
+// Builds the eth_getLogs requests for a set of contracts, and compares the logs that were received with the bloom of a block.
 
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
@@ -14,7 +14,7 @@ import type { BloomedHeader } from './rpc-values.ts';
 /** Contracts whose events are read: settlement protocols, and token contracts. */
 export type EventFilter = { protocols: readonly Address[]; contracts: readonly Address[] };
 
-/** Contracts in one request: endpoints limit them, the strictest one seen to some hundreds. */
+/** The most contracts in one request. Endpoints limit their number; the lowest limit seen is some hundreds. */
 const ADDRESSES_MAX = 200;
 const PROTOCOL_TOPICS: readonly Hex[] = [...PROTOCOL_DECODERS.keys()];
 const TOKEN_TOPICS: readonly Hex[] = [...TOKEN_DECODERS.keys()];
@@ -41,7 +41,7 @@ export class LogQuery {
     }));
   }
 
-  /** Reads the result of each request and joins them in the order of the chain. Throws RpcFailure. */
+  /** Reads the result of each request and joins the logs in block order. Throws RpcFailure. */
   join(results: readonly unknown[], read: (result: unknown, selection: Selection) => VerifiedLog[]): VerifiedLog[] {
     const parts = this.#selections.map((selection, index) => read(results[index], selection));
     const [first = []] = parts;
@@ -49,8 +49,8 @@ export class LogQuery {
   }
 
   /**
-   * The number of contracts of which the bloom of a block contains relevant logs while `logs` has none. Zero where the block
-   * has no bloom, or one so full that it would contain as much by coincidence.
+   * The number of contracts that the bloom of a block contains but `logs` does not. Zero when the block has no bloom, or a bloom
+   * with so many set bits that a false positive is probable.
    */
   countOmitted({ header, bloom }: BloomedHeader, logs: readonly VerifiedLog[]): number {
     if (!bloom || isBloomTooFull(bloom, this.protocols.size + this.contracts.size)) return 0;

@@ -1,5 +1,5 @@
-// Verifies a result of eth_getLogs against its request. One log that cannot belong to it makes the complete response invalid:
-// where an endpoint is wrong in what can be checked, the rest is not trusted either.
+// Verifies a result of eth_getLogs against its request. One log that does not match the request makes the complete response
+// invalid: the other logs of a faulty response are not trusted.
 
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
@@ -21,7 +21,7 @@ export type LogRequest = {
 const TOPICS_MAX = 4;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** The logs of a result, in the order of the chain. Throws RpcFailure. */
+/** The logs of a result, in block order. Throws RpcFailure. */
 export function readLogs(result: unknown, request: LogRequest): VerifiedLog[] {
   if (!Array.isArray(result)) throw invalidResponse('logs are not a list');
   const logs: VerifiedLog[] = [];
@@ -47,7 +47,7 @@ function isAfter(log: VerifiedLog, last: VerifiedLog): boolean {
   return log.blockNumber === last.blockNumber ? log.logIndex > last.logIndex : log.blockNumber > last.blockNumber;
 }
 
-/** Null for a system log without a transaction, as zkSync-style chains have: it was not requested and does no harm. */
+/** Null for a system log without a transaction, which some chains (such as zkSync) add although it was not requested. */
 function readLog(entry: unknown, { addresses, topics: requestedTopics, from, to }: LogRequest): VerifiedLog | null {
   const fields = readObject(entry, 'a log');
   const address = readAddress(fields['address']);

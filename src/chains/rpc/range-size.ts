@@ -4,7 +4,7 @@
 const SIZE_START = 1_000;
 const SIZE_MAX = 10_000;
 const GROWTH = 1.25;
-/** Successes in a row after which the ceiling is removed: limits on results depend on how much happened in the blocks. */
+/** Successes in a row after which the ceiling is removed. A range may have been rejected because its blocks held many logs. */
 const SUCCESSES_TO_LIFT = 50;
 
 export class RangeSize {
@@ -23,7 +23,7 @@ export class RangeSize {
 
   /** A request for `blocks` succeeded. */
   succeeded(blocks: number): void {
-    // A shorter range, as at the end of what is read, is no evidence about longer ones.
+    // The last range of a read may be shorter. Its success is no evidence about longer ranges.
     if (blocks < this.#size) return;
     this.#successes += 1;
     if (this.#successes >= SUCCESSES_TO_LIFT) {
@@ -33,7 +33,7 @@ export class RangeSize {
     this.#size = Math.min(this.#ceiling, Math.max(this.#size + 1, Math.floor(this.#size * GROWTH)));
   }
 
-  /** A request for `blocks` was rejected as too large: as many are not requested again soon. */
+  /** A request for `blocks` was rejected as too large. That many blocks are not requested again until the ceiling is removed. */
   rejected(blocks: number): void {
     this.#ceiling = Math.max(1, blocks - 1);
     this.failed(blocks);

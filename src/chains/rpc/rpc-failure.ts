@@ -1,7 +1,7 @@
-// The ways in which a request to an endpoint fails, as a closed table, and the classification of JSON-RPC errors, which every
-// endpoint words differently. No message holds an endpoint's URL, which may be a secret.
+// The kinds of failures of a request to an endpoint, and the classification of JSON-RPC errors, whose texts differ between
+// endpoints. No message contains the URL of an endpoint, which may be a secret.
 
-/** `counts`: the failure counts towards opening the endpoint's breaker. Otherwise the endpoint said what it cannot do. */
+/** `counts`: the failure counts towards opening the endpoint's breaker. The other kinds do not show that the endpoint is faulty. */
 const KINDS = {
   timeout: { counts: true, message: 'no complete response in time' },
   unreachable: { counts: true, message: 'the connection failed' },
@@ -31,7 +31,7 @@ type Details = { retryAfterMs?: number | null; cause?: unknown };
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
   readonly kind: RpcFailureKind;
-  /** How long the endpoint asks not to be called (`Retry-After`), where it says so. */
+  /** The wait that the endpoint requested with `Retry-After`; null when it requested none. */
   readonly retryAfterMs: number | null;
 
   constructor(kind: RpcFailureKind, detail: string | null = null, { retryAfterMs = null, cause }: Details = {}) {

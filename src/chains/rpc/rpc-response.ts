@@ -1,5 +1,5 @@
-// Checks an HTTP response against the JSON-RPC requests it responds to: each has exactly one result, under its own id, or the
-// response becomes an RpcFailure that says why not. What the results mean is not known here.
+// Checks an HTTP response against the JSON-RPC requests that were sent. Each request must have exactly one result, with the id of
+// the request. Otherwise an RpcFailure with the reason is thrown. The results are not interpreted here.
 
 import { parseRetryAfter } from '../../resilience/backoff.ts';
 import type { Exchange } from '../../resilience/http-exchange.ts';
@@ -19,7 +19,7 @@ export function readResults(response: Exchange, firstId: number, count: number, 
   if (status === STATUS_RATE_LIMITED) {
     throw new RpcFailure('rate-limited', null, { retryAfterMs: retryAfterMs(response) });
   }
-  // Many endpoints send a failed request with an error status; the error in the body is more exact.
+  // Many endpoints send a JSON-RPC error with an HTTP error status. The error in the body is more exact.
   const batchError = count > 1 && isObject(body) ? body['error'] : undefined;
   if (batchError !== undefined) throw toBatchFailure(toRpcFailure(batchError, redact));
   const hasError = isObject(body) && isObject(body['error']);
@@ -42,14 +42,14 @@ export function readResults(response: Exchange, firstId: number, count: number, 
   return results;
 }
 
-/** Errors found before the request was parsed have a null id. */
+/** The index of the request that a response belongs to, or -1. An endpoint that cannot parse a request sends an error with a null id. */
 function toIndex(id: unknown, firstId: number, isError: boolean): number {
   if (isError && (id === null || id === undefined)) return 0;
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
   return typeof number === 'number' && Number.isInteger(number) ? number - firstId : -1;
 }
 
-/** One error for a complete batch. Unless it clearly has another reason, the batch itself may be the reason. */
+/** Converts the single error that an endpoint sent for a complete batch. The batch itself may be the reason, unless the error names another. */
 function toBatchFailure(failure: RpcFailure): RpcFailure {
   const isOther = failure.kind === 'rate-limited' || failure.kind === 'server-error';
   return isOther ? failure : new RpcFailure('batch-rejected', failure.message);
@@ -60,7 +60,10 @@ function toStatusFailure(status: number): RpcFailure {
   return new RpcFailure(status >= 500 ? 'server-error' : 'rejected', `status ${status}`);
 }
 
-/** `Retry-After` in seconds or as a date, which is compared with the server's own `Date`. Null where either is missing. */
+/**
+ * The wait that `Retry-After` requests, in seconds or as a date. A date is compared with the server's own `Date` header. Null when
+ * a header that is needed is missing.
+ */
 function retryAfterMs({ headers }: Exchange): number | null {
   const waitMs = parseRetryAfter(headers.get('retry-after'), Date.parse(headers.get('date') ?? ''));
   return Number.isNaN(waitMs) ? null : waitMs;
