@@ -1,4 +1,4 @@
-// A new, migrated database of each engine for a benchmark; PostgreSQL only where it can be started.
+// Makes a new, migrated database of each engine for a benchmark. PostgreSQL is left out where it cannot be started.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -20,7 +20,7 @@ export async function onEachEngine(work: (database: Database) => Promise<void>):
   const server = await startPostgres({ durable: true });
   const url = await createTestDatabase(server.url);
   const postgres = new pg.Pool({ connectionString: url });
-  // The server is stopped while the last connections are still on their way out.
+  // The server is stopped while the last connections are still closing.
   postgres.on('error', () => undefined);
   await use(createDatabase(postgres, { engine: 'postgresql', name: 'main' }), work);
   await server.stop();

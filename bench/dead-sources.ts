@@ -1,6 +1,6 @@
-// What dead sources cost the callers of `/v1`, and how soon they are used again: two real services with the same records, one
-// beside sources that answer, one beside sources that refuse, fail or hang, asked in turn; then the return, counted where it
-// arrives. Every period, pause and deadline is the service's own.
+// Measures how much unavailable sources slow down `/v1`, and how soon they are used again. Two real services with the same records are
+// called alternately: the sources of one work, those of the other refuse connections, fail or hang. Then the sources recover, and their
+// servers count the requests. All periods, pauses and deadlines are those of the service.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -21,14 +21,14 @@ import { listedCollection, toChunks } from './records.ts';
 
 const ROUNDS = 20;
 const ROUND_MS = 4_000;
-/** Callers that wait for their answer, and a moment more, before they ask again: it is no test of how much is served. */
+/** Few callers, which pause after each response: the benchmark measures latency, not throughput. */
 const CALLERS = 3;
 const CALLER_PAUSE_MS = 4;
 const TICK_MS = 10;
 const ROWS = 40;
 const MINUTE_MS = 60_000;
 const LOOK_MS = 250;
-/** One request in four is for what a cache seldom holds. */
+/** The share of requests whose response is rarely in a cache. */
 const COLD_SHARE = 0.25;
 
 type Death = { name: string; kill(side: Side): Promise<unknown> };
@@ -52,7 +52,7 @@ export async function benchDeadSources(): Promise<void> {
     sayCounts('  asked a minute', mortal.counts(), firstRun, minutesSince(healthySince));
     for (const { name, kill } of DEATHS) {
       await kill(mortal);
-      // Every task meets it at once, as if all periods had ended.
+      // All tasks run at once, as if all periods had ended.
       await mortal.runAll();
       const diedAt = performance.now();
       const before = mortal.counts();
@@ -82,11 +82,11 @@ async function compareSides(name: string, healthy: Side, mortal: Side): Promise<
   say(`  processor time of the service, beside the healthy one's: ${cpu.toFixed(2)}`);
 }
 
-/** Milliseconds of each request: of the healthy side, and of the other one. */
+/** Milliseconds of each request: to the service with healthy sources, and to the other service. */
 type Samples = [number[], number[]];
 type Round = { hot: Samples; cold: Samples };
 
-/** Every caller asks the same of both sides in turn, so that whatever else the machine does meets both. */
+/** Every caller sends the same request to both services, so that other load on the machine affects both. */
 async function ask(healthy: Side, mortal: Side): Promise<Round> {
   const round: Round = { hot: [[], []], cold: [[], []] };
   const until = performance.now() + ROUND_MS;
@@ -95,7 +95,7 @@ async function ask(healthy: Side, mortal: Side): Promise<Round> {
       const isCold = (turn * 7_919) % 100 < COLD_SHARE * 100;
       const target = isCold ? coldTarget() : (HOT[turn % HOT.length] ?? '');
       const [ofHealthy, ofMortal] = isCold ? round.cold : round.hot;
-      // Each is first as often as the other.
+      // Either service is called first in half of the rounds.
       const order = [() => time(healthy, target, ofHealthy), () => time(mortal, target, ofMortal)];
       for (const one of turn % 2 === 0 ? order : order.toReversed()) {
         await one();
@@ -115,7 +115,7 @@ async function time({ url }: Side, target: string, samples: number[]): Promise<v
   if (response.status !== 200) throw new Error(`${target} was answered with ${response.status}`);
 }
 
-/** What a service has used of the processor; not a number where the system does not tell. */
+/** The processor time that a service has used, in milliseconds; NaN where the system does not report it. */
 function readCpuMs({ pid }: Side): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -135,7 +135,7 @@ const HOT = [
 const CONTRACT = `0x${'5a'.repeat(20)}`;
 let fresh = 0;
 
-/** Each is another one than those of the last seconds. */
+/** A target that was not requested in the last seconds. */
 function coldTarget(): string {
   fresh += 1;
   if (fresh % 5 === 0) return `/v1/collections/bench/listings?limit=${1 + (fresh % 100)}`;
@@ -147,7 +147,7 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** How long until every task works again and the chain is read on, and what was asked in the first minute. */
+/** Measures how long it takes until every task works again and the chain is followed, and counts the requests of the first minute. */
 async function measureReturn(side: Side): Promise<void> {
   const before = side.counts();
   const backAt = performance.now();
@@ -174,7 +174,7 @@ function minutesSince(at: number): number {
 
 type Counts = Partial<Record<Server | 'chain', number>>;
 
-/** What arrived: nothing does at a source that refuses or hangs, for the proxy in front of it does so. */
+/** The requests that arrived at the servers: none while a source refuses or hangs, because its proxy does that. */
 function sayCounts(what: string, after: Counts, before: Counts, minutes: number): void {
   const parts = Object.entries(after).map(
     ([server, count]) => `${server} ${((count - (before[server as Server] ?? 0)) / minutes).toFixed(0)}`,
@@ -190,13 +190,13 @@ type Side = {
   servers: readonly ReplayServer[];
   proxies: readonly TcpProxy[];
   counts(): Counts;
-  /** Lets every task run now. */
+  /** Makes every task due now. */
   runAll(): Promise<void>;
   state(): Promise<State>;
   heal(): Promise<void>;
 };
 
-/** A service with its records, its sources, and a proxy in front of each of them, once everything has been read. */
+/** Starts a service with its records, its sources and a proxy before each source. Resolves when every source has been read. */
 async function startSide(scope: { after(close: unknown): void }): Promise<Side> {
   const world = await startVendorServers(scope, { now: Date.now, rows: ROWS });
   const chain = await startReplayServer(scope, rpcRoutes({ chainId: 8_453 }));
@@ -243,7 +243,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
     },
     heal: async () => {
       for (const server of side.servers) server.heal();
-      // Connections that have gone silent stay so: the service's own deadlines have to end them.
+      // Open connections stay silent. Only the service's own deadlines end them.
       for (const proxy of proxies) await proxy.heal();
     },
   };
@@ -251,7 +251,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
     do await delay(LOOK_MS);
     while ((await readTasks()).some(({ name, state }) => isOfSource(name) && ['running', 'waiting'].includes(state)));
   };
-  // What runs at once when a service starts has nothing to follow yet.
+  // The runs at the start of the service have nothing to follow yet.
   await settle();
   for (const { chain: id, address, opensea, magiceden } of FOLLOWED) {
     await operate('collections.add', { chain: id, address, opensea, magiceden });
@@ -262,7 +262,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
   return side;
 }
 
-/** A chain's task goes on for as long as the service does. */
+/** True for the task of a chain, which runs as long as the service. */
 function isOfSource(name: string): boolean {
   return !name.startsWith('chain-') && name !== 'expiry';
 }

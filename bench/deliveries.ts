@@ -1,5 +1,5 @@
-// Webhook deliveries a second, from recorded events to a local receiver that has answered them all, for one webhook and for
-// twenty.
+// Measures webhook deliveries a second, from the recording of the events until a local receiver has answered all of them, for one
+// webhook and for twenty.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,7 @@ export function benchDeliveries(): Promise<void> {
   });
 }
 
-/** Milliseconds until a receiver has been told of every event by every webhook. */
+/** Milliseconds until the receiver has every event from every webhook. */
 async function deliverAll(main: Database, name: string, webhooks: number): Promise<number> {
   const log = createLog('warn');
   const context = { main, clock: systemClock, log, serviceName: 'mercat' };
@@ -58,7 +58,7 @@ async function deliverAll(main: Database, name: string, webhooks: number): Promi
   return ms;
 }
 
-/** A receiver; `all` resolves when it has answered `count` requests. */
+/** Starts a receiver. `all` resolves when it has answered `count` requests. */
 async function startCounter(count: number) {
   const { promise: all, resolve } = Promise.withResolvers<void>();
   let left = count;

@@ -1,5 +1,5 @@
-// From a fill being mined to the public interface no longer listing the order: on a real local chain with the real Seaport,
-// with the default poll, through the caches that every caller meets.
+// Measures the time from the moment a fill is mined until the public interface no longer lists the order, on a local chain with the
+// real Seaport, with the default poll period and with all caches.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { toWireComponents } from '../devnet/orders.ts';
@@ -37,7 +37,7 @@ export async function benchFillLatency(): Promise<void> {
       const order = await world.sign(0, { tokenId, price: 1_000n + tokenId });
       const orderId = await post(socketPath, chain.id, order);
       await until(async () => (await readListed()).has(orderId));
-      // At another moment of the poll each time.
+      // Each fill is mined at another moment of the poll period.
       await delay(Number(tokenId) * 37);
       await world.act(world.fillCall(order, people[1]));
       const minedAt = performance.now();
@@ -56,7 +56,7 @@ export async function benchFillLatency(): Promise<void> {
 
 type Signed = Awaited<ReturnType<Awaited<ReturnType<typeof startLocalWorld>>['sign']>>;
 
-/** Posts until the follower knows the token. */
+/** Repeats the submission until the follower has read the token. */
 async function post(socketPath: string, chain: string, { components, signature }: Signed): Promise<string> {
   const order = { parameters: toWireComponents(components), signature };
   let orderId = '';
@@ -71,7 +71,7 @@ async function post(socketPath: string, chain: string, { components, signature }
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error('waited in vain');
+    if (performance.now() > deadline) throw new Error('the condition was not reached in time');
     await delay(LOOK_MS);
   }
 }

@@ -1,5 +1,5 @@
-// Following: events a second from an endpoint's answers to committed rows, live at the edge of a chain and over a past of a
-// million logs, and what memory the latter takes. The endpoint is a process of its own, its time is part of the figures.
+// Measures following: events a second from an endpoint's responses to committed rows, for live blocks and for a past of a million logs,
+// and the memory that the past needs. The endpoint is a separate process, and the figures include its time.
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';
@@ -19,12 +19,12 @@ import { COLLECTION, PROTOCOL, startSyntheticChain } from './synthetic.ts';
 
 const CHAIN = 'ethereum';
 const ID = `${CHAIN}_${COLLECTION}`;
-/** Each block: a fill and the transfer that goes with it. 30 blocks stay within what is read block by block. */
+/** Live blocks: equal numbers of fills and transfers, because each fill has its transfer. */
 const LIVE = { blocks: 3_000, fills: 20, transfers: 20 };
 const PAST = { blocks: 40_000, fills: 5, transfers: 20 };
-/** The embedded engine does a tenth: it is for a laptop. */
+/** The embedded engine reads a tenth of that past, because it is meant for small installations. */
 const PAST_EMBEDDED = { ...PAST, blocks: 4_000 };
-/** Taken for the busiest chain there was: four fills a second, each with its transfer, and fifty times that. */
+/** An assumption to compare with: fifty times four fills a second, each with its transfer. */
 const BUSIEST_EVENTS_A_SECOND = 4 * 2 * 50;
 
 export function benchFollowing(): Promise<void> {
@@ -94,7 +94,7 @@ async function drain(project: () => Promise<boolean>): Promise<void> {
   while (await project());
 }
 
-/** The chain stands at a block, and the collection has joined it, or has all before it still to read. */
+/** Sets the chain's cursor to a block. The collection either has been read up to that block, or has its whole past still to read. */
 async function begin(database: Database, number: number, joined: boolean): Promise<void> {
   const hash = `0x${(0xb10c_0000_0000 + number).toString(16).padStart(64, '0')}` as const;
   await insertChainCursor(database, CHAIN, { number, hash, time: 0 }, 0);

@@ -1,4 +1,4 @@
-// Hot listings: a page of 100 rows from the service, against a bare node:http server that sends the same bytes and headers.
+// Compares cached listings, a page of 100 rows from the service, with a bare node:http server that sends the same bytes and headers.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -56,11 +56,11 @@ async function benchPage(serviceUrl: string, page: string, dir: string, limit: n
   }
 }
 
-/** Requests a second that a server answers under load. */
+/** The requests a second that a server answers under load. */
 export async function load(url: string, more: Partial<Options> = {}): Promise<number> {
   const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, ...more });
   if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${result.non2xx} refusals, ${result.errors} errors under load`);
+    throw new Error(`${result.non2xx} responses without success, ${result.errors} errors under load`);
   return result.requests.total / result.duration;
 }
 

@@ -1,4 +1,4 @@
-// Import: rows a second from NDJSON bytes to committed rows, on each engine, with durable commits.
+// Measures an import: rows a second from NDJSON bytes to committed rows, on each engine, with durable commits.
 
 import { readConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';

@@ -1,4 +1,4 @@
-// A market over one database, without a server, for benchmarks of reads.
+// Makes a market on one database, without a server, for benchmarks of reads.
 
 import { readConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';

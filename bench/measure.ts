@@ -1,4 +1,4 @@
-// What the benchmarks share: medians of alternating rounds, so that a machine whose speed drifts still gives a true ratio.
+// Measurement for the benchmarks: medians of alternating rounds, so that a change of the machine's speed affects both sides of a ratio.
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** Runs the two in turn, A B A B …, and gives each one's values and the median of their ratios pair by pair. */
+/** Runs the two alternately (A B A B …). Returns the median of the values of each, and the median of the ratios of each pair. */
 export async function compare(
   rounds: number,
   a: () => Promise<number>,

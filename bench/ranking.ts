@@ -1,4 +1,4 @@
-// The order of the collection list, made anew from 10,000 collections, and a page of it.
+// Measures a page of the collection list when the list of 10,000 collections has to be sorted again.
 
 import { CollectionVersions } from '../src/core/collection-versions.ts';
 import { listCollections } from '../src/market/collections.ts';

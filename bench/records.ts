@@ -1,4 +1,4 @@
-// Records for the benchmarks: a collection with a book larger than its window, and rows to import. Always the same.
+// Records for the benchmarks: a collection with more listings than a window serves, and rows to import. They are the same in every run.
 
 const CONTRACT = `0x${'5a'.repeat(20)}`;
 
@@ -33,7 +33,7 @@ export function* listedCollection(): Generator<Record<string, unknown>> {
   }
 }
 
-/** Collections with a sale and a listing each, for the order of the collection list. */
+/** Collections with one sale and one listing each, for benchmarks of the sorted collection list. */
 export function* manyCollections(count: number): Generator<Record<string, unknown>> {
   for (let n = 0; n < count; n += 1) {
     const contractAddress = address(1_000_000 + n);
@@ -61,7 +61,7 @@ export function* manyCollections(count: number): Generator<Record<string, unknow
   }
 }
 
-/** Rows of one kind to import, none like another; `from` starts a new range. */
+/** Distinct rows of one kind to import. Another `from` gives other rows. */
 export function* importRows(kind: 'sale' | 'listing', count: number, from: number): Generator<Record<string, unknown>> {
   for (let n = from; n < from + count; n += 1) {
     if (kind === 'sale') {
@@ -91,7 +91,7 @@ export function* importRows(kind: 'sale' | 'listing', count: number, from: numbe
   }
 }
 
-/** The records as the bytes of an NDJSON file, in chunks as a file is read. */
+/** The records as the bytes of an NDJSON file, in chunks of the size in which a file is read. */
 export function* toChunks(records: Iterable<Record<string, unknown>>): Generator<Uint8Array> {
   const LINES_A_CHUNK = 200;
   let lines: string[] = [];

@@ -1,5 +1,5 @@
-// Started as a process of its own by the benchmarks: `service` is the real service without rate limits, `working` the same with
-// its workers, `bare` a node:http server that sends given bytes and headers and does nothing else. Prints its URL when it listens.
+// The servers that the benchmarks start as separate processes. `service` is the real service without rate limits, `working` is that service
+// with its workers, and `bare` is a node:http server that only sends given bytes and headers. Each prints its URL when it listens.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ const [role, file] = process.argv.slice(2);
 if (role === 'service' || role === 'working') {
   const limits = { list: Number.MAX_SAFE_INTEGER, single: Number.MAX_SAFE_INTEGER };
   const workers = role === 'working';
-  // What dies while it works is told by the benchmark.
+  // The benchmark reports a process that ends early.
   const log = createLog(workers ? 'error' : 'warn');
   const service = await startService({ config: readConfig(), log, limits, workers });
   process.once('SIGTERM', () => void service.close());

@@ -1,5 +1,5 @@
-// What it costs to count requests in Redis: hot listings from two services that differ in REDIS_URL alone, and the time that one
-// request at a time takes from each.
+// Measures the cost of counting requests in Redis: cached listings from two services that differ only in REDIS_URL, under load and with
+// one request at a time.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -59,7 +59,7 @@ async function importListings(dir: string): Promise<void> {
   await connection.import(toAsync(toChunks(listedCollection())), { format: 'ndjson' }, () => undefined);
 }
 
-/** The median microseconds of requests one after the other on one connection. */
+/** The median time, in microseconds, of requests that are sent one after the other on one connection. */
 async function timeOne(url: string): Promise<number> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const times: number[] = [];

@@ -1,5 +1,5 @@
-// Start and memory of the real program on the embedded database with the sample marketplace: first start, warm start,
-// resident memory when idle and after work.
+// Measures the real program on the embedded database with the sample marketplace: the time of the first start and of a later start, and
+// the resident memory when idle and after requests.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -61,7 +61,7 @@ async function start(dir: string) {
   return { ms, url, pid: child.pid ?? 0, stop };
 }
 
-/** Resident memory of a process; not a number where the system does not tell. */
+/** The resident memory of a process in MiB; NaN where the system does not report it. */
 function residentMib(pid: number): number {
   try {
     const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -1,5 +1,5 @@
-// The store on PostgreSQL with durable commits: changes of stock against a bare loop of the same statement on the same driver,
-// and reads against a bare node:http server that sends the same bytes and headers.
+// Measures the store on PostgreSQL with durable commits. Changes of stock are compared with a bare loop of the same statement on the same
+// driver, and reads with a bare node:http server that sends the same bytes and headers.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -20,7 +20,7 @@ const ROUNDS = 7;
 const ROUND_S = 3;
 const CONNECTIONS = 32;
 const PRODUCTS = 1_000;
-/** Products whose stock changes: enough that callers seldom wait for the same row. */
+/** The number of products whose stock changes: enough that callers rarely wait for the same row. */
 const CHANGED_PRODUCTS = 200;
 
 type Shop = { url: string; id: string; keyId: string; authorization: string; productIds: string[] };
@@ -80,7 +80,7 @@ async function benchAdjustments(database: Database, shop: Shop): Promise<void> {
   report('stock adjustments', await compare(ROUNDS, throughService, bare), 'its statement alone');
 }
 
-/** Changes a second that as many callers as there are connections make with the statement alone, as any caller of the driver would. */
+/** The changes a second when one caller for each connection runs only the statement. */
 async function loopAdjustments(database: Database, shop: Shop, productIds: readonly string[]): Promise<number> {
   const { sql, params } = await recordStatement(shop);
   const until = performance.now() + ROUND_S * 1_000;
@@ -141,7 +141,7 @@ async function benchRead(what: string, shop: Shop, page: string, dir: string): P
   }
 }
 
-/** For the record: there is nothing bare to hold it against. */
+/** Reported without a ratio, because there is no bare equivalent to compare with. */
 async function benchUpdates(shop: Shop): Promise<void> {
   const headers = { authorization: shop.authorization, 'content-type': 'application/json' };
   const url = `${shop.url}/api/v1/products`;

@@ -1,5 +1,5 @@
-// A process of its own that plays an EVM node: a chain of equal blocks, each with so many fills of Seaport and so many transfers
-// of one collection, made up when they are asked for. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS; its port goes to stdout.
+// A separate process that simulates an EVM node. Each block has the given numbers of Seaport fills and of transfers of one collection,
+// which are generated on request. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS. The port is printed to standard output.
 
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -24,7 +24,7 @@ const ZERO = account(-1);
 const FULFILLED = encodeEventTopics({ abi: SEAPORT, args: { offerer: ZERO, zone: ZERO } });
 const TRANSFER = encodeEventTopics({ abi: NFT, args: { from: ZERO, to: ZERO, tokenId: 0n } })[0];
 
-/** A fill's data with a hash and a token to be put in their places. */
+/** The data of a fill, split where the order hash and the token id are inserted. */
 const HASH_MARK = 'a5'.repeat(32);
 const TOKEN_MARK = 0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5an;
 const FILL_DATA = encodeAbiParameters(

@@ -1,4 +1,4 @@
-// The synthetic chain as the benchmarks use it: started in a process of its own, so that only the follower counts.
+// Starts the synthetic chain in a separate process, so that its memory does not count as the follower's.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

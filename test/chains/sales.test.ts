@@ -89,7 +89,7 @@ test('a bundle has one price for several tokens: one sale without a token', () =
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: null, price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('a sale of tokens of several contracts counts for none of the collections', () => {
+test('in a sale of tokens of several contracts each contract gets a sale with the price as text, which counts in no volume', () => {
   const sales = salesOf([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
   assert.deepEqual(
     sales.map(({ contract, asset, price }) => [contract, asset, typeof price]),

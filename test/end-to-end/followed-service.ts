@@ -18,17 +18,17 @@ export type IntakeResponse = { status: number; body: any };
 export type FollowedService = {
   /** The body of a public read that has to succeed. */
   read(path: string): Promise<any>;
-  /** Asks the intake with a key that may write orders. */
+  /** Calls the intake with a key that may write orders. */
   intake(method: string, path: string, body?: string): Promise<IntakeResponse>;
   /** Waits until each chain has been read to its newest block. */
   settle(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Starts it, and follows every collection of the worlds from their first blocks on. */
+/** Starts the service, and follows every collection of the worlds from their first blocks. */
 export async function startFollowedService(worlds: readonly World[]): Promise<FollowedService> {
   const dataDir = await directoryWithDatabase();
-  // One key asks for all chains, hundreds of times in a few seconds.
+  // One key is used for all chains, hundreds of times in a few seconds.
   const limits = { STORE_RATE_LIMIT: '100000', TRUST_PROXY: 'true' };
   const settings = { DATA_DIR: dataDir, CHAIN_POLL_MS: String(CHAIN_POLL_MS), ...limits };
   const urls = worlds.map(({ chain }) => [`RPC_URL_${chain.id.toUpperCase()}`, chain.url]);
@@ -50,7 +50,7 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
   let clients = 0;
   return {
     read: async (path) => {
-      // From a new address each time, so that no rate limit applies.
+      // Each request names another client address, so that no rate limit applies.
       clients += 1;
       const headers = { 'x-forwarded-for': `10.0.${clients >> 8}.${clients & 255}` };
       const response = await fetch(process.url + path, { headers });
@@ -80,7 +80,7 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
   };
 }
 
-/** Tries again until nothing is thrown; what was thrown last is, in the end. */
+/** Repeats the attempt until it does not throw. After the limit the last error is thrown. */
 export async function eventually(check: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + WAIT_MS;
   for (;;) {

@@ -1,6 +1,6 @@
 // A followed collection of a thousand tokens with a mixed book: signed orders on a local chain, two marketplaces that list
 // some of the same orders, invalid rows, and changes on all sides. After every step the service has to serve what an
-// independent computation expects (test/end-to-end/mixed-book/expected.ts). MIXED_SEED makes it another one.
+// independent computation expects (test/end-to-end/mixed-book/expected.ts). MIXED_SEED selects another random book.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -34,7 +34,7 @@ const ASKS = 160;
 const ROUNDS = 2;
 
 forEachEngine('a mixed book', (engine) => {
-  // The suite takes minutes, and other suites test what differs between the engines: it runs on PostgreSQL where that is there.
+  // The suite takes minutes, so it runs on one engine: on PostgreSQL where it is available. Other suites test how the engines differ.
   if (engine.name === 'embedded' && canRunPostgres()) return;
   describe('of a followed collection', () => {
     const closers: (() => unknown)[] = [];
@@ -71,7 +71,10 @@ forEachEngine('a mixed book', (engine) => {
       await book.compare();
       await endOnChain(book, orders);
       const seen = await book.compare();
-      assert.ok(seen.toldDeadOwn >= 6, `${seen.toldDeadOwn} orders of the own book are still told by marketplaces`);
+      assert.ok(
+        seen.toldDeadOwn >= 6,
+        `${seen.toldDeadOwn} ended orders of the own book are still listed by marketplaces`,
+      );
       await book.syncAll();
       await book.compare();
     });
@@ -141,7 +144,7 @@ forEachEngine('a mixed book', (engine) => {
       assert.ok(between.expired > before.expired, `${between.expired - before.expired} rows have ended by the clock`);
       assert.ok(
         seen.notStarted < before.notStarted,
-        `${before.notStarted - seen.notStarted} rows have begun by the clock`,
+        `${before.notStarted - seen.notStarted} rows have started by the clock`,
       );
     });
   });

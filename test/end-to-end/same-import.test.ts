@@ -1,5 +1,5 @@
-// One file gives the same rows whichever way it comes in: imported by the command without a server, imported through a running
-// server, or read from the feed. The settings name a further deployment of Seaport, and each way has to know it.
+// A file gives the same rows when it is imported by the command without a server, imported through a running server, or read from the
+// feed. The settings add a deployment of Seaport, which each of the three ways must use.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -63,7 +63,7 @@ async function runImportCommand(settings: Settings, file: string): Promise<void>
   await promisify(execFile)(process.execPath, [MAIN, 'import', file], { env });
 }
 
-/** What the databases of the settings hold. No service may run on them. */
+/** Dumps the databases of the settings. No service may be running on them. */
 async function dump(settings: Settings): Promise<Dump> {
   const databases = await openDatabases(readConfig(settings), createLog('silent'));
   try {

@@ -1,5 +1,5 @@
-// What OpenSea's own library is to list, fill and cancel on one local chain: tokens of a seller and of a wallet that is a
-// contract, an edition, a buyer with money, and an order for each way of listing.
+// The orders that OpenSea's library lists, fills and cancels on one local chain: tokens of a seller and of a contract wallet, an edition,
+// a buyer with money, and one order for each way of listing.
 
 import assert from 'node:assert/strict';
 import type { CreateOrderInput, OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
@@ -30,9 +30,9 @@ export type Signed = {
   contract: Contract;
   tokenId: bigint;
   units: bigint;
-  /** What the offerer is to receive for a unit. */
+  /** The amount that the offerer must receive for a unit. */
   ask: bigint;
-  /** What the buyer is to pay for a unit. */
+  /** The amount that the buyer must pay for a unit. */
   total: bigint;
   offerer: string;
   ends: boolean;
@@ -53,7 +53,7 @@ const WALLET_TOKENS = 2;
 const tokensFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));
 const OF_SELLER = tokensFrom(FIRST_TOKEN, SELLER_TOKENS);
 const OF_WALLET = tokensFrom(FIRST_TOKEN + SELLER_TOKENS, WALLET_TOKENS);
-/** Listed by none of the book: for orders that come later. */
+/** A token without an order in the book, for orders that a test makes later. */
 export const LATE_TOKEN = BigInt(FIRST_TOKEN + SELLER_TOKENS + WALLET_TOKENS);
 const EDITION = 301n;
 const EDITION_UNITS = 10n;

@@ -1,6 +1,6 @@
-// OpenSea's own library against two chains at once and one real service that follows both: what it signs is taken as it is, and
-// what it fills and cancels on a chain shows up on that chain and on no other. The contracts have the same addresses on both
-// chains, so that whatever takes one chain for the other is seen.
+// OpenSea's library on two chains, and one real service that follows both. The service accepts the orders as the library signs them. A fill
+// or cancel on one chain changes only the order on that chain. The contracts have the same addresses on both chains, so that a mix-up of
+// the chains is noticed.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -15,11 +15,11 @@ import { askFor, callAsWallet, LATE_TOKEN, setScene, sign, signListingsOfAll } f
 const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 1 };
 
-/** A scene with what was listed there, under the ids that the orders got. */
+/** A chain's scene with the ids of the orders that were listed on it. */
 type Stage = Scene & {
   chain: string;
   book: Map<Name, Signed & { id: string; hash: string }>;
-  /** Signed with the counter that is raised later, and kept back. */
+  /** An order that is signed with the old counter and submitted only after the counter was raised. */
   keptBack: OrderWithCounter[];
 };
 
@@ -43,7 +43,7 @@ after(async () => {
   for (const clean of cleanups.toReversed()) await clean();
 });
 
-/** A test that goes on on both chains side by side. */
+/** A test that runs on both chains concurrently. */
 const testOnEachChain = (name: string, act: (stage: Stage) => Promise<void>) =>
   test(name, async () => void (await Promise.all(stages.map(act))));
 
@@ -54,7 +54,7 @@ const readOrder = async (stage: Stage, name: Name, more = '') => {
   return body;
 };
 const explain = async (stage: Stage, name: Name) => (await readOrder(stage, name, '/explain')).data;
-/** Its status, and the transaction that brought it about. */
+/** The order's status, and the transaction that caused it. */
 const stateOf = async (stage: Stage, name: Name) => {
   const { data } = await readOrder(stage, name);
   return [data.status, data.tx];
@@ -69,7 +69,7 @@ const listedIds = async (stage: Stage, contract: Contract): Promise<string[]> =>
   (await readCollection(stage, contract, 'listings')).map(({ orderId }: any) => orderId).sort();
 const idsOf = (stage: Stage, ...names: Name[]) => names.map((name) => listedAs(stage, name).id).sort();
 
-/** Posts the order as the library gave it, in an envelope that names the chain. */
+/** Submits the order as the library returned it, with the name of the chain. */
 const post = (chain: string, order: OrderWithCounter) =>
   service.intake('POST', '/orders', JSON.stringify({ chain, order }));
 const refusalOf = async (chain: string, order: OrderWithCounter) => {
@@ -77,7 +77,7 @@ const refusalOf = async (chain: string, order: OrderWithCounter) => {
   return [status, body.error?.code];
 };
 
-testOnEachChain('what the library signs is taken as it is and listed', async (stage) => {
+testOnEachChain('an order is accepted as the library signed it, and is listed', async (stage) => {
   const { chain, nft, editions, seller, wallet, book, keptBack } = stage;
   const signed = await signListingsOfAll(stage);
   for (const amount of [1n, 2n]) keptBack.push(await sign(seller, askFor(stage, LATE_TOKEN, amount)));
@@ -111,7 +111,7 @@ testOnEachChain('what the library signs is taken as it is and listed', async (st
   }
 });
 
-/** With the lowest bit of one byte turned over. */
+/** The signature with the lowest bit of one byte inverted. */
 function flip(hex: string, byte: number): string {
   const at = 2 + 2 * byte;
   const turned = (Number.parseInt(hex.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0');
@@ -119,7 +119,7 @@ function flip(hex: string, byte: number): string {
 }
 
 testOnEachChain(
-  'an order is refused that came before, is not what was signed, or is for the other chain',
+  'an order is rejected when it was submitted before, differs from the signed order, or is for the other chain',
   async (stage) => {
     const { chain, nft } = stage;
     const before = await listedIds(stage, nft);
@@ -130,7 +130,7 @@ testOnEachChain(
       // Each chain has a wrapped currency of its own.
       const elsewhere = name === 'wrapped' ? 'unsupported_currency' : 'signature_invalid';
       assert.deepEqual(await refusalOf(other, order), [422, elsewhere], `${name} on ${other}`);
-      // r, s, and of a bulk order its place in the tree and the way up.
+      // Bytes of r, of s, and of the index and the proof of a bulk order.
       const size = signature.length / 2 - 1;
       for (const byte of [0, 32, 63, 64, 66, size - 1].filter((at) => at < size)) {
         const spoilt = { parameters, signature: flip(signature, byte) };
@@ -164,7 +164,7 @@ testOnEachChain(
   },
 );
 
-/** The buyer fills the order as the service serves it: nothing but that is needed. Resolves to the transaction. */
+/** The buyer fills the order with only the data that the service serves. Resolves to the transaction. */
 async function fill(stage: Stage, name: Name, unitsToFill?: bigint): Promise<string> {
   const { seaport, address } = stage.buyer;
   const { order } = await readOrder(stage, name);
@@ -175,39 +175,51 @@ async function fill(stage: Stage, name: Name, unitsToFill?: bigint): Promise<str
   return transaction.hash;
 }
 
-testOnEachChain('what the library fills is filled, sold at its price, and the buyer’s', async (stage) => {
-  const { chain, nft, buyer } = stage;
-  const names = ['plain', 'fees', 'wrapped', 'conduit', 'wallet', 'bulk0'] as const;
-  const txs = new Map<Name, string>();
-  for (const name of names) txs.set(name, await fill(stage, name));
-  await service.settle();
-  await eventually(async () => assert.equal((await readCollection(stage, nft, 'sales')).length, names.length));
-  const sales = await readCollection(stage, nft, 'sales');
-  for (const name of names) {
-    const tx = txs.get(name);
-    const { id, hash, tokenId, total, offerer, order } = listedAs(stage, name);
-    const sale = sales.find((one: any) => one.tx === tx) ?? assert.fail(`${chain} ${name}: no sale by ${tx}`);
-    assert.deepEqual(
-      [sale.chain, sale.tokenId, sale.price.raw, sale.seller, sale.buyer, sale.marketplace, sale.status, sale.orderId],
-      [chain, String(tokenId), String(total), offerer, buyer.address, 'MERCAT', 'sold', id],
-    );
-    assert.deepEqual(await stateOf(stage, name), ['filled', tx]);
-    const { status, events, transitions } = await explain(stage, name);
-    const fills = events.filter(({ kind }: any) => kind === 'order-fulfilled');
-    assert.deepEqual([status, fills.length, fills[0]?.tx, fills[0]?.details.orderHash], ['filled', 1, tx, hash]);
-    assert.deepEqual(
-      transitions.map(({ to, tx: by }: any) => `${to} ${by}`),
-      ['active null', `filled ${tx}`],
-    );
-    const { owner, listing, lastSale } = await readToken(stage, tokenId);
-    assert.deepEqual([owner.address, listing, lastSale.price.raw], [buyer.address, null, String(total)]);
-    assert.deepEqual(await refusalOf(chain, order), [422, 'already_filled']);
-  }
-  assert.deepEqual(await listedIds(stage, nft), idsOf(stage, 'wallet2', 'bulk1', 'bulk2'));
-  assert.equal(await floorOf(stage, nft), String(listedAs(stage, 'bulk1').ask));
-});
+testOnEachChain(
+  'an order that the library fills is filled, is recorded as a sale at its price, and its token belongs to the buyer',
+  async (stage) => {
+    const { chain, nft, buyer } = stage;
+    const names = ['plain', 'fees', 'wrapped', 'conduit', 'wallet', 'bulk0'] as const;
+    const txs = new Map<Name, string>();
+    for (const name of names) txs.set(name, await fill(stage, name));
+    await service.settle();
+    await eventually(async () => assert.equal((await readCollection(stage, nft, 'sales')).length, names.length));
+    const sales = await readCollection(stage, nft, 'sales');
+    for (const name of names) {
+      const tx = txs.get(name);
+      const { id, hash, tokenId, total, offerer, order } = listedAs(stage, name);
+      const sale = sales.find((one: any) => one.tx === tx) ?? assert.fail(`${chain} ${name}: no sale by ${tx}`);
+      assert.deepEqual(
+        [
+          sale.chain,
+          sale.tokenId,
+          sale.price.raw,
+          sale.seller,
+          sale.buyer,
+          sale.marketplace,
+          sale.status,
+          sale.orderId,
+        ],
+        [chain, String(tokenId), String(total), offerer, buyer.address, 'MERCAT', 'sold', id],
+      );
+      assert.deepEqual(await stateOf(stage, name), ['filled', tx]);
+      const { status, events, transitions } = await explain(stage, name);
+      const fills = events.filter(({ kind }: any) => kind === 'order-fulfilled');
+      assert.deepEqual([status, fills.length, fills[0]?.tx, fills[0]?.details.orderHash], ['filled', 1, tx, hash]);
+      assert.deepEqual(
+        transitions.map(({ to, tx: by }: any) => `${to} ${by}`),
+        ['active null', `filled ${tx}`],
+      );
+      const { owner, listing, lastSale } = await readToken(stage, tokenId);
+      assert.deepEqual([owner.address, listing, lastSale.price.raw], [buyer.address, null, String(total)]);
+      assert.deepEqual(await refusalOf(chain, order), [422, 'already_filled']);
+    }
+    assert.deepEqual(await listedIds(stage, nft), idsOf(stage, 'wallet2', 'bulk1', 'bulk2'));
+    assert.equal(await floorOf(stage, nft), String(listedAs(stage, 'bulk1').ask));
+  },
+);
 
-testOnEachChain('what is filled in part stays listed with the rest, until that is sold too', async (stage) => {
+testOnEachChain('a partly filled order stays listed with its remaining units until these are sold', async (stage) => {
   const { editions, seller, buyer } = stage;
   const { units, ask, id } = listedAs(stage, 'edition');
   const first = { units: 4n, tx: await fill(stage, 'edition', 4n) };
@@ -215,7 +227,7 @@ testOnEachChain('what is filled in part stays listed with the rest, until that i
   const { data, order } = await readOrder(stage, 'edition');
   assert.deepEqual([data.status, order.quantity, order.filledQuantity], ['active', String(units), '4']);
   assert.deepEqual(await listedIds(stage, editions), [id]);
-  assert.equal(await floorOf(stage, editions), String(ask), 'a unit costs what it did');
+  assert.equal(await floorOf(stage, editions), String(ask), 'the price of a unit is unchanged');
 
   const second = { units: units - 4n, tx: await fill(stage, 'edition', units - 4n) };
   await service.settle();
@@ -227,7 +239,7 @@ testOnEachChain('what is filled in part stays listed with the rest, until that i
   await eventually(async () => {
     const sales = await readCollection(stage, editions, 'sales');
     const said = ({ tx, price, seller: from, buyer: to, orderId }: any) => [price.raw, tx, from, to, orderId].join(' ');
-    // Each at what was paid for all of its units.
+    // The price of each sale is the amount that was paid for all of its units.
     const parts = [first, second].map((part) => ({ tx: part.tx, price: { raw: String(part.units * ask) } }));
     const expected = parts.map((part) => said({ ...part, seller: seller.address, buyer: buyer.address, orderId: id }));
     assert.deepEqual(sales.map(said).sort(), expected.sort());
@@ -235,7 +247,7 @@ testOnEachChain('what is filled in part stays listed with the rest, until that i
 });
 
 testOnEachChain(
-  'what the library cancels is cancelled, one by one or all at once, and nothing else is',
+  'orders that the library cancels, one by one or all at once, are cancelled, and no others',
   async (stage) => {
     const { chain, seller, walletOwner, wallet, nft, keptBack } = stage;
     const [cancelledBefore, raisedOver] = keptBack;
@@ -254,8 +266,12 @@ testOnEachChain(
     await service.settle();
     assert.deepEqual(await stateOf(stage, 'bulk2'), ['cancelled', all.hash]);
     assert.equal((await explain(stage, 'bulk2')).transitions.at(-1).because, 'the offerer raised the counter');
-    assert.deepEqual(await stateOf(stage, 'bulk1'), ['cancelled', one.hash], 'it was cancelled before');
-    assert.equal((await stateOf(stage, 'plain'))[0], 'filled', 'what was sold stays sold');
+    assert.deepEqual(
+      await stateOf(stage, 'bulk1'),
+      ['cancelled', one.hash],
+      'it was already cancelled by its own transaction',
+    );
+    assert.equal((await stateOf(stage, 'plain'))[0], 'filled', 'a filled order stays filled');
     assert.deepEqual(await refusalOf(chain, raisedOver), [422, 'wrong_counter']);
     assert.deepEqual(await listedIds(stage, nft), idsOf(stage, 'wallet2'));
     const { status, body } = await post(chain, await sign(seller, askFor(stage, LATE_TOKEN, 3n)));

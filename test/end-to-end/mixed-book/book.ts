@@ -1,6 +1,5 @@
-// A service that follows one collection on a local chain and at two marketplaces, what is known of all of them, and the
-// comparison of everything that is served of the collection with what it should be. What changes the book stands in
-// mixed-changes.ts.
+// Runs a service that follows one collection on a local chain and at two marketplaces, and compares the responses about the collection
+// with the expected ones. The actions that change the book are in changes.ts.
 
 import assert from 'node:assert/strict';
 import type { Address, Hex } from 'viem';
@@ -25,10 +24,10 @@ import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 
 const LIMIT_MS = 60_000;
-/** Time for cached responses to expire and for a block to take effect. */
+/** The limit for cached responses to expire and for a block to take effect. */
 const SETTLE_MS = 5_000;
 const SLUG = 'paper-moths';
-/** The platform's default, and what the made collection has at OpenSea for its creators. */
+/** The platform fee, which is the default, and the creator fee that OpenSea reports for the test collection. */
 const FEES = { platformBps: 200n, royaltyBps: 475n };
 const TOKENS_LOOKED_AT = 8;
 
@@ -43,22 +42,22 @@ export type MixedBook = {
   venues: Venues;
   own: readonly OwnOrder[];
   believed: Readonly<Record<VenueName, MarketplaceView>>;
-  /** The chain as it was when it was last caught up with. */
+  /** The expected state of the chain at the last call of `catchUp`. */
   truth(): ExpectedState;
   holderOf(tokenId: string): Person | undefined;
-  /** Lets time pass for all. */
+  /** Moves time forward for the service, the marketplaces and the chain. */
   pass(ms: number): void;
-  /** Posts signed orders, which have to be taken. */
+  /** Submits signed orders, which the service must accept. */
   post(listings: readonly Listing[]): Promise<void>;
-  /** One run of a marketplace's task. The test says whether the fetch has to be accepted as complete. */
+  /** Runs a marketplace's task once. The test states whether the service must accept the fetch as complete. */
   sync(name: VenueName, expected: { isBelieved: boolean }): Promise<void>;
-  /** Both marketplaces, accepted as complete. */
+  /** Runs the tasks of both marketplaces, whose fetches must be accepted as complete. */
   syncAll(): Promise<void>;
-  /** Waits until the service has read the chain to its end. */
+  /** Waits until the service has read the chain to its head. */
   catchUp(): Promise<void>;
-  /** Compares everything that is served with what is expected; returns counts of the book. */
+  /** Compares the responses with the expected ones. Returns counts of the book. */
   compare(): Promise<BookCounts>;
-  /** The window by every name of the collection, in pages of every kind of size. */
+  /** Compares the listings window under every name of the collection and with several page sizes. */
   compareAllWays(): Promise<void>;
 };
 
@@ -104,7 +103,7 @@ export async function startMixedBook(options: {
   let truth = await readExpectedState(world, []);
   let truthOf = '';
 
-  /** Without the clock: starts and ends are compared where the state is used. */
+  /** Does not depend on the clock: start and end times are applied where the state is used. */
   const learn = async (height: number) => {
     const subject = `${height} blocks, ${own.length} orders`;
     if (truthOf === subject) return;
@@ -128,7 +127,7 @@ export async function startMixedBook(options: {
     assert.equal(answer.status, 201, JSON.stringify(answer.body));
     const { orderId, timestamp } = answer.body.data;
     const at = Date.parse(timestamp);
-    assert.ok(at >= from && at <= clock() + 100, `${timestamp} is when it was taken`);
+    assert.ok(at >= from && at <= clock() + 100, `${timestamp} is the time of the submission`);
     own.push({ listing, orderId, timestamp });
   };
   const sync: MixedBook['sync'] = async (name, { isBelieved }) => {
@@ -179,7 +178,7 @@ export async function startMixedBook(options: {
         differences = await findDifferences(service, { contract, market: compute(), chainState: truth, tokens });
         return differences.length === 0;
       };
-      await until(isEqual, SETTLE_MS, 'it did not become what it should be').catch((error: unknown) => {
+      await until(isEqual, SETTLE_MS, 'the responses did not become the expected ones').catch((error: unknown) => {
         assert.fail([String(error), ...differences.slice(0, 6)].join('\n'));
       });
       return compute().seen;
@@ -200,7 +199,7 @@ export async function startMixedBook(options: {
 }
 
 async function follow(service: TestService, contract: Address): Promise<void> {
-  // What runs at once when a service starts has nothing to follow yet; a run that is under way cannot be had again.
+  // Each task runs once when the service starts, before anything is followed. A task cannot be started again during that run.
   const areDone = async () => {
     const sources = await Promise.all(SOURCES.map((name) => service.operate('sync.read', { name })));
     const tasks: { lastEnded: string | null }[] = sources.flatMap(({ body }) => body.result);

@@ -1,5 +1,5 @@
-// A local chain with one large collection, the orders that its people sign, and what they do on the chain: the one side of a
-// mixed book. It decides nothing about what is listed.
+// A local chain with one large collection, the orders that its accounts sign, and their transactions: the on-chain part of a mixed
+// book. It does not decide what is listed.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
@@ -19,18 +19,18 @@ import { sumOf } from './marketplaces.ts';
 const SIZE: WorldSize = { people: 8, collections: 1, tokens: 1_000, editions: 0 };
 const DAY_S = 86_400;
 const LISTED_AGO_S = 3_600;
-/** Few, so that many orders have the same price. */
+/** The number of different prices: few, so that many orders have the same price. */
 const PRICE_STEPS = 500;
 const FALLING_SHARE = 0.1;
 const IN_USDC = 40;
 const PRICE_STEP = 10n ** 13n;
 const CHEAPEST = 2_000n * PRICE_STEP;
 
-/** Terms that are not drawn. Times in seconds from now. */
+/** Terms that a test sets instead of drawing them. Times are in seconds from now. */
 export type Terms = {
   price?: bigint;
   wrapped?: boolean;
-  /** Whether platform, or marketplace, and creator are paid by the order itself. */
+  /** Whether the order itself pays the fees of the creator and of the platform or marketplace. */
   fees?: boolean;
   startsIn?: number;
   endsIn?: number;
@@ -40,13 +40,13 @@ export type MixedWorld = {
   devnet: TestDevnet;
   world: World;
   collection: LocalCollection;
-  /** People who have taken their approval back. */
+  /** Accounts that have revoked their approval. */
   revoked: Set<Person>;
   /** Seconds. */
   now(): number;
-  /** An order that a person signs. */
+  /** Makes an order that the person signs. */
   sign(person: Person, tokenId: string, terms?: Terms): Promise<Listing>;
-  /** A listing at a marketplace, whose signature nothing checks. */
+  /** Makes a listing of a marketplace. Its signature is never verified. */
   draft(person: Person, tokenId: string, terms?: Terms): MarketplaceListing;
   fill(listing: Listing, buyer: Person): Call;
   cancel(listing: Listing): Call;
@@ -54,7 +54,7 @@ export type MixedWorld = {
   approve(person: Person, approved: boolean): Call;
   incrementCounter(person: Person): Promise<void>;
   act(calls: readonly Call[]): Promise<void>;
-  /** Takes the newest blocks back, and makes one more than that. */
+  /** Replaces the newest `depth` blocks by `depth + 1` others. */
   reorganise(depth: number): Promise<void>;
 };
 
@@ -127,7 +127,7 @@ export async function startMixedWorld(seed: number, random: SeededRandom): Promi
   };
 }
 
-/** A tenth less in the end. */
+/** The end price, a tenth below the start price. */
 function toFalling(item: ConsiderationItem): ConsiderationItem {
   return { ...item, endAmount: item.startAmount - item.startAmount / 10n };
 }
@@ -192,7 +192,7 @@ export function oddAskRows(row: Record<string, any>, usdc: Address): unknown[] {
     change(8, price('1e18')),
     change(9, price('-5')),
     change(10, price(5)),
-    // So many that they are more than a tenth of all: what they are is clear.
+    // Rows in another currency may be more than a tenth of all rows, because they are valid rows that are only left out.
     ...Array.from({ length: IN_USDC }, (_, index) => change(11 + index, price('5', usdc))),
   ];
 }

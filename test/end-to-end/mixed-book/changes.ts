@@ -1,5 +1,5 @@
-// Changes of a mixed book: orders that are posted, listings of marketplaces in every way, trades and transfers on the chain.
-// Everything is drawn from the seed of the book.
+// The actions that change a mixed book: submitted orders, changes of marketplace listings, trades and transfers on the chain. All random
+// choices depend on the seed of the book.
 
 import assert from 'node:assert/strict';
 import type { Address } from 'viem';
@@ -16,16 +16,16 @@ import { oddAskRows, oddOpenSeaRows } from './chain.ts';
 const USDC: Address = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48';
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** Left to an order that somebody is going to fill. */
+/** The least remaining time of an order that is going to be filled. */
 const MARGIN_S = 60;
-/** Below and above what anything is drawn to cost. */
+/** A price below, and a price above, all random prices. */
 const CHEAPEST = 10n ** 15n;
 const DEAR = 10n ** 17n;
-/** In base units, from one fetch to the next. */
+/** The change of a falling price between two fetches, in base units. */
 const FALL = 10n ** 12n;
 const STATUSES = ['FULFILLED', 'CANCELLED', 'INACTIVE'] as const;
 
-/** People post orders for their tokens, some of them two for one. */
+/** People submit orders for their tokens, sometimes two orders for one token. */
 export async function postOwn(book: MixedBook, count: number): Promise<void> {
   const { random, mixed } = book;
   const listings: Listing[] = [];
@@ -37,7 +37,7 @@ export async function postOwn(book: MixedBook, count: number): Promise<void> {
   await book.post(listings);
 }
 
-/** OpenSea has the floor, until holders post dearer orders for the cheapest tokens there, which take the place of those. */
+/** OpenSea has the floor, until holders of its cheapest tokens submit dearer own orders, which are served in place of those listings. */
 export async function postDearer(book: MixedBook): Promise<void> {
   const { mixed, venues } = book;
   const cheapest = Array.from({ length: 3 }, (_, index) => {
@@ -83,7 +83,7 @@ export function tellTwins(book: MixedBook, count: number): void {
     put(venues.magicEden, { ...listing, listedAt: listing.listedAt + random.below(600) });
 }
 
-/** Rows that are no listings, all of a price below any other. */
+/** Invalid rows, each with a price below all others. */
 export function tellOdd(book: MixedBook): void {
   const { tokenId, person } = drawHeld(book);
   const cheap = book.mixed.draft(person, tokenId, { price: 10n ** 9n, wrapped: false, fees: true });
@@ -91,7 +91,7 @@ export function tellOdd(book: MixedBook): void {
   book.venues.magicEden.odd = oddAskRows(toAskRow(cheap), USDC);
 }
 
-/** Orders that both marketplaces list first and that are posted here afterwards, cheaper than all others. */
+/** Orders, cheaper than all others, that both marketplaces list before they are submitted to the service. */
 export async function tellThenPost(book: MixedBook, count: number): Promise<Listing[]> {
   const held = new Map<string, Person>();
   while (held.size < count) {
@@ -110,7 +110,7 @@ export async function tellThenPost(book: MixedBook, count: number): Promise<List
   return listings;
 }
 
-/** Some are bought, some cancelled, the tokens of the others moved away. */
+/** Some of the orders are filled, some are cancelled, and the tokens of the others are transferred. */
 export async function endOnChain(book: MixedBook, listings: readonly Listing[]): Promise<void> {
   const { mixed } = book;
   await mixed.act(
@@ -124,7 +124,7 @@ export async function endOnChain(book: MixedBook, listings: readonly Listing[]):
   );
 }
 
-/** Own orders are bought and cancelled, tokens leave and come back, and so do approvals. */
+/** Own orders are filled and cancelled, tokens are transferred away and back, and approvals are revoked and given again. */
 export async function churnChain(book: MixedBook): Promise<void> {
   const { random, mixed } = book;
   await approveAll(book);
@@ -159,7 +159,7 @@ async function approveAll(book: MixedBook): Promise<void> {
   mixed.revoked.clear();
 }
 
-/** The newest blocks are taken back, with all that was in them. */
+/** The newest blocks are orphaned, with all their transactions. */
 export async function reorganise(book: MixedBook, depth: number): Promise<void> {
   await book.mixed.reorganise(depth);
   // Approvals that were revoked in those blocks are given again.
@@ -175,7 +175,7 @@ export async function voidOrders(book: MixedBook): Promise<void> {
   await book.catchUp();
 }
 
-/** New listings, changed prices, listings that vanish and some that return, some with a final status. */
+/** New listings, changed prices, listings that vanish, listings that return, and listings that get a final status. */
 export function churnMarketplaces(book: MixedBook): void {
   const { random, mixed, venues } = book;
   const isOwn = new Set(book.own.map(({ listing }) => listing.hash));
@@ -187,12 +187,12 @@ export function churnMarketplaces(book: MixedBook): void {
     for (const listing of drawn.slice(0, 35)) venue.listings.delete(listing.hash);
     venue.gone.push(...drawn.slice(0, 20));
     for (const listing of drawn.slice(20, 35)) {
-      // Another price is another order.
+      // A listing with another fixed price is a new order with another hash.
       const person = mixed.world.people.find(({ address }) => address === listing.components.offerer);
       if (person) put(venue, mixed.draft(person, tokenOf(listing)));
     }
     for (const listing of back) put(venue, { ...listing, status: 'ACTIVE' });
-    // A price that moves is another one under the same hash.
+    // A falling price changes under the same order hash.
     for (const listing of venue.listings.values())
       if (listing.priceNow !== undefined) put(venue, { ...listing, priceNow: listing.priceNow - FALL });
     listAt(book, name, 15);
@@ -217,7 +217,7 @@ function drawListed({ random, venues }: MixedBook, name: VenueName, count: numbe
   return random.shuffle([...venues[name].listings.values()]).slice(0, count);
 }
 
-/** A token and its holder, who has approved what moves it. */
+/** A token and its holder, who has approved the operator that would transfer the token. */
 function drawHeld({ random, mixed, holderOf }: MixedBook): { tokenId: string; person: Person } {
   for (;;) {
     const tokenId = String(1 + random.below(mixed.collection.size));
@@ -232,7 +232,7 @@ function drawOther({ random, mixed }: MixedBook, not: Address): Person {
   return other;
 }
 
-/** Some begin in an hour or so, some end then. */
+/** Orders that begin in about an hour, and orders that end then. */
 function drawTerms({ random }: MixedBook, index: number): Terms {
   if (index % 16 === 7) return { startsIn: HOUR_S + random.below(HOUR_S / 3) };
   return index % 10 === 3 ? { endsIn: HOUR_S + random.below(HOUR_S / 2) } : {};

@@ -1,5 +1,5 @@
-// The expected mixed book, computed from the accepted orders, from the chain's state and from the rows of each marketplace,
-// by the rules of the specification alone. It must never use the service's code.
+// The expected mixed book, computed from the accepted orders, the chain's state and the rows of each marketplace. This file must never use
+// the service's code.
 
 import type { Hex } from 'viem';
 import type { ExpectedOrder } from '../../support/chain/expected-state.ts';
@@ -25,11 +25,11 @@ export type Book = {
   fees: { platformBps: bigint; royaltyBps: bigint };
 };
 
-/** The rows that may be served: one of these, where no rule prefers one. */
+/** The rows of which any one may be served, because no rule prefers one of them. */
 export type ExpectedListing = { tokenId: string; raw: bigint; orderId: string; rows: readonly object[] };
 
 export type ExpectedMarket = {
-  /** The cheapest listing of each listed token, cheapest first: as long as the book. */
+  /** The cheapest listing of each listed token, cheapest first, without the limit of a window. */
   listings: readonly ExpectedListing[];
   byToken: ReadonlyMap<string, ExpectedListing>;
   askFloor: bigint | null;
@@ -43,10 +43,10 @@ export type BookCounts = {
   ownDearer: number;
   /** Orders that both marketplaces list. */
   twins: number;
-  /** Own orders that a marketplace lists too, and those of them that cannot be filled now. */
+  /** Own orders that a marketplace also lists, and how many of these cannot be filled now. */
   toldOwn: number;
   toldDeadOwn: number;
-  /** Tokens of several orders, and prices that several tokens share. */
+  /** Tokens with several orders, and prices that several tokens share. */
   severalOrders: number;
   equalPrices: number;
   dormant: number;
@@ -126,7 +126,7 @@ function askOf({ components }: Pick<Listing, 'components'>): bigint {
     .reduce((sum, { startAmount }) => sum + startAmount, 0n);
 }
 
-/** The order's own sum where it carries fees, else platform fee and royalty on top, each rounded up. */
+/** What the buyer pays: the order's total when it includes fees, otherwise the ask plus platform fee and royalty, each rounded up. */
 function buyerTotalOf({ fees }: Book, listing: Listing): bigint {
   const [ask, sum] = [askOf(listing), sumOf(listing.components)];
   if (sum > ask) return sum;

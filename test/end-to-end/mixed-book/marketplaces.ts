@@ -17,7 +17,7 @@ export type MarketplaceListing = {
   components: OrderComponents;
   /** Seconds. */
   listedAt: number;
-  /** What a buyer pays now, where the price moves with time; else the sum of the order. */
+  /** What a buyer pays now, for an order whose price changes with time; otherwise the sum of the order. */
   priceNow?: bigint;
   /** OpenSea's status; Magic Eden serves active listings only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'FULFILLED' | 'CANCELLED';
@@ -26,11 +26,11 @@ export type MarketplaceListing = {
 export type Marketplace = {
   /** By order hash, in the order in which they are served. */
   listings: Map<Hex, MarketplaceListing>;
-  /** Listings that vanished without a final status. */
+  /** Listings that the marketplace stopped serving without a final status. */
   gone: MarketplaceListing[];
   /** Invalid rows, spread among the others. */
   odd: unknown[];
-  /** The listings that are served, where not all are. */
+  /** When set, the marketplace serves only these listings. */
   shown: ((listings: MarketplaceListing[]) => MarketplaceListing[]) | null;
 };
 
@@ -124,7 +124,7 @@ export function toOpenSeaRow(listing: MarketplaceListing): Json {
       parameters: {
         ...parameters,
         ...wire,
-        // As it writes them: checksummed, and the counter in hex.
+        // OpenSea writes addresses with checksums, and the counter in hexadecimal.
         offer: wire['offer'].map((item: Json) => ({ ...item, token: getAddress(item['token']) })),
         counter: `0x${components.counter.toString(16)}`,
         totalOriginalConsiderationItems: components.consideration.length,
@@ -141,7 +141,7 @@ export function toOpenSeaRow(listing: MarketplaceListing): Json {
   };
 }
 
-/** By the schema of today's document. */
+/** An ask in the shape of the vendor's current API document. */
 export function toAskRow(listing: MarketplaceListing): Json {
   const { hash, components, listedAt } = listing;
   const [offer] = components.offer;
@@ -157,7 +157,7 @@ export function toAskRow(listing: MarketplaceListing): Json {
 
 const [OLDER_ASK] = parseFixture('magic-eden/asks-v3.json').orders;
 
-/** As the older interface has it, with the terms of the order. */
+/** An ask in the shape of the older interface, with the terms of the order. */
 function toOlderAskRow(listing: MarketplaceListing): Json {
   const { hash, components, listedAt } = listing;
   const contract = components.offer[0]?.token ?? zeroAddress;
