@@ -13,12 +13,13 @@ import type { Databases } from './database/open.ts';
 import { openDatabases } from './database/open.ts';
 import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
-import { OperatorError, describeError } from './core/errors.ts';
+import { OperatorError } from './core/errors.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { startLocalServer } from './server/local-server.ts';
 import { socketPathOf } from './server/local-socket.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
+import { listen, requireFreePort } from './server/listen.ts';
 import { closeHttpServer, createHttpServer } from './server/server.ts';
 import { importRecords } from './intake/import.ts';
 import type { Log } from './core/log.ts';
@@ -102,6 +103,7 @@ export async function closeInOrder(closers: Closer[]): Promise<void> {
 
 async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<Service, 'close'>> {
   const { config, log } = options;
+  await requireFreePort(config);
   const databases = await (options.open ?? openDatabases)(config, log);
   closers.push(databases.close);
   closers.push(await migrateAll(databases, log));
@@ -291,15 +293,6 @@ async function loadSample(context: ServiceContext): Promise<number> {
 
 async function* toLines(records: Iterable<Record<string, unknown>>): AsyncGenerator<Uint8Array> {
   for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`);
-}
-
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    const hint = (error as { code?: string }).code === 'EADDRINUSE' ? '; choose another with --port or PORT' : '';
-    throw new OperatorError(`cannot listen on ${host}:${port}: ${describeError(error)}${hint}`);
-  }
 }
 
 /** Wildcard addresses are no address to visit: the loopback one is shown instead. */

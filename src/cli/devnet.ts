@@ -1,9 +1,7 @@
 // `mercat devnet`: local chains with the real Seaport, a simulation of people who trade on them, and a service that follows them.
 // Everything is removed at the end.
 
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,10 +12,11 @@ import type { Devnet } from '../../devnet/devnet.ts';
 import { NETWORKS, startDevnet, startSimulation } from '../../devnet/devnet.ts';
 import { createIntakeClient } from '../../devnet/intake-client.ts';
 import type { Simulation, Step } from '../../devnet/simulation.ts';
-import { describeError, OperatorError } from '../core/errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import type { Service } from '../service.ts';
 import { startService } from '../service.ts';
+import { requireFreePort } from '../server/listen.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { callServer } from './server-connection.ts';
 import { watchParent } from './npm-parent.ts';
@@ -71,18 +70,6 @@ async function startAll(options: Options, io: CommandIo): Promise<void> {
   } finally {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   }
-}
-
-/** Fails before chains and databases are made, which takes a while. Port 0 is always free. */
-async function requireFreePort({ host, port }: Config): Promise<void> {
-  const server = net.createServer();
-  try {
-    await once(server.listen({ host, port }), 'listening');
-  } catch (error) {
-    throw new OperatorError(`cannot listen on ${host}:${port}: ${describeError(error)}; choose another with --port`);
-  }
-  server.close();
-  await once(server, 'close');
 }
 
 type RunOptions = { request: SimulationRequest; dataDir: string; port: number; signal: AbortSignal };

@@ -17,6 +17,7 @@ import { newCollection, range } from '../support/service/market.ts';
 import { countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
 import { createTestDatabase } from '../support/engines/postgres-server.ts';
 import { freePort } from '../support/free-port.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { SocketIntake } from '../../src/intake/socket-client.ts';
 
@@ -188,8 +189,10 @@ test('the program on the embedded database', async (t) => {
     const server = net.createServer().listen(Number(settings['PORT']), '127.0.0.1');
     await once(server, 'listening');
     t.after(() => server.close());
-    const third = run(t, settings);
+    const dataDir = path.join(temporaryDirectory(), 'not-created');
+    const third = run(t, { ...settings, DATA_DIR: dataDir });
     assert.equal((await third.ended()).code, 1);
+    assert.ok(!existsSync(dataDir), 'a database was created before the port was tried');
     assert.match(third.stderr(), /^mercat: cannot listen on 127\.0\.0\.1:\d+: [^\n]*in use[^\n]*--port or PORT\n$/);
   });
 });
