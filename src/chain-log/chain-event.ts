@@ -1,10 +1,10 @@
-// Events of a chain, decoded: those of settlement protocols and those of token contracts. Each event carries its position, so
-// that it can be deleted when its block is orphaned. Nothing here depends on how the events were read.
+// The decoded events of settlement protocols and token contracts. Each event has its position in the chain, so that it can be
+// deleted when its block is orphaned.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { Hex } from '../core/evm.ts';
 
-/** The position of an event in its chain. A log from which several events are decoded numbers them with `part`, from 0. */
+/** The position of an event in its chain. Several events decoded from one EVM log are numbered by `part`, from 0. */
 export type EventPosition = {
   blockNumber: number;
   /** Milliseconds since the epoch. */
@@ -28,7 +28,7 @@ export type OrderFulfilled = EventPosition & {
   recipient: Address;
   offer: readonly SpentItem[];
   consideration: readonly ReceivedItem[];
-  /** The last four bytes of the transaction's call data, which marketplaces use as their tag; absent when not read. */
+  /** The last four bytes of the transaction's call data, which marketplaces use as their tag. Absent when the call data was not read. */
   domain?: Hex;
 };
 export type OrderCancelled = EventPosition & {
@@ -66,7 +66,7 @@ export type ApprovalForAll = EventPosition & {
   operator: Address;
   approved: boolean;
 };
-/** ERC-721 approval of one token. An operator of null revokes it, and so does a transfer of the token. */
+/** The ERC-721 approval of one token. `operator` null: the approval was revoked. A transfer of the token also revokes it. */
 export type TokenApproval = EventPosition & {
   kind: 'token-approval';
   contract: Address;

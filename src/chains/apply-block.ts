@@ -1,5 +1,5 @@
-// Applies events of blocks to the primary database, or reverts them after a reorganisation: the log, the holders, approvals
-// and counters that follow from it, and the orders that they affect. Runs in a transaction of the caller and makes no requests.
+// Applies events of blocks to the primary database, or reverts them after a reorganisation: the chain log, then the holdings,
+// approvals and counters derived from the log, then the affected orders. Runs in the caller's transaction and makes no requests.
 
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { OperatorApproval, TokenApprovalState } from '../chain-log/queries/approvals.ts';
@@ -27,8 +27,8 @@ import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
 export type BlockChanges = { events: ChainEvent[]; orders: OrderChange[] };
 
 /**
- * The events that concern the service: those of followed contracts, fills that moved their tokens, events of known orders, all
- * counters, and the matches of the fills among them.
+ * Selects the events to store: events of followed contracts, fills that moved tokens of followed contracts, events of stored
+ * orders, all counter increments, and the `orders-matched` events of the selected fills.
  */
 export async function selectRelevant(
   tx: Queryable,
@@ -47,7 +47,7 @@ export async function selectRelevant(
   };
   const relevant = new Set(events.filter(isRelevant));
   const fills = new Set([...relevant].flatMap((event) => (event.kind === 'order-fulfilled' ? [event.orderHash] : [])));
-  // A match is emitted after its fills, and concerns the service only when one of them does.
+  // An `orders-matched` event is selected when one of the fills that it names is selected.
   const isMatchOfFill = (event: ChainEvent) =>
     event.kind === 'orders-matched' && event.orderHashes.some((orderHash) => fills.has(orderHash));
   return events.filter((event) => relevant.has(event) || isMatchOfFill(event));
@@ -74,8 +74,8 @@ export async function applyEvents(
 }
 
 /**
- * Deletes all events after the ancestor from the log and reverts their consequences: holdings are subtracted, approvals become
- * what the rest of the log last set.
+ * Deletes all events after the ancestor from the log and reverts their consequences. The transferred units are subtracted from
+ * the holdings. Approvals are set to the last values in the remaining log.
  */
 export async function revertAfter(tx: Queryable, chain: string, ancestor: number, now: number): Promise<BlockChanges> {
   const deleted = await deleteChainEventsAfter(tx, chain, ancestor);
@@ -87,7 +87,7 @@ export async function revertAfter(tx: Queryable, chain: string, ancestor: number
   return applyToOrders(tx, chain, deleted, now);
 }
 
-/** Derives counters and the states of affected orders anew from the log as it is now. */
+/** Derives the counters, and the states of affected orders, again from the current log. */
 async function applyToOrders(tx: Queryable, chain: string, events: ChainEvent[], now: number): Promise<BlockChanges> {
   const counters = events.filter((event) => event.kind === 'counter-incremented');
   await updateCounters(
@@ -116,7 +116,7 @@ function toEvidenceChanges(chain: string, events: readonly ChainEvent[]): Eviden
   return { chain, orderHashes, offerers, tokens: [...tokens.values()], owners: [...owners.values()] };
 }
 
-/** Transfers as changes of what accounts hold; `sign` is -1 to revert them. */
+/** Converts transfers to changes of holdings. `sign` is -1 to revert the transfers. */
 function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: 1n | -1n): HoldingChange[] {
   return events.flatMap((event) => {
     if (event.kind !== 'transfer') return [];
@@ -128,7 +128,7 @@ function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: 1n
   });
 }
 
-/** The approval that these events set last for each operator of each owner, and for each token. */
+/** The last approval that these events set, for each pair of owner and operator, and for each token. A transfer clears the token's. */
 function lastApprovals(
   chain: string,
   events: readonly ChainEvent[],
@@ -144,8 +144,8 @@ function lastApprovals(
       operators.set(`${contract} ${owner} ${operator}`, { collectionId, contract, owner, operator, approved });
     } else {
       const { tokenId } = event;
-      const operator = event.kind === 'token-approval' ? event.operator : null;
-      tokens.set(`${contract} ${tokenId}`, { collectionId, contract, tokenId, operator });
+      const approvedAddress = event.kind === 'token-approval' ? event.operator : null;
+      tokens.set(`${contract} ${tokenId}`, { collectionId, contract, tokenId, operator: approvedAddress });
     }
   }
   return { operators: [...operators.values()], tokens: [...tokens.values()] };

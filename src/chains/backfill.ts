@@ -1,5 +1,5 @@
-// Reads the past of a collection that was added while its chain is followed: in slices, each committed with the last block read,
-// until the collection is as far as its chain and joins the live stream.
+// Reads the past events of a collection that was added while its chain is followed. The blocks are read in slices. Each slice is
+// committed together with the number of its last block. When the collection reaches the chain's cursor, it joins the live chain.
 
 import { findChainCursor, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -9,10 +9,10 @@ import { applyEvents, selectRelevant, toChangedCollections } from './apply-block
 import { addMarketplaceTags } from './marketplace-tags.ts';
 import type { FollowContext, StepResult } from './follower.ts';
 
-/** The longest slice; the reader reads fewer blocks where its endpoint accepts fewer. */
+/** The most blocks in one slice. The reader may return fewer, because an endpoint may accept fewer. */
 const SLICE_BLOCKS_MAX = 50_000;
 
-/** Reads one slice of the collection that was added first. `more` while any collection is behind its chain. */
+/** Reads one slice of the oldest collection that has not joined. `more` is true when there was such a collection. */
 export async function backfillOnce(context: FollowContext): Promise<StepResult> {
   const { main, reader } = context;
   const behind = (await listFollows(main, reader.chain.id)).filter(
@@ -40,7 +40,7 @@ async function readSlice(context: FollowContext, follow: Follow): Promise<Set<st
   const changed = await main.transaction(async (tx) => {
     const locked = await findChainCursor(tx, chain, 'for update');
     const now = await findFollow(tx, collectionId);
-    // After a reorganisation, or when another process read the slice, the next step reads again.
+    // After a reorganisation, or when another process has read the slice, nothing is written. The next step reads again.
     const isCurrent = now && !now.joined && now.readToBlock === readToBlock && now.createdAt === follow.createdAt;
     if (!locked || !isCurrent || locked.reorgs !== cursor.reorgs || locked.number < cursor.number) return null;
     const relevant = await selectRelevant(tx, chain, events, new Set(contracts));
@@ -53,7 +53,7 @@ async function readSlice(context: FollowContext, follow: Follow): Promise<Set<st
     return toChangedCollections(chain, changes).add(collectionId);
   });
   if (changed?.has(collectionId) && slice.to >= cursor.number) {
-    log.info('a collection is as far as its chain', { collectionId });
+    log.info('a collection has caught up with its chain', { collectionId });
   }
   return changed ?? new Set();
 }

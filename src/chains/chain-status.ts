@@ -1,4 +1,5 @@
-// The status of the chains: how far each has been read, how long ago its last block was produced, and what is followed there.
+// The section `chains` of the service's status: how far each chain has been read, the age of the last block that was read, the
+// number of followed collections, and the state of the endpoints.
 
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { listChainCursors } from '../chain-log/queries/chain-cursors.ts';
@@ -13,21 +14,24 @@ import type { EndpointStatus } from './rpc/endpoint.ts';
 export type ChainStatus = {
   chain: string;
   mode: ChainMode;
-  /** The last block that was read, when it was produced by the chain's own clock, and how long ago that is. */
+  /** The last block that was read. This and the next two fields are null before the first block. */
   block: number | null;
+  /** The timestamp of that block (ISO 8601). */
   blockTime: string | null;
+  /** The age of that block. */
   lagSeconds: number | null;
+  /** Reorganisations since the chain was first followed. */
   reorganisations: number;
-  /** Why the chain stands still, when it does. */
+  /** Why no further block is read; null while the chain is read normally. */
   note: string | null;
   collections: { live: number; catchingUp: number };
-  /** As this process sees them. */
+  /** The endpoints' states in this process. Other processes have their own. */
   endpoints: ReturnType<typeof toPublicStatus>[];
 };
 
 const TIMEOUT_MS = 2_000;
 
-/** Chains that are live or were ever followed. */
+/** Reports the EVM chains that are live or have a stored cursor. */
 export function createChainStatus(context: ChainContext): StatusProvider {
   return { section: 'chains', read: () => readChainStatus(context) };
 }
@@ -65,7 +69,7 @@ function countCollections(follows: readonly Follow[]): ChainStatus['collections'
   return { live, catchingUp: onChain.length - live };
 }
 
-/** Without the host and the text of failures, which may say which provider is used. */
+/** Omits the host and the texts of failures, which may reveal the provider. */
 function toPublicStatus({ position, state, lag, failures, rangeBlocks }: EndpointStatus) {
   return { position, state, lag, failures, rangeBlocks };
 }

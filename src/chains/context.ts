@@ -1,4 +1,4 @@
-// What following chains and auditing them depend on.
+// The dependencies of following and auditing chains.
 
 import type { OnChanged } from '../core/collection-versions.ts';
 import type { Chains } from '../core/chains.ts';
@@ -18,7 +18,7 @@ export type ChainContext = {
   config: ChainSettings;
   clock: Clock;
   log: Log;
-  /** From 0 up to 1. */
+  /** Returns numbers from 0 up to, but not including, 1. */
   random: Random;
   onChanged: OnChanged;
 };

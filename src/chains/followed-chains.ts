@@ -1,5 +1,5 @@
-// The chains that this process reads: those with endpoints that are not frozen. Each has one reader, created when it is first
-// needed.
+// The chains that this process reads: chains that have endpoints and are not frozen. The reader of a chain is created at its first
+// use.
 
 import type { Address } from '../core/address.ts';
 import type { Chains } from '../core/chains.ts';

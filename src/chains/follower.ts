@@ -33,17 +33,17 @@ export type FollowContext = {
   log: Log;
 };
 
-/** What a step did: the ids of the collections that changed, and whether there is more to read at once. */
+/** The result of a step: the ids of the collections that changed, and whether the next step should run at once. */
 export type StepResult = { changed: Set<string>; more: boolean };
 
-/** The newest blocks are read one by one, by their hashes; older ones by ranges. */
+/** This many of the newest blocks are read one by one, by hash. Older blocks are read in ranges. */
 const EDGE_BLOCKS = 32;
-/** The longest range in one step; the reader reads fewer where its endpoint accepts fewer. */
+/** The most blocks in one step. The reader may return fewer, because an endpoint may accept fewer. */
 const RANGE_BLOCKS_MAX = 10_000;
-/** Stored block hashes, among which the common ancestor is found. A deeper reorganisation stops the chain. */
+/** How many blocks below the cursor keep their hashes. After a reorganisation that is deeper, the chain is not read any further. */
 export const STORED_BLOCKS = 512;
 
-/** One step: starts the chain, reverts orphaned blocks, or reads on. Throws when the chain cannot be read. */
+/** One step: stores the first cursor, reverts orphaned blocks, or reads further blocks. Throws when the chain cannot be read. */
 export async function followOnce(context: FollowContext): Promise<StepResult> {
   const { main, reader } = context;
   const head = await reader.blocks.head();
@@ -56,7 +56,7 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
     : readEdge(context, cursor, head.number);
 }
 
-/** A chain starts at its head: the blocks before are read for each followed collection (backfill.ts). */
+/** Following starts at the newest block. Earlier blocks are read for each followed collection (backfill.ts). */
 async function start({ main, reader, clock, log }: FollowContext, head: BlockHeader): Promise<StepResult> {
   await main.transaction(async (tx) => {
     await insertChainCursor(tx, reader.chain.id, head, clock());
@@ -67,8 +67,8 @@ async function start({ main, reader, clock, log }: FollowContext, head: BlockHea
 }
 
 /**
- * Whether the chain no longer holds the block of the cursor. An endpoint that is merely behind has no block of that number, and
- * its head is one of the stored blocks.
+ * Whether the block of the cursor is no longer part of the chain. An endpoint that is only behind does not count: its head has the
+ * hash of a stored block.
  */
 async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, head: BlockHeader): Promise<boolean> {
   if (head.number > cursor.number) {
@@ -80,7 +80,7 @@ async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, 
   return stored !== undefined && stored.number === head.number && stored.hash !== head.hash;
 }
 
-/** Goes back to the common ancestor of the blocks read and the chain as it is now. */
+/** Reverts the blocks after the newest stored block that is still part of the chain. */
 async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Promise<StepResult> {
   const { main, reader, clock, log } = context;
   const chain = reader.chain.id;
@@ -116,7 +116,7 @@ async function findCommonAncestor({ main, reader }: FollowContext, cursor: Chain
   return null;
 }
 
-/** Reads blocks one by one, as long as each is the child of the one before. */
+/** Reads blocks one by one. Stops before a block whose parent is not the block read before it. */
 async function readEdge(context: FollowContext, cursor: ChainCursor, upTo: number): Promise<StepResult> {
   const { reader } = context;
   const filter = await readFilter(context);
@@ -150,7 +150,10 @@ async function readFilter({ main, reader, protocols }: FollowContext): Promise<E
 
 type ReadBlocks = { blocks: readonly BlockHeader[]; events: readonly ChainEvent[]; filter: EventFilter };
 
-/** Writes what was read, unless the cursor or the set of followed contracts changed meanwhile: then it is read again. */
+/**
+ * Writes the blocks and events. When the cursor or the set of followed contracts has changed meanwhile, nothing is written, and
+ * the next step reads again.
+ */
 async function commit(
   context: FollowContext,
   cursor: ChainCursor,

@@ -1,4 +1,4 @@
-// What a batch of log entries amounts to for the indexer, computed from the entries alone.
+// Computes the changes that a batch of chain log entries causes in the indexer. Depends on the entries alone.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { LogEntry } from '../chain-log/queries/chain-events.ts';
@@ -8,16 +8,16 @@ import type { Address } from '../core/address.ts';
 export type MovedTokens = Map<string, Map<string, number>>;
 
 export type LogEffects = {
-  /** The lowest common ancestor of the reorganisations in the batch: what was written of later blocks is void. */
+  /** The lowest common ancestor of the reorganisations in the batch; null without one. Rows of later blocks are deleted. */
   rewindTo: number | null;
-  /** The fills that no later reorganisation of the batch orphaned. */
+  /** The fills of the batch, without those that a later reorganisation in the batch orphaned. */
   fills: OrderFulfilled[];
   /** Orders that were matched with others, as `tx orderHash`. */
   matched: ReadonlySet<string>;
   moved: MovedTokens;
 };
 
-/** The effects of entries in their order of arrival. `collectionIds` are those of the followed contracts. */
+/** The effects of entries, given in order of sequence number. `collectionIds` holds the followed collections by contract. */
 export function toLogEffects(entries: readonly LogEntry[], collectionIds: ReadonlyMap<Address, string>): LogEffects {
   let rewindTo: number | null = null;
   let fills: OrderFulfilled[] = [];

@@ -1,10 +1,10 @@
-// The call data tails of fills, by which their marketplaces are known.
+// Adds marketplace tags to fills. The tag is the last four bytes of the transaction's call data.
 
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { Address } from '../core/address.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 
-/** The events, with the last four bytes of the call data on those fills that moved tokens of the given contracts. */
+/** Returns the events, with the tag added as `domain` to the fills that moved tokens of the given contracts. */
 export async function addMarketplaceTags(
   reader: ChainReader,
   events: readonly ChainEvent[],

@@ -1,6 +1,6 @@
 // Writes a chain's log into the indexer: sales with their marketplace, holders of tokens, and stats of ERC-1155 collections.
-// The log is read in its order of arrival, and the position reached is written in the same transaction as the rows, so that
-// the indexer may be away, be behind, or begin anew.
+// The log is read in order of sequence number, and the position reached is written in the same transaction as the rows. So the
+// indexer can be unavailable for a time, or be rebuilt from an empty database.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import { listLogEntries } from '../chain-log/queries/chain-events.ts';
@@ -36,12 +36,12 @@ export type ProjectionContext = {
   clock: Clock;
 };
 
-/** Log entries written in one transaction. */
+/** The most log entries written in one transaction. */
 const BATCH_SIZE = 5_000;
 
 /**
- * Writes the next batch of the log. Returns the ids of the collections that changed, or null when the log holds nothing more.
- * A batch that another process has written meanwhile changes nothing.
+ * Writes the next batch of the log. Returns the ids of the collections that changed, or null when the log has no further entry.
+ * When another process has written the batch meanwhile, nothing is written and the result is empty.
  */
 export async function projectNext(context: ProjectionContext): Promise<Set<string> | null> {
   const { main, indexer } = context;
@@ -73,7 +73,7 @@ export async function projectNext(context: ProjectionContext): Promise<Set<strin
   return isWritten ? changed : new Set();
 }
 
-/** Adds the tokens whose last written transfer is in an orphaned block, unless the batch moves them again. */
+/** Adds to `moved` the tokens whose last transfer in the indexer is in an orphaned block, unless the batch moves them again. */
 async function addRewound({ indexer, chain }: ProjectionContext, moved: MovedTokens, rewindTo: number): Promise<void> {
   for (const { collectionId, asset } of await listTokensMovedAfter(indexer, chain.id, rewindTo)) {
     if (!moved.get(collectionId)?.has(asset)) addMoved(moved, collectionId, asset, rewindTo);
@@ -127,7 +127,7 @@ function toNewSale({ chain, serviceName }: ProjectionContext, sale: FillSale, ow
 
 type HolderChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
-/** Holders as the primary knows them now, which may be after this batch: a later batch then writes the same again. */
+/** Reads the current holders from the primary database. They may be newer than this batch. A later batch then writes them again. */
 async function readHolders(
   { main, chain }: ProjectionContext,
   moved: MovedTokens,
@@ -155,7 +155,7 @@ async function writeHolders(tx: Queryable, { held, unminted }: HolderChanges): P
   if (held.length > 0) await upsertTokenHolders(tx, held);
 }
 
-/** Stats of ERC-1155 collections: the indexer has one owner a token, from which their holders cannot be counted. */
+/** Counts tokens and holders of ERC-1155 collections in the primary database: the indexer stores at most one owner for each token. */
 async function readStats(
   { main, clock }: ProjectionContext,
   moved: MovedTokens,

@@ -1,5 +1,5 @@
-// From fills to sales, one transaction at a time: two orders that were matched with each other are two fills and one sale.
-// The price of a sale is the sum of its payments, fees included.
+// Derives sales from the fills of one transaction. Two orders that were matched with each other are two fills but one sale. The
+// price of a sale is the sum of its payments, including fees.
 
 import type { OrderFulfilled, SpentItem } from '../chain-log/chain-event.ts';
 import type { Address, SoldAsset } from '../core/address.ts';
@@ -12,9 +12,9 @@ export type FillSale = {
   fill: OrderFulfilled;
   contract: Address;
   asset: SoldAsset;
-  /** Base units of the native currency, wrapped or not; null where the price is not one amount of it. */
+  /** Base units of the native currency, wrapped or not. Null when payments are in another currency, or for tokens of several contracts. */
   priceRaw: bigint | null;
-  /** `priceRaw` as text. Where that is null: a description of the payments, which no reader takes for an amount. */
+  /** `priceRaw` as text. When `priceRaw` is null: a description of the payments that cannot be parsed as an amount. */
   price: string;
   seller: Address | null;
   buyer: Address | null;
@@ -39,7 +39,7 @@ export function toSales(fills: readonly OrderFulfilled[], { matched, wrappedNati
 type Trade = {
   fill: OrderFulfilled;
   kind: 'ask' | 'bid';
-  /** Filled by other orders: the recipient in the event takes what the match leaves over, and is no party to the sale. */
+  /** Filled by other orders (`matchOrders`). The recipient in the event receives only the remainder and is not a party to the sale. */
   isMatched: boolean;
   tokens: readonly SpentItem[];
   payments: readonly SpentItem[];
@@ -66,7 +66,7 @@ function isPayment({ itemType }: SpentItem): boolean {
   return itemType === ITEM_TYPE.native || itemType === ITEM_TYPE.erc20;
 }
 
-/** Pairs each matched ask with a matched bid for the same tokens: the ask is the sale, and the bidder its buyer. */
+/** Pairs each matched ask with a matched bid for the same tokens. The ask becomes the sale, and the bidder becomes the buyer. */
 function pairMatched(trades: readonly Trade[]): { bidOf: ReadonlyMap<Trade, Trade>; pairedBids: ReadonlySet<Trade> } {
   const bidOf = new Map<Trade, Trade>();
   const pairedBids = new Set<Trade>();
@@ -96,7 +96,7 @@ function toFillSales(trade: Trade, bid: Trade | null, wrappedNative: Address | n
   const contracts = new Set(tokens.map(({ token }) => token));
   const { priceRaw, price } = toFillPrice(payments, wrappedNative);
   return [...contracts].map((contract) => {
-    // A price for tokens of several contracts is the price of none of them.
+    // A price for tokens of several contracts cannot be divided between the contracts.
     if (contracts.size > 1) {
       const description = `${price} for tokens of ${contracts.size} contracts`;
       return { fill, contract, asset: null, ...parties, priceRaw: null, price: description };

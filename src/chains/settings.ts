@@ -1,4 +1,4 @@
-// The settings of the chains: their endpoints, the frozen ones, and further deployments of Seaport.
+// The settings of the chains: endpoints, frozen chains, and additional deployments of Seaport.
 
 import { parseAddress } from '../core/address.ts';
 import type { SeaportDeployment } from '../core/chains.ts';
@@ -10,7 +10,7 @@ export type ChainSettings = {
   rpcUrls: ReadonlyMap<string, readonly string[]>;
   /** Chains whose data is kept but no longer read from endpoints. */
   frozenChains: ReadonlySet<string>;
-  /** Seaport deployments by chain id, beside the known ones. */
+  /** Seaport deployments by chain id, in addition to the built-in ones. */
   extraSeaport: ReadonlyMap<string, readonly SeaportDeployment[]>;
   chainPollMs: number;
 };

@@ -1,5 +1,5 @@
-// The task that follows one chain for as long as its process has the lease. Two loops run side by side: one reads the chain and
-// the past of added collections, one writes the indexer. Each retries with growing pauses while its source is unavailable.
+// The task that follows one chain while its process holds the lease. Two loops run concurrently: one reads the chain and the past
+// of added collections, the other writes the indexer. After failures, each loop retries with growing pauses.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -16,7 +16,7 @@ import type { ChainReader } from './rpc/chain-reader.ts';
 /** A run lasts until its process ends or loses the lease; the deadline only bounds a run that a bug blocks. */
 const RUN_MS = 24 * 60 * 60_000;
 const RESTART_MS = 1_000;
-/** Another process follows the chain this long after a process died. */
+/** How long after the death of a process another process starts to follow the chain. */
 const LEASE_MS = 6_000;
 /** The longest pause after failures in a row. */
 const PAUSE_MS_MAX = 15_000;
@@ -74,7 +74,7 @@ async function repeat(
       failures += 1;
       waitMs = backoffMs(failures, { baseMs: 2 * pollMs, maxMs: PAUSE_MS_MAX, jitter: PAUSE_JITTER }, random);
     }
-    // Also between steps without a pause, so that a chain with much to read does not block the event loop.
+    // With a wait of 0, this still yields to the event loop between steps.
     await delay(waitMs, undefined, { signal }).catch(() => undefined);
   }
 }

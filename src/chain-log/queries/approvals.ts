@@ -1,5 +1,5 @@
-// Approvals and counters as the log of chain events last set them. Primary database. Events that are added set them directly;
-// after a reorganisation they are read from what is left of the log.
+// The current approvals and counters, as the chain log last set them. Primary database. Approvals are set from new events, and after
+// a reorganisation from the remaining log. Counters are always read from the log.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, nullable, rowDecoder, text } from '../../database/rows.ts';
@@ -8,7 +8,7 @@ type OperatorKey = { collectionId: string; contract: string; owner: string; oper
 export type OperatorApproval = OperatorKey & { approved: boolean };
 
 type TokenKey = { collectionId: string; contract: string; tokenId: string };
-/** The operator approved for one token; null for none. */
+/** The account approved for one token; `operator` is null when no account is approved. */
 export type TokenApprovalState = TokenKey & { operator: string | null };
 
 type CounterKey = { protocol: string; offerer: string };

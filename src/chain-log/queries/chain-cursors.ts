@@ -1,5 +1,5 @@
-// How far each chain has been read, and the hashes of its newest blocks. Primary database. Everything that changes what a
-// chain decides locks the chain's row, so that no order is judged by a state that is about to change.
+// How far each chain has been read, and the hashes of the newest blocks that were read. Primary database. A transaction that applies
+// blocks locks the chain's row, so that no order is checked against a state that is being changed.
 
 import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -16,7 +16,7 @@ export type ChainCursor = {
   revision: number;
   /** Reorganisations so far. */
   reorgs: number;
-  /** Why the chain stands still, when it does. */
+  /** Why no further block is read; null while the chain is read normally. */
   note: string | null;
   updatedAt: number;
 };
@@ -49,7 +49,7 @@ export async function listChainCursors(db: Queryable): Promise<ChainCursor[]> {
   return (await db.query(`select ${COLUMNS} from main.chain_cursor order by chain`)).map(decodeCursor);
 }
 
-/** Starts a chain at a block. A chain that was started before keeps its cursor. */
+/** Stores the first cursor of a chain. An existing cursor is kept. */
 export async function insertChainCursor(tx: Queryable, chain: string, at: Block, now: number): Promise<void> {
   await tx.query(
     `insert into main.chain_cursor (chain, block_number, block_hash, block_time, updated_at)
@@ -76,7 +76,7 @@ export async function updateChainRevision(tx: Queryable, chain: string): Promise
   await tx.query(`update main.chain_cursor set revision = revision + 1 where chain = $1`, [chain]);
 }
 
-/** Records why a chain stands still. */
+/** Records why a chain cannot be read any further. */
 export async function updateChainNote(db: Queryable, chain: string, note: string): Promise<void> {
   await db.query(`update main.chain_cursor set note = $2 where chain = $1 and note is distinct from $2`, [chain, note]);
 }

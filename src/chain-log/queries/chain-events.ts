@@ -1,5 +1,5 @@
-// The log of events on the followed chains. Primary database. Events are only added, or deleted after a common ancestor; all
-// that is known of orders, holders and approvals follows from the log.
+// The chain log: the stored events of the followed chains. Primary database. Events are deleted after a reorganisation, and when
+// their contract is no longer followed. Events are never changed. Holdings, approvals and order states are derived from the log.
 
 import type { Queryable } from '../../database/port.ts';
 import { nullable, rowDecoder, safeInteger } from '../../database/rows.ts';
@@ -9,7 +9,7 @@ import { decodeEvent } from './event-rows.ts';
 
 const COLUMNS = `block_number, log_index, part, block_time, tx, kind, contract, token_id, order_hash, account, details`;
 
-/** Adds events. An event that the log already holds, as after a step that is repeated, is left alone. Returns the new ones. */
+/** Adds events and returns those that were new. An event that is already in the log is ignored, so a step can be repeated. */
 export async function insertChainEvents(
   tx: Queryable,
   chain: string,
@@ -30,7 +30,7 @@ export async function insertChainEvents(
   return events.filter((event) => inserted.has(`${event.blockNumber} ${event.logIndex} ${event.part}`));
 }
 
-/** Deletes the events after a block and returns them in the order of the chain. */
+/** Deletes the events after a block and returns them in block order. */
 export async function deleteChainEventsAfter(tx: Queryable, chain: string, blockNumber: number): Promise<ChainEvent[]> {
   const rows = await tx.query(
     `with deleted as (delete from main.chain_event where chain = $1 and block_number > $2 returning ${COLUMNS})
@@ -40,17 +40,17 @@ export async function deleteChainEventsAfter(tx: Queryable, chain: string, block
   return rows.map(decodeEvent);
 }
 
-/** Deletes the events of a contract that is no longer followed. Fills stay: they are events of the settlement protocol. */
+/** Deletes the events of a contract that is no longer followed. Fills are kept: they are events of the settlement protocol's contract. */
 export async function deleteContractEvents(tx: Queryable, chain: string, contract: string): Promise<void> {
   await tx.query(`delete from main.chain_event where chain = $1 and contract = $2`, [chain, contract]);
 }
 
-/** An entry of the log in its order of arrival: an event, or a reorganisation that voids all events after its ancestor. */
+/** An entry of the chain log: an event, or a reorganisation that voids all earlier entries for blocks after `ancestor`. */
 export type LogEntry = { seq: number } & ({ event: ChainEvent } | { ancestor: number });
 
 const decodeEntry = rowDecoder('log entry', { seq: safeInteger, ancestor: nullable(safeInteger) });
 
-/** The entries of a chain's log after `seq`, in their order of arrival. */
+/** The entries of a chain's log whose sequence number is above `after`, in order of sequence number. */
 export async function listLogEntries(
   db: Queryable,
   chain: string,
@@ -98,7 +98,7 @@ export async function insertReorg(
   ]);
 }
 
-/** The events of one order in the order of the chain: its own, and the counter increments of its offerer. */
+/** The events of one order, and the counter increments of its offerer, in block order. */
 export async function listOrderEvents(
   db: Queryable,
   chain: string,
@@ -134,7 +134,7 @@ export async function listTokenEvents(
   return rows.map(decodeEvent);
 }
 
-/** The columns of an event. `details` holds all members beside position and kind; the indexed ones have columns besides. */
+/** The columns of an event. `details` holds all fields except position and kind. Indexed fields also have columns of their own. */
 function toColumns(event: ChainEvent): Record<string, unknown> {
   const { blockNumber, blockTime, tx, logIndex, part, kind, ...details } = event;
   return {

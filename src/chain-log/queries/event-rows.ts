@@ -92,7 +92,7 @@ function decoderOf<K extends Kind, T>(kind: K, decoder: Decoder<T>) {
   });
 }
 
-/** The domain is absent from fills whose call data was not read. */
+/** Decodes a fill. `domain` is absent when the call data was not read. */
 function decodeFill(position: EventPosition, details: unknown): OrderFulfilled {
   const kind = 'order-fulfilled';
   const event = { ...position, kind, ...decodeDetails(kind, fill, details) } as const;

@@ -1,5 +1,5 @@
-// Who holds how many units of which token of a followed contract: the sums of the transfers in the log. Primary database.
-// Holdings are changed in the transaction that changes the log.
+// The units of each token of followed contracts that each account holds: the sums of the transfers in the chain log. Primary
+// database. Holdings are changed in the transaction that changes the log.
 
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -35,7 +35,7 @@ export async function updateHoldings(tx: Queryable, changes: readonly HoldingCha
   );
 }
 
-/** One change for each key that changes at all, in the order of keys, so that two writers cannot deadlock. */
+/** Adds up the changes of each key and leaves out sums of zero. Sorted by key, so that two writers cannot deadlock. */
 function sumByKey(changes: readonly HoldingChange[]): HoldingChange[] {
   const sums = new Map<string, HoldingChange>();
   for (const change of changes) {
@@ -49,7 +49,7 @@ function sumByKey(changes: readonly HoldingChange[]): HoldingChange[] {
     .map(([, change]) => change);
 }
 
-/** The owner of a token, where it has exactly one; whether all of it was burned; whether it was ever minted. */
+/** `owner` is null unless the token has exactly one holder. `burned`: all units were burned. `minted`: a unit was ever minted. */
 export type Ownership = { owner: string | null; burned: boolean; minted: boolean };
 
 const decodeHolders = rowDecoder('token holders', {

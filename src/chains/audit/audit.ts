@@ -1,5 +1,5 @@
-// `audit`: compares a sample of what is stored with the chains themselves and counts the differences. It changes nothing and
-// shares no rule with the code that it audits: only tables and endpoints.
+// `audit`: compares a sample of the stored orders and tokens with the state of the chains, and counts the differences. It changes
+// nothing. It does not use the code that derives the stored states, only the tables and the chain reader.
 
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -24,14 +24,14 @@ import type { HeldToken } from './tokens.ts';
 import { ACCOUNTS_MAX, compareToken } from './tokens.ts';
 
 const SAMPLE_DEFAULT = 200;
-/** What a sample of 0, for all, means at most: of each kind and chain. */
+/** The largest sample of orders, and of tokens, for each chain. A sample of 0 means this many. */
 const SAMPLE_MAX = 100_000;
 const SEEDS = 2 ** 32;
 const SEED_LENGTH_MAX = 100;
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Operations by name: JSON in, JSON out. Mistakes of the caller are thrown as OperatorErrors. */
+/** Operations by name: JSON in, JSON out. An invalid input throws OperatorError. */
 export function createAuditOperations(context: ChainContext) {
   return {
     audit: (input: Input) => audit(context, input),

@@ -1,11 +1,11 @@
-// The state of contracts at one block, as an audit reads it from the chain. Each fact is read once, however many comparisons
-// need it. Nothing that the service has stored is used.
+// Reads the state of contracts at one block for an audit. Each value is read once and shared by all comparisons. No stored data
+// of the service is used.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex, TokenStandard } from '../../core/evm.ts';
 import type { ContractReads, SeaportOrderStatus } from '../rpc/contract-reads.ts';
 
-/** A contract returned nothing of the form of its function, so that the fact is not known. */
+/** A contract returned no usable value, so that the comparison cannot be made. */
 export class UnknownFact extends Error {
   override readonly name = 'UnknownFact';
 }
@@ -42,10 +42,10 @@ export class ChainFacts {
       known('isApprovedForAll', this.#contracts.isApprovedForAll(contract, account, operator, this.#block)),
     );
     if (isApprovedForAll || standard === 'erc1155') return isApprovedForAll;
-    const approved = await this.#once(`approved ${contract} ${tokenId}`, () =>
+    const approvedAddress = await this.#once(`approved ${contract} ${tokenId}`, () =>
       this.#contracts.getApproved(contract, tokenId, this.#block),
     );
-    return approved === operator;
+    return approvedAddress === operator;
   }
 
   counterOf(protocol: Address, offerer: Address): Promise<bigint> {
@@ -60,7 +60,7 @@ export class ChainFacts {
     );
   }
 
-  /** `key` names the fact and with it the type of the read. */
+  /** Reads once for each `key`. The key also determines the type of the value. */
   #once<T>(key: string, read: () => Promise<T>): Promise<T> {
     const started = (this.#reads.get(key) as Promise<T> | undefined) ?? read();
     this.#reads.set(key, started);

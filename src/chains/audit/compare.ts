@@ -1,5 +1,6 @@
-// Compares stored rows with a chain that moves on: the rows as they are at the block of the chain's cursor, the chain's state at
-// the same block, and both again at newer blocks before a difference is reported. What cannot be read is counted separately.
+// Compares stored rows with a chain while it advances. The rows and the chain's state are read at the same block, the block of the
+// chain's cursor. A difference is compared again at newer blocks before it is reported. Rows for which the chain cannot be read
+// are counted separately.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainCursor } from '../../chain-log/queries/chain-cursors.ts';
@@ -19,11 +20,11 @@ export type CompareContext = {
   indexer: Database;
   reader: ChainReader;
   clock: Clock;
-  /** Failures that are left before the chain is given up; shared by all comparisons of one audit. */
+  /** The failures that are still tolerated before the chain is not read any more; shared by all comparisons of one audit. */
   failures: { left: number };
 };
 
-/** How rows of one kind are read from the databases and compared with the chain. Rows have keys; those that are gone are left out. */
+/** How rows of one kind are read from the databases and compared with the chain. `read` leaves out keys whose row no longer exists. */
 export type Comparison<R> = {
   read: (sides: Sides, keys: readonly string[]) => Promise<ReadonlyMap<string, R>>;
   compare: (facts: ChainFacts, row: R, now: number) => Promise<Finding[]>;
@@ -46,12 +47,12 @@ type Outcome = { block: number | null; findings: Finding[] | null };
 
 /** Failures in a row after which a chain is not read any more. */
 export const CHAIN_FAILURES_MAX = 3;
-/** Rows compared at one block: endpoints discard the state of old blocks. */
+/** Rows compared at one block. Endpoints discard the state of old blocks, so a batch must not take long. */
 const BATCH_SIZE = 100;
 const READS_AT_ONCE = 8;
-/** Times that a difference is compared again. */
+/** How often a difference is compared again. */
 const REPEATS = 2;
-/** Times that a batch is started again, when its block was orphaned meanwhile or the indexer is behind. */
+/** How often a batch is attempted when its block was orphaned meanwhile or the indexer is behind. */
 const ATTEMPTS_MAX = 40;
 const PAUSE_MS = 200;
 
@@ -74,7 +75,7 @@ export async function compareAll<R>(
   return result;
 }
 
-/** Compares rows that differ again: what has just changed may be stored a moment later. */
+/** Compares a batch, then compares rows that differ again: a change on the chain may be stored a moment later. */
 async function compareRepeatedly<R>(
   context: CompareContext,
   comparison: Comparison<R>,
@@ -104,11 +105,11 @@ async function compareBatch<R>(
     if (!stored) continue;
     const { number, hash } = stored.cursor;
     const outcomes = await compareStored(context, comparison, stored);
-    // The chain's values are those of this block only if the chain still has it.
+    // The values are valid only if the chain still contains the block.
     const header = await tryRead(context, () => reader.blocks.header(number));
     if (header?.hash === hash) return outcomes;
   }
-  // A chain that did not stand still for this batch would not for the next one.
+  // No attempt of this batch succeeded, so the next batches are not attempted.
   failures.left = 0;
   return new Map(keys.map((key) => [key, { block: null, findings: null }]));
 }

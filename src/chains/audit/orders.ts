@@ -23,7 +23,7 @@ export async function compareOrder(chainFacts: ChainFacts, order: AuditedOrder, 
   if (!possible.includes(served.status)) compare('status', served.status, possible.join(' or '));
   compare('filled', order.filledQuantity, unitsFilled(order, facts.status));
   compare('counter', order.storedCounter ?? order.counter, facts.counter);
-  // Balances are stored only where the collection is followed; an order that ended before stays as it was.
+  // A balance is stored only where the collection is followed.
   if (order.balance === null) return findings;
   compare('balance', order.balance, facts.balance);
   if (facts.approved !== null) compare('approved', order.approved, facts.approved);
@@ -46,15 +46,15 @@ async function readFacts(facts: ChainFacts, order: AuditedOrder): Promise<OrderF
   return { status, counter, balance, approved };
 }
 
-/** An active order whose time is over is served as expired, whether or not the expiry task has written that. */
+/** The state as it is served: an active order whose expiry time has passed is served as expired, even before the expiry task runs. */
 function toServed(order: AuditedOrder, now: number): { status: ListingStatus; dormant: DormantReason | null } {
   const isOver = order.status === 'active' && order.expiresAt !== null && order.expiresAt <= now;
   return isOver ? { status: 'expired', dormant: null } : order;
 }
 
 /**
- * The statuses that the chain's values allow. There are two only for an order that was cancelled and is over: the chain does not
- * say which came first.
+ * The statuses that the chain's values allow. There are two for an order that was cancelled and whose expiry time has passed,
+ * because the chain does not store the time of the cancel.
  */
 function toPossibleStatuses(order: AuditedOrder, { status, counter }: OrderFacts, now: number): ListingStatus[] {
   const { expiresAt, offChainCancelAt, endedAt } = order;

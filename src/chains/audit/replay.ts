@@ -1,5 +1,5 @@
-// `audit --replay`: applies the stored log to an empty database with the same code that follows the chains, and compares the
-// result with what is served, byte for byte. It reads no chain and changes only the database of its own.
+// `audit --replay`: applies the stored chain log to an empty database, with the same code that follows the chains, and compares the
+// result with the served rows, byte for byte. It reads no chain and writes only to the empty database.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainEvent } from '../../chain-log/chain-event.ts';
@@ -32,7 +32,7 @@ export type ReplayOptions = {
 type CopiedChain = { chain: string; block: number };
 
 const BATCH_SIZE = 2_000;
-/** Times that the copy is started while the indexer is behind the log. */
+/** How often the copy is attempted while the indexer is behind the log. */
 const ATTEMPTS_MAX = 100;
 const PAUSE_MS = 200;
 
@@ -66,7 +66,7 @@ function toDifference(chain: string) {
   });
 }
 
-/** Copies everything as it is at one moment at which the indexer holds all of the log. */
+/** Copies the log and the served rows from one snapshot in which the indexer contains the complete log. */
 async function copyWhenProjected(
   context: ChainContext,
   into: Database,
@@ -113,7 +113,7 @@ async function replayChain({ clock, serviceName, chains }: ChainContext, scratch
   while (await projectNext({ main: scratch, indexer: scratch, chain, serviceName, clock }));
 }
 
-/** Also evaluates orders that no event concerns: they may have expired. */
+/** Evaluates all signed orders, because an order without events may have expired. */
 async function evaluateAllOrders(scratch: Database, chain: string, now: number): Promise<void> {
   let after = '';
   for (;;) {

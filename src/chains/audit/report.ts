@@ -1,6 +1,6 @@
 // The report of an audit. It is sent as JSON to the command or client that requested the audit.
 
-/** A value that differs: `theirs` is the chain's, or the result of replaying the log. */
+/** A value that differs. `ours` is the stored value; `theirs` is the value on the chain, or the result of replaying the log. */
 export type Difference = {
   chain: string;
   /** The block at which both sides were compared; null for a replay of the log. */
@@ -13,12 +13,12 @@ export type Difference = {
 
 export type ChainAudit = {
   chain: string;
-  /** The newest block that was compared, or that the log reaches; null when none could be compared. */
+  /** The newest block that was compared, or for a replay the last block of the log; null when no block could be compared. */
   block: number | null;
   /** Orders and tokens that were compared. */
   orders: number;
   tokens: number;
-  /** Orders and tokens that the chain could not be read for: they count neither as equal nor as different. */
+  /** Orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
   unreadable: number;
   drift: number;
 };
@@ -29,13 +29,13 @@ export type AuditReport = {
   tokens: number;
   unreadable: number;
   chains: ChainAudit[];
-  /** The first DIFFERENCES_MAX. */
+  /** At most DIFFERENCES_MAX differences. */
   differences: Difference[];
   /** The same seed selects the same sample; null for a replay, which compares everything. */
   seed: string | null;
 };
 
-/** Differences in a report. Further ones are only counted. */
+/** The most differences that a report lists. Further differences are only counted. */
 export const DIFFERENCES_MAX = 1_000;
 
 export function createReport(seed: string | null): AuditReport {

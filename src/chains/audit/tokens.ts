@@ -1,4 +1,4 @@
-// Compares a token with the state of its contract: its holders by the sums of the primary, and its owner as the indexer serves it.
+// Compares a token with the state of its contract: the holders stored in the primary database, and the owner that the indexer serves.
 
 import type { Address } from '../../core/address.ts';
 import type { AuditedToken, ServedOwner } from './queries/audited.ts';
@@ -6,10 +6,10 @@ import type { ChainFacts } from './chain-facts.ts';
 import { UnknownFact } from './chain-facts.ts';
 import type { Finding } from './compare.ts';
 
-/** A token in both databases; `served` is null where the indexer does not know it. */
+/** A token in both databases. `served` is null when the indexer does not have the token. */
 export type HeldToken = AuditedToken & { served: ServedOwner | null };
 
-/** Accounts of one ERC-1155 token whose balances are compared. */
+/** The most accounts of one ERC-1155 token whose balances are compared. */
 export const ACCOUNTS_MAX = 200;
 
 const NOBODY = 'nobody';
@@ -42,14 +42,14 @@ async function compareEdition(facts: ChainFacts, token: HeldToken): Promise<Find
   return [...findings, ...compareServed(token, new Map([...found].filter(([, quantity]) => quantity > 0n)))];
 }
 
-/** Compares the owner that is served: the holder, where there is exactly one. */
+/** Compares the served owner with the holder on the chain. A token with several holders has no served owner. */
 function compareServed({ served }: HeldToken, holders: ReadonlyMap<Address, bigint>): Finding[] {
   const [first] = holders.keys();
   const owner = holders.size > 1 ? SEVERAL : (first ?? NOBODY);
   const servedOwner = served?.owner ?? (holders.size > 1 ? SEVERAL : NOBODY);
   return [
     ...findDifference('served owner', servedOwner, owner),
-    // A token without a holder may never have been minted, which a chain does not distinguish from burned.
+    // The chain does not distinguish a burned token from a token that was never minted, so only `burned` with a holder differs.
     ...(served?.burned && holders.size > 0 ? findDifference('burned', 'yes', 'no') : []),
   ];
 }

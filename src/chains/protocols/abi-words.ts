@@ -1,5 +1,5 @@
-// Reads 32-byte words of ABI-encoded data directly from hexadecimal text, and only the words that are needed. Every function
-// throws UndecodableData when the word is missing or is not of its type.
+// Reads single 32-byte words of ABI-encoded data from hexadecimal text, without decoding the other words. The functions that read a
+// word throw UndecodableData when the word is missing or not of the expected type.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import { toTokenId } from '../../core/address.ts';
@@ -52,7 +52,7 @@ export function smallIntegerAt(data: Hex, index: number): number {
 
 /**
  * The first word and the length of the array to which word `index` points. Offsets are in bytes from the start of the data.
- * An array that does not fit into the data is undecodable, whatever its length says.
+ * Throws UndecodableData when the array does not fit into the data.
  */
 export function arrayAt(data: Hex, index: number, wordsPerElement: number): { start: number; length: number } {
   const offset = smallIntegerAt(data, index);

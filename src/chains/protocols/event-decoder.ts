@@ -1,4 +1,4 @@
-// The form of a decoder: from one log to its events. A decoder assumes that the log was verified against its request.
+// The type of a decoder, which converts one EVM log to events. A decoder assumes that the log was verified against its request.
 
 import type { ChainEvent, EventPosition } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';

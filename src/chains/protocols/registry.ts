@@ -1,4 +1,4 @@
-// The settlement protocols whose events are read. A further protocol is one file beside this one and one entry in the list.
+// The settlement protocols whose events are read. A new protocol needs one file in this folder and one entry in the list.
 
 import type { OrderFulfilled } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -18,7 +18,7 @@ export function listProtocolContracts(chain: Chain, added: MoreDeployments): Add
   return SETTLEMENT_PROTOCOLS.flatMap((protocol) => protocol.listContracts(chain, added));
 }
 
-/** The slug of the marketplace that a fill came through, or `unknown`. */
+/** The slug of the marketplace through which the order was filled, or `unknown`. */
 export function toMarketplace(fill: OrderFulfilled): string {
   for (const { findMarketplace } of SETTLEMENT_PROTOCOLS) {
     const slug = findMarketplace(fill);

@@ -1,4 +1,4 @@
-// What following a chain has to know of a protocol that settles sales there.
+// The interface of a settlement protocol: a set of contracts whose events report sales, such as Seaport.
 
 import type { OrderFulfilled } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -7,10 +7,13 @@ import type { MoreDeployments } from '../../orders/seaport/deployments.ts';
 import type { EventDecoders } from './event-decoder.ts';
 
 export type SettlementProtocol = {
-  /** The contracts on a chain whose logs are read. `added` are the Seaport deployments that settings add. */
+  /** The protocol's contracts on a chain. `added` are the deployments from the setting SEAPORT_ADDRESSES. */
   listContracts(chain: Chain, added: MoreDeployments): readonly Address[];
-  /** First topics are those of this protocol alone. A fill becomes an `order-fulfilled` event, from which sales follow. */
+  /**
+   * Decoders of the protocol's events. No two protocols share a first topic. A fill is decoded to an `order-fulfilled` event, from
+   * which sales are derived.
+   */
   decoders: EventDecoders;
-  /** The slug of the marketplace that a fill came through; null where this protocol does not know it. */
+  /** The slug of the marketplace through which the order was filled; null when it cannot be determined. */
   findMarketplace(fill: OrderFulfilled): string | null;
 };

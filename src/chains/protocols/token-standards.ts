@@ -16,7 +16,7 @@ import {
 } from './abi-words.ts';
 import type { EventDecoder, EventDecoders } from './event-decoder.ts';
 
-/** The first topics of the events. ERC-20 shares those of `transfer` and `approval`, with three topics in place of four. */
+/** The first topics of the events. ERC-20 has the same first topics for `transfer` and `approval`, but only three topics in all. */
 export const TOKEN_TOPICS = {
   transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
   transferSingle: '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62',
@@ -25,7 +25,7 @@ export const TOKEN_TOPICS = {
   approval: '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',
 } as const satisfies Record<string, Hex>;
 
-/** The first topic and three indexed parameters, by which events of ERC-721 differ from those of ERC-20. */
+/** The first topic and three indexed parameters. ERC-20 events have one indexed parameter less. */
 const ERC721_TOPICS = 4;
 
 const transfer: EventDecoder = ({ address, topics }, position, events) => {
@@ -73,8 +73,8 @@ const approvalForAll: EventDecoder = ({ address, topics, data }, position, event
 
 const approval: EventDecoder = ({ address, topics }, position, events) => {
   if (topics.length !== ERC721_TOPICS) return;
-  const [owner, approved] = [topicAddress(topics, 1), topicAddress(topics, 2)];
-  const operator = approved === ZERO_ADDRESS ? null : approved;
+  const [owner, approvedAddress] = [topicAddress(topics, 1), topicAddress(topics, 2)];
+  const operator = approvedAddress === ZERO_ADDRESS ? null : approvedAddress;
   const tokenId = tokenIdOfWord(topicWord(topics, 3));
   events.push({ ...position, kind: 'token-approval', contract: address, tokenId, owner, operator });
 };

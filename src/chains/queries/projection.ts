@@ -5,13 +5,13 @@ import { rowDecoder, safeInteger } from '../../database/rows.ts';
 
 const decodeSeq = rowDecoder('indexer.chain_cursor', { seq: safeInteger });
 
-/** The sequence number of the last entry that was written; 0 before the first. */
+/** The sequence number of the last log entry that was written to the indexer; 0 when none was. */
 export async function findProjectedSeq(db: Queryable, chain: string): Promise<number> {
   const [row] = await db.query(`select seq from indexer.chain_cursor where chain = $1`, [chain]);
   return row ? decodeSeq(row).seq : 0;
 }
 
-/** Moves the position from `from` to `to`; false when another process has moved it meanwhile. */
+/** Moves the position from `from` to `to`. Returns false, and changes nothing, when the stored position is not `from`. */
 export async function updateProjectedSeq(
   tx: Queryable,
   chain: string,

@@ -1,5 +1,5 @@
-// What an audit compares with the chain: signed orders with their stored state, and tokens with their holders. Both databases.
-// It reads the tables that are served from and judges nothing.
+// Reads the rows that an audit compares with the chain: signed orders with their stored state, and tokens with their holders. Both
+// databases. The rows are not interpreted here.
 
 import { ZERO_ADDRESS } from '../../../core/evm.ts';
 import type { Queryable } from '../../../database/port.ts';
@@ -37,20 +37,20 @@ const decodeOrder = rowDecoder('audited order', {
   counter: amount,
   /** Times in milliseconds. */
   expiresAt: column('expires_at', nullable(timestamp)),
-  /** The time of an off-chain cancel, which no chain knows of. */
+  /** The time of an off-chain cancel, which is not recorded on any chain. */
   offChainCancelAt: column('off_chain_cancel_at', nullable(timestamp)),
   status: oneOf(LISTING_STATUSES),
   dormant: nullable(oneOf(['no-balance', 'not-approved'])),
   filledQuantity: column('filled_quantity', amount),
   endedAt: column('ended_at', nullable(timestamp)),
-  /** What is stored of the seller; null where the collection is not followed. */
+  /** The stored balance and approval of the seller; null where the collection is not followed. */
   balance: nullable(amount),
   approved: nullable(boolean),
   /** Null for a seller whose counter was never incremented. */
   storedCounter: column('stored_counter', nullable(amount)),
 });
 
-/** A signed order: what was signed, and what is stored. */
+/** A signed order: its terms and its stored state. */
 export type AuditedOrder = ReturnType<typeof decodeOrder>;
 
 /** The size of a sample. The same seed selects the same rows. */
@@ -106,7 +106,7 @@ export async function listTokenSample(
   { seed, limit }: Sample,
 ): Promise<TokenKey[]> {
   const params = [collectionIds, seed, limit];
-  // Both databases rank tokens alike, so that the first of the two samples together are a sample of both.
+  // Both databases rank tokens by the same hash, so that the lowest ranks of both results are a sample of all tokens.
   const rankOf = (token: string) => `md5($2 || collection_id || ' ' || ${token}) collate "C"`;
   const held = await main.query(
     `select collection_id, token_id, ${rankOf('token_id')} as rank from main.holding where collection_id = any($1)
@@ -134,12 +134,12 @@ const decodeToken = rowDecoder('audited token', {
   accounts: list(address),
 });
 
-/** A token of a followed collection, with its holders by the sums of the primary. */
+/** A token of a followed collection, with the units of each holder stored in the primary database. */
 export type AuditedToken = Omit<ReturnType<typeof decodeToken>, 'holders'> & {
   holders: ReadonlyMap<ReturnType<typeof decodeToken>['accounts'][number], bigint>;
 };
 
-/** Of the given tokens those of collections that have joined the live stream, with their holders. */
+/** The given tokens with their holders, except tokens of collections that have not caught up with their chain. */
 export async function listAuditedTokens(
   db: Queryable,
   tokens: readonly TokenKey[],

@@ -1,5 +1,5 @@
-// Compares, byte for byte, what is served with what a replay of its log came to (replay.ts): the schema `served` with the schemas
-// `main` and `indexer` beside it.
+// Compares the served rows with the result of a replay of the chain log, byte for byte: the schema `served` with the schemas
+// `main` and `indexer` of the same database (replay.ts).
 
 import type { Queryable } from '../../../database/port.ts';
 import { nullable, rowDecoder, safeInteger, text } from '../../../database/rows.ts';
@@ -11,7 +11,7 @@ export type ReplayComparison = {
   orders: number;
   tokens: number;
   drift: number;
-  /** The first of each kind. */
+  /** The first differences of each kind of row. */
   differences: ReplayDifference[];
 };
 
@@ -19,12 +19,12 @@ type Schemas = { main: string; indexer: string };
 const SERVED: Schemas = { main: 'served', indexer: 'served' };
 const REPLAYED: Schemas = { main: 'main', indexer: 'indexer' };
 
-/** `$1` is the chain. What belongs to a collection is compared where the log holds all of the collection's events. */
+/** `$1` is the chain. Rows of a collection are compared when the log contains all events of the collection. */
 const FOLLOWED = `collection_id in (select collection_id from main.follow where chain = $1)`;
 
 /** `subject` and `value` of each row of a kind. */
 const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
-  // An order whose time is over at $2 is served as expired, whether or not the expiry task has written that.
+  // An order that has expired at time $2 is served as expired, even before the expiry task runs.
   order: ({ main }) =>
     `select id as subject, json_build_object('status', case when is_over then 'expired' else status end,
        'dormant', case when not is_over and ${FOLLOWED} then dormant end, 'filledQuantity', filled_quantity::text,
@@ -79,7 +79,7 @@ const decodeDifference = rowDecoder('replay difference', {
 });
 const decodeCount = rowDecoder('replay count', { count: safeInteger });
 
-/** Compares all that is served of a chain. `now` in milliseconds; `limit` differences of each kind. */
+/** Compares all served rows of a chain. `now` is in milliseconds. Returns at most `limit` differences of each kind of row. */
 export async function compareReplay(
   db: Queryable,
   chain: string,

@@ -1,12 +1,12 @@
-// Copies the log of the chains, and what is served because of it, into a database of its own: there under the schema `served`,
-// so that the schemas `main` and `indexer` beside it can be written anew from the log. The databases copied from are only read.
+// Copies the chain log, and the rows that were derived from it, into the schema `served` of another database. A replay of the log
+// then writes the schemas `main` and `indexer` of that database. The databases of the service are only read.
 
 import type { ChainEvent, EventPosition } from '../../../chain-log/chain-event.ts';
 import { decodeEvent } from '../../../chain-log/queries/event-rows.ts';
 import type { Database, Queryable } from '../../../database/port.ts';
 import type { Sides } from '../../../database/snapshot.ts';
 
-/** Of each table the rows of the chains, or of the followed collections, `$1`. */
+/** The copied tables. `$1` holds chain ids or collection ids, as `by` says. */
 const COPIED = [
   { side: 'main', table: 'follow', by: 'collectionIds', where: `collection_id = any($1)` },
   { side: 'main', table: 'book_order', by: 'chains', where: `chain = any($1) and order_hash is not null` },
@@ -27,7 +27,7 @@ const COPIED = [
   { side: 'indexer', table: 'token', by: 'collectionIds', where: `collection_id = any($1)` },
 ] as const;
 
-/** Rows copied at a time. */
+/** Rows copied by one statement. */
 const COPY_SIZE = 2_000;
 
 /** Copies all rows of the chains and collections into `into`, which has both schemas, empty. */
@@ -40,7 +40,7 @@ export async function copyServed(
   for (const { side, table, by, where } of COPIED) {
     const from = sides[side];
     await into.query(`create table served.${table} (like ${side}.${table} including indexes)`);
-    // As text, so that no number is rounded. Signed orders are left out: they are large and never change.
+    // Rows are copied as text, so that no number is rounded. The column `seaport` is left out: it is large and not derived from the log.
     await from.query(
       `declare served_rows no scroll cursor for
        select (to_jsonb(stored) - 'seaport')::text as row from ${side}.${table} as stored where ${where}`,
@@ -58,7 +58,7 @@ export async function copyServed(
   }
 }
 
-/** Writes what the log is applied to: what is followed, off-chain cancels, and the orders in the state in which they were signed. */
+/** Writes the rows to which the log is applied: follows, off-chain cancels, and the orders, reset to their state when signed. */
 export async function insertAsSigned(tx: Queryable): Promise<void> {
   await tx.query(`insert into main.follow select * from served.follow`);
   await tx.query(`insert into main.order_cancel select * from served.order_cancel`);
@@ -68,7 +68,7 @@ export async function insertAsSigned(tx: Queryable): Promise<void> {
   );
 }
 
-/** The copied log of a chain in the order of the chain, after a position. */
+/** The copied events of a chain after a position, in block order. */
 export async function listCopiedEvents(
   db: Queryable,
   chain: string,
@@ -83,7 +83,7 @@ export async function listCopiedEvents(
   return rows.map(decodeEvent);
 }
 
-/** The ids of a chain's signed orders after an id, in their order. */
+/** The ids of a chain's signed orders that sort after `after`, in sort order. */
 export async function listOrderIdsAfter(
   db: Queryable,
   chain: string,
