@@ -1,5 +1,5 @@
-// The table of settings, and the only reader of the environment. All mistakes are reported at once, values of secret
-// settings are never printed, and no settings at all give a working service.
+// The table of settings, and the only reader of settings from the environment. All mistakes are reported at once. Values of secret
+// settings are never printed. The service works without any setting.
 
 import { isIP } from 'node:net';
 import path from 'node:path';
@@ -39,11 +39,11 @@ type ServiceSettings = {
   serviceName: string;
   extraChain: Chain | null;
   platformFeeBps: number;
-  /** Whose `X-Forwarded-For` is believed: that of so many proxies in a row, or of proxies at these addresses. */
+  /** The proxies whose `X-Forwarded-For` is used: a number of proxies in a row, or the addresses of proxies. */
   trustProxy: number | readonly string[];
   /** Requests a minute, per key of the store interface. */
   storeRateLimit: number;
-  /** Webhooks may go to http and to addresses that are not public. */
+  /** Whether webhook URLs may use http and addresses that are not public. */
   webhookAllowPrivate: boolean;
   sourceTimeoutMs: number;
   /** Labels of shared custody wallets by address. */
@@ -78,7 +78,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'DATA_DIR',
     default: './data',
     form: 'a directory',
-    meaning: 'Where the embedded database and the local command socket live.',
+    meaning: 'The directory of the embedded database and of the local command socket.',
     parse: (text) => (text.includes('\0') || text === '' ? undefined : path.resolve(text)),
   },
   databaseUrl: {
@@ -93,7 +93,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'INDEXER_DATABASE_URL',
     default: '',
     form: 'a postgres:// URL',
-    meaning: 'The indexer database, when it is not the primary one.',
+    meaning: 'The indexer database. Empty: the indexer is a schema of the primary database.',
     secret: true,
     parse: parseDatabaseUrl,
   },
@@ -110,21 +110,22 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'SERVICE_NAME',
     default: 'mercat',
     form: '2 to 16 of a-z and 0-9',
-    meaning: 'The code of own rows (in upper case) and the prefix of own Solana order ids.',
+    meaning: "The source code of the service's own rows (in upper case), and the prefix of its own Solana order ids.",
     parse: (text) => (/^[a-z0-9]{2,16}$/.test(text) ? text : undefined),
   },
   extraChain: {
     name: 'EXTRA_CHAIN',
     default: '',
     form: 'id:family:symbol:decimals[:chainId], such as monad:evm:MON:18:143',
-    meaning: 'An eighth chain: accepted and served, but not in the published schema enumerations.',
+    meaning:
+      'One more chain than the built-in ones. It is accepted and served, but the published schema enumerations do not list it.',
     parse: (text) => (text === '' ? null : (parseExtraChain(text) ?? undefined)),
   },
   platformFeeBps: {
     name: 'PLATFORM_FEE_BPS',
     default: '200',
     form: 'an integer from 0 to 10000',
-    meaning: 'The fee that a buyer pays on top of an own ask, in basis points.',
+    meaning: "The fee that a buyer pays in addition to the price of the service's own asks, in basis points.",
     parse: (text) => parseInteger(text, 0, 10_000),
   },
   trustProxy: {
@@ -132,7 +133,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'true, a number of proxies in a row, or their addresses, CIDR ranges, loopback, linklocal or uniquelocal, comma-separated',
     meaning:
-      'The proxies whose X-Forwarded-For is believed when requests are counted by client address. `true` is one proxy. Empty: the header changes nothing.',
+      'The proxies whose X-Forwarded-For determines the client address for rate limits. `true` is one proxy. Empty: the header is ignored.',
     parse: parseTrustProxy,
   },
   storeRateLimit: {
@@ -147,7 +148,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: 'false',
     form: 'true or false',
     meaning:
-      'Webhooks may go to http and to addresses that are not public: for receivers on this machine or network. Whoever has a key then reaches them too.',
+      'Webhook URLs may use http and addresses that are not public, for receivers on this machine or network. Then everyone with a key for webhooks can send requests to these addresses.',
     parse: parseFlag,
   },
   sourceTimeoutMs: {
@@ -186,7 +187,7 @@ function listSettings(vendors: readonly Vendor[]): Setting<unknown>[] {
   ];
 }
 
-/** Values from the command line, by the name of the setting. They win over the environment. */
+/** Values from the command line, by the name of the setting. They have precedence over the environment. */
 export type ConfigOverrides = Readonly<Record<string, string>>;
 
 /** Reads and checks every setting. Throws one OperatorError that names all mistakes. */
@@ -225,10 +226,10 @@ export function readConfig(
   };
 }
 
-/** What stands before the host of a URL is a secret in any setting. */
+/** The user name and password of a URL, which are secret in every setting. */
 const CREDENTIALS = /\/\/.*@/;
 
-/** Names that look like settings of this service and are none. */
+/** Mistakes for environment variables whose names look like settings of this service but are not. */
 function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: ReadonlyMap<string, string>): string[] {
   return Object.keys(env).flatMap((name) => {
     if (name.startsWith('MERCAT_')) return [`${name} is not a setting`];

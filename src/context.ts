@@ -1,5 +1,5 @@
-// The one constructor of what every part of the program is made of. The server, the workers and every command use it, so that
-// the same work under the same settings has the same result wherever it runs.
+// The one constructor of the service's context. The server, the workers and the commands that run in their own process use it, so that
+// the same work with the same settings has the same result in each.
 
 import type { Config } from './config.ts';
 import { FollowedChains } from './chains/followed-chains.ts';
@@ -23,22 +23,22 @@ export type ServiceContext = {
   config: Config;
   log: Log;
   clock: Clock;
-  /** From 0 up to 1. */
+  /** At least 0 and less than 1. */
   random: Random;
   main: Database;
   indexer: Database;
   chains: Chains;
   serviceName: string;
-  /** Deployments of Seaport besides the known ones. */
+  /** Deployments of Seaport from the settings, in addition to the built-in ones. */
   seaport: MoreDeployments;
   /** The chains that have endpoints, each with its reader. */
   followed: FollowedChains;
   market: Market;
-  /** What cached responses are checked against. */
+  /** The changes by which cached responses become outdated. */
   changes: CollectionVersions;
   onChanged: OnChanged;
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
-  /** Stops what the context runs by itself. The databases stay open: they belong to whoever opened them. */
+  /** Closes the parts that the context created. The databases stay open: the caller that opened them closes them. */
   close(): Promise<void>;
 };
 
@@ -50,7 +50,7 @@ export type ContextOptions = {
   databases: Pick<Databases, 'main' | 'indexer'>;
 };
 
-/** Builds the context on open databases. It queries nothing and starts nothing. */
+/** Builds the context on open databases. It sends no query and starts no worker. */
 export function createContext(options: ContextOptions): ServiceContext {
   const { config, log, clock = systemClock, random = systemRandom } = options;
   const { main, indexer } = options.databases;
@@ -80,7 +80,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   };
 }
 
-/** Dollar rates are part of every response; any other record is part of those about its collection. */
+/** A new dollar rate outdates every cached response; any other change outdates the responses about its collections. */
 function noteChange(
   { market, changes }: { market: Market; changes: CollectionVersions },
   { collectionIds, kinds }: Change,

@@ -1,4 +1,4 @@
-// The composition root: opens what lives long, wires it together, and closes it in order.
+// The composition root: opens the databases, starts the servers and the workers, and closes everything in reverse order.
 
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from './core/clock.ts';
@@ -46,7 +46,7 @@ export type ServiceOptions = {
   clock?: Clock;
   /** Run the workers in this process too. */
   workers?: boolean;
-  /** Load the sample marketplace into an embedded database that holds nothing. */
+  /** Load the sample marketplace into an embedded database that is empty. */
   sample?: boolean;
   limits?: RateLimits;
   /** Opens the databases. Default: those that the settings name. */
@@ -54,27 +54,27 @@ export type ServiceOptions = {
 };
 
 export type Service = {
-  /** Where it is reached, without a trailing slash. */
+  /** The URL of the HTTP server, without a trailing slash. */
   url: string;
-  /** The local door for commands. */
+  /** The local socket over which commands reach this process. */
   socketPath: string;
   /** Records of the sample marketplace that were loaded at this start; 0 when none were. */
   sampleRecords: number;
   close(): Promise<void>;
 };
 
-/** What readers begin to look at is known to the workers after this. */
+/** How often recent views are written to the database, where the workers read them. */
 const RECENT_VIEWS_PERIOD_MS = 5_000;
 const MIGRATION_RETRY_MS = 2_000;
-/** How long the start waits for the indexer database before it goes on without it. */
+/** How long the start waits for the indexer database before it continues without it. */
 const INDEXER_PATIENCE_MS = 3_000;
-/** How long the end waits for what is under way. Longer than the server gives its connections. */
+/** How long the shutdown waits for current work. Longer than the time that the HTTP server gives its connections. */
 const CLOSE_PATIENCE_MS = 6_000;
 
-/** Something to be ended, and to be waited for. */
+/** Closes one part of the service. Resolves when the part is closed. */
 export type Closer = () => Promise<unknown>;
 
-/** Starts the service; when this resolves it answers. Throws OperatorError for what the operator has to mend. */
+/** Starts the service. It accepts requests when the promise resolves. Throws OperatorError for a problem that the operator can correct. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const closers: Closer[] = [];
   const close = () => closeInOrder(closers);
@@ -87,8 +87,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /**
- * Closes what was opened, last things first, and empties the list. What hangs, as on a database that does not answer, is left
- * behind after a while: the first thing in the list, the databases, ends it by cutting its connections.
+ * Closes the parts in reverse order and empties the list. A part that hangs, for example on a database that does not respond, is
+ * waited for until `CLOSE_PATIENCE_MS` have passed. The first closer must close the databases: it runs last and ends such work.
  */
 export async function closeInOrder(closers: Closer[]): Promise<void> {
   const [closeDatabases, ...others] = closers.splice(0);
@@ -127,7 +127,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const windows = await openWindows(context);
   if (windows) closers.push(async () => windows.close());
 
-  // What takes work in is closed side by side: no part waits for the work of another.
+  // The parts that accept work are closed concurrently, because none depends on another.
   const intakes: Closer[] = [];
   closers.push(() => Promise.all(intakes.map((closeIntake) => closeIntake())));
 
@@ -196,22 +196,22 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
   };
 }
 
-/** The windows in which the nodes of a service count rate limits together; null without Redis. */
+/** The rate limit windows that all nodes of the service share; null without Redis. */
 async function openWindows({ config, log, clock, random }: ServiceContext): Promise<RedisWindows | null> {
   const { redisUrl: url, serviceName } = config;
   return url === null ? null : RedisWindows.open({ url, serviceName, log, clock, random });
 }
 
 export type Workers = {
-  /** Tells the workers of this process that a webhook is due. Without any, those of another find it themselves. */
+  /** Makes the webhook worker of this process check soon for due deliveries. Workers of other processes find them by polling. */
   nudge: () => void;
   tasks: RunningTasks;
   status: readonly StatusProvider[];
-  /** Stops them and waits for what they are doing. */
+  /** Stops the workers and waits for their current work. */
   stop: () => Promise<void>;
 };
 
-/** With `drive` false nothing runs by itself: another process does the work, and this one only reports how it goes. */
+/** With `drive` false no worker starts in this process: another process does the work. The status and the operations are available. */
 export async function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Promise<Workers> {
   const { main, config, clock, log, random } = context;
   const tasks = await startTasks(context, { drive });
@@ -228,7 +228,7 @@ export async function startWorkers(context: ServiceContext, { drive }: { drive: 
   };
 }
 
-/** Runs the workers alone, until it is disposed. */
+/** Runs the workers without a server, until the result is disposed. */
 export async function startWorkerProcess({ config, log }: { config: Config; log: Log }): Promise<AsyncDisposable> {
   const databases = await openDatabases(config, log);
   const closers: Closer[] = [databases.close];
@@ -245,8 +245,8 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
 }
 
 /**
- * Brings both schemas up to date. An indexer that is out of reach does not keep the service from starting: it is tried
- * again until it is there. The result stops trying.
+ * Brings both schemas up to date. When the indexer database cannot be reached, the service starts without it and the migration is
+ * repeated until it succeeds. The returned function stops the repetition.
  */
 export async function migrateAll({ main, indexer }: Databases, log: Log): Promise<() => Promise<void>> {
   await migrate(main, 'main');
@@ -267,10 +267,10 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
     const first = attempt();
     if (await isDoneWithin(first, INDEXER_PATIENCE_MS)) return () => Promise.resolve();
     underWay = first;
-    log.warn('the indexer database does not answer, going on without it');
+    log.warn('the indexer database does not respond; the service continues without it');
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    log.warn('the indexer database is out of reach, going on without it', { error });
+    log.warn('the indexer database cannot be reached; the service continues without it', { error });
   }
   let stop = () => Promise.resolve();
   const run = async () => {
@@ -283,7 +283,7 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
   return () => stop();
 }
 
-/** Only the embedded database is ever given sample records, and only while it holds everything there is: nothing. */
+/** Loads the sample marketplace, but only into an embedded database that is empty and holds both schemas. Returns the record count. */
 async function loadSample(context: ServiceContext): Promise<number> {
   const { main, indexer, serviceName } = context;
   if (main.engine !== 'embedded' || indexer !== main || !(await isEmpty(main))) return 0;

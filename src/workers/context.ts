@@ -1,4 +1,4 @@
-// What the workers are given: all that chains and upstreams need, and the vendors whose tasks they run.
+// The dependencies of the workers: those of the chains and the upstreams, and the vendors whose tasks they run.
 
 import type { ChainContext } from '../chains/context.ts';
 import type { UpstreamContext } from '../upstreams/context.ts';

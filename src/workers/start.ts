@@ -1,5 +1,5 @@
-// The tasks that keep the service's data fresh, the driver that runs them, and the runs that the operator starts. The tasks of a
-// vendor come from its registration (upstreams/registry.ts).
+// Creates the tasks that keep the service's data fresh, the driver that runs them, and the operations with which the operator runs
+// them. The tasks of a vendor come from its registration (upstreams/registry.ts).
 
 import { updateTasksNudged } from '../tasks/queries/tasks.ts';
 import { OperatorError } from '../core/errors.ts';

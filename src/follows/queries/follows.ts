@@ -1,4 +1,4 @@
-// What the workers follow: contracts on chains, and collections at vendors. Primary database.
+// The collections that the workers follow, on chains and at vendors. Primary database.
 
 import type { Address } from '../../core/address.ts';
 import type { TokenStandard } from '../../core/evm.ts';
@@ -22,13 +22,13 @@ export type Follow = {
   chain: string;
   contractAddress: Address;
   standard: TokenStandard | null;
-  /** The first block to be read; null where the chain itself is not followed. */
+  /** The first block to be read; null when the chain has no endpoints, so that only marketplaces are read. */
   fromBlock: number | null;
-  /** The last block that the backfill has read; null before it began. */
+  /** The last block that the backfill has read; null before the backfill has begun. */
   readToBlock: number | null;
   /** True once the collection is part of its chain's live stream: every block up to the chain's cursor has been read for it. */
   joined: boolean;
-  /** What the collection is called at vendors that have a name of their own for it, by vendor: an OpenSea slug, for example. */
+  /** The names of the collection at vendors that have their own, by vendor: for example its OpenSea slug. */
   names: ReadonlyMap<string, string>;
   createdAt: number;
 };
@@ -64,8 +64,8 @@ export async function findFollow(db: Queryable, collectionId: string): Promise<F
 }
 
 /**
- * Follows a collection. For one that is followed already, the given names and standard replace the stored ones, names that are not
- * given stay, and so does the progress of its backfill.
+ * Follows a collection. If the collection is followed already, the given names and standard replace the stored ones. Other names and
+ * the progress of the backfill stay.
  */
 export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBlock' | 'joined'>): Promise<void> {
   await tx.query(
@@ -94,8 +94,8 @@ export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBl
 }
 
 /**
- * Stores what a followed collection is called at a vendor, unless a name is stored already or the collection is no longer followed.
- * Waits for a removal that is under way.
+ * Stores the name of a followed collection at a vendor, unless a name is stored already or the collection is no longer followed.
+ * Waits for a concurrent removal of the collection.
  */
 export async function insertFollowName(
   db: Queryable,
@@ -109,7 +109,7 @@ export async function insertFollowName(
   );
 }
 
-/** Stores how far a collection's backfill has read, and whether the collection is part of the live stream from here on. */
+/** Stores the last block that a collection's backfill has read, and whether the collection now is part of the chain's live stream. */
 export async function updateFollowProgress(
   tx: Queryable,
   collectionId: string,
@@ -122,7 +122,7 @@ export async function updateFollowProgress(
   ]);
 }
 
-/** After a reorganisation: backfills read again what they have read beyond the common ancestor. */
+/** After a reorganisation: sets backfills back to the common ancestor, so that they read the later blocks again. */
 export async function updateFollowsAfterReorg(tx: Queryable, chain: string, ancestor: number): Promise<void> {
   await tx.query(`update main.follow set read_to_block = $2 where chain = $1 and not joined and read_to_block > $2`, [
     chain,
@@ -130,7 +130,7 @@ export async function updateFollowsAfterReorg(tx: Queryable, chain: string, ance
   ]);
 }
 
-/** Stops following a collection. True when it was followed. */
+/** Stops following a collection. Returns whether it was followed. */
 export async function deleteFollow(tx: Queryable, collectionId: string): Promise<boolean> {
   const rows = await tx.query(`delete from main.follow where collection_id = $1 returning 1`, [collectionId]);
   return rows.length > 0;

@@ -1,9 +1,9 @@
-// When each task last ran for each followed collection. Primary database. Times are those of the process that ran the task.
+// When each task last ran for each followed collection. Primary database. The times come from the clock of the process that ran it.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** Times in milliseconds; `doneAt` is null while no run has completed. */
+/** Times in milliseconds. `doneAt` is null before the first completed run. */
 export type LastRun = { triedAt: number; doneAt: number | null };
 
 const decodeLastRun = rowDecoder('follow_run', {
@@ -12,13 +12,13 @@ const decodeLastRun = rowDecoder('follow_run', {
   doneAt: column('done_at', nullable(timestamp)),
 });
 
-/** The last runs of a task by collection id; a collection that the task has never tried is missing. */
+/** The last runs of a task by collection id. A collection that the task has never tried is missing. */
 export async function listLastRuns(db: Queryable, task: string): Promise<Map<string, LastRun>> {
   const rows = await db.query(`select collection_id, tried_at, done_at from main.follow_run where task = $1`, [task]);
   return new Map(rows.map(decodeLastRun).map(({ collectionId, ...run }) => [collectionId, run]));
 }
 
-/** Stores a run, unless the collection is no longer followed. Waits for a removal that is under way. */
+/** Stores a run, unless the collection is no longer followed. Waits for a concurrent removal of the collection. */
 export async function upsertLastRun(
   db: Queryable,
   run: { task: string; collectionId: string; at: number; isDone: boolean },
