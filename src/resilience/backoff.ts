@@ -1,13 +1,12 @@
-// How long to wait before the next attempt. All waits of the service are computed here, with the time and the randomness of the
-// caller; nothing here waits.
+// Computes how long to wait before the next attempt. The caller passes the time and the random source, and does the waiting.
 
 import type { Random } from '../core/random.ts';
 
 export type Backoff = {
-  /** The wait after the first failure; it doubles with each further one. */
+  /** The wait after the first failure. Each further failure doubles the wait. */
   baseMs: number;
   maxMs: number;
-  /** Each wait is shortened by up to this share, so that many processes do not try at the same moment. */
+  /** Each wait is shortened by a random share, up to this one (0 to 1), so that processes do not all try at the same moment. */
   jitter: number;
 };
 
@@ -20,21 +19,21 @@ export function backoffMs(failures: number, { baseMs, maxMs, jitter }: Backoff, 
   return Math.min(maxMs, baseMs * 2 ** doublings) * (1 - jitter * random());
 }
 
-/** A period or a delay, lengthened by up to a share: never shorter than it. */
+/** A period or delay, lengthened at random by up to `share` of it (0.1 is ten percent). */
 export function spreadMs(ms: number, share: number, random: Random): number {
   return ms * (1 + share * random());
 }
 
-/** What is left of a wait that ends at `until`, and of which `maxMs` is all: also when the clock was set back meanwhile. */
+/** The rest of a wait of `maxMs` that ends at `until`. Never more than `maxMs`, even if the clock was set back meanwhile. */
 export function remainingMs(until: number, now: number, maxMs: number): number {
   return Math.min(maxMs, Math.max(0, until - now));
 }
 
 const SECONDS = /^\d{1,9}(\.\d{1,3})?$/;
-/** A date of HTTP begins with the name of its day. `Date.parse` alone accepts almost anything. */
+/** The beginning of an HTTP date: the name of the day. Checked because `Date.parse` accepts many texts that are no HTTP dates. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? /;
 
-/** `Retry-After` of HTTP (RFC 9110), in seconds or as a date, in milliseconds from now; null when it is neither. */
+/** Reads the header `Retry-After` (RFC 9110), a number of seconds or a date, as milliseconds from now. Null for any other text. */
 export function parseRetryAfter(text: string | null, now: number): number | null {
   if (text === null) return null;
   if (SECONDS.test(text)) return Number(text) * 1_000;

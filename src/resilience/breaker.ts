@@ -1,17 +1,17 @@
-// The circuit breaker: after failures in a row, calls fail at once instead of waiting for what is down. Two policies use it: the
-// next caller is the trial (`enter`), or a timer tries in the background (`BackgroundTrials`). It runs no call itself.
+// A circuit breaker: after several failures in a row, callers fail at once instead of waiting for a system that is down. Later
+// one call is made as a trial: by the next caller (`enter`), or in the background (`BackgroundTrials`). A success closes the breaker.
 
 import type { Clock } from '../core/clock.ts';
 import type { Random } from '../core/random.ts';
 import { backoffMs, remainingMs } from './backoff.ts';
 
-/** `trial`: half-open. A call is under way that decides whether the breaker closes or opens again. */
+/** `trial` (half-open): one call is in progress, and its result closes the breaker or opens it again. */
 export type BreakerState = 'closed' | 'open' | 'trial';
 
 export type BreakerOptions = {
   /** Failures in a row that open a closed breaker. Default: FAILURES_MAX. */
   failuresMax?: number;
-  /** How long the breaker is open after it opened; twice as long after each trial that failed, up to `openMaxMs`. */
+  /** How long the breaker stays open before a trial. Each failed trial doubles this time, up to `openMaxMs`. */
   openMs: number;
   openMaxMs: number;
   clock: Clock;
@@ -25,7 +25,7 @@ export class CircuitBreaker {
   readonly #options: BreakerOptions;
   #state: BreakerState = 'closed';
   #failures = 0;
-  /** How often the breaker has opened since it was last closed. */
+  /** How many times the breaker has opened since it was last closed. */
   #openings = 0;
   #openMs = 0;
   #openUntil = 0;
@@ -48,7 +48,7 @@ export class CircuitBreaker {
     return this.#state === 'open' ? remainingMs(this.#openUntil, this.#options.clock(), this.#openMs) : 0;
   }
 
-  /** Whether a call may be made: `trial` for the one call that decides, during which all others get `no`. */
+  /** Whether the caller may make its call. `trial`: its result decides. Other callers get `no` until the trial has ended. */
   enter(): 'yes' | 'trial' | 'no' {
     if (this.#state === 'closed') return 'yes';
     if (this.#state === 'trial' || this.remainingMs() > 0) return 'no';
@@ -56,12 +56,15 @@ export class CircuitBreaker {
     return 'trial';
   }
 
-  /** Begins a trial whatever the clock says: for a policy that has a timer of its own. */
+  /** Begins a trial of an open breaker, even if it would stay open for longer. For a caller that has its own timer. */
   beginTrial(): void {
     if (this.#state === 'open') this.#state = 'trial';
   }
 
-  /** A call succeeded, also one that was under way when the breaker opened. Returns whether this closed the breaker. */
+  /**
+   * Closes the breaker after a successful call. The call may have begun before the breaker opened. Returns false when the breaker
+   * was closed already.
+   */
   succeeded(): boolean {
     const closed = this.#state !== 'closed';
     this.#state = 'closed';
@@ -71,13 +74,14 @@ export class CircuitBreaker {
   }
 
   /**
-   * A call failed. The breaker opens after `failuresMax` failures in a row, after a failed trial, and at once with `opens`;
-   * `leastMs` is a least time that the other side demanded. Returns whether this opened a closed breaker.
+   * Records a failed call. The breaker opens after `failuresMax` failures in a row, or after a failed trial. With `opens` it opens
+   * after this failure. `leastMs`: the breaker stays open for at least this long, for example because of `Retry-After`. Returns
+   * true when this failure opened a closed breaker.
    */
   failed({ opens = false, leastMs = 0 }: { opens?: boolean; leastMs?: number } = {}): boolean {
     const { failuresMax = FAILURES_MAX } = this.#options;
     this.#failures += 1;
-    // A call that was under way when the breaker opened does not keep it open longer.
+    // This call began before the breaker opened, so its failure does not extend the time for which the breaker is open.
     if (this.#state === 'open') return false;
     const wasClosed = this.#state === 'closed';
     if (wasClosed && !opens && this.#failures < failuresMax) return false;
@@ -85,7 +89,7 @@ export class CircuitBreaker {
     return wasClosed;
   }
 
-  /** The call was given up: whether it would have succeeded is not known. The next caller is the trial. */
+  /** The call was aborted before its result was known. If it was the trial, the next caller makes another trial. */
   abandoned(): void {
     if (this.#state === 'trial') this.#state = 'open';
   }
@@ -100,8 +104,8 @@ export class CircuitBreaker {
 }
 
 /**
- * Tries again in the background while a breaker is open. No caller is chosen for the trial: nobody waits for it, and a service
- * without traffic recovers too.
+ * Makes the trials of an open breaker in the background. No caller waits for a trial, and the breaker closes again even when
+ * there are no callers.
  */
 export class BackgroundTrials {
   readonly #breaker: CircuitBreaker;
@@ -115,7 +119,7 @@ export class BackgroundTrials {
     this.#attempt = attempt;
   }
 
-  /** Has the breaker, which just opened, tried until it is closed. */
+  /** Call this when the breaker has opened: trials follow until it is closed. */
   start(): void {
     if (this.#isStopped) return;
     clearTimeout(this.#timer ?? undefined);
@@ -129,7 +133,7 @@ export class BackgroundTrials {
   }
 
   async #try(): Promise<void> {
-    // A call that was under way when the breaker opened may have closed it before the trial, or during it.
+    // An earlier call may have succeeded and closed the breaker, before this trial or during it.
     if (this.#breaker.state() !== 'open') return;
     this.#breaker.beginTrial();
     await this.#attempt();

@@ -1,7 +1,7 @@
-// Deadlines: work that is not done in time is given up. A deadline is a moment of `performance.now()`, which no change of the
-// system's clock moves.
+// Deadlines: the caller stops waiting for work that is not done in time. A deadline is a time of `performance.now()`, so changes
+// of the system's clock do not affect it.
 
-/** Work was not done by its deadline. It may go on for a moment: nobody reads its result. */
+/** The work was not done by its deadline. It may still run, but its result is ignored. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 
@@ -10,7 +10,10 @@ export class DeadlineExceeded extends Error {
   }
 }
 
-/** Settles as the work does, or rejects with DeadlineExceeded. Runs for every statement: one timer and one promise. */
+/**
+ * Settles like `work`, or rejects with DeadlineExceeded at the deadline. Called for every statement that has a deadline, so it
+ * costs one timer and one promise only.
+ */
 export function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
   if (deadline === Number.POSITIVE_INFINITY) return work;
   return new Promise((resolve, reject) => {
@@ -29,7 +32,7 @@ export function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> 
   });
 }
 
-/** Whether the work is done within `limitMs`. Rejects as the work does. */
+/** Returns true when the work is done within `limitMs`, and false when it is not. Rejects when the work rejects in that time. */
 export async function isDoneWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
   const isDone = work.then(() => true);
   try {
@@ -40,7 +43,7 @@ export async function isDoneWithin(work: Promise<unknown>, limitMs: number): Pro
   }
 }
 
-/** A signal for work that can be aborted: it aborts at the deadline, or with any of `others`. Its timer ends with `using`. */
+/** A signal that aborts at the deadline, or when one of `others` aborts. Declare it with `using`, which clears the timer. */
 export class DeadlineSignal implements Disposable {
   readonly signal: AbortSignal;
   readonly #deadline = new AbortController();
@@ -51,7 +54,7 @@ export class DeadlineSignal implements Disposable {
     this.#timer = setTimeout(() => this.#deadline.abort(new DeadlineExceeded()), timeoutMs);
   }
 
-  /** Whether the deadline has passed, whatever else aborted the signal. */
+  /** Whether the deadline has passed. False when only one of `others` has aborted the signal. */
   get hasPassed(): boolean {
     return this.#deadline.signal.aborted;
   }

@@ -1,21 +1,22 @@
-// One HTTP exchange with an upstream, bounded in every way: one deadline over all of it, body included, a limit on the size
-// of the answer after decompression, and no redirects. It never retries and never judges a status.
+// One HTTP exchange with an upstream: a deadline for the complete exchange, and a limit on the size of the decompressed body.
+// A redirect (every 3xx except 304) is an ExchangeFailure. All other statuses are returned to the caller. Nothing is retried.
 
 export type ExchangeOptions = {
   method?: 'GET' | 'POST';
   headers?: Readonly<Record<string, string>>;
   body?: string;
+  /** The deadline of the complete exchange, body included. */
   timeoutMs: number;
-  /** How long the head, or the next bytes, may let us wait, where an answer as a whole may take much longer. */
+  /** The longest wait for the head, or for one chunk of the body: for a response that takes long in total. Default: no limit. */
   stallMs?: number;
-  /** Bytes of the decompressed answer. */
+  /** The largest body accepted, in bytes after decompression. */
   bytesMax: number;
   signal?: AbortSignal;
 };
 
 export type Exchange = { status: number; headers: Headers; body: Buffer };
 
-/** What went wrong before there was an answer. Its message names no address: those may hold keys. */
+/** Why there is no complete response. The message names no URL, because a URL may hold a key. */
 export class ExchangeFailure extends Error {
   override readonly name = 'ExchangeFailure';
   readonly reason: 'timeout' | 'too-large' | 'unreachable' | 'redirected' | 'aborted';
@@ -27,43 +28,43 @@ export class ExchangeFailure extends Error {
 }
 
 const MESSAGES = {
-  timeout: 'no whole answer in time',
-  'too-large': 'the answer is larger than allowed',
+  timeout: 'no complete response in time',
+  'too-large': 'the response is larger than allowed',
   unreachable: 'the connection failed',
-  redirected: 'the answer is a redirect',
-  aborted: 'given up',
+  redirected: 'the response is a redirect',
+  aborted: 'aborted by the caller',
 };
 
-/** Sends one request and reads the whole answer. Throws ExchangeFailure. */
+/** Sends one request and reads the complete response. Throws ExchangeFailure. */
 export async function exchange(url: string, options: ExchangeOptions): Promise<Exchange> {
   const { status, headers, chunks } = await openExchange(url, options);
   const body = await Array.fromAsync(chunks);
   return { status, headers, body: Buffer.concat(body) };
 }
 
-/** An answer whose body is still to be read: all of it, or until the loop over it is left. */
+/** A response whose body has not been read. To leave the loop over `chunks` early closes the connection. */
 export type OpenExchange = { status: number; headers: Headers; chunks: AsyncGenerator<Uint8Array> };
 
-/** Sends one request and reads the head of the answer. It, and the reading of the chunks, throw ExchangeFailure. */
+/** Sends one request and reads the head of the response. Throws ExchangeFailure, and so does reading `chunks`. */
 export async function openExchange(url: string, options: ExchangeOptions): Promise<OpenExchange> {
   const { method = 'GET', headers = {}, timeoutMs, stallMs, bytesMax, signal } = options;
   const deadline = AbortSignal.timeout(timeoutMs);
   const watch = stallMs === undefined ? null : createStallWatch(stallMs);
-  const late = watch ? AbortSignal.any([deadline, watch.signal]) : deadline;
+  const timeLimit = watch ? AbortSignal.any([deadline, watch.signal]) : deadline;
   const toFailure = (error: unknown): ExchangeFailure => {
     if (error instanceof ExchangeFailure) return error;
-    const reason = signal?.aborted ? 'aborted' : late.aborted ? 'timeout' : 'unreachable';
+    const reason = signal?.aborted ? 'aborted' : timeLimit.aborted ? 'timeout' : 'unreachable';
     return new ExchangeFailure(reason, { cause: error });
   };
   try {
-    const answering = fetch(url, {
+    const pending = fetch(url, {
       method,
       headers,
       redirect: 'manual',
-      signal: signal ? AbortSignal.any([late, signal]) : late,
+      signal: signal ? AbortSignal.any([timeLimit, signal]) : timeLimit,
       ...(options.body !== undefined && { body: options.body }),
     });
-    const response = await (watch?.waitFor(answering) ?? answering);
+    const response = await (watch?.waitFor(pending) ?? pending);
     if (response.status >= 300 && response.status < 400 && response.status !== 304) {
       await response.body?.cancel();
       throw new ExchangeFailure('redirected');
@@ -80,7 +81,10 @@ type Chunks = AsyncIterable<Uint8Array> | readonly Uint8Array[];
 
 type StallWatch = { signal: AbortSignal; waitFor<T>(promise: Promise<T>): Promise<T> };
 
-/** Its signal aborts when one thing is waited for too long. What happens in between, such as landing what came, is not counted. */
+/**
+ * Aborts its signal when a single wait (for the head, or for one chunk) takes longer than `stallMs`. The time that the caller
+ * needs to process a chunk does not count.
+ */
 function createStallWatch(stallMs: number): StallWatch {
   const stalled = new AbortController();
   return {

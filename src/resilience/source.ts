@@ -1,5 +1,5 @@
-// A source of data that may fail on its own: a deadline for every read, and a circuit breaker over all of them. Failure is a
-// value here, never an exception, so that a read that combines sources can respond with what it has.
+// A source of data that can fail while others work: each read has a deadline, and all reads share one circuit breaker. A read
+// returns a failure as a value and does not throw, so that a response can be built from the sources that work.
 
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -11,7 +11,7 @@ export type Result<T> = { ok: true; value: T } | { ok: false; reason: 'timeout' 
 
 export type SourceState = 'closed' | 'open';
 
-/** A read, given how long it may take. */
+/** Reads from the source. `timeoutMs`: how long the read may take. */
 type Read<T> = (timeoutMs: number) => Promise<T>;
 
 export type SourceOptions = {
@@ -21,15 +21,15 @@ export type SourceOptions = {
   log: Log;
   clock: Clock;
   random: Random;
-  /** The time between two trials of an open breaker, shortened by its jitter. */
+  /** The longest time between two trials of an open breaker. The breaker shortens it at random. */
   retryMs?: number;
 };
 
 const RETRY_MS = 1_000;
 
 /**
- * While the breaker is open reads fail at once, and the last read that was requested is tried in the background until one
- * succeeds. The last one, so that one read that always fails does not keep the source from the others.
+ * While the breaker is open, reads fail at once. Meanwhile the most recently requested read is tried in the background, until a
+ * trial succeeds. It is the most recent one, so that a single read that always fails does not keep the breaker open.
  */
 export class Source {
   readonly name: string;
@@ -53,8 +53,8 @@ export class Source {
   }
 
   /**
-   * Runs `read` unless the breaker is open, for `leftMs` at most where that is less than the source's deadline. Resolves by
-   * then, whatever `read` does, and never rejects.
+   * Runs `read` unless the breaker is open. The deadline is the shorter of `leftMs` and the source's `timeoutMs`: by then the
+   * promise resolves, even if `read` has not settled. It never rejects.
    */
   async read<T>(read: Read<T>, leftMs = this.timeoutMs): Promise<Result<T>> {
     if (this.#isClosed) return this.#attempt(read, leftMs);
@@ -66,7 +66,7 @@ export class Source {
     return result;
   }
 
-  /** Ends the trials. Reads are still made, without the breaker. */
+  /** Stops the trials. Later reads bypass the breaker. */
   close(): void {
     this.#isClosed = true;
     this.#trials.stop();
@@ -79,7 +79,7 @@ export class Source {
       return { ok: true, value: await raceDeadline(Promise.try(read, timeoutMs), performance.now() + timeoutMs) };
     } catch (error) {
       const reason = error instanceof DeadlineExceeded ? 'timeout' : 'error';
-      // While the breaker is open only its opening and its closing are logged.
+      // While the breaker is open, failures are logged at `debug` only.
       const level = this.state() === 'open' ? 'debug' : 'warn';
       this.#log[level]('a source failed', { source: this.name, reason, error });
       return { ok: false, reason };

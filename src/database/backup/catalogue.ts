@@ -1,5 +1,5 @@
 // The contents of a schema, from the system catalogs: its tables in the order in which rows can be inserted, its sequences, its
-// migrations. Backup and restore use nothing else, so that no table can be forgotten.
+// migrations. Backup and restore name no tables of their own, so that they include every table.
 
 import type { Queryable } from '../port.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
@@ -70,7 +70,7 @@ export async function listTables(db: Queryable, schema: Schema): Promise<TableSh
   return sorted;
 }
 
-/** Sequences are not part of a snapshot: read after it began, they are never behind its rows. */
+/** Reads the present state of the sequences. It is not part of the snapshot; read after the snapshot began, it is never behind the snapshot's rows. */
 export async function listSequences(db: Queryable, schema: Schema): Promise<SequenceState[]> {
   const names = await listSequenceNames(db, schema);
   const states: SequenceState[] = [];
@@ -103,7 +103,7 @@ export async function listAppliedMigrations(db: Queryable, schema: Schema): Prom
   return (await db.query(`select name, digest from ${schema}.migration order by name`)).map(decodeMigration);
 }
 
-/** Tables of the service's own state. A database with rows in no other table is empty. `shown` is the name of `recent_view` before migration 0011. */
+/** Tables that a new service fills by itself. A database with rows in these tables only counts as empty. `shown` is the old name of `recent_view`, before migration 0011. */
 const OWN_STATE_TABLES = new Set(['migration', 'secret', 'sync_task', 'request_budget', 'shown', 'recent_view']);
 
 /** The first table that holds a record, or null. */

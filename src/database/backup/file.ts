@@ -1,5 +1,6 @@
-// The file of a backup: one zstd frame, then a frame that decompressors skip, with the SHA-256 of everything before it. A file gets its
-// name only when it is complete. An existing file is replaced only with `force`.
+// The file of a backup: one zstd frame with the content, then a skippable zstd frame with the SHA-256 of all bytes before the digest. A
+// file gets its final name only when it is complete. Without `force` an existing file is an error. On a file system without hard links,
+// a file that appears during the backup is replaced nevertheless.
 
 import type { Hash } from 'node:crypto';
 import { createHash, randomBytes } from 'node:crypto';
@@ -13,29 +14,29 @@ import { Readable } from 'node:stream';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { OperatorError, describeError } from '../../core/errors.ts';
 
-/** A backup holds secrets. */
+/** Only the owner may read the file, because a backup holds secrets. */
 const FILE_MODE = 0o600;
 const ZSTD_MAGIC = Buffer.from('28b52ffd', 'hex');
 /** The head of a skippable frame of 32 bytes (RFC 8878, 3.1.2). */
 const TAIL_HEAD = Buffer.from('5b2a4d1820000000', 'hex');
 const DIGEST_BYTES = 32;
 const TAIL_BYTES = TAIL_HEAD.length + DIGEST_BYTES;
-/** Chunks of text that wait for the compressor. */
+/** The largest number of text chunks that wait for the compressor. */
 const CHUNKS_AHEAD = 4;
 const READ_BYTES = 256 * 1024;
 /** Errors of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** `file` is absolute. With `force` an existing file is replaced when the new one is complete. */
+/** `file` is an absolute path. With `force` an existing file is replaced once the new one is complete. */
 export type BackupTarget = { file: string; force: boolean };
 
-/** The file was cut off, was altered, or is no backup. */
+/** The file is truncated, was altered, or is not a backup. */
 export class DamagedBackup extends OperatorError {}
 
 type Fill = (write: (chunks: AsyncIterable<string>) => Promise<void>) => Promise<void>;
 type WriteOptions = { signal: AbortSignal; onBytes: (bytes: number) => void };
 
-/** Writes the content that `fill` provides, and returns the size in bytes. After a failure nothing is left behind. */
+/** Writes the content that `fill` provides, and returns the size in bytes. After a failure the incomplete file is removed. */
 export async function writeBackupFile(target: BackupTarget, options: WriteOptions, fill: Fill): Promise<number> {
   await checkTarget(target);
   const draft = `${target.file}.part-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -95,7 +96,7 @@ async function compressInto(
   return bytes;
 }
 
-/** Gives the draft its name. A link fails when a file of that name has appeared meanwhile, which a rename would replace. */
+/** Gives the draft its final name: with a hard link, which fails if a file of that name has appeared, where a rename would replace it. */
 async function publish(draft: string, { file, force }: BackupTarget): Promise<void> {
   try {
     if (force) await rename(draft, file);
@@ -153,7 +154,7 @@ export function checkBackupFile(file: string): number {
 
 type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
 
-/** Throws DamagedBackup unless the file is intact. Nothing is decompressed or parsed. */
+/** Throws DamagedBackup when the digest does not match. The content is neither decompressed nor parsed. */
 export async function checkIntact(file: string, { signal }: ReadOptions): Promise<void> {
   const digest = createHash('sha256');
   for await (const chunk of openContent(file, await checkEnds(file))) {
@@ -163,7 +164,7 @@ export async function checkIntact(file: string, { signal }: ReadOptions): Promis
   await checkDigest(file, digest);
 }
 
-/** The decompressed content in chunks. Throws DamagedBackup, at the latest at the end, when the file is not intact. */
+/** Yields the decompressed content. Throws DamagedBackup when the file is not intact, possibly only after the last chunk. */
 export async function* readBackupFile(file: string, { signal, onBytes }: ReadOptions): AsyncGenerator<Buffer> {
   const digest = createHash('sha256');
   const source = openContent(file, await checkEnds(file));
@@ -177,7 +178,7 @@ export async function* readBackupFile(file: string, { signal, onBytes }: ReadOpt
     }
   };
   const decompressor = createZstdDecompress();
-  // A failure of either end reaches the loop below through the decompressor.
+  // The pipeline destroys the decompressor after a failure, so the loop below throws.
   pipeline(source, counted, decompressor, { signal }).catch(() => undefined);
   try {
     yield* decompressor as AsyncIterable<Buffer>;
@@ -204,7 +205,7 @@ export function damaged(file: string, cause?: unknown): DamagedBackup {
   });
 }
 
-/** The number of bytes before the tail. */
+/** Checks the first bytes of the file and the head of its tail. Returns the number of bytes before the tail. */
 async function checkEnds(file: string): Promise<number> {
   const size = checkBackupFile(file);
   const head = await readAt(file, 0, ZSTD_MAGIC.length);

@@ -1,5 +1,5 @@
-// The lines of a backup: a header; for each table its columns, then its rows; the sequences; and an end that counts the rows. A row is
-// a JSON array with the server's text of each value, or null.
+// The lines of a backup: one header; then for each schema its tables (a line with the columns, then one line for each row) and its
+// sequences; at the end a line with the row counts. A row is a JSON array: each value as the server's text, or null.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { SequenceState, TableShape } from './catalogue.ts';
@@ -7,7 +7,7 @@ import { checkIntact, damaged, readBackupFile } from './file.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
 import { SCHEMAS, checkMigrations } from '../migrate.ts';
 
-/** Increased by each change that older programs would read wrongly. */
+/** The version of the format. It must be increased by every change that an older program would read wrongly. */
 const FORMAT_VERSION = 1;
 /** The approximate size of a batch of rows. */
 const BATCH_BYTES_MAX = 1024 * 1024;
@@ -22,21 +22,21 @@ export type BackupHeader = {
   version: number;
   /** The version of the program that wrote the backup. */
   service: string;
-  /** The time of the snapshot, by the primary's clock. */
+  /** The time at which the transaction on the primary began, by the primary's clock. */
   createdAt: string;
   migrations: Readonly<Record<Schema, readonly AppliedMigration[]>>;
 };
 
-/** Rows by table, as `schema.name`. */
+/** The number of rows of each table, by `schema.name`. */
 export type RowCounts = Record<string, number>;
 
 export type BackupEvent =
   | { kind: 'header'; header: BackupHeader }
   | { kind: 'table'; table: TableShape }
-  /** Rows of the last table, as one JSON array. */
+  /** Rows of the table of the latest `table` event, as the text of one JSON array. */
   | { kind: 'rows'; rows: string; count: number }
   | { kind: 'sequence'; sequence: SequenceState }
-  /** The file is intact. */
+  /** The last event. The digest and the row counts are correct. */
   | { kind: 'end'; counts: RowCounts };
 
 export function toHeader(fields: Pick<BackupHeader, 'service' | 'createdAt' | 'migrations'>): string {
@@ -53,7 +53,7 @@ function toLine(value: object): string {
 
 type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
 
-/** Reads a backup. Until `end` has come the file may still prove to be damaged. */
+/** Reads a backup. Throws DamagedBackup when the file is damaged, which may be after other events: only `end` shows that it is intact. */
 export async function* readBackup(file: string, options: ReadOptions): AsyncGenerator<BackupEvent> {
   const counts: RowCounts = {};
   let table: string | null = null;
@@ -93,14 +93,14 @@ export async function* readBackup(file: string, options: ReadOptions): AsyncGene
       end = line.toString('utf8');
     }
   }
-  // The digest was right. The counts are compared too, in case the program that wrote the file was wrong.
+  // The digest is correct. The row counts are compared as well, to detect an error of the program that wrote the file.
   if (end === null || `${end}\n` !== toEnd(counts)) throw damaged(file);
   yield { kind: 'end', counts };
 }
 
 /**
- * Reads the complete file, twice, and returns its header. Throws DamagedBackup when the file was altered, and OperatorError when this
- * program is too old for it: the header is trusted only after the first reading.
+ * Reads the complete file twice, first to check its digest, then to parse it. Returns the header and the row counts. Throws
+ * DamagedBackup when the file was altered, and OperatorError when this program is too old for the file.
  */
 export async function verifyBackup(
   file: string,
@@ -115,8 +115,8 @@ export async function verifyBackup(
   throw damaged(file);
 }
 
-function checkHeader(file: string, said: Readonly<Record<string, unknown>>): BackupHeader {
-  const header = said as BackupHeader;
+function checkHeader(file: string, content: Readonly<Record<string, unknown>>): BackupHeader {
+  const header = content as BackupHeader;
   if (header.mercat !== 'backup' || !Number.isSafeInteger(header.version)) throw damaged(file);
   if (header.version > FORMAT_VERSION) {
     throw new OperatorError(
@@ -138,7 +138,7 @@ function parseLine(file: string, line: Buffer): Readonly<Record<string, unknown>
   throw damaged(file);
 }
 
-/** The lines without their ends; what follows the last end would be half a line. */
+/** Yields the lines without their newlines. Throws DamagedBackup when the last line has no newline. */
 async function* splitLines(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   let begunBytes = 0;

@@ -1,5 +1,5 @@
-// Backups that commands start, watch and stop, in a running server or in the command's own process. One at a time. A backup
-// that no command watches any more is stopped.
+// Backups that commands start, follow and stop, in a running server or in the command's own process. Only one runs at a time. A
+// backup is stopped when its command no longer reads its state.
 
 import path from 'node:path';
 import { OperatorError, describeError } from '../../core/errors.ts';
@@ -8,14 +8,14 @@ import type { BackupProgress, BackupResult } from './write.ts';
 import { writeBackup } from './write.ts';
 import type { Database } from '../port.ts';
 
-/** `failure` is a line for the operator. While both are null the backup is being written. */
+/** The backup is being written while `result` and `failure` are both null. `failure` is a message for the operator. */
 export type BackupState = BackupProgress & { result: BackupResult | null; failure: string | null };
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** The longest that `backup.read` waits for the end. */
+/** How long `backup.read` waits for the end of the backup before it returns the present state. */
 const READ_WAIT_MS = 200;
-/** A backup is stopped when it was not read for this long: its command was killed, and on the embedded engine all others wait. */
+/** A backup is stopped when its state was not read for this long: its command was probably killed. On the embedded engine all other statements wait for the backup. */
 const UNREAD_MS_MAX = 30_000;
 
 export type BackupJobsOptions = {
@@ -40,7 +40,7 @@ export class BackupJobs {
     this.#options = options;
   }
 
-  /** Stops the backup under way. Nothing of it is left behind. */
+  /** Stops the backup that is being written, and removes its incomplete file. */
   async close(): Promise<void> {
     await this.#stop();
   }
@@ -85,7 +85,7 @@ class BackupJob {
     return this.state.result === null && this.state.failure === null;
   }
 
-  /** The state at the end, or after a moment when the end does not come by then. */
+  /** Waits up to READ_WAIT_MS for the end of the backup, then returns its state. */
   async read(): Promise<BackupState> {
     this.#readAt = performance.now();
     await isDoneWithin(this.#ended, READ_WAIT_MS);

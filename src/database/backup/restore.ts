@@ -1,5 +1,5 @@
-// Restores a backup into empty databases, or in place of their content, in one transaction for each database, so that a restore that
-// fails or is killed changes nothing. The file must have been verified before.
+// Restores a backup into empty databases, or (`replace`) in place of their content. Each database is restored in one transaction. With
+// two databases, a failure between the two commits leaves the backup in the indexer only. The file must have been verified before.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
@@ -24,14 +24,14 @@ import type { Sides } from '../snapshot.ts';
 
 /** How long to wait for locks of tables that are replaced. */
 const LOCK_WAIT_MS = 10_000;
-/** The embedded engine writes no checkpoints by itself: without them its log would grow by the size of the backup. */
+/** The embedded engine writes no checkpoints by itself: without them its write-ahead log would grow by the size of the backup. */
 const CHECKPOINT_EVERY_CHARS = 64 * 1024 * 1024;
 
 export type RestoreProgress = { table: string; rows: number; bytes: number };
 export type RestoreResult = {
   rows: number;
   tables: RowCounts;
-  /** Other connections of mercat to the databases: of a service that still runs on the replaced content. */
+  /** How many other connections of mercat the databases have. If there are any, a service still runs on the replaced content. */
   others: number;
 };
 
@@ -69,7 +69,7 @@ export async function restoreBackup(
   }
 }
 
-/** All of a restore but the commits. */
+/** Restores both schemas within the given transactions. The caller commits. */
 async function restoreInto(sides: Sides, file: string, options: Options, engine: Engine): Promise<RestoreResult> {
   const { header, replace } = options;
   // With one database both sides are the same transaction.
@@ -137,7 +137,7 @@ async function load(
   for await (const event of readBackup(file, { signal, onBytes })) {
     signal.throwIfAborted();
     if (event.kind === 'header') {
-      // The tables were made for the backup that was verified.
+      // The tables were created from the header that was verified, so the file must not have been replaced since.
       if (JSON.stringify(event.header) !== JSON.stringify(header)) throw damaged(file);
     } else if (event.kind === 'table') {
       const tx = sides[event.table.schema];

@@ -1,5 +1,5 @@
-// Writes a backup: all rows of both schemas from one snapshot, as text that any server reads back exactly. Nothing is written to a
-// database. PostgreSQL serves other statements meanwhile; on the embedded engine they wait.
+// Writes a backup: all rows of both schemas, from one snapshot of each database, as text that every server reads back exactly.
+// Nothing is written to a database. PostgreSQL serves other statements during a backup; on the embedded engine they wait.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
@@ -15,7 +15,7 @@ import { rowDecoder, text, timestamp } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 import { readTogether } from '../snapshot.ts';
 
-/** The approximate size of a slice of rows. It bounds memory, and how long the embedded engine blocks the process. */
+/** The approximate size of the rows that one statement fetches. It limits memory and the time for which the embedded engine blocks the process. */
 const SLICE_BYTES = 256 * 1024;
 const SLICE_ROWS_FIRST = 50;
 const SLICE_ROWS_MAX = 1_000;
@@ -37,7 +37,10 @@ type Options = {
   onProgress: (progress: BackupProgress) => void;
 };
 
-/** Writes both databases into one file. Throws OperatorError for a failure that the operator can mend; there is then no file. */
+/**
+ * Writes both databases into one file. Throws an OperatorError for a failure that the operator can correct. After a failure no new
+ * file exists, and with `force` an earlier file of that name is unchanged.
+ */
 export async function writeBackup(
   databases: { main: Database; indexer: Database },
   target: BackupTarget,
@@ -70,7 +73,7 @@ export async function writeBackup(
 const decodeNow = rowDecoder('now()', { now: timestamp });
 const decodeLine = rowDecoder('backup_rows', { line: text });
 
-/** Returns the time of the snapshot. */
+/** Sets the text formats of both transactions. Returns the time at which the transaction on the primary began, in ISO 8601. */
 async function prepare(sides: Sides): Promise<string> {
   for (const schema of SCHEMAS) await setExactText(sides[schema]);
   const [row] = await sides.main.query(`select now() as now`);
@@ -91,7 +94,7 @@ async function* render(sides: Sides, { service, createdAt, tables, onRows }: Ren
   for (const schema of SCHEMAS) {
     const tx = sides[schema];
     const shapes = await listTables(tx, schema);
-    // A migration waits until the last row has been read.
+    // The lock makes a migration wait until the backup has read all rows.
     await tx.query(`lock table ${shapes.map(quotedTable).join(', ')} in access share mode`);
     for (const shape of shapes) {
       const name = `${schema}.${shape.name}`;
@@ -114,8 +117,8 @@ async function readMigrations(sides: Sides, schema: Schema) {
 }
 
 /**
- * The rows in physical order, a slice at a time. The server formats each as JSON, so that no text begins with U+FEFF, which the embedded
- * engine drops from the beginning of a text.
+ * Reads the rows of a table in physical order, several at a time. The server formats each row as a JSON array, so that no text begins
+ * with U+FEFF: the embedded engine drops this character from the beginning of a text.
  */
 async function* readRows(tx: Queryable, table: TableShape): AsyncGenerator<string[]> {
   const values = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');
