@@ -1,5 +1,5 @@
-// The ask floor of a collection: the cheapest price that a seller asks. It is read at every request, from the first of these
-// that has one: an analytics record, the cheapest listing of both books, a stats record, the stored snapshot.
+// The ask floor of a collection: the cheapest price that a seller asks. It comes from the first of these sources that has a value:
+// an analytics record, the cheapest listing of the own book and the mirror, a stats record, the stored snapshot.
 
 import type { Collection } from '../core/collection.ts';
 import {
@@ -15,12 +15,12 @@ import { listCheapestMirrored } from './queries/listings.ts';
 import { listStatsFloors } from './queries/stats.ts';
 import { listAnalyticsFloors } from './queries/analytics.ts';
 
-/** Floors by collection id; null for a source that failed. */
+/** Floors by collection id; a source that could not be read is null. */
 export type AskFloors = {
-  /** Of analytics records, else of both books. */
+  /** The floor of the analytics record; for a collection without one, the cheapest listing of both books. */
   analytics: ReadonlyMap<string, bigint> | null;
   stats: ReadonlyMap<string, bigint> | null;
-  /** True when any read failed, that of the own book included. */
+  /** True when the analytics, the stats, the mirror or the own book could not be read. */
   degraded: boolean;
 };
 
@@ -45,7 +45,7 @@ export function toAskFloor(
   return floors.analytics?.get(collection.id) ?? floors.stats?.get(collection.id) ?? collection.snapshotFloorRaw;
 }
 
-/** `complete`: the own book was read too. */
+/** `complete` is false when the own book could not be read, so that the floors are those of the mirror only. */
 export type BookFloors = { floors: ReadonlyMap<string, bigint>; complete: boolean };
 
 async function readAnalyticsFloors(market: Market, ids: readonly string[]): Promise<Result<BookFloors>> {
@@ -58,7 +58,7 @@ async function readAnalyticsFloors(market: Market, ids: readonly string[]): Prom
   return { ok: true, value: { floors: new Map([...floors, ...records.value]), complete } };
 }
 
-/** Assets of the own book by which mirrored rows are left out. Of a larger book, rows of some assets may count all the same. */
+/** The largest number of own assets whose mirrored rows are left out. In a larger book, mirrored rows of the other assets count. */
 const OWN_ASSETS_MAX = 50_000;
 
 /**
@@ -87,7 +87,7 @@ export async function readBookFloors(
   );
   const visible = mirrored.value.filter((row) => !hidden.has(row.collectionId));
   if (hidden.size > 0) {
-    // The cheapest mirrored row does not count here. Only then are the assets of the own book read, to find the one that does.
+    // The cheapest mirrored row of these collections does not count. Their own assets are read, to find the cheapest row that counts.
     const hiddenIds = [...hidden];
     const own = await market.orderBook.read((db) => listFillableAssets(db, hiddenIds, { now, limit: OWN_ASSETS_MAX }));
     const next = await read((db) => listCheapestMirrored(db, hiddenIds, { now, except: valueOrNull(own) ?? [] }));

@@ -7,7 +7,7 @@ import type { Result } from '../resilience/source.ts';
 import type { Market } from './market.ts';
 import { findCheapestFills } from './queries/listings.ts';
 
-/** The cheapest buyer total of both books: null when there is no listing, a failure when either book cannot be read. */
+/** Reads the buyer floor from the own book and the mirror. Null when there is no listing; a failure when either cannot be read. */
 export async function resolveBuyerFloor(market: Market, collection: Collection): Promise<Result<bigint | null>> {
   const now = market.clock();
   const [mirror, book] = await Promise.all([
@@ -22,7 +22,7 @@ export async function resolveBuyerFloor(market: Market, collection: Collection):
   return { ok: true, value: cheapestOf([mirror.value.total, book.value.total, ...ownTotals]) };
 }
 
-/** An own ask with platform fee and royalty, each rounded up. It grows with the ask, so the cheapest ask has the cheapest total. */
+/** An own ask with the platform fee and the royalty, each rounded up. A higher ask has a higher total: only the cheapest is needed. */
 function toOwnBuyerTotal(market: Market, collection: Collection, ask: bigint): bigint {
   return ask + shareOf(ask, market.platformFeeBps) + shareOf(ask, collection.royaltyBps ?? 0);
 }

@@ -1,4 +1,4 @@
-// One collection in detail: its record, and stats of two sources, each of which can fail without the other.
+// One collection in detail: its record, and statistics from two sources (stats and analytics), which can fail independently.
 
 import { listFillableAssets } from '../orders/queries/fillable-orders.ts';
 import { countListedAssets } from './queries/listings.ts';
@@ -23,14 +23,14 @@ export type CollectionDetail = {
   supply: number | null;
   owners: number | null;
   listedCount: number | null;
-  /** True only when both sources failed. */
+  /** True only when neither the stats nor the analytics could be read. */
   stale: boolean;
   /** True when any source failed. */
   degraded: boolean;
 };
 
 const UNKNOWN: Windows<null> = { allTime: null, sevenDay: null, twentyFourHour: null };
-/** Assets of the own book that a count of listings does not count again in the mirror. Those beyond are counted twice. */
+/** The largest number of own assets that are left out of the count of mirrored listings. Further assets may be counted twice. */
 const OWN_ASSETS_MAX = 20_000;
 
 /** The collection that `id` names. Throws `not_found` when there is none. */
@@ -53,7 +53,10 @@ export async function readCollectionDetail(market: Market, id: string): Promise<
   };
 }
 
-/** Volume and sales: unknown when analytics failed; the volume of the snapshot when there is neither a sale nor a record. */
+/**
+ * Volume and sales. Both are unknown when the analytics could not be read. Without an analytics record and without sales, the
+ * all-time volume is the stored snapshot's.
+ */
 function toTrade(market: Market, collection: Collection, analytics: Result<CollectionAnalytics>) {
   if (!analytics.ok) return { volume: UNKNOWN, sales: UNKNOWN };
   const { recordedVolume, summedVolumeRaw, sales } = analytics.value;
@@ -69,7 +72,7 @@ function toTrade(market: Market, collection: Collection, analytics: Result<Colle
   return { volume, sales };
 }
 
-/** Supply, owners and listed count. When the stats source failed, the supply is that of the snapshot, the others are unknown. */
+/** Supply, owners and listed count. When the stats could not be read, the supply is the snapshot's, and the others are unknown. */
 function toHoldings(collection: Collection, stats: Result<CollectionStats>, listedCount: number | null) {
   if (!stats.ok) return { supply: collection.snapshot.supply, owners: null, listedCount: null };
   return {
@@ -79,7 +82,7 @@ function toHoldings(collection: Collection, stats: Result<CollectionStats>, list
   };
 }
 
-/** Distinct assets that either book lists; a failure when one of the books cannot be read. */
+/** Counts the distinct assets that the own book or the mirror lists. A failure when either cannot be read. */
 async function countListings(market: Market, collectionId: string, now: number): Promise<Result<number>> {
   const own = await market.orderBook.read((db) =>
     listFillableAssets(db, [collectionId], { now, limit: OWN_ASSETS_MAX }),

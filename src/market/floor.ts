@@ -1,5 +1,5 @@
-// The two floors of a collection: the ask, and what its cheapest listing costs a buyer including fees. When the latter cannot be
-// resolved, the last resolved one is served as stale, on the chains for which one is kept.
+// The two floors of a collection: the ask floor (the cheapest price that a seller asks) and the buyer floor (the lowest total that a
+// buyer pays, fees included). When the buyer floor cannot be resolved, its last value is served as stale, on chains that keep one.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';
@@ -14,9 +14,9 @@ export type Floor = {
   chain: Chain;
   askFloorRaw: bigint | null;
   buyerFloorRaw: bigint | null;
-  /** True when the buyer floor is the last resolved one. */
+  /** True when `buyerFloorRaw` is the last stored value, because the buyer floor could not be resolved now. */
   stale: boolean;
-  /** True when any source failed. */
+  /** True when a source could not be read. */
   degraded: boolean;
 };
 

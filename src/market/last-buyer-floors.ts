@@ -1,4 +1,4 @@
-// The last resolved buyer floor of each collection, kept in the primary for when the buyer floor cannot be resolved.
+// The last resolved buyer floor of each collection, stored in the primary database. It is served while the buyer floor cannot be resolved.
 
 import type { Clock } from '../core/clock.ts';
 import type { MarketSource } from './market-source.ts';
@@ -6,9 +6,9 @@ import { valueOrNull } from './market-source.ts';
 import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from './queries/last-buyer-floors.ts';
 
 const AGE_MAX_MS = 30 * 60_000;
-/** An unchanged floor is written again after this time: its age stays right without a write for each request. */
+/** An unchanged floor is written again after this time only, so that its age stays correct without a write for each request. */
 const REWRITE_MS = 60_000;
-/** Collections whose last write is remembered. */
+/** The largest number of collections whose last write is kept in memory. */
 const COLLECTIONS_MAX = 10_000;
 
 export class LastBuyerFloors {
@@ -22,7 +22,7 @@ export class LastBuyerFloors {
     this.#clock = clock;
   }
 
-  /** The last buyer floor in base units; null when there is none of the last half hour, or it cannot be read. */
+  /** The last buyer floor in base units; null when none was resolved in the last half hour, or when it cannot be read. */
   async find(collectionId: string): Promise<bigint | null> {
     const since = this.#clock() - AGE_MAX_MS;
     const floor = valueOrNull(await this.#source.read((db) => findLastBuyerFloor(db, collectionId, since)));

@@ -1,4 +1,4 @@
-// How an asset is named on the wire: the fields that a listing, a sale and a token have in common.
+// The fields that identify an asset in responses. A listing, a sale and a token have them in common.
 
 import Type from 'typebox';
 import type { Address, SoldAsset } from '../../core/address.ts';

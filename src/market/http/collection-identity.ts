@@ -1,4 +1,4 @@
-// How a collection is named and described on the wire: the fields that a summary and a detail have in common.
+// The fields that identify and describe a collection in responses. A summary and a detail have them in common.
 
 import Type from 'typebox';
 import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
@@ -19,7 +19,7 @@ export const collectionIdentity = {
   chain: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     enum: [...PUBLISHED_CHAIN_IDS, null],
-    description: 'Chain value, or null when the collection is on none.',
+    description: 'Chain value; null when no chain is known for the collection.',
   }),
   contractAddress: typeOrNull<string>(
     'string',
@@ -29,7 +29,10 @@ export const collectionIdentity = {
   slug: typeOrNull<string>('string', 'Platform slug; usable as `{id}`.'),
   image: typeOrNull<string>('string', 'Image URL.'),
   banner: typeOrNull<string>('string', 'Banner image URL.'),
-  description: typeOrNull<string>('string', 'Plain text as given by its author, never markup.'),
+  description: typeOrNull<string>(
+    'string',
+    'Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page.',
+  ),
   tokenStandard: typeOrNull<string>('string', 'Token standard, such as ERC-721.'),
   royaltyBps: typeOrNull<number>('number', 'Royalty in basis points.'),
 };
@@ -44,7 +47,7 @@ export function toCollectionIdentity(collection: Collection) {
 /** The floor among the stats of a collection. */
 export const statsFloor = refOrNull<WirePrice>('Price', 'Cheapest seller ask; null when unknown.');
 
-export const statsDescription = 'The stats known at present. Null means unknown, never zero.';
+export const statsDescription = 'The statistics that are known at present. Null means unknown, never zero.';
 
 /** A count or an amount that is not negative. */
 export const countOrNull = (description: string) => typeOrNull<number>('number', description, { minimum: 0 });

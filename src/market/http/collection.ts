@@ -49,7 +49,7 @@ export const CollectionDetailSchema = Type.Object(
       },
       { description: statsDescription, ...closed },
     ),
-    stale: Type.Boolean({ description: 'True only when both stats sources failed.' }),
+    stale: Type.Boolean({ description: 'True only when neither of the two statistics sources could be read.' }),
   },
   { $id: 'CollectionDetail', title: 'CollectionDetail', description: 'One collection.', ...closed },
 );
@@ -77,7 +77,8 @@ export function registerCollectionRoute(app: FastifyInstance, context: Marketpla
       operationId: 'getCollection',
       summary: 'Read a collection',
       description:
-        'Identity and stats. The fields of a stats source that fails are null; `stale` means that both failed.',
+        'Identity and statistics. When a statistics source cannot be read, `floor` and `supply` fall back to the last stored ' +
+        'values, and the other fields of that source are null. `stale` is true only when neither source could be read.',
       tags: ['Collections'],
       params: collectionParams,
       response: marketResponses(dataOf(ref('CollectionDetail')), 400, 404),

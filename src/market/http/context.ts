@@ -1,4 +1,4 @@
-// What the routes of the marketplace interface are given.
+// The dependencies of the routes of the marketplace interface.
 
 import type { CollectionVersions } from '../../core/collection-versions.ts';
 import type { Clock } from '../../core/clock.ts';

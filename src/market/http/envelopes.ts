@@ -1,4 +1,4 @@
-// The envelopes of all responses: `{data}`, `{data, pagination}` and `{error}`, and what the document says of each status.
+// The envelopes of responses: `{data, pagination}` and `{error}`. And the descriptions of the error statuses in the OpenAPI document.
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
@@ -22,7 +22,7 @@ export const PaginationSchema = Type.Object(
   {
     nextCursor: typeOrNull<string>('string', 'Opaque cursor of the next page; null on the last one.'),
     hasMore: Type.Boolean({
-      description: 'True when there is a next page. The only way to tell that a list has ended.',
+      description: 'True when there is a next page. A short or empty page does not mean that the list has ended.',
     }),
   },
   { $id: 'Pagination', title: 'Pagination', description: 'Where a list continues.', ...closed },
@@ -37,7 +37,7 @@ export const pageQuery = {
 };
 export type PageQuery = { cursor?: string; limit: number };
 
-/** The payload of a cursor of that scope. Throws `bad_request` for any other text; `list` names the list in the message. */
+/** The payload of a paging cursor of `scope`. Throws `bad_request` for any other text. `list` names the list in the message. */
 export function readCursor(secret: Buffer, { scope, list }: { scope: string; list: string }, cursor: string): string {
   const payload = openCursor(secret, scope, cursor);
   if (payload === null) throw invalidCursor(list);

@@ -20,11 +20,16 @@ const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 export const FloorSchema = Type.Object(
   {
     collectionId: Type.String({ description: 'Canonical collection id.' }),
-    askFloor: refOrNull<WirePrice>('Price', 'Cheapest seller ask.'),
-    buyerFloor: refOrNull<WirePrice>('Price', 'What the cheapest listing costs a buyer in total, fees included.'),
+    askFloor: refOrNull<WirePrice>('Price', 'Cheapest seller ask; null when unknown.'),
+    buyerFloor: refOrNull<WirePrice>(
+      'Price',
+      'Lowest total that a buyer pays for one listing, fees included; null when there is no listing or it is unknown.',
+    ),
     aggregated: Type.Literal(true, { description: 'Always true.' }),
     updatedAt: dateTime('Time of this response, not of the observation.'),
-    stale: Type.Boolean({ description: 'True when `buyerFloor` is the last one that could be resolved.' }),
+    stale: Type.Boolean({
+      description: 'True when `buyerFloor` is an earlier value, because the present one could not be computed.',
+    }),
   },
   { $id: 'FloorResponse', title: 'FloorResponse', description: 'The floors of a collection.', ...closed },
 );
@@ -49,7 +54,8 @@ export function registerFloorRoute(app: FastifyInstance, context: MarketplaceCon
       operationId: 'getFloor',
       summary: 'Read the floors of a collection',
       description:
-        'The cheapest ask, and what the cheapest listing costs a buyer in total. A source that fails gives null, not an error.',
+        'The cheapest ask, and the lowest total that a buyer pays, fees included. When a source cannot be read, a floor may be ' +
+        'an earlier value or null; the response is not an error.',
       tags: ['Collections'],
       params: collectionParams,
       response: marketResponses(dataOf(ref('FloorResponse')), 400, 404),

@@ -1,4 +1,4 @@
-// MarketItem: a listing or a sale on the wire.
+// MarketItem: the schema of a listing or a sale in responses.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-// Prices on the wire.
+// The schema of prices in responses, and the conversion of amounts.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
@@ -22,14 +22,14 @@ export const PriceSchema = Type.Object(
 );
 export type WirePrice = Static<typeof PriceSchema>;
 
-/** What amounts are priced with at one moment; `ownCode` is the `marketplace` of the service's own rows. */
+/** The rates and the time by which the amounts of one response are priced. `ownCode` is the `marketplace` of the service's own rows. */
 export type PriceContext = { rates: Rates; now: number; ownCode: string };
 
 export async function readPriceContext(market: Market): Promise<PriceContext> {
   return { rates: await market.rates.read(), now: market.clock(), ownCode: market.serviceName.toUpperCase() };
 }
 
-/** The price of an amount; null for an unknown amount and for a collection on no chain. */
+/** The price of an amount; null when the amount or the chain is unknown. */
 export function toPriceOrNull(raw: bigint | null, chain: Chain | null, { rates, now }: PriceContext): Price | null {
   return raw === null || !chain ? null : toPrice(raw, chain, rates, now);
 }

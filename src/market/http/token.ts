@@ -51,7 +51,8 @@ export const TokenDetailSchema = Type.Object(
         { type: 'object', properties: { price: { $ref: 'Price#' } }, required: ['price'], additionalProperties: false },
         { type: 'null' },
       ],
-      description: 'Price of the last sale; null without one, and when its price could not be interpreted.',
+      description:
+        'Price of the last sale; null when there is no sale, or when the price of the last sale could not be interpreted.',
     }),
   },
   { $id: 'TokenDetail', title: 'TokenDetail', description: 'One token.', ...closed },
@@ -70,7 +71,7 @@ function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDet
   };
 }
 
-/** Which of the two forms a path parameter must have depends on the chain. */
+/** The form of Solana addresses. The chain decides whether a path parameter must have this form or the EVM form. */
 const BASE58_FORM = '[1-9A-HJ-NP-Za-km-z]{32,44}';
 
 const tokenParams = Type.Object({

@@ -1,15 +1,15 @@
-// Snapshots of what a marketplace lists of a collection, and the listings that are missing from one. Indexer database.
+// Snapshots of the listings of a collection at a marketplace, and the retiring of listings that a snapshot lacks. Indexer database.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import { column, integer, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** What a marketplace lists of a collection: everything, or everything up to a price. Times in milliseconds. */
+/** The listings of a collection at a marketplace: all of them, or all below a price. Times in milliseconds. */
 export type ListingSnapshot = {
   source: string;
   collectionId: string;
   /** The keys of its listings, as 32 hexadecimal digits. */
   keys: readonly string[];
-  /** Listings of this time or later may be missing because the marketplace did not show them yet. */
+  /** Listings created at this time or later may be missing, because the marketplace did not report them yet. */
   listedBefore: number;
   takenAt: number;
   /** The snapshot has all listings whose buyer total is below this, in base units; null when it has all listings. */
@@ -78,7 +78,7 @@ export async function updateListingSnapshot(
   );
 }
 
-/** Full and partial snapshots have rows of their own: doubt about one says nothing about the other. */
+/** Full and partial snapshots have separate rows, so that doubts about one kind do not count for the other. */
 function toSnapshotSource({ source, below }: ListingSnapshot): string {
   return below === null ? source : `${source} cheapest`;
 }
@@ -86,8 +86,8 @@ function toSnapshotSource({ source, below }: ListingSnapshot): string {
 const decodeKey = rowDecoder('listing', { key: text });
 
 /**
- * The keys of the active listings that a snapshot should contain, as 32 hexadecimal digits. Those with a time from `listedBefore`
- * to `takenAt` may be missing. A time after `takenAt` is wrong, so such a listing should be there.
+ * The keys of the active listings that a snapshot should contain, as 32 hexadecimal digits. Listings created from `listedBefore` to
+ * `takenAt` are left out, because a snapshot may lack them. A listing time after `takenAt` is wrong, so such a listing is expected.
  */
 export async function listExpectedKeys(tx: Queryable, snapshot: ListingSnapshot): Promise<string[]> {
   const { source, collectionId, listedBefore, takenAt, below } = snapshot;
@@ -100,10 +100,10 @@ export async function listExpectedKeys(tx: Queryable, snapshot: ListingSnapshot)
   return rows.map((row) => decodeKey(row).key);
 }
 
-/** Keys of one statement. */
+/** The largest number of keys in one statement. */
 const KEYS_MAX = 5_000;
 
-/** Retires the active listings of the given keys; returns how many. */
+/** Retires the active listings of the given keys: they get the status `cancelled` and `retired_at`. Returns how many rows changed. */
 export async function updateRetiredListings(tx: Queryable, keys: readonly string[], at: number): Promise<number> {
   let retired = 0;
   const sorted = keys.toSorted();

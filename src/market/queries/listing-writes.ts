@@ -1,4 +1,4 @@
-// Writes of the mirror: listings that come in, that expire, and that end because their order ended elsewhere. Indexer database.
+// Writes to the mirror: reported listings, expired listings, and listings whose order ended at another marketplace. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -6,7 +6,7 @@ import type { UpsertCounts } from '../../database/upsert.ts';
 import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
 
-/** A mirrored listing that came in. `key` is the digest of its identity. Times in milliseconds. */
+/** A listing as a marketplace reported it. `key` is the digest of its identity. Times in milliseconds. */
 export type NewListing = {
   key: string;
   id: string;
@@ -39,9 +39,11 @@ const TERMS = [
 ];
 
 /**
- * Writes listings. A listing that was filled, cancelled or has expired keeps its status. One that was retired (it was missing
- * from a snapshot) is active again when it comes in as active. Any other status ends an active listing; the terms of an active
- * one are replaced by those of the same `listedAt` or a later one.
+ * Inserts or updates reported listings. A stored row is open to updates when it is active, or when it is retired: its status is
+ * `cancelled` and `retired_at` is set, because it was missing from a snapshot or its order ended. No other stored row changes.
+ * - A report with another status than `active` sets that status, whatever its `listedAt`.
+ * - A report with status `active` is accepted only if its `listedAt` is not before the stored one. It makes a retired row active.
+ * In both cases `retired_at` becomes null, and the TERMS are replaced unless the `listedAt` of the report is before the stored one.
  */
 export function upsertListings(tx: Queryable, listings: readonly NewListing[]): Promise<UpsertCounts> {
   return upsertRows(tx, listings, {
@@ -89,7 +91,7 @@ function toListingColumns(listing: NewListing): Record<string, unknown> {
   };
 }
 
-/** Sets the status of expired listings, at most `limit` of them; returns how many. */
+/** Sets the status of at most `limit` listings that have expired to `expired`. Returns how many rows changed. */
 export async function updateExpiredListings(db: Queryable, now: number, limit: number): Promise<number> {
   const rows = await db.query(
     `update indexer.listing set status = 'expired' where key in (
@@ -100,7 +102,7 @@ export async function updateExpiredListings(db: Queryable, now: number, limit: n
   return rows.length;
 }
 
-/** Retires the active listings of the given orders of a chain, at all marketplaces. */
+/** Retires the active listings of the given orders on one chain, at all marketplaces: they get the status `cancelled` and `retired_at`. */
 export async function updateListingsOfOwnOrders(
   db: Queryable,
   chain: string,
@@ -114,8 +116,9 @@ export async function updateListingsOfOwnOrders(
 }
 
 /**
- * Ends the active listings of orders that another marketplace reports as filled or cancelled. Only orders of the given listings are considered.
- * A retired listing ends no other: that one marketplace no longer lists an order does not mean that the order has ended.
+ * When one marketplace has reported an order as filled or cancelled, gives the order's active and retired listings at the other
+ * marketplaces the same status. Only orders of the given listings are considered. A retired listing does not end other listings: an
+ * order may be valid although one marketplace no longer lists it.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,

@@ -1,5 +1,5 @@
-// Reads of the mirror: listings of external marketplaces, and the service's own on Solana. Indexer database. A listing that has
-// expired is never read as active, whether or not its row says so yet.
+// Reads of the mirror: listings of external marketplaces, and on Solana the service's own. Indexer database. Most queries leave out
+// listings past their expiry, even if the status of the row is still `active`.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
@@ -41,7 +41,7 @@ export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('
   tx: nullable(text),
 });
 
-/** Active listings of a collection, cheapest first, after the given one in that order. */
+/** Active listings of a collection, cheapest first. With `after`, only those that follow the given listing in this order. */
 export async function listCheapestListings(
   db: Queryable,
   collectionId: string,
@@ -64,7 +64,7 @@ const decodeAsk = rowDecoder('listing', {
   raw: column('price_raw', amount),
 });
 
-/** The cheapest active listing of each of the given collections that has one, without those of the given assets. */
+/** The cheapest active listing of each given collection. Listings of the assets in `except` do not count. */
 export async function listCheapestMirrored(
   db: Queryable,
   collectionIds: readonly string[],
@@ -83,7 +83,7 @@ export async function listCheapestMirrored(
   return rows.map(decodeAsk);
 }
 
-/** `total`: the lowest price that includes all fees. `ownAsk`: the lowest own price to which fees must be added. Base units. */
+/** `total`: the lowest price with all fees included. `ownAsk`: the lowest price of an own listing, without fees. Base units. */
 export type CheapestFills = { total: bigint | null; ownAsk: bigint | null };
 
 const decodeFills = rowDecoder('cheapest fills', {
@@ -92,8 +92,8 @@ const decodeFills = rowDecoder('cheapest fills', {
 });
 
 /**
- * What the cheapest active listing costs a buyer: its buyer total, or its price when it has none. Own listings without a buyer
- * total are asks. `ownAsk` is null unless it is below `total`: with fees, a higher ask cannot be the cheapest.
+ * Finds the cheapest active listings for a buyer. The total of a listing is its buyer total, or its price when it has none. An own
+ * listing without a buyer total is an ask, to which fees are added. `ownAsk` is null unless it is below `total`.
  */
 export async function findCheapestFills(
   db: Queryable,
@@ -120,7 +120,7 @@ export async function findCheapestFills(
 
 const decodeCount = rowDecoder('listing', { count: safeInteger });
 
-/** How many distinct assets have an active listing, without the given ones. */
+/** How many distinct assets have an active listing. The assets in `except` are not counted. */
 export async function countListedAssets(
   db: Queryable,
   collectionId: string,
@@ -145,7 +145,7 @@ const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
   listedAt: column('listed_at', timestamp),
 });
 
-/** The active listings of a collection at a marketplace, by id: a marketplace that reports no times is compared with them. */
+/** The rows with status `active` of a collection at a marketplace, by id, to recognize known listings of a marketplace that reports no times. */
 export async function listKnownListings(
   db: Queryable,
   { source, collectionId }: { source: string; collectionId: string },
