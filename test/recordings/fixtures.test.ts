@@ -25,7 +25,7 @@ const RECORDED_SHAPES: Readonly<Record<string, readonly string[]>> = {
   'coinbase/spot.json': ['coinbase/v2_prices_ETH-USD_spot.json'],
 };
 
-/** The path of each leaf with its type; the places in an array are one. */
+/** The path of each leaf with its type; all elements of an array have the same path. */
 function shapeOf(value: unknown, at = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => shapeOf(one, `${at}[]`));
   if (typeof value !== 'object' || value === null) return [`${at}: ${value === null ? 'null' : typeof value}`];

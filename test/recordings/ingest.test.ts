@@ -1,5 +1,5 @@
-// Recorded answers of operations that nothing here asks, in place of every answer that is asked for, through the tasks to the
-// tables: what is stored stays as it was, to the last row. And what is right in them lands as it was told.
+// Runs the tasks while the servers give recorded responses of other operations. The stored rows must not change. Rows of such a response
+// that fit the request are stored as they were received.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -20,7 +20,7 @@ import { RECORDED, needsPayloads, readPayload } from '../support/recordings/payl
 import { startVendorServers } from '../support/replay/all-vendors.ts';
 
 const LIMIT_MS = 60_000;
-/** Past every rest and pause of what has no pace of its own here. */
+/** How far the clock moves between runs: longer than any breaker stays open and any pause between retries. */
 const PAUSE_MS = 60_000;
 const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0 };
 const ROWS = 30;
@@ -37,7 +37,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
     await emptySyncTables(db);
   });
 
-  test('change nothing that is stored, whoever is given them', needsPayloads(), async (t) => {
+  test('change no stored row, whichever source receives them', needsPayloads(), async (t) => {
     let passed = 0;
     const clock = () => NOW + passed;
     const world = await startVendorServers(t, { now: clock, rows: ROWS });
@@ -71,7 +71,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
         for (const task of tasks) {
           wrong.reset();
           const [end] = await run([task]);
-          // One that had nothing to ask was told nothing.
+          // A task without a request received no wrong response.
           if (end?.kind !== 'done' || wrong.count() === 0) continue;
           const { problems = [], refused } = end.result;
           if (problems.length + refused === 0) silent.push(`${file} ${task.name}`);
@@ -83,7 +83,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
     assert.deepEqual(silent, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
   });
 
-  test('land as they were told where their rows are right', needsPayloads(), async (t) => {
+  test('are stored as received when their rows fit the request', needsPayloads(), async (t) => {
     const wrong = await startSameResponse(t);
     const ingester = new Ingester(toContext(db));
     for (const [file, source, symbol] of [
@@ -105,7 +105,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
   });
 
   test(
-    'a price in hexadecimal is kept as it was received, is none, and counts in no volume',
+    'a price in hexadecimal is kept as received, is not interpreted as an amount, and counts in no volume',
     needsPayloads(MESSAGE),
     async () => {
       const { after } = JSON.parse(readPayload(MESSAGE));
@@ -117,7 +117,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
         contractAddress: after.contract,
         tokenId: after.token_id,
         price: after.price,
-        // A bid was taken.
+        // A bid was accepted.
         seller: after.taker,
         buyer: after.maker,
         timestamp: new Date(after.timestamp * 1_000).toISOString(),
@@ -129,7 +129,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
         { price: '0x00b1a2bc2ec50000', price_raw: null, buyer: after.maker },
       ]);
       assert.deepEqual(await db.query('select from indexer.sale_total'), []);
-      // What the same message tells in digits is a price.
+      // The price that the same message has in decimal digits is interpreted.
       await runImport(toContext(db), toNdjson([{ ...record, price: after.currency_price, tx: after.block_hash }]));
       assert.deepEqual(
         await db.query('select volume_raw::text as volume, sales::int as sales from indexer.sale_total'),
@@ -139,7 +139,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
   );
 });
 
-/** As the answer to the question that was asked. */
+/** The result with the id of the request. */
 function toOurs(text: string): string {
   return JSON.stringify({ ...JSON.parse(text), id: 'mercat' });
 }

@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'in the example the listing is of tokenMint where the two mints of a row disagree',
+  'in the example the listing is of tokenMint when the two mints of a row differ',
   needsPayloads(LISTINGS),
   async (t) => {
     const { book, upstream } = await start(t);

@@ -1,5 +1,4 @@
-// OpenSea: the fixtures and what the replay server makes of them fit the vendor's document, and recorded responses become
-// records.
+// OpenSea: the fixtures and the replay server's responses conform to the vendor's API document, and recorded responses become records.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

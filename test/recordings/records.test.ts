@@ -24,7 +24,7 @@ const PUNKS_MAP = parseCsvMap({
   timestamp: { column: 'date', as: 'utc-time' },
 });
 
-/** The file has no time in any row: it is said once for all. */
+/** The rows of the file have no time, so one time is given for all of them. */
 const SEAPORT_MAP = parseCsvMap({
   kind: { value: 'sale' },
   source: 'marketplace',
@@ -57,7 +57,7 @@ forEachEngine('real records', (engine) => {
   };
 
   test(
-    '16,824 CryptoPunks sales land once, with their exact prices summed',
+    '16,824 CryptoPunks sales are stored once, and the sum of their prices is exact',
     needsRecordings('sales/cryptopunks-2017-2022.csv'),
     async () => {
       const content = readRecording('sales/cryptopunks-2017-2022.csv');
@@ -97,7 +97,7 @@ forEachEngine('real records', (engine) => {
   );
 
   test(
-    'the three Seaport rows whose seller lost its leading zeros are kept as they were told: none is lost',
+    'the three Seaport rows whose seller lost its leading zeros are kept as received',
     needsRecordings('sales/seaport-2022.csv'),
     async () => {
       const content = readRecording('sales/seaport-2022.csv');
@@ -123,7 +123,7 @@ forEachEngine('real records', (engine) => {
   });
 
   test(
-    '2,525 Solana mints land in the case they are written in',
+    '2,525 Solana mints are stored with the case in which they are written',
     needsRecordings('solana/frantic-bullyz-mints.json'),
     async () => {
       const content = readRecording('solana/frantic-bullyz-mints.json');
@@ -136,7 +136,7 @@ forEachEngine('real records', (engine) => {
   );
 
   test(
-    '200 collections that are known by their slugs keep their snapshots',
+    '200 collections that are identified by their slugs keep their snapshots',
     needsRecordings('opensea-top200-collections-2022.json'),
     async () => {
       const content = readRecording('opensea-top200-collections-2022.json');

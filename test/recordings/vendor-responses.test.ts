@@ -1,6 +1,5 @@
-// Every file of the recorded answers by name: the replay server gives each as it was recorded, and each is given to every
-// source of its vendor in place of the source's own answer. No bad record comes of it: it is right, refused, or a failure
-// that says so.
+// Every recorded response, by file name. The replay server serves each file byte by byte, and each source of the vendor gets it in place
+// of its own response. The source must give correct records, reject the rows, or fail with a reason.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -37,7 +36,7 @@ const FOREIGN = 'collection: belongs to another collection';
 const FOREIGN_SALE = '1 rejected (collectionSymbol: belongs to another collection), incomplete';
 const none = (rows: number, why: string) => `${rows} rejected (${why}), incomplete`;
 
-/** What comes of an answer at a source where nothing else is said, by whether it is an object. */
+/** The expected outcome at each source where the table below has no entry. It depends on whether the response is a JSON object. */
 const USUAL: Readonly<Record<Vendor, Readonly<Record<string, readonly [object: string, array: string]>>>> = {
   coinbase: { price: ['', ''] },
   coingecko: { prices: ['1 rejected (response: has no requested coin)', ''] },
@@ -48,7 +47,7 @@ const USUAL: Readonly<Record<Vendor, Readonly<Record<string, readonly [object: s
     token: ['1 rejected (mintAddress: is missing)', NO_OBJECT],
     asks: ['malformed', 'malformed'],
   },
-  // The id is that of another question; as the answer to ours it is below.
+  // The id is that of another request. A test below gives the result with the id of the request.
   helius: { collection: ['malformed', ''], tokens: ['malformed', ''], asset: ['malformed', ''] },
   opensea: {
     contract: ['malformed', ''],
@@ -68,14 +67,14 @@ const rowsOf = (rows: number, missing: string) => ({
 });
 const ME = 'magiceden-solana';
 
-/** The rest of it, file by file. The collection is Magic Eden's `magicticket`. */
+/** The other expected outcomes, file by file. The collection is Magic Eden's `magicticket`. */
 const TOLD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'coinbase/v2_exchange-rates_ETH.partial.json': { price: '1 rejected (base: is another currency)' },
   'coinbase/v2_prices_ETH-USD_spot.json': { price: '1 rate' },
   'coingecko/coins_markets.openapi-example.json': { prices: '1 rejected (response: must be an object, not an array)' },
-  // Three answers: each by itself is below.
+  // Three responses in one file. A test below gives each of them separately.
   'coingecko/simple_price.recorded.txt': { prices: 'malformed' },
-  // Blur's, and so of no concern; its next page is the same again.
+  // A listing of Blur, which is left out. The next page is the same again.
   'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': { asks: 'incomplete' },
   [`${ME}/recorded_collections_listings.degods-2025-07.json`]: {
     listings: none(1, FOREIGN),
@@ -117,15 +116,16 @@ const parse = (text: string): unknown => {
 
 test('every file of the folder is in the table, and every one of the table is in the folder', needsPayloads(), () => {
   assert.deepEqual(listPayloads(), Object.keys(RECORDED).sort());
-  for (const file of Object.keys(TOLD)) assert.ok(RECORDED[file], `${file} is told of and is no file`);
+  for (const file of Object.keys(TOLD))
+    assert.ok(RECORDED[file], `${file} is in the table of outcomes, but is not a file`);
   for (const [file, { asked, contract }] of answers) {
-    if (asked) assert.ok(contract, `${file} is asked for, and no test holds it`);
+    if (asked) assert.ok(contract, `${file} is requested by the service, but no test checks it`);
     if (contract) assert.ok(existsSync(new URL(`../../${contract}`, import.meta.url)), `${contract} is gone`);
   }
 });
 
 test(
-  'the replay server gives every recorded answer byte by byte where its vendor serves it',
+  'the replay server serves every recorded response byte by byte at the path where its vendor serves it',
   needsPayloads(),
   async (t) => {
     const replays = new Map(
@@ -152,7 +152,7 @@ test(
 );
 
 test(
-  'what nothing here asks is answered beside the rest, and breaks on demand as the rest does',
+  'operations that the service does not call are served too, and fail on demand like the others',
   needsPayloads(),
   async (t) => {
     const replay = await startReplayServer(t, magicEdenRoutes(createMagicEdenBook()));
@@ -181,7 +181,7 @@ test(
 
 for (const vendor of VENDORS) {
   test(
-    `each file at every source of ${vendor}: what is right is told, all else is rejected or a failure`,
+    `each file at every source of ${vendor}: gives correct records, rejections or a failure`,
     needsPayloads(),
     async (t) => {
       const replay = await startSameResponse(t);
@@ -240,18 +240,18 @@ test(
       ]);
     }
     const listed = await read('v2_tokens_token_mint_activities', 'sales', 'devnet_zoolana');
-    assert.equal(summarize(listed), 'complete', 'a listing is no sale');
+    assert.equal(summarize(listed), 'complete', 'a listing is not a sale');
   },
 );
 
 test(
-  'recorded assets of other methods, as the answer to ours: those of the collection are its tokens, the others are rejected',
+  'recorded assets of other methods: those of the requested collection become its tokens, the others are rejected',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);
     const [byCreator, byOwner] = ['getAssetsByCreator.famous-fox.50', 'getAssetsByOwner.50'];
     for (const [file, told] of [
-      // The page says that it is full, and is told again.
+      // The page reports that it is full, so it is requested and served again.
       [byCreator, { collection: '50 token, incomplete' }],
       [byOwner, { collection: '1 token, 16 rejected (grouping: is another collection), incomplete' }],
     ] as const) {
@@ -272,7 +272,7 @@ const COINGECKO_IDS = new Map([
 ]);
 
 test(
-  'each price that CoinGecko was recorded with is its rate: of its own time where it tells one, else of now',
+  'each recorded price of CoinGecko becomes a rate, with the time in the response or else the current time',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);
@@ -295,7 +295,7 @@ test(
     ]);
     assert.deepEqual(await read(timeless[1] ?? '', NOW), [[['SOL', 127.05]], []]);
     assert.equal(timeless.length, 2);
-    // A time that is none: of another interface, or of none at all.
+    // An invalid time: of another interface, or missing.
     for (const [time, why] of [
       ['"1776305796"', 'must be a number, not a string'],
       ['1776305796.5', 'must be an integer'],

@@ -19,12 +19,12 @@ export type ExpectedOrder = {
 
 export type ExpectedSale = {
   tx: Hex;
-  /** Of the fill of the order that offers the tokens, where two orders were matched. */
+  /** The index of the fill log. For two matched orders: of the order that offers the tokens. */
   logIndex: number;
   blockNumber: number;
   tokens: readonly { contract: Address; tokenId: bigint; units: bigint }[];
   bundle: boolean;
-  /** All that the buyer paid, in base units of the currency. */
+  /** The total that the buyer paid, in base units of the currency. */
   price: bigint;
   currency: 'native' | 'wrapped' | 'other';
   seller: Address;
@@ -131,7 +131,7 @@ async function readOrders(
   );
 }
 
-/** Whether the offerer holds what is offered (of what can be bought in parts: any of it), and lets it be moved. */
+/** Whether the offerer holds the offered units (at least one, when parts may be filled) and has approved their transfer. */
 async function readAbilities({ chain, collections }: World, accepted: readonly Listing[]): Promise<boolean[]> {
   const one = accepted.flatMap(({ components, tokens }) => {
     const [token] = tokens;
@@ -221,7 +221,7 @@ function floorOf(world: World, open: readonly Listing[], contract: Address): big
   return asks.reduce<bigint | null>((least, ask) => (least === null || ask < least ? ask : least), null);
 }
 
-/** What the offerer gets for one unit, rounded up; null in another currency than the native one. */
+/** The amount that the offerer gets for one unit, rounded up; null when the currency is not the native one. */
 function askOf(world: World, { components, tokens }: Listing): bigint | null {
   if (currencyOf(world, components.consideration) === 'other') return null;
   const units = tokens[0]?.units ?? 1n;
@@ -241,7 +241,7 @@ function currencyOf(
 
 type Item = { itemType: number; token: Address; identifier: bigint; amount: bigint; recipient?: Address };
 
-/** One sale a fill, but the two fills of a matched pair are one. */
+/** Makes one sale of each fill, and one sale of the two fills of a matched pair. */
 function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
   const fills = events.filter(({ eventName }) => eventName === 'OrderFulfilled');
   const matches = events.filter(({ eventName }) => eventName === 'OrdersMatched');
@@ -280,7 +280,7 @@ function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
   });
 }
 
-/** Who takes the token on the other side of the match. */
+/** The account that receives the token in the matched order. */
 function receiverOf(fills: readonly Event[], { tx, token }: { tx: Hex; token: Item | undefined }): Address {
   for (const { transactionHash, args } of fills) {
     if (transactionHash !== tx) continue;
@@ -289,7 +289,7 @@ function receiverOf(fills: readonly Event[], { tx, token }: { tx: Hex; token: It
     );
     if (taken?.recipient) return lower(taken.recipient);
   }
-  throw new Error(`nobody takes what is sold in ${tx}`);
+  throw new Error(`no order receives the token that is sold in ${tx}`);
 }
 
 function isToken({ itemType }: Item): boolean {

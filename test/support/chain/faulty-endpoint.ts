@@ -42,20 +42,20 @@ export type RpcFault = (typeof RPC_FAULTS)[number];
 
 export type FaultyOptions = {
   seed?: number;
-  /** Share of the requests that meet a fault, of those that a fault can apply to. */
+  /** The share of requests that get a fault, among the requests to which a fault can apply. */
   faultShare?: number;
   faults?: readonly RpcFault[];
-  /** For good: what the endpoint takes and serves. */
+  /** Permanent limits of the endpoint. */
   rangeMax?: number;
   rangeWording?: string;
   batchMax?: number;
   lag?: number;
-  /** By how much the number of its newest block is made up. */
+  /** Added to the number of the newest block, so that it is wrong. */
   ahead?: number;
   chainId?: number;
   zeroBlooms?: boolean;
   withoutTimestamps?: boolean;
-  /** No state of older blocks than the newest. */
+  /** Whether the endpoint keeps the state of the newest block only. */
   withoutHistory?: boolean;
   withoutFinality?: boolean;
   retryAfterS?: number;
@@ -63,13 +63,13 @@ export type FaultyOptions = {
 
 export type FaultyEndpoint = {
   url: string;
-  /** How often each fault was done. */
+  /** How often each fault was applied. */
   counts: Record<string, number>;
   /** How often each method was called. */
   asked: Record<string, number>;
   /** HTTP requests. */
   requests: number;
-  /** Changes what it does from now on. */
+  /** Changes the given options from now on. */
   set(options: FaultyOptions): void;
   close(): Promise<void>;
 };
@@ -145,7 +145,7 @@ export async function startFaultyEndpoint(targetUrl: string, initial: FaultyOpti
 
 const BLOCK_NUMBER: JsonRpcRequest = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
 
-/** What the faults of the connection and of HTTP do. */
+/** The effects of the faults of the connection and of HTTP. */
 const BREAKS: Partial<Record<RpcFault, (response: http.ServerResponse, options: FaultyOptions) => unknown>> = {
   stall: () => undefined,
   reset: (response) => response.destroy(),
@@ -170,7 +170,7 @@ function pourOut(response: http.ServerResponse): void {
     if (!response.write(ENDLESS_CHUNK)) return void response.once('drain', () => pourOut(response));
 }
 
-/** A character at a time, for as long as anybody listens. */
+/** Sends one character at a time until the client closes the connection. */
 function drip(response: http.ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   let at = 0;
@@ -193,7 +193,7 @@ async function forward(targetUrl: string, questions: readonly JsonRpcRequest[]):
     body: JSON.stringify(questions),
   });
   const answers = (await response.json()) as JsonRpcResponse[];
-  // In the order of the questions, as most endpoints have it.
+  // The responses are in the order of the requests, as at most endpoints.
   return questions.map(({ id }) => answers.find((answer) => answer.id === id) ?? { jsonrpc: '2.0', id });
 }
 

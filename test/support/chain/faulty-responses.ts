@@ -43,7 +43,7 @@ export function lagOf(options: FaultyOptions, fault: RpcFault | undefined): numb
   return (options.lag ?? 0) + (fault === 'lagging' ? LAG_OF_FAULT : 0);
 }
 
-/** As an endpoint whose newest block is `head` understands a question. */
+/** The block number that a request means at an endpoint whose newest block is `head`. */
 export function asOfHead(question: JsonRpcRequest, head: number): JsonRpcRequest {
   const asksLatest = question.method === 'eth_getBlockByNumber' && question.params[0] === 'latest';
   return asksLatest ? { ...question, params: [`0x${Math.max(0, head).toString(16)}`, false] } : question;
@@ -63,7 +63,7 @@ export function corrupt(
   return fault ? seen.map((answer, index) => spoilOne(questions[index], answer, fault, context)) : seen;
 }
 
-/** What holds for good, by the options. */
+/** Applies the permanent limits of the options. */
 function serve(
   question: JsonRpcRequest | undefined,
   answer: JsonRpcResponse,
@@ -131,7 +131,7 @@ function spoilOne(
   return spoilt ? done({ result: spoilt }) : answer;
 }
 
-/** Of the right shape, and nothing in it of the right type. */
+/** A log with the right fields, whose values all have the wrong type. */
 const LEAVES: Partial<Record<RpcFault, (leaf: unknown) => unknown>> = {
   'wrong-types': (leaf) => (typeof leaf === 'string' ? { text: leaf } : 0.5),
   nulls: () => null,

@@ -1,5 +1,4 @@
-// A small followed world on a real local chain: one collection, three people, one database, and the steps of the follower at
-// the test's pace.
+// A followed collection on a local chain, with three accounts and one database. The test runs the follower step by step.
 
 import type { Address } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
@@ -100,7 +99,7 @@ export type Following = {
   reader: ChainReader;
   context: FollowContext;
   projection: ProjectionContext;
-  /** Follows, catches up and projects until there is nothing more to do. */
+  /** Runs the follower, the backfill and the projection until no work is left. */
   settle(): Promise<void>;
 };
 
@@ -134,7 +133,7 @@ export function followWorld(
         const projected = await projectNext(projection);
         if (!head.more && !past.more && projected === null) return;
       }
-      throw new Error('the follower never settled');
+      throw new Error('the follower did not come to an end of its work');
     },
   };
 }

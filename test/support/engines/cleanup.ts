@@ -1,4 +1,4 @@
-// What is to be closed, dropped or removed when the suite of an engine ends.
+// Registers resources to close, drop or remove when the suite of an engine ends.
 
 const cleanups: (() => Promise<unknown> | void)[] = [];
 

@@ -1,4 +1,4 @@
-// What the tests of the embedded database share: processes that open a database and write to it, a cluster to copy, and a
+// Support for tests of the embedded database: processes that open a database and write to it, a cluster to copy, and a
 // check of what was acknowledged.
 
 import assert from 'node:assert/strict';

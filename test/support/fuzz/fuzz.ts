@@ -1,6 +1,6 @@
 // A property-based fuzzer of a read-only interface, driven by the OpenAPI document that the service itself serves: requests
-// that the document allows, requests with one thing wrong, and paths that are hardly paths. What it finds comes back as
-// values, each shrunk to its smallest request.
+// that the document allows, requests with one thing wrong, and malformed paths. Findings are returned as values,
+// each shrunk to its smallest request.
 
 import http from 'node:http';
 import fc from 'fast-check';

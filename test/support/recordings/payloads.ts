@@ -1,4 +1,4 @@
-// Every file of `../shared/data/payloads`: what it is, and the path where its vendor serves it. The replay servers serve the
+// Every file of `../shared/data/payloads`: its kind, and the path where its vendor serves it. The replay servers serve the
 // recorded responses byte by byte, also for operations that the service does not call.
 
 import type { Origin, ReplayRequest, Route } from '../replay/replay.ts';
@@ -16,7 +16,7 @@ export type RecordedResponse = {
   path: string;
   /** Whether the service calls this operation. */
   asked: boolean;
-  /** The test that holds a source against it, record by record. */
+  /** The test that compares the records of a source with it, one by one. */
   contract?: string;
 };
 
@@ -130,7 +130,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
     askedIn('test/upstreams/opensea/sources.test.ts'),
   ),
   'opensea/openapi.opensea-2026-08.json': { what: 'document', vendor: 'opensea' },
-  // The interface of 2023: its rows are in the frame of now in replay-opensea.ts.
+  // The interface of 2023: its rows are put into a page of the current interface in test/support/replay/opensea.ts.
   'opensea/orders_listings_v2.seaport15.json': answer('opensea', '/api/v2/orders/ethereum/seaport/listings', {
     contract: SEAPORT_TEST,
   }),

@@ -28,7 +28,7 @@ const ASKED = `0x${'a5'.repeat(20)}`;
 const DAY_S = 86_400;
 const LONG_MS = 7 * DAY_S * 1_000;
 
-/** What is followed, as `mercat collections add` takes it. */
+/** The followed collections, as arguments of `mercat collections add`. */
 export const FOLLOWED = [
   { chain: 'apechain', address: APES.contract, opensea: APES.slug, magiceden: null },
   { chain: 'solana', address: LANTERNS, opensea: null, magiceden: LANTERNS_SYMBOL },
@@ -189,7 +189,7 @@ function ownListing(n: number, listedAt: number): object {
   };
 }
 
-/** Where the thing of a number has to stand, by task. */
+/** The table and row in which each task must store the item of a given number. */
 async function findMissing(db: Database, n: number, eth: number): Promise<string[]> {
   const has = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).length > 0;
   const listed = (source: string, id: string) =>

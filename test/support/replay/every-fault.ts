@@ -37,7 +37,7 @@ export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Ups
 
 export type WalkOutcome = { records: SourceRecord[]; rejected: string[]; end: WalkEnd | null; failure: string | null };
 
-/** All pages of a walk, or what came before it failed. Anything but an UpstreamFailure is a bug. */
+/** Reads all pages of a walk, or the pages before it failed. Any error but an UpstreamFailure is a bug and is thrown. */
 export async function collectPages(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<WalkOutcome> {
   const outcome: WalkOutcome = { records: [], rejected: [], end: null, failure: null };
   try {
@@ -66,7 +66,7 @@ export function assertValidRecords(records: readonly SourceRecord[]): void {
   }
 }
 
-/** Each fault at each request of a run, and a good run after each. `good` is what a run without faults gives. */
+/** Applies each fault at each request of a run, and runs without a fault after each. `good` is the result of a run without faults. */
 export async function underEveryFault(
   replay: ReplayServer,
   run: () => Promise<WalkOutcome>,

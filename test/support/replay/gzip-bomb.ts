@@ -1,4 +1,4 @@
-// A body of a few hundred kilobytes that unfolds to a quarter of a gigabyte.
+// A body of a few hundred kilobytes that decompresses to a quarter of a gigabyte.
 
 import { gzipSync } from 'node:zlib';
 
@@ -7,10 +7,7 @@ const PARTS = 256;
 
 let bytes: Buffer | null = null;
 
-/**
- * Of many gzip members, so that making it takes neither time that others wait for, nor memory that a test would take for
- * held.
- */
+/** Consists of many gzip members, so that making it is fast and does not add to the memory that a test measures. */
 export function gzipBomb(): Buffer {
   if (bytes) return bytes;
   const part = gzipSync(Buffer.alloc(PART_BYTES, ' '), { level: 1 });

@@ -25,7 +25,7 @@ export type TestNode = TestService & {
 export type NodeResponse = { status: number; headers: Headers; body: any };
 
 export type Nodes = {
-  /** Starts one more. */
+  /** Starts one more node. */
   start(redisUrl: string | null): Promise<TestNode>;
   advance(ms: number): void;
   now(): number;
@@ -94,7 +94,7 @@ export function testShared(name: string, nodes: () => readonly TestNode[], body:
         if (failure) throw failure.error;
         return;
       }
-      t.diagnostic('Redis did not answer in time here: once more');
+      t.diagnostic('Redis did not respond in time: the test is repeated');
     }
   });
 }

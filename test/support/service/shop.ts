@@ -34,9 +34,9 @@ export type TestShop = {
   key: TestKey;
   /** Requests a path below /api/v1. */
   send: Send;
-  /** The same, of which `status` has to come; the body. */
+  /** Requests a path and returns the body. Fails unless the response has the given status. */
   ok(method: string, path: string, body?: unknown, status?: number): Promise<any>;
-  /** A new product, with a name and price unless they are given. */
+  /** Creates a product, with a default name and price unless they are given. */
   product(fields?: Record<string, unknown>): Promise<any>;
   newKey(scopes: readonly string[], options?: { expiresAt?: string }): Promise<TestKey>;
   /** Every entry of a list, page by page. */
@@ -213,7 +213,7 @@ async function walk(ok: TestShop['ok'], path: string): Promise<any[]> {
   throw new Error(`${path} never ended`);
 }
 
-/** Runs work on every item, so many at a time. */
+/** Runs `work` on every item, with a limited number at a time. */
 export async function inParallel<T, R>(
   items: readonly T[],
   width: number,
