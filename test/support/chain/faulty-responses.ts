@@ -43,7 +43,7 @@ export function lagOf(options: FaultyOptions, fault: RpcFault | undefined): numb
   return (options.lag ?? 0) + (fault === 'lagging' ? LAG_OF_FAULT : 0);
 }
 
-/** The block number that a request means at an endpoint whose newest block is `head`. */
+/** The request with the block number `head` in place of `latest`, for an endpoint whose newest block is `head`. */
 export function asOfHead(question: JsonRpcRequest, head: number): JsonRpcRequest {
   const asksLatest = question.method === 'eth_getBlockByNumber' && question.params[0] === 'latest';
   return asksLatest ? { ...question, params: [`0x${Math.max(0, head).toString(16)}`, false] } : question;
