@@ -7,7 +7,7 @@ export const ALL_COLLECTIONS = '*';
 /** The tag of responses that no write changes. */
 export const NO_COLLECTION = '';
 
-/** Tags whose versions are kept. Beyond, all tags count as changed, and the versions are dropped. */
+/** The largest number of tags whose versions are kept. Beyond it all versions are dropped, and all tags count as changed. */
 const TAGS_MAX = 100_000;
 
 export class CollectionVersions {
@@ -16,7 +16,7 @@ export class CollectionVersions {
   #allChangedAt = 0;
   readonly #changedAt = new Map<string, number>();
 
-  /** The version of the newest change: to be noted before reading. */
+  /** The version of the newest change. A reader calls this before it reads. */
   latest(): number {
     return this.#latest;
   }
@@ -33,7 +33,7 @@ export class CollectionVersions {
     if (this.#changedAt.size > TAGS_MAX) this.noteEverything();
   }
 
-  /** All responses are out of date: after new dollar rates, for example, which are part of each. */
+  /** Makes all cached responses out of date, for example after a change of the dollar rates, which many responses contain. */
   noteEverything(): void {
     this.#latest += 1;
     this.#allChangedAt = this.#latest;

@@ -1,14 +1,15 @@
-// Times in requests and records: ISO 8601 with a zone. `Date.parse` alone accepts almost anything, some of it as local time.
+// Parses the times of requests and records: ISO 8601 with a time zone. `Date.parse` alone also accepts many other forms, and reads some
+// of them as local time.
 
 const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:\d{2})$/;
 const DAY_MS = 86_400_000;
 
-/** Milliseconds since the epoch, up to the year 9999. Null when the text has another form or names a day that does not exist. */
+/** Parses a time as milliseconds since the epoch. Null when the text has another form, is not a real date, or is before 1970 or after 9999. */
 export function parseTime(text: string): number | null {
   const [, date, minutes, seconds = '00', fraction = '', offset] = TIME.exec(text) ?? [];
   if (date === undefined) return null;
   const local = Date.parse(`${date}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-  // Date.parse reads 30 February as 2 March: the date must come out as it went in.
+  // Date.parse reads 30 February as 2 March. Such a date is rejected because it differs from the parsed one.
   if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 10) !== date) return null;
   const ms = offset === 'Z' ? local : local - toOffsetMs(offset ?? '');
   return ms >= 0 && ms < Date.UTC(10_000, 0, 1) ? ms : null;

@@ -1,11 +1,12 @@
-// A share of a pool's connections, so that statements which hang in one lane leave connections to the others.
+// A lane limits how many of a pool's connections one group of statements may use at once. When the statements of one lane hang, the other
+// lanes still get connections.
 
 import { raceDeadline } from '../resilience/deadline.ts';
 
-/** Connections that one lane may hold: even with two lanes that hang, some of the pool's ten are left. */
+/** The largest number of connections of one lane. A pool has ten: even when two lanes hang, two connections are free. */
 const LANE_CONNECTIONS_MAX = 4;
 
-/** Places are given in the order of arrival. */
+/** Each statement holds one of the lane's places while it uses a connection. Free places are given in the order of requests. */
 export class ConnectionLane {
   readonly #placesMax: number;
   #placesTaken = 0;
@@ -26,7 +27,7 @@ export class ConnectionLane {
     try {
       await raceDeadline(placeFree, deadline);
     } catch (error) {
-      // A place that was given at the last moment goes to the next one.
+      // If the place was given just before the deadline, it is passed on to the next waiting statement.
       if (!this.#waiting.delete(takePlace)) this.leave();
       throw error;
     }

@@ -1,4 +1,4 @@
-// Whether a database holds any imported record.
+// Whether a database is empty: it has no imported records, and no backup was restored into it.
 
 import type { Queryable } from './port.ts';
 import { boolean, rowDecoder } from './rows.ts';
@@ -14,7 +14,7 @@ const TABLES = [
   'indexer.collection_analytics',
 ];
 
-/** Stored as the comment of the schema, which is not part of a backup. */
+/** The mark of a restored database. It is stored as the comment of the schema `main`, which is not part of a backup. */
 const RESTORED = 'restored from a backup';
 
 const decodeFound = rowDecoder('imported records', { found: boolean });

@@ -1,5 +1,5 @@
-// A GET route whose responses are cached. The cache key is the request target in its canonical spelling, so that the server
-// finds a cached response of such a target without routing or parsing the request.
+// A GET route whose responses are cached. The cache key is the request target in its canonical spelling. A request whose target has
+// this spelling already is served from the cache before it is routed (server/edge.ts).
 
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Clock } from '../core/clock.ts';
@@ -12,11 +12,11 @@ import type { ResponseCache } from './response-cache.ts';
 export type CachedRoute<Query extends object> = {
   path: string;
   schema: FastifySchema;
-  /** Computes the response to path parameters and a validated query. */
+  /** Computes the response from the path parameters and the validated query. */
   respond: (params: Record<string, string>, query: Query) => Promise<CachedResponse>;
 };
 
-/** Registers the route. */
+/** Registers a GET route that responds from the cache, or computes and caches the response. */
 export function cachedRoute<Query extends object>(
   app: FastifyInstance,
   { responses, clock }: { responses: ResponseCache; clock: Clock },
@@ -24,7 +24,7 @@ export function cachedRoute<Query extends object>(
 ): void {
   const hasQuery = schema.querystring !== undefined;
   app.get<{ Params: Record<string, string> }>(path, { schema }, async (request, reply) => {
-    // Without a schema the query was not validated: a route that documents no parameter takes none.
+    // Without a schema the query was not validated. The route documents no parameters, so all are ignored.
     const query = (hasQuery ? request.query : {}) as Query;
     const key = toCacheKey(request.raw.url ?? '', query);
     const response = await responses.get(key, () => respond(request.params, query));

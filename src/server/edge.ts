@@ -13,7 +13,7 @@ import type { ResponseCache } from '../http/response-cache.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
 
 export type EdgeOptions = {
-  /** The bucket that a path counts in; null: not counted. */
+  /** The rate limit bucket of a path; null when requests to the path are not counted here. */
   bucketOf: (path: string) => RateLimitBucket | null;
   limiter: RateLimiter;
   clientAddress: (request: IncomingMessage) => string;
@@ -21,7 +21,10 @@ export type EdgeOptions = {
   clock: Clock;
 };
 
-/** Returns the listener that handles requests at the edge, and passes the others on to `route`. */
+/**
+ * Returns a listener that responds to rejected requests and to reads with a fresh cached response. All other requests are passed to
+ * `route`. A client that disconnects while its request is counted gets no response.
+ */
 export function createEdge(options: EdgeOptions, route: RequestListener): RequestListener {
   return (request, response) => {
     const target = parseRequestTarget(request.url ?? '');
@@ -34,7 +37,7 @@ export function createEdge(options: EdgeOptions, route: RequestListener): Reques
   };
 }
 
-/** A request whose target was parsed, null when it cannot be, and which was counted. */
+/** A request after counting. `target` is null when it cannot be parsed; `exceeded` is null when the request is within its limit. */
 type CountedRequest = {
   request: IncomingMessage;
   response: ServerResponse;
@@ -54,7 +57,7 @@ function handle(
   if (target === null) return sendError(request, response, UNREADABLE_TARGET);
   const violation = findViolation(request);
   if (violation !== null) {
-    // A client that violates the protocol may frame its next request otherwise than this server does.
+    // Client and server may disagree on where the next request begins, so the connection is closed.
     return sendError(request, response, new ServiceError('bad_request', violation), { connection: 'close' });
   }
   request.url = target;
@@ -65,7 +68,7 @@ function handle(
 
 const UNREADABLE_TARGET = new ServiceError('bad_request', 'The request target cannot be read');
 
-/** Counts the request, unless it is a preflight. A request with an unreadable target counts in the `single` bucket. */
+/** Counts the request. An OPTIONS request is not counted; one with an unreadable target counts in the `single` bucket. */
 function countRequest(
   { bucketOf, limiter, clientAddress }: EdgeOptions,
   request: IncomingMessage,
@@ -79,8 +82,8 @@ function countRequest(
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 /**
- * What RFC 9112 requires a server to reject: an HTTP version that it does not support, a body of unknown length, and in
- * HTTP/1.1 anything but one well-formed Host header. Null when there is no violation.
+ * The public message about a violation of HTTP, or null. Rejected are a transfer coding other than `chunked`, HTTP versions other
+ * than 1.0 and 1.1, and in HTTP/1.1 a Host header that is missing, repeated or malformed (RFC 9112).
  */
 function findViolation({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   const coding = headers['transfer-encoding'];

@@ -15,22 +15,22 @@ import { Upkeep } from './upkeep.ts';
 /** The exit code of a process whose engine has failed. */
 export const EXIT_ENGINE_STOPPED = 70;
 const STDERR = 2;
-/** How long `close` waits for the connection. A statement that is still running is rolled back by the next start. */
+/** How long `close` waits for running statements. A transaction that is not committed by then is rolled back at the next start. */
 const CLOSE_WAIT_MS = 10_000;
 
 export type EmbeddedOptions = {
   /** The database directory itself, for example `<DATA_DIR>/db`. */
   dir: string;
-  /** Gets one line when the engine has failed. Default: print it on standard error and exit with 70. */
+  /** Called with a message when the engine has failed. Default: print it on standard error and exit with code 70. */
   onFatal?: (line: string) => void;
-  /** Gets one line about a failure that will be retried. Default: print it on standard error. */
+  /** Called with a message about a failure after which the engine goes on. Default: print it on standard error. */
   onWarning?: (line: string) => void;
 };
 
 export type Embedded = {
-  /** One connection. Values have the types that `pg` returns by default: int8 and numeric are text. */
+  /** A pool of one connection. Values have the types that `pg` returns by default: int8 and numeric are text. */
   pool: pg.Pool;
-  /** Writes a checkpoint, ends the pool and the engine, and releases the lock. A second call does nothing more. */
+  /** Ends the pool, writes a checkpoint, ends the engine and releases the lock. A second call returns the same promise. */
   close(): Promise<void>;
 };
 
@@ -68,14 +68,14 @@ async function closeAll(pool: pg.Pool, engine: PGlite, onWarning: (line: string)
     if (!pool.ending) await isDoneWithin(pool.end(), CLOSE_WAIT_MS);
     await engine.exec('checkpoint');
   } catch (error) {
-    // Nothing is lost without a checkpoint: the next start replays the log.
+    // Without a checkpoint nothing is lost: the next start replays the write-ahead log.
     if (!(error instanceof EngineStopped)) onWarning(`the last checkpoint failed: ${describeError(error)}`);
   } finally {
     await engine.close();
   }
 }
 
-/** Runs a step of opening. A failure of the file system or the engine becomes one line for the operator. */
+/** Runs a step of opening the database. Turns a failure into an OperatorError whose message names the directory `dir`. */
 async function describing<T>(dir: string, step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
@@ -95,7 +95,7 @@ function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Exits at once, because no code of the engine may run any more; also when the line cannot be written. */
+/** Exits at once, even if the message cannot be written, because no code of the failed engine may run. */
 function stopProcess(line: string): void {
   try {
     writeSync(STDERR, `${line}\n`);

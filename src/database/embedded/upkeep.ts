@@ -1,16 +1,16 @@
 // The work of PostgreSQL's background processes, which the embedded engine does not have: checkpoints that bound the
-// write-ahead log, and vacuum and analyze where they are due. One statement at a time; it does not keep the process alive.
+// write-ahead log, and vacuum and analyze of tables that need them. One statement runs at a time. The timer does not keep the process alive.
 
 import type { Pool } from 'pg';
 import { describeError } from '../../core/errors.ts';
 
-/** How often the log is measured. A bulk load can exceed the log's bound by what it writes in this time. */
+/** How often the write-ahead log is measured. It can exceed its bound by the amount written in this time. */
 const PERIOD_MS = 5_000;
-/** Tables are checked every so many periods. */
+/** Number of periods between two checks of the tables. */
 const PERIODS_PER_TABLE_CHECK = 12;
 
 type UpkeepLimits = {
-  /** Bytes of log since the last checkpoint, past which one is due. Bounds disk use and the time of a start after a crash. */
+  /** A checkpoint is written when the write-ahead log since the last one exceeds this. Limits disk use and the time of crash recovery. */
   logBytesMax: number;
   /** Rows changed before a table is vacuumed, on top of a share of its rows. */
   changedRowsMin: number;
@@ -64,7 +64,7 @@ export class Upkeep {
   }
 }
 
-/** Writes a checkpoint when the log has grown past its bound. Returns whether it did. */
+/** Writes a checkpoint when the write-ahead log has exceeded its bound. Returns whether a checkpoint was written. */
 export async function boundLog(pool: Pool, limits: UpkeepLimits): Promise<boolean> {
   const { rows } = await pool.query<{ due: boolean }>(
     'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > $1 as due from pg_control_checkpoint()',

@@ -1,5 +1,5 @@
-// One connection to a Redis server, for counting. Every operation has a deadline. A connection that is lost stays lost: whoever
-// owns it opens another.
+// One connection to a Redis server, for counting. Every operation has a deadline. A lost connection is not opened again: its owner
+// must create another RedisConnection.
 
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';
@@ -11,18 +11,18 @@ import { RedisDeadline } from './redis-deadline.ts';
 export type CountedWindow = { count: number; resetAt: number; now: number };
 
 export type RedisOptions = {
-  /** For the connection and its handshake. */
+  /** The time limit for the connection and its handshake. */
   connectTimeoutMs: number;
-  /** For each command, from the moment it is written. */
+  /** The time limit for each command, from the time at which it is sent. */
   timeoutMs: number;
   /** Called once, when an established connection is lost. */
   onLost?: (connection: RedisConnection, failure: RedisFailure) => void;
 };
 
 /**
- * Counts in a fixed window, in one step. The end of the window is a field, not the expiry of the key: every version of Redis can
- * return it to the millisecond, and the window ends even when the expiry is lost. A window that ends later than a new one would
- * was opened before the clock was set back, and is replaced.
+ * Counts a request in a fixed window, atomically. The end of the window is stored in the field `reset`: every version of Redis can
+ * return a field, and the window ends even if the key has lost its expiry. If `reset` is more than one window length ahead, the
+ * clock was set back since, and a new window replaces the old one.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -64,7 +64,7 @@ export class RedisConnection {
     return connection;
   }
 
-  /** Counts in the window of that key, which the first count opens. Rejects with a RedisFailure. */
+  /** Counts one request in the window at `key`, and opens a window if there is none. Rejects with a RedisFailure. */
   async count(key: string, windowMs: number): Promise<CountedWindow> {
     const args = ['1', key, String(windowMs)];
     try {
@@ -93,7 +93,7 @@ export class RedisConnection {
       await raceDeadline(connecting, performance.now() + this.#options.connectTimeoutMs);
       this.#isEstablished = true;
     } catch (error) {
-      // A client that is destroyed while it connects goes on to connect: it is destroyed again then.
+      // A client that is destroyed while it connects may still complete the connection, so it is destroyed again afterwards.
       connecting.then(
         () => this.#client.destroy(),
         () => undefined,

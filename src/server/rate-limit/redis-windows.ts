@@ -1,5 +1,5 @@
-// Rate limit windows in Redis, in which several processes count. When Redis fails or is late, it is not used until a trial in the
-// background has succeeded: a request waits for it once at most, and never fails because of it.
+// Rate limit windows in Redis, in which several processes count. After a failure or a late reply Redis is not used until a trial in
+// the background succeeds. A failure of Redis does not fail a request.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
