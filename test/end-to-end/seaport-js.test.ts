@@ -235,7 +235,7 @@ testOnEachChain('a partly filled order stays listed with its remaining units unt
   assert.deepEqual([await listedIds(stage, editions), await floorOf(stage, editions)], [[], null]);
   const { transitions } = await explain(stage, 'edition');
   const told = transitions.map(({ to, because }: any) => `${to}: ${because}`);
-  assert.deepEqual(told, ['active: taken into the book', 'active: 4 filled', 'filled: all of it was filled']);
+  assert.deepEqual(told, ['active: stored', 'active: 4 filled', 'filled: all units were filled']);
   await eventually(async () => {
     const sales = await readCollection(stage, editions, 'sales');
     const said = ({ tx, price, seller: from, buyer: to, orderId }: any) => [price.raw, tx, from, to, orderId].join(' ');
