@@ -38,7 +38,7 @@ export const defineKeys: DefineCommand = (keys, io) => {
       'after',
       `
 Scopes of a shop: ${STORE_SCOPES.join(', ')}. Write does not include read.
-Scopes of the intake: ${INTAKE_SCOPES.join(', ')}. A key for these alone has no shop.
+Scopes of the intake: ${INTAKE_SCOPES.join(', ')}. A key with only these scopes needs no shop.
 
 Example:
   mercat keys create --shop "Corner shop" --scopes products:read,inventory:read --expires 90d`,

@@ -35,7 +35,7 @@ export const defineWebhooks: DefineCommand = (webhooks, io) => {
       'Make deliveries due now, with a fresh schedule of retries. Deliveries to a disabled webhook are skipped: its shop has to enable it first.',
     )
     .argument('[ids...]', 'the deliveries')
-    .option('--dead', 'all deliveries that were given up')
+    .option('--dead', 'all dead deliveries: those whose last attempt has failed')
     .option('--shop <name>', 'with --dead, only the deliveries of this shop')
     .option('--json', 'print {"due": [ids], "skipped": [ids], "hasMore"} as one JSON value')
     .addHelpText('after', '\nExit code 1: a delivery that was named is skipped.')

@@ -1,13 +1,13 @@
-// An hourly budget of requests as a token bucket: the rule, and a budget of one process alone. A budget never sleeps: it returns
-// how long to wait. upstreams/shared-budget.ts has the budget that processes share.
+// An hourly budget of requests as a token bucket: its arithmetic, and a budget for a single process. A budget does not sleep: it returns
+// the time to wait. The budget that processes share is in upstreams/shared-budget.ts.
 
 import type { Clock } from '../core/clock.ts';
 
 export type Budget = {
   readonly perHour: number;
-  /** Takes one request and returns how long it has to wait. Takes nothing when that exceeds the patience. */
+  /** Takes one request from the budget and returns how long it has to wait, in ms. Takes nothing when the wait exceeds `patienceMs`. */
   take(claim: BudgetClaim): Promise<number>;
-  /** For a request that was taken and not sent. */
+  /** Returns a request to the budget that was taken but not sent. */
   giveBack(): Promise<void>;
   /** Requests that could be sent at once, as far as this process knows. */
   left(): number;
@@ -15,7 +15,7 @@ export type Budget = {
 
 export type BudgetClaim = {
   patienceMs: number;
-  /** For one of many requests that can wait: it leaves part of the bucket to other requests. */
+  /** True for one of many requests that are not urgent. It waits until a part of the bucket is left for other requests. */
   isBulk?: boolean;
 };
 
@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000;
 const BURST_SHARE = 0.1;
 /** The share of a full bucket that bulk requests leave to others. */
 const BULK_LEAVES_SHARE = 0.5;
-/** A bulk request is counted when it is taken and sent later, so one that was counted before an hour may be sent in it. */
+/** The most bulk requests that were taken before an hour begins and are sent within it. They count towards the hour's budget. */
 const BULK_WAITING_MAX = 1;
 
 export type BudgetRule = {
@@ -40,8 +40,8 @@ export function toNeeded({ burst }: BudgetRule, { isBulk = false }: BudgetClaim)
 }
 
 /**
- * The bucket fills so slowly that a full bucket, an hour of filling and the waiting bulk requests together are the hour's budget: no
- * period of an hour, wherever it begins, has more requests.
+ * The bucket fills so slowly that a full bucket, an hour of filling and the waiting bulk requests add up to the hour's budget. So no
+ * period of one hour has more requests than that, whenever it begins. A budget below 3 allows slightly more.
  */
 export function toBudgetRule(perHour: number): BudgetRule {
   const burst = Math.max(1, Math.floor(perHour * BURST_SHARE));
@@ -51,7 +51,7 @@ export function toBudgetRule(perHour: number): BudgetRule {
 /** The content of a bucket at a time; negative while taken requests wait. */
 export type Bucket = { tokens: number; at: number };
 
-/** The bucket as it is now. When the clock was set back, nothing flows in, and filling goes on from the new time. */
+/** The bucket at the time `now`. If the clock was set back, the content stays, and filling continues from the new time. */
 export function refill({ tokens, at }: Bucket, { burst, perMs }: BudgetRule, now: number): Bucket {
   return { tokens: Math.min(burst, tokens + Math.max(0, now - at) * perMs), at: now };
 }
@@ -60,7 +60,7 @@ export function toLeft({ tokens }: Bucket): number {
   return Math.max(0, Math.floor(tokens));
 }
 
-/** A budget of one process, lost when the process ends. */
+/** A budget of one process. A restart refills it. */
 export class ProcessBudget implements Budget {
   readonly perHour: number;
   readonly #rule: BudgetRule;

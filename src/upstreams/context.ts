@@ -1,4 +1,4 @@
-// What the tasks of vendors are given.
+// The dependencies of the tasks of vendors.
 
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';

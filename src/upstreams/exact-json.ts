@@ -1,18 +1,18 @@
-// Strict parsing of upstream responses: bounded depth, valid UTF-8, and every number by its literal text, because a double rounds
-// what it cannot hold. It does not interpret fields.
+// Strict parsing of upstream responses: limited depth, valid UTF-8, and every number as its literal text, because a double would round
+// large numbers. It does not interpret fields.
 
 import { parseJsonText } from '../core/json-text.ts';
 
 const DEPTH_MAX = 32;
 
-/** Throws for what is not UTF-8, not JSON, or nested deeper than DEPTH_MAX. */
+/** Throws for a body that is not UTF-8, is not JSON, or is nested deeper than DEPTH_MAX. */
 export function parseExactJson(body: Uint8Array): unknown {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
   if (measureDepth(text) > DEPTH_MAX) throw new SyntaxError('nested too deep');
   return parseJsonText(text);
 }
 
-/** Measured before parsing, because the parser would run out of stack. */
+/** The depth is measured before parsing, because deep nesting would exhaust the stack of the parser. */
 function measureDepth(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -1,5 +1,5 @@
-// One run of a task over the followed collections of a vendor. Each collection is processed by itself, so that one that fails does
-// not stop the others, and those with the oldest last run come first, so that a short budget reaches all of them in time.
+// One run of a task over the followed collections of a vendor. Each collection is processed separately, so that a failure of one does not
+// stop the others. Collections with the oldest last run come first, so that a small budget reaches every collection in time.
 
 import type { LastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -13,15 +13,15 @@ export type FollowedRun = {
   /** Ids of the collections that readers viewed recently. */
   viewed: ReadonlySet<string>;
   lastRuns: ReadonlyMap<string, LastRun>;
-  /** Whether collections are processed too that were processed a moment ago. */
+  /** Process all collections, including those that were processed a moment ago. */
   isFull: boolean;
-  /** A run that has taken this long ends: by then other collections are more urgent than those that are left. */
+  /** A run that has taken this long ends, unless it is a full run, because other collections have become more urgent. */
   periodMs: number;
   now: () => number;
   signal: AbortSignal;
   report: Report;
   process: (follow: Follow) => Promise<void>;
-  /** Stores that a collection was tried, or processed to the end. */
+  /** Stores that a collection was tried at the time `at`, and with `isDone` that it was processed completely. */
   saveRun: (collectionId: string, run: { at: number; isDone: boolean }) => Promise<void>;
 };
 
@@ -30,7 +30,7 @@ export type FollowedRunEnd = { problems: string[]; soon: boolean };
 /** How long a view counts as recent. */
 export const RECENT_VIEW_MS = 15 * 60_000;
 
-/** Failures that any other request to the upstream would meet now. */
+/** Failures that any other request to the upstream would have at the same time. */
 const UPSTREAM_WIDE: ReadonlySet<UpstreamReason> = new Set([
   'breaker-open',
   'over-budget',
@@ -49,7 +49,7 @@ export function isUpstreamWide(reason: UpstreamReason): boolean {
 const OUTAGES: ReadonlySet<UpstreamReason> = new Set(['breaker-open', 'rate-limited', 'unreachable', 'timeout']);
 /** Failures that concern the requested collection and not the upstream. */
 const OF_COLLECTION: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected', 'malformed', 'too-large']);
-/** Failures of a collection that an outage hardly causes. */
+/** Failures of a collection that an outage of the upstream is unlikely to cause. */
 const PERMANENT: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected']);
 /** The urgency of a recently viewed collection, as a multiple of the time since its last run. */
 const VIEWED_WEIGHT = 4;
@@ -57,8 +57,8 @@ const VIEWED_WEIGHT = 4;
 const DUE_SHARE = 0.5;
 
 /**
- * Processes each collection that is due. Returns what could not be done, in words, and whether the rest should be tried soon.
- * Rejects when no collection could be processed, when a database fails, and when the signal aborts.
+ * Processes each collection that is due. Returns descriptions of the problems, and whether the next run should start soon. Rejects when
+ * every collection failed (see `failWithout` for the exception), when a database fails, and when the signal aborts.
  */
 export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
   const { isFull, periodMs, now, signal, report } = run;
@@ -97,7 +97,7 @@ export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
 async function processOne(run: FollowedRun, follow: Follow): Promise<UpstreamFailure | null> {
   const { now, signal, process, saveRun } = run;
   const { collectionId } = follow;
-  // Stored first, so that a collection which always fails, or never ends, does not stay in front of the others.
+  // The attempt is stored first, so that a collection that always fails or never ends is not always processed before the others.
   await saveRun(collectionId, { at: now(), isDone: false });
   try {
     await process(follow);
@@ -110,7 +110,10 @@ async function processOne(run: FollowedRun, follow: Follow): Promise<UpstreamFai
   }
 }
 
-/** Throws for a run in which no collection was processed, unless each failure is its collection's own and other collections were not due. */
+/**
+ * Throws for a run in which no collection was processed. It does not throw when every failure concerns its collection alone and other
+ * followed collections were not due.
+ */
 function failWithout(
   problems: readonly string[],
   { reasons, isPartial }: { reasons: ReadonlySet<UpstreamReason>; isPartial: boolean },
@@ -121,9 +124,9 @@ function failWithout(
   throw reasons.isSubsetOf(PERMANENT) ? new PermanentFailure(message) : new Error(message);
 }
 
-/** The collections that are due, most urgent first: those never tried, then those with the longest time since their last run. */
+/** The collections that are due, most urgent first. Collections that were never tried precede those with the oldest last run. */
 function listDue({ follows, viewed, lastRuns, isFull, periodMs }: FollowedRun, now: number): Follow[] {
-  // A time in the future was stored by a process whose clock was wrong, and counts as never.
+  // A time in the future was stored by a process with a wrong clock. It counts as never.
   const since = (at: number | null | undefined) =>
     at === null || at === undefined || at > now ? Number.POSITIVE_INFINITY : now - at;
   const isDue = ({ collectionId }: Follow) => since(lastRuns.get(collectionId)?.doneAt) >= periodMs * DUE_SHARE;

@@ -1,4 +1,4 @@
-// Tasks that process the followed collections of a vendor one after another, and the client that the tasks of a vendor share.
+// Creates tasks that process the followed collections of a vendor one after another, and the client that the tasks of a vendor share.
 
 import { listLastRuns, upsertLastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -12,7 +12,7 @@ import { SharedBudget } from './shared-budget.ts';
 import type { RunRequest, Task } from '../tasks/task.ts';
 import type { UpstreamContext } from './context.ts';
 
-/** One collection in a run. What could not be done, without a failure of the upstream, is added to `problems`. */
+/** One collection in a run. Problems that are not failures of the upstream are added to `problems`. */
 export type CollectionRun = RunRequest & {
   upstream: UpstreamClient;
   follow: Follow;
@@ -72,8 +72,8 @@ export function createTaskUpstream(
 type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };
 
 /**
- * Retires what a complete snapshot of a collection's listings no longer has. Adds to the problems why nothing was retired. Returns
- * whether the snapshot was complete and accepted.
+ * Retires the listings of a collection that are missing from a complete snapshot. When the snapshot is incomplete or not accepted, it
+ * retires nothing and adds the reason to `problems`. Returns whether the snapshot was complete and accepted.
  */
 export async function concludeListings(
   { follow, ingester, problems }: CollectionRun,

@@ -1,5 +1,5 @@
-// Stores the records of vendors through the intake, as an import does, counts the results for one run of a task, and retires
-// listings that no longer exist upstream. It never lets a vendor write a row itself.
+// Stores the records of vendors through the intake, as an import does, counts the results for one run of a task, and retires listings
+// that no longer exist upstream. Every record is validated by the intake.
 
 import { applyListingSnapshot } from '../market/listing-snapshot.ts';
 import type { ImportContext } from '../intake/import.ts';
@@ -12,22 +12,25 @@ import type { TaskResult } from '../tasks/task.ts';
 import { RejectionCounter } from './rejection-counter.ts';
 import type { ParsedPage, SourceRecord } from './response-rows.ts';
 
-/** A record in the public format (docs/records.md): a plain object with a `kind`. Nothing in it is trusted. */
+/** A record in the public format (docs/records.md): a plain object with a `kind`. It has not been validated. */
 export type RawRecord = Readonly<Record<string, unknown>>;
 
 const BATCH_ROWS_MAX = 500;
-/** The listings whose keys are kept in one run, more than any collection has. */
+/** The most listings whose keys are kept in one run. A run with more listings fails. */
 const SEEN_MAX = 1_000_000;
-/** A marketplace may show a listing this long after it was made: until then its absence means nothing. */
+/** A marketplace may report a new listing this late. A listing that is younger is not retired when it is missing from a snapshot. */
 export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 
-/** A snapshot that lost more than half of a larger order book is accepted when it was the same three times within five minutes. */
+/**
+ * A snapshot that lacks more than half of the listings of an order book is doubted, unless the book is small. It is accepted after it was
+ * received `doubtsMin` times, over at least `doubtMs`.
+ */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
 /** A snapshot of the listings of a collection at a source: all of them, or those with a price below `below`. */
 export type SeenListings = { source: string; collectionId: string; below?: bigint | null };
 
-/** The ingester of one run. Create it before the first request, since snapshots are dated by its creation. */
+/** The ingester of one run. Create it before the first request: the time of its creation is the start of the snapshots. */
 export class Ingester {
   readonly #context: ImportContext;
   readonly #records: RecordContext;
@@ -78,8 +81,8 @@ export class Ingester {
   }
 
   /**
-   * Ingests all rows of a walk once it has ended, last row first: of a list that begins with the newest rows, no gap is left behind
-   * the newest stored one when this fails halfway. Ingests nothing when `isAccepted` returns false for the end of the walk.
+   * Ingests all rows of a walk after it has ended, in reverse order. For a list that begins with the newest row this stores the oldest
+   * rows first, so a failure halfway leaves no gap before the newest stored row. Ingests nothing when `isAccepted` returns false.
    */
   async ingestReversed<End>(
     pages: AsyncGenerator<ParsedPage, End>,
@@ -102,7 +105,7 @@ export class Ingester {
     }
   }
 
-  /** Counts a row that a mapper rejected. The reason must not hold a value of the row. */
+  /** Counts a row that a mapper rejected. The reason must not contain a value of the row. */
   reject(reason: string, example: unknown = ''): void {
     this.#counts.read += 1;
     this.#reject(reason, example);
@@ -139,7 +142,7 @@ export class Ingester {
         notMirrored.add(line);
         this.#reject(toReason(kind, reason), reason);
       }
-      // The stored order is served in place of its mirrored listing, which may be retired.
+      // These listings mirror stored orders, which are served instead. They do not count as seen, so they may be retired.
       for (const line of part.ownOrderLines) notMirrored.add(line);
     };
     await ingestBatch(this.#context, records, { now: this.#context.clock(), dryRun: false, onIngested });

@@ -1,5 +1,5 @@
-// Formats of recorded responses that `mercat import` reads: where a response has its rows, what --set has to say about them, and
-// which mapper makes records of them. A format never makes a record itself.
+// Formats of recorded responses that `mercat import` reads. A format defines where a response has its rows, which fields --set must give,
+// and which mapper turns a row into records.
 
 import type { Address, ChainFamily } from '../core/address.ts';
 import { parseAddress } from '../core/address.ts';
@@ -26,7 +26,7 @@ export type RecordedReader = {
   /** The rows of a response, or why it has none; null for a value that is a row itself. */
   toRows: (response: unknown) => RecordedRows | null;
   parse: (row: unknown) => ParsedPage;
-  /** What the rows are that give no record, in words for the summary. */
+  /** A description, for the summary, of the rows that give no record. */
   skipped: string;
 };
 
@@ -37,7 +37,7 @@ export const CONTRACT_ADDRESS: RecordedField = { placeholder: 'ADDRESS' };
 
 type FieldContext = { chains: Chains; now: number };
 
-/** The values of --set. Each is parsed where it is read; what is wrong throws an OperatorError that names the field. */
+/** The values of --set. A value is parsed when it is read, and an invalid one throws an OperatorError that names the field. */
 export class RecordedFields {
   readonly now: number;
   readonly #values: ReadonlyMap<string, string>;
@@ -101,7 +101,7 @@ export function listUnder(response: unknown, names: readonly string[]): Recorded
   return list ?? toNoRows(`has no list “${names[0]}”`);
 }
 
-/** For responses that are arrays of rows: null for another value, which may be a row of an array at the top of the file. */
+/** The rows of a response that is an array; null for any other value, which may be a row of an array at the top level of the file. */
 export function toArrayRows(response: unknown): RecordedRows | null {
   return Array.isArray(response) ? response : null;
 }

@@ -1,8 +1,8 @@
-// Counts rejected rows by reason, with one example each, in bounded space.
+// Counts rejected rows by reason, with one example for each reason. The number of reasons is limited.
 
 import type { RejectionCount } from '../tasks/task.ts';
 
-/** Reasons that are counted apart; all further ones are counted together. */
+/** The most reasons that are counted separately. All further reasons are counted together. */
 const REASONS_MAX = 20;
 const OTHER_REASONS = 'other reasons';
 const LENGTH_MAX = 200;

@@ -16,14 +16,14 @@ export type ParsedPage = {
   rejected: string[];
   /** Reasons for rows that are understood and cannot be stored, such as a listing in another currency. */
   unsupported: string[];
-  /** Rows that are well-formed and not wanted, such as bids among sales. */
+  /** The number of rows that are well-formed but not wanted, such as bids among sales. */
   skipped: number;
 };
 
 /** An object of a response. */
 export type VendorRow = Readonly<Record<string, unknown>>;
 
-/** Why a row is not taken. The message names the field and at most the type of its value. */
+/** Why a row is rejected. The message names the field, and never contains its value. */
 export class RowRejection extends Error {
   override readonly name = 'RowRejection';
   readonly isUnsupported: boolean;
@@ -84,7 +84,7 @@ export function optionalRows(row: VendorRow, field: string): readonly unknown[] 
   return Array.isArray(value) ? value : rejectRow(field, `must be an array, not ${nameType(value)}`);
 }
 
-/** Null for empty text too. */
+/** The text of a field; null when the field is missing, null or empty. */
 export function optionalText(row: VendorRow, field: string): string | null {
   const value = row[field] ?? null;
   if (value === null || value === '') return null;
@@ -134,7 +134,7 @@ export function requiredAsset(row: VendorRow, field: string, family: ChainFamily
   return parseAssetId(family, requiredText(row, field)) ?? rejectRow(field, `is not an asset of the family ${family}`);
 }
 
-/** The time of seconds since the epoch, from 1970 to 9999. */
+/** Seconds since the epoch as an ISO 8601 time, from 1970 to 9999. */
 export function toTime(seconds: number, field: string): string {
   if (seconds <= 0 || seconds >= SECONDS_MAX) return rejectRow(field, 'is not a time in seconds since 1970');
   return new Date(seconds * 1_000).toISOString();

@@ -1,5 +1,5 @@
-// The hourly budget of an upstream, shared by all processes through the primary database, by the rule of upstreams/budget.ts. It
-// belongs to the key: what one process takes is not there for the others, and a restart does not refill it.
+// The hourly budget of an upstream, shared by all processes through the primary database. It follows the arithmetic of
+// upstreams/budget.ts. A request that one process takes is not available to the others, and a restart does not refill the budget.
 
 import type { Clock } from '../core/clock.ts';
 import type { Queryable } from '../database/port.ts';
@@ -7,14 +7,14 @@ import { claimRequest, updateRequestGivenBack } from './queries/request-budgets.
 import type { Bucket, Budget, BudgetClaim, BudgetRule } from './budget.ts';
 import { refill, toBudgetRule, toLeft, toNeeded } from './budget.ts';
 
-/** Methods reject with the database's error when it does not answer; then no request may be sent. */
+/** `take` rejects when the database fails. Then no request may be sent. */
 export class SharedBudget implements Budget {
   readonly perHour: number;
   readonly #main: Queryable;
   readonly #upstream: string;
   readonly #rule: BudgetRule;
   readonly #clock: Clock;
-  /** The bucket as this process last saw it, for `left` alone: other processes take from it too. */
+  /** The bucket after this process's last request. Only `left` uses it, because other processes take requests too. */
   #lastSeen: Bucket;
 
   constructor(main: Queryable, { upstream, perHour, clock }: { upstream: string; perHour: number; clock: Clock }) {

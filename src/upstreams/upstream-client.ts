@@ -15,12 +15,12 @@ import type { Exchange } from '../resilience/http-exchange.ts';
 
 export type UpstreamReason =
   | ExchangeFailure['reason']
-  /** 429 after all retries, or a pause that an earlier 429 demanded. */
+  /** 429 after all retries, or not sent during the pause after an earlier 429. */
   | 'rate-limited'
   /** 401 and 403: the key is wrong, or lacks a permission. */
   | 'unauthorized'
   | 'not-found'
-  /** Another 4xx: the request is wrong, and so would be a retry. */
+  /** Another 4xx: the request is wrong, so a retry would fail too. */
   | 'rejected'
   | 'server-error'
   /** Not JSON, nested too deep, or not of the expected shape. */
@@ -30,7 +30,7 @@ export type UpstreamReason =
   /** Not sent: the hourly budget is spent. */
   | 'over-budget';
 
-/** A call that failed. The message is fit for logs and for the status page. */
+/** A call that failed. The message contains no URL and no key, so it may be logged and published in the status. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly reason: UpstreamReason;
@@ -62,11 +62,11 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 export type CallOptions = {
   /** Ends the call and its waits. */
   signal?: AbortSignal | undefined;
-  /** The most bytes of the decompressed response, where the default does not fit. */
+  /** The largest body accepted, in bytes after decompression. Default: 4 MiB. */
   bytesMax?: number;
   /** The longest wait for the budget, for the end of a pause or for a retry. A call that would have to wait longer fails at once. */
   patienceMs?: number;
-  /** For one of many requests that can wait: it leaves part of the budget to other requests. */
+  /** True for one of many requests that are not urgent. It waits until a part of the budget is left for other requests. */
   isBulk?: boolean;
 };
 
@@ -77,12 +77,12 @@ export type UpstreamOptions = {
   headers?: Readonly<Record<string, string>>;
   /** The deadline of one exchange. A call with retries may take longer. */
   timeoutMs: number;
-  /** Requests in any hour, retries included; null for no limit. A call fails with the budget's error when that cannot be read. */
+  /** Requests in any hour, retries included; null for no limit. When the budget cannot be read, a call fails with the budget's error. */
   budget?: Budget | null;
   log: Log;
   clock: Clock;
   random: Random;
-  /** The patience of calls that give none. */
+  /** The default of `CallOptions.patienceMs`. */
   patienceMs?: number;
   /** The longest wait before the first retry; it doubles with each further one. */
   retryMs?: number;
@@ -91,7 +91,7 @@ export type UpstreamOptions = {
   breakerOpenMaxMs?: number;
 };
 
-/** The waits of an upstream, where they differ from the defaults. */
+/** Timeouts and waits of an upstream that replace the defaults. */
 export type UpstreamPace = Partial<
   Pick<UpstreamOptions, 'timeoutMs' | 'retryMs' | 'breakerOpenMs' | 'breakerOpenMaxMs'>
 > & {
@@ -107,9 +107,9 @@ const BREAKER_OPEN_MS = 5_000;
 /** Shorter than the retry delay of a task (tasks/run.ts), so that each retry of the task sends a trial. */
 const BREAKER_OPEN_MAX_MS = 18_000;
 const PATIENCE_MS = 30_000;
-/** The longest pause that a response can demand. */
+/** The longest pause that a `Retry-After` header can cause. A longer one is shortened to this. */
 const PAUSE_MAX_MS = 15 * 60_000;
-/** The pause after a 429 that demands none. */
+/** The pause after a 429 without `Retry-After`. */
 const PAUSE_MS = 5_000;
 
 type Request = { method: 'GET' | 'POST'; url: string; body?: string };
@@ -239,7 +239,7 @@ export class UpstreamClient {
   }
 
   #recordFailure({ reason, retryAfterMs }: UpstreamFailure): void {
-    // The caller gave up, which says nothing about the upstream.
+    // The caller aborted the call, which is not a failure of the upstream.
     if (reason === 'aborted') return;
     const now = this.#options.clock();
     this.#lastFailureAt = now;
@@ -247,7 +247,7 @@ export class UpstreamClient {
     if (reason === 'rate-limited') this.#pausedUntil = Math.max(this.#pausedUntil, now + (retryAfterMs ?? PAUSE_MS));
   }
 
-  /** Counts a call that failed after all its retries. */
+  /** Reports a failed call, after all its retries, to the circuit breaker. */
   #settleBreaker({ reason }: UpstreamFailure): void {
     if (reason === 'aborted') this.#breaker.abandoned();
     else if (RESPONDED.has(reason)) this.#breaker.succeeded();
@@ -272,7 +272,7 @@ export class UpstreamClient {
     return new UpstreamFailure(this.name, reason, { retryAfterMs });
   }
 
-  /** Not awaited, and without effect on the call: when it fails, the hour has one request less. */
+  /** Not awaited, so it has no effect on the call. If it fails, the budget has one request less in this hour. */
   #giveBack(): void {
     void this.#budget?.giveBack().catch((error: unknown) => {
       const { log } = this.#options;
@@ -296,7 +296,7 @@ export class UpstreamClient {
 
 /** Failures that may pass within seconds. */
 const RETRIED: ReadonlySet<UpstreamReason> = new Set(['rate-limited', 'server-error', 'unreachable']);
-/** Failures of the request: the upstream itself works, so they do not open the breaker. */
+/** Failures in which the upstream responded as it should. They do not open the breaker. */
 const RESPONDED: ReadonlySet<UpstreamReason> = new Set(['rate-limited', 'not-found', 'rejected']);
 
 /** A path of segments, each encoded. Throws for empty and dot segments, which would lead to another path. */
@@ -316,7 +316,7 @@ function toUrl(baseUrl: string, path: string, query: Query): string {
   return url.href;
 }
 
-/** The reason of a status that is not a success. */
+/** The failure reason for a status that is not a success. */
 export function toReason(status: number): UpstreamReason {
   if (status === 429) return 'rate-limited';
   if (status === 401 || status === 403) return 'unauthorized';
@@ -330,7 +330,7 @@ function toUpstreamFailure(name: string, error: unknown): UpstreamFailure {
   return new UpstreamFailure(name, 'malformed', { cause: error });
 }
 
-/** Bounded; null when the response demands no pause. */
+/** The pause that `Retry-After` requests, up to PAUSE_MAX_MS; null without the header. */
 function readRetryAfter({ headers }: Exchange, now: number): number | null {
   const ms = parseRetryAfter(headers.get('retry-after'), now);
   return ms === null ? null : Math.min(ms, PAUSE_MAX_MS);

@@ -1,5 +1,5 @@
-// What a vendor is: one marketplace, indexer or other service that tasks read. All that the program needs to know of it stands in
-// its folder and is registered in registry.ts.
+// Defines a vendor: a marketplace, an indexer or another service that tasks read. All code for one vendor is in its folder, and
+// registry.ts lists the vendors.
 
 import type { Setting, SettingTable, ValueOf } from '../core/setting.ts';
 import { readSettings } from '../core/setting.ts';
@@ -8,14 +8,14 @@ import type { UpstreamContext } from './context.ts';
 import type { RecordedFormat } from './recorded-format.ts';
 import type { UpstreamPace } from './upstream-client.ts';
 
-/** `S`: the values of its settings. `E`: those values once they suffice to read the vendor, such as with a key that is not null. */
+/** `S`: the values of the vendor's settings. `E`: the values that are sufficient to read the vendor, for example with a key. */
 export type VendorDefinition<S extends object, E extends object = S> = {
   /** Lower case, with hyphens: `magic-eden`. */
   name: string;
   settings: SettingTable<S>;
-  /** Null when the settings do not suffice to read the vendor: then it has no tasks and no probes. */
+  /** Returns null when the settings are not sufficient to read the vendor. Then it has no tasks and no probes. */
   enable: (settings: S) => E | null;
-  /** Where collections have a name of the vendor's own; else they are requested by contract. */
+  /** Set when the vendor has its own names for collections. Otherwise collections are requested by their contract. */
   collectionName?: CollectionName;
   /** Requests with which `mercat doctor` checks the vendor. */
   probes?: (settings: E) => readonly Probe[];
@@ -25,11 +25,11 @@ export type VendorDefinition<S extends object, E extends object = S> = {
   createTasks: (context: UpstreamContext, settings: E, pace: UpstreamPace) => Promise<readonly Task[]>;
 };
 
-/** How operators name a collection at a vendor, when they add it and when they list what is followed. */
+/** How the vendor's name of a collection appears in `mercat collections add` and `mercat collections list`. */
 export type CollectionName = {
   /** The option of `mercat collections add`, and the field of the operation behind it: `opensea`. */
   option: string;
-  /** What stands for the value in help: `SLUG`. */
+  /** The placeholder of the value in help: `SLUG`. */
   placeholder: string;
   /** The line of help: `its slug at OpenSea`. */
   meaning: string;
@@ -65,7 +65,7 @@ export type ConfiguredVendor = {
   createTasks(context: UpstreamContext, pace: UpstreamPace): Promise<readonly Task[]>;
 };
 
-/** The tasks of all vendors, in their order. Tests set another pace. */
+/** The tasks of all vendors, in the order of the vendors. Tests set another `pace`. */
 export async function createVendorTasks(
   vendors: readonly ConfiguredVendor[],
   context: UpstreamContext,

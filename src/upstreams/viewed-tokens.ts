@@ -16,13 +16,13 @@ import type { UpstreamContext } from './context.ts';
 export type ViewedTokensOptions = {
   name: string;
   upstream: UpstreamClient;
-  /** How long after a refresh a token is refreshed again, while readers view it. */
+  /** A token that readers still view is refreshed again after this time. */
   refreshMs: number;
-  /** Tokens of one run. With the period this limits the task's share of the upstream's budget. */
+  /** The most tokens in one run. With the period, this limits the task's share of the upstream's budget. */
   tokensMax: number;
   periodMs?: number;
   isWanted: (follow: Follow) => boolean;
-  /** Tokens of a collection that one request can return. */
+  /** The most tokens of a collection that one request can return. */
   batchMax: number;
   /** Requests tokens of one collection and ingests them. May reject with UpstreamFailure. */
   refresh: (context: UpstreamContext, run: CollectionRun, assets: readonly AssetId[]) => Promise<void>;

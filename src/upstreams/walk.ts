@@ -1,5 +1,5 @@
-// Walks over the pages of a list that may be endless. A walk stops at a limit, at a repeated page and at a looping cursor, and
-// reports whether it saw the complete list. Only then may the absence of a row be taken to mean that it is gone.
+// Reads the pages of a list that may be endless. A walk stops at a limit, at a repeated page or at a repeated paging cursor, and reports
+// whether it read the complete list. Only a missing row of a complete list may be treated as deleted.
 
 import { createHash } from 'node:crypto';
 import type { ParsedPage } from './response-rows.ts';
@@ -9,7 +9,7 @@ export type Page = { rows: readonly unknown[]; next: string | null };
 
 export type WalkOptions = { pagesMax: number; rowsMax: number };
 
-/** Why a walk did not see the complete list. The last four are found by those who know what the rows mean. */
+/** Why a walk did not read the complete list. The last four are found by code that interprets the rows. */
 export type WalkGap =
   | 'page limit'
   | 'row limit'
@@ -50,7 +50,7 @@ export async function* walkPages(
   }
 }
 
-/** A list is incomplete when more than this share of all its rows was rejected, or more than that share of one page. */
+/** A list counts as incomplete when more than this share of its rows, or more than the second share of one page, was rejected. */
 const REJECTED_SHARE_MAX = 0.1;
 const REJECTED_PAGE_SHARE_MAX = 0.5;
 
@@ -60,8 +60,8 @@ export type ParsePagesOptions = {
 };
 
 /**
- * Each page of a walk, parsed. A list of which many rows were rejected counts as incomplete: a row that seems to be missing may be
- * one that was rejected. Unsupported rows do not count, because they are understood.
+ * Parses each page of a walk. When many rows were rejected, the list counts as incomplete, because a row that seems to be missing may
+ * have been rejected. Unsupported rows do not count as rejected.
  */
 export async function* parsePages(
   pages: AsyncGenerator<readonly unknown[], WalkEnd>,

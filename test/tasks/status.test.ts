@@ -153,7 +153,7 @@ forEachEngine('the status for the operator', (engine) => {
       const { code, stdout } = await mercat(settings, 'doctor');
       assert.equal(code, 0, stdout);
       assert.match(stdout, /ok {4}primary database: /);
-      assert.match(stdout, /ok {4}coinbase: it answers in \d+ ms/);
+      assert.match(stdout, /ok {4}coinbase: it responds in \d+ ms/);
     });
   });
 
@@ -193,14 +193,14 @@ forEachEngine('the status for the operator', (engine) => {
       });
       assert.equal(code, 1);
       assert.match(of('coinbase')?.message ?? '', /cannot be reached/);
-      assert.match(of('ethereum endpoint 1 of 2')?.message ?? '', /of chain 137, not of 1/);
+      assert.match(of('ethereum endpoint 1 of 2')?.message ?? '', /serves chain 137, not 1/);
       assert.match(of('ethereum endpoint 2 of 2')?.message ?? '', /cannot be reached/);
       assert.equal(of('polygon endpoint 1 of 1')?.level, 'ok');
-      assert.match(of('feed')?.message ?? '', /does not let us in \(401\)/);
+      assert.match(of('feed')?.message ?? '', /rejects the request as unauthorized \(401\)/);
       assert.match(of('feed')?.mend ?? '', /FEED_TOKEN/);
       assert.doesNotMatch(stdout, new RegExp(`127\\.0\\.0\\.1|${SECRET}`));
       const late = await findings({ FEED_URL: strict });
-      assert.match(late.of('clock')?.message ?? '', /36\d\d s ahead of the world outside/);
+      assert.match(late.of('clock')?.message ?? '', /36\d\d s ahead of the dates of the responses/);
     });
 
     test('reports a database that does not respond, has a newer schema, or lacks migrations', async (t) => {

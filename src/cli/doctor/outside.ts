@@ -35,18 +35,22 @@ async function runProbe(
     response = await exchange(url, { ...request, timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal });
   } catch (error) {
     if (!(error instanceof ExchangeFailure)) throw error;
-    if (error.reason === 'too-large') return ok(name, 'it answers');
-    return fail(name, `it cannot be reached: ${error.message}`, `see ${settings}, or this machine's way out`);
+    if (error.reason === 'too-large') return ok(name, 'it responds');
+    return fail(
+      name,
+      `it cannot be reached: ${error.message}`,
+      `see ${settings}, and the internet access of this machine`,
+    );
   }
   const ms = Math.round(performance.now() - startedAt);
   const date = Date.parse(response.headers.get('date') ?? '');
   if (Number.isFinite(date)) clockOffsets.push(date - Date.now());
   if (response.status === 401 || response.status === 403) {
-    return fail(name, `it does not let us in (${response.status})`, `see the key in ${settings}`);
+    return fail(name, `it rejects the request as unauthorized (${response.status})`, `see the key in ${settings}`);
   }
-  if (response.status === 429) return warn(name, 'it answers that it is asked too often', 'wait, or see its budget');
-  if (response.status >= 500) return warn(name, `it has an error of its own (${response.status})`, 'wait, it may pass');
-  return judge?.(response) ?? ok(name, `it answers in ${ms} ms`);
+  if (response.status === 429) return warn(name, 'it receives too many requests (429)', 'wait, or see its budget');
+  if (response.status >= 500) return warn(name, `it has an internal error (${response.status})`, 'try again later');
+  return judge?.(response) ?? ok(name, `it responds in ${ms} ms`);
 }
 
 function toChainProbes({ rpcUrls, extraChain }: Config): JudgedProbe[] {
@@ -74,9 +78,9 @@ function judgeChain(
   { name, settings, chainId }: { name: string; settings: string; chainId: number | null },
 ): DoctorFinding | null {
   const found = readChainId(response.body);
-  if (found === null) return fail(name, 'what it answers is not JSON-RPC', `see ${settings}`);
+  if (found === null) return fail(name, 'its response is not JSON-RPC', `see ${settings}`);
   if (chainId !== null && found !== chainId) {
-    return fail(name, `it is of chain ${found}, not of ${chainId}`, `see ${settings}`);
+    return fail(name, `it serves chain ${found}, not ${chainId}`, `see ${settings}`);
   }
   return null;
 }
@@ -94,9 +98,10 @@ function readChainId(body: Buffer): number | null {
 /** Uses the median, so that one server with a wrong clock does not decide. HTTP dates are in seconds. */
 function toClockFinding(offsets: readonly number[]): DoctorFinding {
   const ahead = offsets.toSorted((a, b) => a - b)[Math.floor(offsets.length / 2)];
-  if (ahead === undefined) return warn('clock', 'nobody outside could be asked for the time', 'mend the above first');
-  if (Math.abs(ahead) < CLOCK_FAIL_MS) return ok('clock', 'it agrees with the world outside');
+  if (ahead === undefined)
+    return warn('clock', 'no response had a date to compare it with', 'correct the failed checks above first');
+  if (Math.abs(ahead) < CLOCK_FAIL_MS) return ok('clock', 'it agrees with the dates of the responses');
   const seconds = Math.round(Math.abs(ahead) / 1_000);
-  const message = `it is ${seconds} s ${ahead > 0 ? 'behind' : 'ahead of'} the world outside`;
-  return fail('clock', message, 'let this machine take its time from NTP');
+  const message = `it is ${seconds} s ${ahead > 0 ? 'behind' : 'ahead of'} the dates of the responses`;
+  return fail('clock', message, 'set the clock of this machine by NTP');
 }

@@ -17,7 +17,7 @@ export type FeedEnd = {
   changed: boolean;
   /** Identifies this state of the feed, if the response has one. */
   etag: string | null;
-  /** Set when the feed has all listings of a source; `source` is null for this service itself. */
+  /** Set when the feed declares that it has all listings of a source. `source` is null for listings of this service itself. */
   snapshot: { source: string | null } | null;
   problem: string | null;
 };
@@ -25,7 +25,7 @@ export type FeedEnd = {
 export type FeedOptions = FeedAccess & { clock: Clock } & Pick<UpstreamPace, 'timeoutMs' | 'stallMs'>;
 
 const TIMEOUT_MS = 90_000;
-/** A stalled feed is given up well before the next period, so that its recovery is noticed within a minute. */
+/** A stalled feed is aborted well before the next period, so that its recovery is noticed within a minute. */
 const STALL_MS = 15_000;
 const BYTES_MAX = 256 * 2 ** 20;
 const LINE_BYTES_MAX = 256 * 1024;

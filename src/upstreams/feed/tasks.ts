@@ -41,7 +41,7 @@ export function createFeedTasks(
   ];
 }
 
-/** Remembers between runs which state of the feed was ingested completely. */
+/** Keeps, between runs, the ETag of the feed that was ingested completely. */
 class FeedReader {
   readonly #context: UpstreamContext;
   readonly #client: FeedClient;
@@ -69,7 +69,7 @@ class FeedReader {
     }
   }
 
-  /** Retires what a snapshot no longer has, and remembers the state of the feed if nothing is left to do with it. */
+  /** Retires the listings that are missing from a snapshot. Keeps the ETag of the feed if there were no problems. */
   async #conclude(ingester: Ingester, { etag, snapshot, problem }: FeedEnd, startedAt: number): Promise<string[]> {
     const problems = problem === null ? [] : [problem];
     const { read, refused } = ingester.result();

@@ -27,7 +27,7 @@ import { parsePages, walkPages } from '../walk.ts';
 export type AskedContract = {
   chain: Chain;
   contractAddress: string;
-  /** Asks that begin after this, in ms since the epoch, are skipped: they cannot be filled yet. Default: none is. */
+  /** Asks that begin after this time, in ms since the epoch, are skipped, because they cannot be filled yet. Default: no limit. */
   begunBy?: number;
 };
 

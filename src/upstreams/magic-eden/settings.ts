@@ -15,7 +15,7 @@ export type MagicEdenSettings = {
 export const MAGIC_EDEN_SETTINGS: SettingTable<MagicEdenSettings> = {
   key: keySetting({
     name: 'MAGICEDEN_API_KEY',
-    meaning: 'The API key for Magic Eden, which also answers without one, at a lower rate.',
+    meaning: 'The API key for Magic Eden. Empty: requests are sent without a key, and Magic Eden allows fewer of them.',
   }),
   url: urlSetting({
     name: 'MAGICEDEN_URL',

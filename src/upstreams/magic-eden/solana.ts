@@ -47,7 +47,7 @@ const ACTIVITY_PAGES_MAX = 40;
 const ACTIVITIES_MAX = 20_000;
 /** A walk that saw less than this share of the listings that the statistics count is incomplete. */
 const COUNTED_SHARE_MIN = 0.9;
-/** Block times are not further in the future than this. */
+/** A row whose block time is further in the future than this is rejected. */
 const FUTURE_MAX_MS = 24 * 60 * 60_000;
 
 /** Statistics of a collection at `now`. For an unknown symbol the API reports a collection without listings. */

@@ -1,5 +1,5 @@
 // The work of the task `opensea-listings` on one collection. A large order book is read in full once an hour, or when the operator
-// asks for it; in between only its cheapest part is read, which is what readers see of it.
+// requests it. In between, only its cheapest listings are read, because readers see only these.
 
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
 import type { UpstreamContext } from '../context.ts';
@@ -13,11 +13,11 @@ import type { OpenSeaRun } from './run.ts';
 const CHEAPEST_PAGES = 2;
 const FULL_MS = 60 * 60_000;
 
-/** Remembers between runs, in this process, what was found out about each order book. */
+/** Keeps the size of each order book, and whether it is doubtful, between the runs in this process. */
 export class ListingRefresh {
   /** Pages of the last full read. Stored listings may be fewer, when most are in other currencies. */
   readonly #pages = new Map<string, number>();
-  /** Order books of which a cheapest part was not accepted: their next read is a full one. */
+  /** Order books whose cheapest part was incomplete or not accepted. They are read in full next time. */
   readonly #doubtful = new Set<string>();
 
   async refresh(context: UpstreamContext, run: OpenSeaRun): Promise<void> {

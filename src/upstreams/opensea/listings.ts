@@ -1,5 +1,5 @@
-// OpenSea's listings of a collection as records. A row is taken only if the token, the seller, the currency and the price agree with
-// the signed order in it.
+// OpenSea's listings of a collection as records. A row is accepted only if its token, seller, currency and price agree with the signed
+// order in the row.
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
@@ -33,10 +33,10 @@ const LISTINGS_MAX = 100_000;
 
 export type ListingWalkOptions = Begun & { pagesMax?: number; signal?: AbortSignal | undefined };
 
-/** Orders that begin after this, in ms since the epoch, are skipped: they cannot be filled yet. Default: none is. */
+/** Orders that begin after this time, in ms since the epoch, are skipped, because they cannot be filled yet. Default: no limit. */
 type Begun = { begunBy?: number };
 
-/** Called with each offer of the collection, also when its row is rejected later. */
+/** Called with each offer of the collection, even if its row is rejected later. */
 type Watch = { onOffer?: (offer: Offer) => void };
 
 /** All listings of a collection, a page at a time. */
@@ -55,7 +55,7 @@ export function walkOpenSeaListings(
   });
 }
 
-/** The walk saw all listings with a price below `below`, in base units of one unit; null when it saw all listings. */
+/** The walk read all listings with a unit price below `below`, in base units of the currency; null when it read all listings. */
 export type CheapestEnd = WalkEnd & { below: bigint | null };
 
 /**

@@ -10,9 +10,9 @@ import { parsePages, walkPages } from '../walk.ts';
 /** The most rows that the API returns in one page. */
 export const PAGE = 200;
 const CURSOR_LENGTH_MAX = 4_096;
-/** With other tasks at work and a budget of a hundred an hour, half of the bucket fills in less. */
+/** With a budget of 100 requests an hour and other tasks running, half of the bucket fills in less than this. */
 const BULK_PATIENCE_MS = 15 * 60_000;
-/** A small order book may well hold one or two malformed rows. */
+/** One or two malformed rows do not make a small order book incomplete. */
 const REJECTED_MIN = 3;
 
 type RequestOptions = Pick<CallOptions, 'signal' | 'isBulk'> & { query?: Query };

@@ -27,7 +27,7 @@ const DEADLINE_MS = 6 * 60 * 60_000;
 /** The longest list has 500 pages, and while other tasks use the budget, half of its burst has to fill for each page. */
 const TOKENS_DEADLINE_MS = 48 * 60 * 60_000;
 const TIMEOUT_MS = 15_000;
-/** With a budget of a hundred an hour or more, each of the four tasks gets a request within this. */
+/** With a budget of 100 requests an hour or more, each of the four tasks gets a request within this time. */
 const PATIENCE_MS = 5 * 60_000;
 /** Viewed tokens are refreshed this often, with at most this share of the hourly budget. */
 const VIEWED_TOKEN_MS = 60 * 60_000;

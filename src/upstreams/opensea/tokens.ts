@@ -1,4 +1,4 @@
-// OpenSea's tokens as records. Only a response about a single token has owners, and the owner is taken only if there is exactly one.
+// OpenSea's tokens as records. Only a response about a single token has owners, and the owner is stored only if there is exactly one.
 
 import type { AssetId } from '../../core/address.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';

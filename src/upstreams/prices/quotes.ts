@@ -9,7 +9,7 @@ export type PriceDecision = { usd: number } | { usd: null; why: 'unknown' | 'dis
 
 /** Two quotes that differ by more than this share of the lower one give no rate. */
 export const DISAGREEMENT_MAX = 0.05;
-/** Quotes outside these bounds are not prices of a native currency. */
+/** Quotes above USD_MAX or below USD_MIN are ignored, because no native currency has such a price. */
 const USD_MAX = 10_000_000;
 const USD_MIN = 1e-9;
 /** A single quote is not accepted when it differs by more than this factor from a rate that is not older than LEAP_MS. */

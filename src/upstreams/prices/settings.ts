@@ -48,7 +48,7 @@ export const PRICE_SETTINGS: SettingTable<PriceSettings> = {
   }),
   coingeckoKey: keySetting({
     name: 'COINGECKO_API_KEY',
-    meaning: 'The API key for CoinGecko, which also answers without one.',
+    meaning: 'The API key for CoinGecko. Empty: requests are sent without a key.',
   }),
 };
 

@@ -1,16 +1,16 @@
-// What is left of each upstream's hourly budget of requests, for all processes together. Primary database. All times are those of
-// the database: clocks of machines differ.
+// The rest of each upstream's hourly budget of requests, shared by all processes. Primary database. All times are times of the
+// database, because the clocks of machines differ.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, double, rowDecoder } from '../../database/rows.ts';
 
 /**
- * A request to take: `burst` is a full budget, `perMs` how fast it fills, `needed` what it must hold for the request to be sent at
- * once (upstreams/budget.ts).
+ * A request to take. `burst`: the requests in a full budget. `perMs`: the requests by which it fills per millisecond. `needed`: the
+ * requests that it must hold for this one to be sent at once (upstreams/budget.ts).
  */
 export type RequestClaim = { upstream: string; burst: number; perMs: number; needed: number; patienceMs: number };
 
-/** What is left, negative while taken requests wait, and how long this one has to wait. Not taken when that exceeds its patience. */
+/** `tokens`: the rest of the budget, negative while taken requests wait. `taken` is false when `waitMs` exceeds the patience. */
 export type ClaimedRequest = { tokens: number; waitMs: number; taken: boolean };
 
 const decodeClaimed = rowDecoder('request_budget', {
@@ -58,7 +58,7 @@ async function insertFullBudget(db: Queryable, { upstream, burst }: RequestClaim
   );
 }
 
-/** Gives back a request that was taken and not sent. */
+/** Returns a request to the budget that was taken but not sent. */
 export async function updateRequestGivenBack(
   db: Queryable,
   { upstream, burst }: { upstream: string; burst: number },
