@@ -116,7 +116,7 @@ describe('a command', () => {
 
 describe('emphasis', () => {
   const ESCAPE = '\u001b[';
-  /** The help on a terminal with these environment variables; null: not on a terminal. */
+  /** The properties of a stream that is a terminal, with these environment variables. */
   const terminal = (env: Record<string, string>) => ({
     isTTY: true,
     columns: 80,

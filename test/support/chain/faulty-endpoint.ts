@@ -45,7 +45,7 @@ export type FaultyOptions = {
   /** The share of requests that get a fault, among the requests to which a fault can apply. */
   faultShare?: number;
   faults?: readonly RpcFault[];
-  /** Permanent limits of the endpoint. */
+  /** The options from here on apply to every response. */
   rangeMax?: number;
   rangeWording?: string;
   batchMax?: number;

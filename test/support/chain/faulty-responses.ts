@@ -131,7 +131,7 @@ function spoilOne(
   return spoilt ? done({ result: spoilt }) : answer;
 }
 
-/** A log with the right fields, whose values all have the wrong type. */
+/** The replacement of each value of a response, by fault: the fields stay, and the values have the wrong type. */
 const LEAVES: Partial<Record<RpcFault, (leaf: unknown) => unknown>> = {
   'wrong-types': (leaf) => (typeof leaf === 'string' ? { text: leaf } : 0.5),
   nulls: () => null,

@@ -189,7 +189,7 @@ function ownListing(n: number, listedAt: number): object {
   };
 }
 
-/** The table and row in which each task must store the item of a given number. */
+/** The tasks whose item number `n` has not reached its table. */
 async function findMissing(db: Database, n: number, eth: number): Promise<string[]> {
   const has = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).length > 0;
   const listed = (source: string, id: string) =>
