@@ -1,0 +1,117 @@
+// OpenSea's client under faults and malformed pages: no fault leads to an incorrect record.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog } from '../../../src/core/log.ts';
+import {
+  findOpenSeaContract,
+  readOpenSeaCollection,
+  readOpenSeaStats,
+} from '../../../src/upstreams/opensea/collection.ts';
+import { walkOpenSeaListings } from '../../../src/upstreams/opensea/listings.ts';
+import { walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
+import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
+import type { ParsedPage, SourceRecord } from '../../../src/upstreams/response-rows.ts';
+import { UpstreamClient, UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
+import type { WalkEnd } from '../../../src/upstreams/walk.ts';
+import { watchLiveMemory } from '../../support/measure/live-memory.ts';
+import type { ReplayFault } from '../../support/replay/replay.ts';
+import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';
+import type { Walked } from './opensea-market.ts';
+import { AT, assetOf, apes, start, walk, makeMarket } from './opensea-market.ts';
+
+const TIMEOUT_MS = 200;
+/** Ends a test that hangs; no expectation of speed. */
+const HANG_MS = 60_000;
+
+/** Reads every source of OpenSea in the order of a sync. A failed source does not stop the others, as with the tasks of a sync. */
+async function readAll(upstream: UpstreamClient) {
+  const records: SourceRecord[] = [];
+  const ends: WalkEnd[] = [];
+  const failures: string[] = [];
+  const attempt = async (work: () => Promise<ParsedPage | Walked>) => {
+    try {
+      const told = await work();
+      records.push(...told.records);
+      if ('end' in told) ends.push(told.end);
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      failures.push(error.reason);
+    }
+  };
+  await attempt(async () => {
+    await findOpenSeaContract(upstream, apes);
+    return readOpenSeaCollection(upstream, apes);
+  });
+  await attempt(() => readOpenSeaStats(upstream, apes, { at: AT }));
+  await attempt(() => walk(walkOpenSeaListings(upstream, apes)));
+  await attempt(() => walk(walkOpenSeaSales(upstream, apes, { since: null })));
+  await attempt(() => walk(walkOpenSeaTokens(upstream, apes)));
+  await attempt(() => readOpenSeaToken(upstream, apes, assetOf('7')));
+  return { records, ends, failures };
+}
+
+const REQUESTS = 12;
+
+/** Faults that take long because the client waits: these run concurrently. */
+const WAITING: ReadonlySet<ReplayFault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
+const GROWTH_MAX = 200 * 2 ** 20;
+
+test('under every fault at every request the reads end in time and give no incorrect row, and they succeed after the fault', async (t) => {
+  const { replay, connect } = await start(t, [makeMarket()]);
+  const truth = await readAll(connect());
+  assert.equal(replay.count(), REQUESTS);
+  assert.deepEqual([truth.failures, truth.ends.map((end) => end.gap === null)], [[], [true, true, true]]);
+  const identity = ({ kind, ...rest }: SourceRecord) =>
+    JSON.stringify([kind, rest['id'] ?? rest['tx'] ?? rest['tokenId']]);
+  const whole = new Map(truth.records.map((record) => [identity(record), record]));
+  // A token in a list has no owner and no rank. A field that the response lacks is left out of the record.
+  const assertTrue = (record: SourceRecord, where: string) => {
+    const known = whole.get(identity(record));
+    for (const [field, value] of Object.entries(record)) assert.deepEqual(value, known?.[field], `${where}: ${field}`);
+  };
+  const tryFault = async (fault: ReplayFault) => {
+    const broken = await start(t, [makeMarket()]);
+    // The fault occurs once at each request, and then at every request from the first one on.
+    for (let skip = 0; skip <= REQUESTS; skip += 1) {
+      const where = `${fault} at ${skip}`;
+      broken.replay.fail(fault, { ms: 50, ...(skip < REQUESTS && { skip, times: 1 }) });
+      const begun = performance.now();
+      const { records, ends } = await readAll(broken.connect(TIMEOUT_MS));
+      assert.ok(performance.now() - begun < HANG_MS, `${where} took ${performance.now() - begun} ms`);
+      for (const record of records) assertTrue(record, where);
+      for (const end of ends) if (end.gap === null) assert.ok([250, 450].includes(end.rows), where);
+    }
+    broken.replay.heal();
+    const after = await readAll(broken.connect());
+    assert.deepEqual(after.records, truth.records, `after ${fault}`);
+  };
+  const memory = watchLiveMemory(t, GROWTH_MAX);
+  await Promise.all([...WAITING].map(tryFault));
+  for (const fault of REPLAY_FAULTS) if (!WAITING.has(fault)) await tryFault(fault);
+  assert.ok(memory.growth() < GROWTH_MAX, `memory grew by ${Math.round(memory.growth() / 2 ** 20)} MiB`);
+});
+
+test('a page with more rows than requested, or with an invalid cursor, is a malformed response', async (t) => {
+  const { upstream } = await start(t, [makeMarket({ slug: 'other' })]);
+  const answers = [
+    { listings: Array.from({ length: 201 }, () => ({})) },
+    { listings: [], next: 7 },
+    { listings: [], next: 'x'.repeat(5_000) },
+    {},
+    [],
+  ];
+  for (const answer of answers) {
+    const broken = await startReplayServer(t, [{ path: /.*/, origin: 'schema', answer: () => answer }]);
+    const there = new UpstreamClient({
+      name: 'opensea',
+      baseUrl: broken.url,
+      timeoutMs: 5_000,
+      log: createLog('silent'),
+      clock: Date.now,
+      random: () => 0.5,
+    });
+    await assert.rejects(walk(walkOpenSeaListings(there, apes)), { reason: 'malformed' });
+  }
+  await assert.rejects(walk(walkOpenSeaListings(upstream, apes)), { reason: 'not-found' });
+});

@@ -1,0 +1,42 @@
+// OpenSea's tokens as records, and their share of the budget.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { walkOpenSeaListings } from '../../../src/upstreams/opensea/listings.ts';
+import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
+import { ProcessBudget } from '../../../src/upstreams/budget.ts';
+import { APES, makeAddress } from '../../support/replay/opensea.ts';
+import { assetOf, apes, start, walk, assertTaken, makeMarket } from './opensea-market.ts';
+
+test('a token comes with its rank and its owner, and the tokens of a contract with names and pictures', async (t) => {
+  const { upstream } = await start(t, [makeMarket()]);
+  const { records } = await readOpenSeaToken(upstream, apes, assetOf('7'));
+  assert.deepEqual(records, [
+    {
+      kind: 'token',
+      chain: 'apechain',
+      contractAddress: APES.contract,
+      tokenId: '7',
+      name: 'Thing #7',
+      image: 'https://pictures.example/7.png',
+      rarityRank: 12,
+      owner: makeAddress(3),
+    },
+  ]);
+  const all = await walk(walkOpenSeaTokens(upstream, apes));
+  assert.deepEqual(all.end, { gap: null, pages: 3, rows: 450 });
+  assert.deepEqual(new Set(all.records.map((record) => record['tokenId'])).size, 450);
+  assertTaken([...records, ...all.records]);
+  await assert.rejects(readOpenSeaToken(upstream, apes, assetOf('999999')), { reason: 'not-found' });
+});
+
+test('the walk over all tokens leaves half of the burst of requests to other sources', async (t) => {
+  const { connect, replay } = await start(t, [makeMarket()]);
+  const upstream = connect(5_000, new ProcessBudget({ perHour: 40, clock: () => 0 }));
+  const tokens = walkOpenSeaTokens(upstream, apes, { signal: AbortSignal.timeout(300) });
+  await assert.rejects(walk(tokens), { reason: 'aborted' });
+  assert.equal(replay.count(), 2, 'two of the burst of four requests');
+  const book = walkOpenSeaListings(upstream, apes, { signal: AbortSignal.timeout(300) });
+  await assert.rejects(walk(book), { reason: 'over-budget' });
+  assert.equal(replay.count(/listings/), 2);
+});
