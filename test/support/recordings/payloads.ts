@@ -127,7 +127,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   'opensea/collections_slug_stats.recorded.json': answer(
     'opensea',
     '/api/v2/collections/the-weirdo-ghost-gang/stats',
-    askedIn('test/upstreams/opensea/sources.test.ts'),
+    askedIn('test/upstreams/opensea/collection.test.ts'),
   ),
   'opensea/openapi.opensea-2026-08.json': { what: 'document', vendor: 'opensea' },
   // The interface of 2023: its rows are put into a page of the current interface in test/support/replay/opensea.ts.
