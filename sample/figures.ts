@@ -1,4 +1,5 @@
-// Styles of pictures that show one figure: a creature, a machine, a fruit. A banner repeats the figure.
+// Picture styles that show a single figure, such as a creature, a machine or a fruit. Each function returns SVG content that is 100
+// units high. Of the two widths, 100 is the picture of a token, and 300 is a banner, which repeats the figure.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';
@@ -273,7 +274,7 @@ export function owls(rng: Random, width: number): string {
   const ear = rng.integer(8, 16);
   const wing = rng.integer(10, 18);
   const pupil = rng.integer(5, 8);
-  // Folds: each facet has another shade, so the two halves are no mirror images.
+  // Each facet has its own shade, like folded paper, so the two halves are not mirror images.
   const facet = (points: string, fill: string) => `<path d='M${points}z' fill='${fill}'/>`;
   const owl = `${facet(`24,46L${wing},84l18,6l10,-30`, dark)}${facet(`76,46L${100 - wing},84l-18,6l-10,-30`, mid)}${facet('26,40L50,56V94L30,84', mid)}${facet('74,40L50,56V94l20,-10', dark)}
 ${facet('50,56L38,70l12,24l12,-24', light)}${facet(`26,40L22,${ear}l16,14h12V58`, light)}${facet(`74,40L78,${ear}L62,${ear + 14}H50V58`, mid)}${facet(`22,${ear}l16,14l-12,16`, dark)}${facet(`78,${ear}l-16,14l12,16`, dark)}
@@ -282,7 +283,7 @@ ${dots(`M42,95h.1m5,0h.1m6,0h.1m5,0h.1`, 4, bill)}`;
   return `${background(width, ground)}${repeatToWidth(`${dots('M50,48h.1', 80, `${light}40`)}${owl}`, width)}`;
 }
 
-/** Escapes text in a picture, although it comes from the sample itself. */
+/** Escapes the characters that are special in SVG text. */
 function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

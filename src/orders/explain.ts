@@ -1,5 +1,5 @@
-// Explains the state of an order: what was signed, what happened, and what follows now, check by check. The state is derived
-// again from the evidence, and compared with the stored one.
+// Explains the state of an order: its checks, its events, and its transitions. The state is derived again from the evidence, so
+// that it can be compared with the stored state.
 
 import type { ChainEvent } from '../chain-log/chain-event.ts';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -15,20 +15,20 @@ import type { Occurrence, OrderState } from './status.ts';
 import { deriveOrderStatus } from './status.ts';
 import type { OrderContext } from './submit.ts';
 
-/** `ok` null: this service cannot know. */
+/** `ok` is null when this service cannot know the result. */
 export type ExplainedCheck = { check: string; ok: boolean | null; detail: string };
-/** The state that the order came to at a time. */
+/** A change of the order's state. `at` in milliseconds. */
 export type Transition = { at: number; to: string; because: string; tx: string | null };
 
 export type Explanation = {
   order: StoredOrder;
-  /** null for an order that was imported without a signature: its state is not derived. */
+  /** Null for an order that was imported without a signature, because its state is not derived from evidence. */
   derived: OrderState | null;
   checks: ExplainedCheck[];
   transitions: Transition[];
-  /** Of the order and its offerer's counter, in the order of the chain. */
+  /** The events of the order and of its offerer's counter, in block order. */
   events: ChainEvent[];
-  /** Of the token and its approvals, newest first. */
+  /** The events of the token and its approvals, newest first. */
   tokenEvents: ChainEvent[];
   cancel: OrderCancel | null;
   /** The last block of the chain that was read; null when the chain is not followed. */
@@ -37,7 +37,7 @@ export type Explanation = {
 
 const TOKEN_EVENTS_MAX = 50;
 
-/** null when there is no order of that id. */
+/** Null when no order has this id. */
 export async function explainOrder({ main, clock }: OrderContext, orderId: string): Promise<Explanation | null> {
   const order = await findStoredOrder(main, orderId);
   if (!order) return null;
@@ -140,7 +140,7 @@ function listTransitions(
     const dormancy = dormant === null ? [] : [{ at: order.createdAt, to: 'dormant', because: dormant, tx: null }];
     return [stored, ...fills, ...dormancy];
   }
-  // The fill of the last unit is the end itself.
+  // The last fill is left out, because the transition to `filled` represents it.
   if (state.status === 'filled') fills.pop();
   const because = reasonOfEnd(state, evaluated);
   const end = { at: state.endedAt ?? order.createdAt, to: state.status, because, tx: state.tx };

@@ -1,5 +1,5 @@
-// Who signed an order, and for which deployment of Seaport. The signature of an account's own key is verified offline; whether a
-// contract accepts a signature (ERC-1271) is read from its chain.
+// Verifies who signed an order, and for which deployment of Seaport. A signature by an account's own key is verified offline.
+// Whether a contract accepts a signature (ERC-1271) is read from its chain.
 
 import type { Address } from '../core/address.ts';
 import type { Hex } from '../core/evm.ts';
@@ -9,11 +9,11 @@ import { orderDigest } from './seaport/order.ts';
 import type { SignatureCheck } from './seaport/signature.ts';
 import { checkDigestSignature, checkSignature } from './seaport/signature.ts';
 
-/** What is read from a chain to check an order. Each call rejects when no endpoint of the chain answers. */
+/** The reads of a chain that check an order. Each call rejects when no endpoint of the chain responds. */
 export type ChainChecks = {
   /** ERC-1271. False when the account is not a contract. */
   isValidSignature(account: Address, digest: Hex, signature: Hex, at: 'latest'): Promise<boolean>;
-  /** null: the deployment does not return a counter. */
+  /** Null when the deployment does not return a counter. */
   getCounter(protocol: Address, offerer: Address, at: 'latest'): Promise<bigint | null>;
   getOrderStatus(
     protocol: Address,
@@ -88,7 +88,7 @@ function toSignatureRejection(chain: ChainChecks | null, closest: SignatureCheck
       });
 }
 
-/** The result of a read of the chain. Throws OrderRejected when the chain does not answer: the client may try again. */
+/** The result of a read of the chain. Throws OrderRejected when the chain cannot be read. The client may try again. */
 export async function readFromChain<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

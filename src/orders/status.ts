@@ -1,35 +1,35 @@
-// The status of a signed order, derived from what was signed, what happened since, who holds and may move the token, and the
-// clock. No other code decides a status. It depends on nothing but this evidence, so when a block is orphaned and its events are
-// removed, the status follows. docs/orders.md has the table of transitions.
+// Derives the status of a signed order from its signed terms, its evidence (events, cancels, balance, approval), and the time. The
+// result depends on nothing else: when a block is orphaned and its events are removed, the status is derived again without them.
+// docs/orders.md has the table of transitions.
 
 import type { ListingStatus } from './order-id.ts';
 
-/** What the signature binds. */
+/** The signed terms on which the status depends. */
 export type OrderTerms = {
   counter: bigint;
   /** Units offered: 1 for ERC-721. */
   quantity: bigint;
   /** True for Seaport's PARTIAL order types, which may be filled in parts. */
   partial: boolean;
-  /** Milliseconds; null: never. */
+  /** In milliseconds. Null for an order that never expires. */
   expiresAt: number | null;
 };
 
-/** When something happened, in milliseconds, and its transaction: null for what happened without one. */
+/** The time of an event in milliseconds, and its transaction; null for an event without a transaction. */
 export type Occurrence = { at: number; tx: string | null };
 
 export type OrderEvidence = {
-  /** In the order of the chain. */
+  /** In block order. */
   fills: readonly (Occurrence & { quantity: bigint })[];
   /** The offerer's cancel on the chain. */
   cancel: Occurrence | null;
   /** The first event that raised the offerer's counter above the order's. */
   counterRaise: Occurrence | null;
-  /** A cancel without a transaction, by the offerer's signature or by the operator. A reorganisation does not affect it. */
+  /** A cancel without a transaction, by the offerer's signature or by the operator of the service. A reorganisation does not affect it. */
   offChainCancel: Occurrence | null;
   /** Units that the offerer holds; null when the collection is not followed. */
   balance: bigint | null;
-  /** Whether the operator may move them; null when the collection is not followed. */
+  /** Whether the order's approved operator may transfer the token; null when the collection is not followed. */
   approved: boolean | null;
 };
 

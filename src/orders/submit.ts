@@ -1,4 +1,4 @@
-// Checks a signed order and stores it, or rejects it with the code of the first check that fails. What depends on the chain is
+// Checks a signed order and stores it, or rejects it with the code of the first check that fails. Evidence from the chain log is
 // checked in the transaction that inserts the order, while no block can be applied.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -30,7 +30,7 @@ export type OrderContext = {
   main: Statements;
   chains: Chains;
   clock: Clock;
-  /** Deployments of Seaport besides the known ones. */
+  /** Deployments of Seaport in addition to the built-in ones. */
   seaport: MoreDeployments;
   /** Reads of a chain; null for a chain without an endpoint, where only the signature of an order is checked. */
   checksOf: (chain: Chain) => ChainChecks | null;
@@ -41,7 +41,7 @@ export type OrderContext = {
 
 export type Submission = {
   chain: Chain;
-  /** null: any deployment for which the signature verifies. */
+  /** Null: any deployment for which the signature is valid. */
   protocolAddress: string | null;
   /** `{parameters, signature}`, as OpenSea, seaport-js and Reservoir write them. */
   order: { parameters: unknown; signature: unknown };
@@ -140,12 +140,12 @@ function toNewOrder({
   };
 }
 
-/** Attempts to store an order while the chain advances; then the client has to submit it again. */
+/** How often the checks are repeated because a block was applied meanwhile. Then the order is rejected with `chain_unavailable`. */
 const ATTEMPTS_MAX = 8;
 
 /**
- * Reads the chain and inserts the order, if no block was applied in between. An order that ended in such a block would be found
- * ended neither by the read, which was before the block, nor by the block, which was applied before the order was stored.
+ * Reads the chain and inserts the order, if no block was applied in between. Otherwise an order that ended in that block would be
+ * stored as active: the read was before the block, and the block was applied before the order was stored.
  */
 async function storeOrder(
   { main }: OrderContext,
@@ -166,7 +166,7 @@ async function storeOrder(
   throw new OrderRejected('chain_unavailable', 'new blocks arrived while the order was checked; submit it again');
 }
 
-/** Rejects an order that ended before its collection was followed: the chain log has no event of that. */
+/** Rejects an order that ended before its collection was followed, because the chain log does not contain those events. */
 async function checkOnChain(checks: ChainChecks, order: NewSignedOrder): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;
   const status = await readFromChain(() => checks.getOrderStatus(protocolAddress, orderHash, 'latest'));
@@ -235,7 +235,7 @@ function requireFillable(order: NewSignedOrder, { terms, evidence }: OrderWithEv
   }
 }
 
-/** `current` null: higher than the order's, by an amount that is not known. */
+/** `current` is null when the counter is higher than the order's, but its value is not known. */
 function wrongCounter(signed: bigint, current: bigint | null): OrderRejected {
   const now = current === null ? 'has been raised since' : `is ${current}`;
   return new OrderRejected(

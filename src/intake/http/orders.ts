@@ -34,7 +34,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
       onRequest: access.authorize('orders:write'),
       schema: {
         operationId: 'submitOrder',
-        summary: 'List a signed order',
+        summary: 'Submit a signed order',
         description:
           'Stores a signed Seaport order and lists it, or rejects it with the code of the first check that fails. Scope `orders:write`.',
         tags,
@@ -121,7 +121,7 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, access: In
   );
 }
 
-/** The order id of the path. Text that no database can store is not an id. */
+/** The order id of the path. Responds `not_found` for text that the database cannot store. */
 function idOf(request: FastifyRequest): string {
   const { orderId } = request.params as { orderId: string };
   if (!isStorable(orderId)) throw notFound();

@@ -33,7 +33,7 @@ const STATUS_BY_CODE: Record<OrderRejectionCode, number> = {
 
 export const REJECTION_CODES = Object.keys(STATUS_BY_CODE) as OrderRejectionCode[];
 
-/** Seconds after which a client may submit again, when the chain did not answer. */
+/** The `Retry-After` of a rejection because the chain could not be read, in seconds. */
 const RETRY_AFTER_S = 2;
 
 /** A handler that responds to OrderRejected with its status. `ended`: the status for an order that was filled or has expired. */

@@ -1,5 +1,5 @@
-// Parses raw records into rows: every value checked, canonical, and of its own type, or the record rejected with a reason. No
-// database is read: whether a record conflicts with stored rows is decided when it is ingested.
+// Parses raw records into typed rows with canonical values. An invalid record is rejected with a reason. No database is read here:
+// conflicts with stored rows are detected when the record is ingested.
 
 import { parseJsonText } from '../../core/json-text.ts';
 import { parseAnalyticsRecord, parseCollectionRecord, parseRateRecord, parseStatsRecord } from './collection.ts';

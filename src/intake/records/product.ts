@@ -1,5 +1,4 @@
-// Parses records of products: the shop, and the product's slug in that shop. The other fields are checked by the rules of the
-// store interface.
+// Parses product records. The shop is parsed here. The other fields are checked by the same rules as in the store API.
 
 import type { ErrorDetail } from '../../core/errors.ts';
 import { JsonNumber } from '../../core/json-text.ts';
@@ -10,14 +9,14 @@ import type { Fields } from './fields.ts';
 import { readName, RecordRejected, rejectField, requireField } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
 
-/** A product as a record describes it. The slug identifies it in its shop. */
+/** A parsed product record. The slug identifies the product in its shop. */
 export type ProductRecord = {
-  /** A name or an id. */
+  /** The name or the id of the shop. */
   shop: string;
   slug: string;
-  /** The product to create, if the shop has none of this slug. */
+  /** The product to create when the shop has no product with this slug. */
   create: NewProduct;
-  /** The fields to change, if it has one. */
+  /** The fields to change when the shop already has a product with this slug. */
   update: ProductInput;
 };
 
@@ -40,7 +39,7 @@ export function describeDetails(details: readonly ErrorDetail[]): string {
   return details.map(({ path, message }) => `${path}: ${message}`).join('; ');
 }
 
-/** Column maps make plain numbers of cells; the rules of the store interface expect numbers by their literals. */
+/** CSV column maps convert cells to plain numbers. The rules of the store API expect a number as its literal text (JsonNumber). */
 function toExactNumber(value: unknown): unknown {
   return typeof value === 'number' ? new JsonNumber(String(value)) : value;
 }

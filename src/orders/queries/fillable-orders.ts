@@ -39,7 +39,7 @@ const fillableAt = (now: string) =>
   `status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
        and (starts_at is null or starts_at <= ${now})`;
 
-/** Orders of a collection, cheapest first, of one price by id. `after`: the last order of the page before. */
+/** Orders of a collection, sorted by price, then by id. `after` is the last order of the previous page. */
 export async function listFillableOrders(
   db: Queryable,
   collectionId: string,
@@ -114,7 +114,7 @@ export async function listCheapestAsks(
 
 const decodeCheapestAsk = rowDecoder('cheapest ask', { id: text, raw: column('price_raw', amount) });
 
-/** Those of the given assets of a collection that have an order. */
+/** The given assets of a collection, without the assets that have no fillable order. */
 export async function listFillableAssetsAmong(
   db: Queryable,
   collectionId: string,

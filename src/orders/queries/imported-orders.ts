@@ -1,4 +1,4 @@
-// Writes orders that are imported as records. Primary database.
+// Writes the orders of imported records. Primary database.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -20,9 +20,9 @@ export type ImportedOrder = {
   createdAt: number;
   expiresAt: number | null;
   tx: string | null;
-  /** The signed order, where the record has one. */
+  /** The components and signature of the record; null when the record has none. */
   seaport: SeaportJson | null;
-  /** What the verified signature binds; null for an order that is stored as it was received. */
+  /** The terms that the verified signature covers. Null when the record has no signature that was verified. */
   signed: SignedTerms | null;
 };
 
@@ -38,11 +38,11 @@ const SIGNED_COLUMNS = [
   'operator',
 ];
 const TERMS = ['price_raw', 'seller', 'expires_at', ...SIGNED_COLUMNS];
-/** A stored order that is signed keeps its terms, unless the incoming record is signed too. */
+/** An SQL value for a term: a signed stored order keeps its terms, unless the incoming record is also signed. */
 const termOf = (column: string) =>
   `case when stored.order_hash is null or excluded.order_hash is not null then excluded.${column} else stored.${column} end`;
 
-/** Stores orders. An active order takes what the last record says; an order that has ended does not change. */
+/** Stores orders. A record updates an active order, except that an unsigned record does not change signed terms. An ended order is kept. */
 export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): Promise<UpsertCounts> {
   return upsertRows(tx, orders, {
     keyOf: (order) => order.id,
@@ -66,7 +66,7 @@ export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): P
   });
 }
 
-/** The same rule as the statement's, for two records of one order in a batch. */
+/** Merges two records of one order in a batch. The rule is the same as in the SQL statement. */
 function foldOrder(earlier: ImportedOrder, later: ImportedOrder): ImportedOrder {
   if (earlier.status !== 'active') return earlier;
   const terms = earlier.signed && !later.signed ? { ...earlier, status: later.status } : later;

@@ -1,5 +1,5 @@
 // The evidence that the status of signed orders is derived from, and which orders a change of evidence affects. Primary
-// database. Evidence is what the chain log, the holdings and approvals, and the off-chain cancels hold of an order.
+// database. Evidence of an order: its rows in the chain log, the holdings, the approvals, and the off-chain cancels.
 
 import { isPartialOrder } from '../../core/seaport.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -21,7 +21,7 @@ import { LISTING_STATUSES } from '../order-id.ts';
 import type { OrderEvidence, OrderState, OrderTerms } from '../status.ts';
 import { DORMANT_REASONS } from '../status.ts';
 
-/** What applying or removing blocks has changed on one chain. */
+/** The changes on one chain that were caused by applying or reverting blocks. */
 export type EvidenceChanges = {
   chain: string;
   /** Orders that were filled or cancelled. */

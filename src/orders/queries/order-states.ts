@@ -1,5 +1,5 @@
-// Writes the states of orders, so that reads find active orders by an index. Primary database. It decides no state itself:
-// orders/status.ts does.
+// Writes the states of orders, so that reads find active orders by an index. Primary database. The states are derived in
+// orders/status.ts.
 
 import type { Queryable } from '../../database/port.ts';
 import type { OrderState } from '../status.ts';
@@ -26,7 +26,7 @@ export async function updateOrderStates(tx: Queryable, changes: readonly OrderCh
   );
 }
 
-/** Marks up to `limit` active orders whose time is over as expired. Returns how many there were. */
+/** Marks up to `limit` active orders whose expiry time has passed as expired. Returns how many there were. */
 export async function updateExpiredOrders(db: Queryable, now: number, limit: number): Promise<number> {
   const rows = await db.query(
     `update main.book_order set status = 'expired', dormant = null, ended_at = expires_at where id in (

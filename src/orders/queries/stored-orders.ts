@@ -30,7 +30,7 @@ export type SignedTerms = {
   orderType: number;
   standard: TokenStandard;
   quantity: bigint;
-  /** What a buyer pays in all, for an order that includes its fees; null: platform fee and royalty are added. */
+  /** The total that a buyer pays, when the order includes its fees. Null when platform fee and royalty are added to the ask. */
   buyerTotalRaw: bigint | null;
   counter: bigint;
   startsAt: number;
@@ -100,7 +100,7 @@ export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Prom
   return rows.length > 0;
 }
 
-/** The ids of those of the given signed orders that are stored, by `toOrderKeyText`. */
+/** The ids of stored orders by `toOrderKeyText`. Keys of orders that are not stored are left out. */
 export async function listOrderIdsByHash(db: Queryable, keys: readonly OrderKey[]): Promise<Map<string, string>> {
   if (keys.length === 0) return new Map();
   const rows = await db.query(

@@ -1,5 +1,5 @@
-// The listing that a Seaport order makes: one token at one price in one currency, which anyone can fill. Any other order is
-// rejected with a code. Only the order itself is read: its signature, its offerer's balance and its status are checked elsewhere.
+// Parses the listing in a Seaport order. A listing offers one token at a fixed price in one currency, and anyone can fill it. Any
+// other order is rejected with a code. The signature, the offerer's balance and the order's status are checked elsewhere.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import { toTokenId } from '../../core/address.ts';
@@ -10,7 +10,7 @@ import { isTokenItem, ITEM_TYPE, ORDER_TYPE } from '../../core/seaport.ts';
 import { findOperator } from './deployments.ts';
 import type { ConsiderationItem, OfferItem, Protocol, SeaportOrder } from './order.ts';
 
-/** Prices are for one unit. Times in milliseconds. */
+/** The terms of a listing. Prices are for one unit; times are in milliseconds. */
 export type ListingTerms = {
   contractAddress: Address;
   tokenId: AssetId;
@@ -19,17 +19,17 @@ export type ListingTerms = {
   quantity: bigint;
   /** What the offerer receives. */
   askRaw: bigint;
-  /** What the buyer pays in all, for an order that includes its fees; null: platform fee and royalty are added. */
+  /** The total that a buyer pays, when the order includes its fees. Null when platform fee and royalty are added to the ask. */
   buyerTotalRaw: bigint | null;
   startsAt: number;
-  /** null: never. */
+  /** Null for an order that never expires. */
   expiresAt: number | null;
   counter: bigint;
   /** The account that must be approved to transfer the token. */
   operator: Address;
 };
 
-/** In the order in which the checks run. */
+/** The codes, in the order in which the checks run. */
 export const LISTING_REJECTIONS = [
   'criteria_not_supported',
   'not_a_listing',
@@ -47,7 +47,7 @@ export type ListingRejection = (typeof LISTING_REJECTIONS)[number];
 
 export type ParsedListing = { terms: ListingTerms } | { terms: null; code: ListingRejection; message: string };
 
-/** How far in the future an order may start. Meanwhile its owner can sell the token, so a longer time would promise too much. */
+/** How far in the future an order may start. The owner can still sell the token before the start, so the time is short. */
 export const STARTS_AHEAD_MAX_MS = 24 * 60 * 60_000;
 /**
  * The largest share of the buyer's price that accounts other than the offerer may receive. Without a limit, an order with a tiny
@@ -62,7 +62,7 @@ const OPEN_TYPES = new Set<number>([ORDER_TYPE.fullOpen, ORDER_TYPE.partialOpen]
 
 export type ListingOptions = { protocol: Pick<Protocol, 'address'>; wrappedNative: Address | null; now: number };
 
-/** The terms of the listing, or the first check that the order fails. */
+/** The terms of the listing, or the code and message of the first check that the order fails. */
 export function parseListingTerms(order: SeaportOrder, options: ListingOptions): ParsedListing {
   try {
     return { terms: readTerms(order, options) };
@@ -148,8 +148,8 @@ function readQuantity({ itemType, startAmount, endAmount }: OfferItem): bigint {
 }
 
 /**
- * Every payment is in the native currency, or every payment is in its wrapped token. Seaport requires an identifier of 0 for
- * both.
+ * Throws NotAListing unless all payments are in the native currency, or all are in its wrapped token. Seaport requires an
+ * identifier of 0 for both.
  */
 function requireOneCurrency(payments: readonly ConsiderationItem[], wrappedNative: Address | null): void {
   const isNative = ({ itemType, token }: OfferItem) => itemType === ITEM_TYPE.native && token === ZERO_ADDRESS;
@@ -174,7 +174,7 @@ function requireFixedAmounts({ offer, consideration }: SeaportOrder): void {
   }
 }
 
-/** What the offerer receives and what the buyer pays, for all units. */
+/** The amounts that the offerer receives and that the buyer pays, for all units. */
 function readPrice(order: SeaportOrder): { askRaw: bigint; totalRaw: bigint } {
   let askRaw = 0n;
   let totalRaw = 0n;
