@@ -13,11 +13,11 @@ const SOL = 'So11111111111111111111111111111111111111112';
 const hex = (length: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'.split('')), minLength: length, maxLength: length });
 
-test('an EVM address becomes lower case, whatever case it comes in', () => {
+test('an EVM address in any letter case becomes lower case', () => {
   fc.assert(fc.property(hex(40), (digits) => parseAddress('evm', `0x${digits}`) === `0x${digits.toLowerCase()}`));
 });
 
-test('a Solana address is never folded', () => {
+test('the letter case of a Solana address is kept', () => {
   assert.equal(parseAddress('solana', SOL), SOL);
   fc.assert(
     fc.property(fc.string(), (name) => {
@@ -47,7 +47,7 @@ test('only base58 text of exactly 32 bytes is a Solana address', () => {
   const edges = [new Uint8Array(32), new Uint8Array(32).fill(0xff), Uint8Array.of(...new Uint8Array(31), 1)];
   for (const bytes of edges) assert.equal(parseAddress('solana', base58.encode(bytes)), base58.encode(bytes));
   const bytesOf = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
-  // Leading zero bytes are leading ones, which make a text of the same size from fewer digits.
+  // Each leading zero byte adds one base58 character, so texts of similar length can encode fewer or more than 32 bytes.
   const sized = fc
     .integer({ min: 24, max: 44 })
     .chain((size) =>
@@ -63,7 +63,7 @@ test('only base58 text of exactly 32 bytes is a Solana address', () => {
   assert.equal(parseAssetId('solana', base58.encode(new Uint8Array(33).fill(1))), null);
 });
 
-test('an address of either family is told by its form', () => {
+test('the family of an address is recognized from its form', () => {
   assert.equal(parseAnyAddress(EVM), EVM.toLowerCase());
   assert.equal(parseAnyAddress(SOL), SOL);
   for (const text of ['', 'milady', '0x12', 'ethereum_0x12']) assert.equal(parseAnyAddress(text), null);
@@ -93,7 +93,7 @@ test('a token id is an integer from 0 to 2^256-1 without leading zeros, kept as 
   for (const text of ['', '7', EVM]) assert.equal(parseAssetId('solana', text), null, text);
 });
 
-test('an asset is named by contract and token id on EVM, by its mint alone on Solana', () => {
+test('the key of an asset is contract and token id on EVM, and the mint address alone on Solana', () => {
   assert.deepEqual(toAssetNames('evm', EVM as Address, '7' as AssetId), {
     contractAddress: EVM,
     tokenId: '7',

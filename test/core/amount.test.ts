@@ -1,4 +1,4 @@
-// Amounts are exact integers: read strictly, divided nowhere, rounded only where a rule says so.
+// Amounts are exact integers: parsed strictly, and rounded only in fees and in the native number.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ test('an integer from 0 to 2^256-1 in decimal digits is read exactly', () => {
   for (const value of [0n, 1n, 9_007_199_254_740_993n, UINT256_MAX]) assert.equal(parseAmount(`${value}`), value);
 });
 
-test('whatever is not such an integer is refused', () => {
+test('any other text or value is refused', () => {
   const refused = [
     '',
     ' ',
@@ -44,7 +44,7 @@ test('whatever is not such an integer is refused', () => {
   }
 });
 
-test('no text makes anything but a null or an amount in range', () => {
+test('every text is parsed to null or to an amount in range', () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('0', '1', '9', '.', '-', 'e', ' ') }));
   fc.assert(
     fc.property(text, (one) => {
@@ -54,7 +54,7 @@ test('no text makes anything but a null or an amount in range', () => {
   );
 });
 
-test('native units as text are exact and come back as the same base units', () => {
+test('an amount written as text in native units is exact and is parsed back to the same base units', () => {
   fc.assert(
     fc.property(uint256, decimals, (raw, places) => parseNativeAmount(toDecimalText(raw, places), places) === raw),
   );
@@ -64,7 +64,7 @@ test('native units as text are exact and come back as the same base units', () =
   assert.equal(toDecimalText(120n, 0), '120');
 });
 
-test('a native amount that would have to be rounded, or is too large, is refused', () => {
+test('a native amount with more decimals than its currency, or beyond the range, is refused', () => {
   assert.equal(parseNativeAmount('1.5', 0), null);
   assert.equal(parseNativeAmount('0.0000000001', 9), null);
   assert.equal(parseNativeAmount('0.0000000010', 9), 1n);
@@ -80,7 +80,7 @@ test('a native amount that would have to be rounded, or is too large, is refused
 test('the native number is the double nearest to the exact quotient', () => {
   assert.equal(toNativeNumber(1n, 18), 1e-18);
   assert.equal(toNativeNumber(UINT256_MAX, 18), 1.157920892373162e59);
-  // Division of two doubles gives 0.30000000000000004 here.
+  // A division of two doubles would give 0.30000000000000004.
   assert.equal(toNativeNumber(3n * 10n ** 17n, 18), 0.3);
   assert.equal(toNativeNumber(123_456_789_012_345_678n, 18), 0.12345678901234568);
   fc.assert(

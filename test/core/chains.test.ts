@@ -1,4 +1,4 @@
-// The chains, and the one that configuration may add.
+// The published chains, and the additional chain that the configuration may define.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -28,7 +28,7 @@ test('the chains are the seven published ones, in their order of preference, wit
   assert.deepEqual(PUBLISHED_CHAIN_IDS, [...createChains().keys()]);
 });
 
-test('a configured chain is the last in the order, known by its id, and not published', () => {
+test('a configured chain comes last in the order of preference, is found by its id, and is not published', () => {
   const extra = parseExtraChain('monad:evm:MON:18:143');
   assert.deepEqual(extra, {
     id: 'monad',
@@ -46,7 +46,7 @@ test('a configured chain is the last in the order, known by its id, and not publ
   const chains = createChains(extra);
   assert.equal([...chains.keys()].at(-1), 'monad');
   assert.equal(chains.size, 8);
-  assert.equal(createChains().size, 7, 'of one service, not of all');
+  assert.equal(createChains().size, 7, 'the configured chain leaked into another set of chains');
   assert.ok(!PUBLISHED_CHAIN_IDS.includes('monad' as never));
 });
 
@@ -57,7 +57,7 @@ test('a configured chain may lack a chain id, and be of the Solana family', () =
   assert.equal(parseExtraChain('a1:evm:X:36')?.decimals, 36);
 });
 
-test('vendors know a configured chain by its id, if it is an EVM chain, and its currency by its symbol', () => {
+test('a configured chain gets its OpenSea name from its id (EVM chains only) and its CoinGecko name from its currency symbol', () => {
   const namesOf = (text: string) => parseExtraChain(text)?.names;
   assert.deepEqual(namesOf('zora:evm:ETH:18'), { opensea: ['zora'], coingecko: ['ethereum'] });
   assert.deepEqual(namesOf('sei:solana:SEI:9'), { coingecko: ['sei-network'] });
@@ -66,7 +66,7 @@ test('vendors know a configured chain by its id, if it is an EVM chain, and its 
   assert.deepEqual(namesOf('constructor:evm:constructor:18'), {});
 });
 
-test('a request takes the first of the names at a vendor, and a response may hold any of them', () => {
+test('of the names of a chain at a vendor, a request uses the first, and a response may contain any of them', () => {
   const polygon = createChains().get('polygon') ?? assert.fail();
   assert.equal(nameAt(polygon, 'opensea'), 'polygon');
   assert.equal(isNameAt(polygon, 'opensea', 'matic'), true);
@@ -82,7 +82,7 @@ test('every published chain that has a chain id has a wrapped currency, and Seap
   }
 });
 
-test('a chain is one row: no other file names two chains', () => {
+test('chains are defined in one table: no other file names two chains', () => {
   const root = fileURLToPath(new URL('../../src/', import.meta.url));
   const names = PUBLISHED_CHAIN_IDS.join('|');
   const mention = new RegExp(`['"](${names})['"]|\\b(${names}):`, 'g');

@@ -17,7 +17,7 @@ test('a canonical id is the chain and the address in lower case, on every chain'
   assert.equal(toCollectionId('solana', mint as Address), `solana_${mint.toLowerCase()}`);
 });
 
-test('every canonical id is read back, in any case of its address half', () => {
+test('every canonical id is parsed back, with the address in any letter case', () => {
   fc.assert(
     fc.property(fc.string(), (name) => {
       const mint: string = toSolanaAddress(name);
@@ -33,7 +33,7 @@ test('every canonical id is read back, in any case of its address half', () => {
   });
 });
 
-test('what is not a known chain, an underscore and an address of that chain is not a canonical id', () => {
+test('only a known chain, an underscore and an address of that chain form a canonical id', () => {
   const mint: string = toSolanaAddress('mint');
   const others = ['', '_', 'ethereum', 'ethereum_', `_${EVM}`, `Ethereum_${EVM}`, `bitcoin_${EVM}`, `ethereum-${EVM}`];
   others.push(
@@ -48,7 +48,7 @@ test('what is not a known chain, an underscore and an address of that chain is n
   for (const text of others) assert.equal(parseCollectionId(chains, text), null, text);
 });
 
-test('a record without an address is known by its slug, one without a chain by what is left', () => {
+test('a record without an address is identified by its slug, and a record without a chain by its address or slug alone', () => {
   assert.equal(toRecordedCollectionId('base', EVM, 'slug'), `base_${EVM}`);
   assert.equal(toRecordedCollectionId('base', null, 'slug'), 'base_slug');
   assert.equal(toRecordedCollectionId(null, EVM, 'slug'), EVM);

@@ -1,4 +1,4 @@
-// Cursors cannot be made, changed or carried elsewhere.
+// Paging cursors: a client cannot create or change one, or use one at another endpoint.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -45,14 +45,14 @@ test('a cursor of another scope or another secret is refused', () => {
 });
 
 test('scope and payload cannot be shifted into each other', () => {
-  // The tag of one division of the same text, before the payload of another.
+  // The authentication tag of scope 'sales' and payload ' 1', in front of the payload '1' for the scope 'sales '.
   const tag = Buffer.from(sealCursor(SECRET, 'sales', ' 1'), 'base64url').subarray(0, 16);
   const shifted = Buffer.concat([tag, Buffer.from('1')]).toString('base64url');
   assert.equal(openCursor(SECRET, 'sales ', shifted), null);
   assert.notEqual(sealCursor(SECRET, 'sales ', '1').slice(0, 16), shifted.slice(0, 16));
 });
 
-test('what nobody sealed is refused, whatever it is', () => {
+test('any text that was not issued as a cursor is refused', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => openCursor(SECRET, 'a', text) === null));
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

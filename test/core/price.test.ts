@@ -38,7 +38,7 @@ test('the raw amount is the integer as text, for every amount', () => {
   );
 });
 
-test('dollars are there up to 15 minutes after the rate was observed, and never from the rate of another currency', () => {
+test('a price has a dollar amount for 15 minutes after its rate was observed, and never from the rate of another currency', () => {
   const ether = 10n ** 18n;
   const usdAt = (now: number, symbol = 'ETH') => toPrice(ether, chainOf('base'), rates(symbol, 2_000), now).usd;
   assert.equal(RATE_AGE_MAX_MS, 15 * 60_000);
@@ -49,7 +49,7 @@ test('dollars are there up to 15 minutes after the rate was observed, and never 
   assert.equal(toPrice(ether, chainOf('base'), new Map(), NOW).usd, null);
 });
 
-test('dollars are cents from one dollar up and six significant digits below', () => {
+test('a dollar amount has two decimals from one dollar up, and six significant digits below one dollar', () => {
   const rows: [number, number | null][] = [
     [0, 0],
     [1, 1],
@@ -69,7 +69,7 @@ test('dollars are cents from one dollar up and six significant digits below', ()
   for (const [usd, rounded] of rows) assert.equal(roundUsd(usd), rounded, String(usd));
 });
 
-test('rounding is within half a cent, or half of the sixth digit, and rounding again changes nothing', () => {
+test('rounding changes an amount by at most half of its last digit, and rounding again changes nothing', () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1e12, noNaN: true }), (usd) => {
       const rounded = roundUsd(usd);

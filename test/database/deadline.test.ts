@@ -1,5 +1,5 @@
-// What a deadline promises, on both engines: a statement or a transaction ends by then, a transaction that did not end leaves
-// nothing behind, and the next caller finds the database as if nothing had been.
+// Deadlines of database work, on both engines: a statement or a transaction ends at its deadline, a transaction that was ended is
+// rolled back, and the connection is clean for the next caller.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -19,11 +19,11 @@ forEachEngine('a deadline', (engine) => {
   const symbols = async () =>
     (await db.query<{ symbol: string }>('select symbol from main.rate order by 1')).map(({ symbol }) => symbol);
   const outOfReach = (work: Promise<unknown>) => assert.rejects(work, isOutOfReach);
-  /** Resolves when the time is over, whatever the machine is busy with. */
-  const passing = async (deadline: number) => until(() => performance.now() > deadline, 10_000, 'time stands still');
+  /** Resolves after `deadline`, a time of `performance.now()`. */
+  const passing = async (deadline: number) => until(() => performance.now() > deadline, 10_000, 'the clock did not reach the deadline');
 
   describe('within it', () => {
-    test('statements and transactions are what they are without one', async () => {
+    test('statements and transactions work as they do without a deadline', async () => {
       const within = db.within(10_000);
       await within.query(RATE, ['A']);
       await within.queryPrepared(RATE, ['B']);
@@ -47,7 +47,7 @@ forEachEngine('a deadline', (engine) => {
   });
 
   describe('when it passes', () => {
-    test('in the middle of a transaction, nothing of it is kept, and others go on', async () => {
+    test('in the middle of a transaction, the transaction is rolled back and other transactions continue', async () => {
       const before = await symbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const slow = db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -60,7 +60,7 @@ forEachEngine('a deadline', (engine) => {
       assert.deepEqual(await symbols(), [...before, `after ${before.length}`]);
     });
 
-    test('before the commit, nothing is committed, even by work that hides it', async () => {
+    test('before the commit, nothing is committed, even if the work catches the error', async () => {
       const before = await symbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const hiding = db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -72,7 +72,7 @@ forEachEngine('a deadline', (engine) => {
       assert.deepEqual(await symbols(), before);
     });
 
-    test('before a connection is free, nothing is begun, and the connection goes to the next one', async () => {
+    test('before a connection is free, the work is not begun, and the connection goes to the next caller', async () => {
       const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
       const holders: Promise<unknown>[] = [];
       const hold = async (tx: Queryable) => {
@@ -81,7 +81,7 @@ forEachEngine('a deadline', (engine) => {
       };
       for (let held = 0; held < 10; held += 1) holders.push(db.transaction(hold));
       const work = db.within(TIMEOUT_MS).transaction((tx) => tx.query(RATE, ['never']));
-      // Were the work to wait for a connection it would not end before the holders, which end after it.
+      // The holders of all connections end after the work does, so the work cannot have waited for a connection.
       await outOfReach(work);
       finish();
       await Promise.all(holders);
@@ -91,7 +91,7 @@ forEachEngine('a deadline', (engine) => {
 
   if (engine.name === 'embedded') return;
 
-  test('a statement that goes on on the server is given up, and its transaction ends there too', async () => {
+  test('during a statement that continues on the server, the statement is abandoned, and its transaction ends on the server too', async () => {
     const startedAt = performance.now();
     await outOfReach(
       db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -99,8 +99,9 @@ forEachEngine('a deadline', (engine) => {
         await tx.query('select pg_sleep(5)');
       }),
     );
-    assert.ok(performance.now() - startedAt < 5_000, 'it was waited for');
-    // While it lives it holds the key: this one waits for its end, and finds nothing.
+    assert.ok(performance.now() - startedAt < 5_000, 'the call waited for the statement');
+    // The abandoned transaction holds a lock on the key. This insert waits for the end of that transaction, and
+    // succeeds because that transaction is rolled back.
     await db.query(RATE, ['sleeping']);
     assert.ok((await symbols()).includes('sleeping'));
   });

@@ -1,4 +1,5 @@
-// The embedded database on a disk that fills up: it says so, pretends nothing, and has every acknowledged row afterwards.
+// The embedded database on a disk that fills up: it reports the full disk, acknowledges no row that it could not store, and keeps
+// every acknowledged row.
 
 import assert from 'node:assert/strict';
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, writeSync } from 'node:fs';
@@ -11,10 +12,10 @@ import { assertAcknowledged, ended, startWriter } from '../support/engines/embed
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const MIB = 1024 * 1024;
-/** More than the small disk has room for. */
+/** More rows than the small disk has room for. */
 const ROWS_MAX = 200_000;
 
-test('a statement that finds no room fails with a word about the disk, and works once there is room', async (t) => {
+test('a statement on a full disk fails with an error that names the disk, and succeeds once there is room', async (t) => {
   const disk = smallDisk(t, '160m');
   if (disk === null) return;
   const { pool, close } = await openEmbedded({ dir: path.join(disk, 'db') });
@@ -37,7 +38,7 @@ test('a statement that finds no room fails with a word about the disk, and works
   }
 });
 
-test('a log that finds no room stops the process with one clear line, and nothing acknowledged is lost', async (t) => {
+test('a full disk for the write-ahead log stops the process with one clear line, and no acknowledged row is lost', async (t) => {
   const disk = smallDisk(t, '160m');
   if (disk === null) return;
   const root = temporaryDirectory();
@@ -52,7 +53,7 @@ test('a log that finds no room stops the process with one clear line, and nothin
   await assertAcknowledged(dir, ackFile, 'after the disk was full');
 });
 
-test('a first start on a disk that is too small says so and leaves nothing behind', async (t) => {
+test('a first start on a disk that is too small fails with a clear error and leaves no files behind', async (t) => {
   const disk = smallDisk(t, '20m');
   if (disk === null) return;
   await assert.rejects(openEmbedded({ dir: path.join(disk, 'db') }), {
@@ -62,7 +63,7 @@ test('a first start on a disk that is too small says so and leaves nothing behin
   assert.deepEqual(readdirSync(disk), ['db.lock']);
 });
 
-/** A file system of its own, unmounted after the test; null, with the test skipped, where none can be had. */
+/** Mounts a new file system and unmounts it after the test. Where no file system can be mounted: skips the test and returns null. */
 function smallDisk(t: TestContext, size: string): string | null {
   const root = temporaryDirectory();
   const disk = path.join(root, 'disk');
@@ -77,7 +78,7 @@ function smallDisk(t: TestContext, size: string): string | null {
   return disk;
 }
 
-/** Writes a file that leaves `leftBytes` on the file system; returns its path. */
+/** Writes a file that leaves `leftBytes` free on the file system, and returns the path of the file. */
 function fillDisk(disk: string, leftBytes: number): string {
   const ballast = path.join(disk, 'ballast');
   const fd = openSync(ballast, 'w');

@@ -1,4 +1,4 @@
-// A real process writes to the embedded database and is killed at any moment; what it was told is stored has to be there.
+// A real process that writes to the embedded database is killed at varying moments. Every acknowledged row must still be stored.
 
 import path from 'node:path';
 import test from 'node:test';
@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ROUNDS = 20;
 
-test(`${ROUNDS} kills in a row lose nothing that was acknowledged and never block the next start`, async () => {
+test(`${ROUNDS} kills in a row lose no acknowledged row and do not block the next start`, async () => {
   const root = temporaryDirectory();
   const dir = path.join(root, 'db');
   const ackFile = path.join(root, 'acks');

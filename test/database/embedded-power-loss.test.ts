@@ -1,5 +1,6 @@
-// A power cut as the disk sees it: the block device is copied under a running writer that is stopped in its tracks. The copy has
-// what was flushed and nothing of what the kernel still held in memory; what the writer was told is stored has to be in it.
+// A simulated power cut: a writer process is stopped with SIGSTOP and the image of its file system is copied. The copy contains the
+// data that was flushed to the disk, and not the data that the kernel still held in memory. Every row whose commit was acknowledged
+// to the writer must be in the copy.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ROUNDS = 5;
 
-test(`${ROUNDS} power cuts lose nothing that was acknowledged`, async (t) => {
+test(`${ROUNDS} simulated power cuts lose no acknowledged row`, async (t) => {
   const root = temporaryDirectory();
   const image = path.join(root, 'disk.img');
   const copy = path.join(root, 'copy.img');

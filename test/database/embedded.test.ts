@@ -1,5 +1,5 @@
-// The embedded database as its users meet it: the directory, the lock, the session behind the pool, and the end of an engine
-// that broke. What a crash, a power cut and a full disk do to it stands in the files beside this one.
+// The embedded database: its directory, its lock, the single session behind its pool, and the failure of its engine. Crashes, power
+// cuts and full disks are tested in the files beside this one.
 
 import assert from 'node:assert/strict';
 import {
@@ -39,7 +39,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   const root = temporaryDirectory();
   let copies = 0;
   let copyTemplate: (name: string) => string;
-  /** For the tests that leave the directory and the engine alone. */
+  /** One database, shared by the tests that neither change its directory nor break its engine. */
   let shared: Embedded;
 
   before(async () => {
@@ -62,7 +62,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
     Object.values((await pool.query<Record<string, unknown>>(sql)).rows[0] ?? {})[0];
 
   describe('its directory', () => {
-    test('is made on the first start, with its parents, for the owner alone', () => {
+    test('is created on the first start, with its parents, with access for the owner only', () => {
       const dir = path.join(root, 'template', 'db');
       const mode = (file: string): number => statSync(file).mode & 0o777;
       for (const directory of [path.dirname(dir), dir, path.join(dir, 'base')]) assert.equal(mode(directory), 0o700);
@@ -70,7 +70,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.deepEqual(readdirSync(path.dirname(dir)).sort(), ['db', 'db.lock']);
     });
 
-    test('keeps what was written over a close and an open', async (t) => {
+    test('keeps its rows when it is closed and opened again', async (t) => {
       const dir = freshDir();
       const first = await openEmbedded({ dir });
       await first.pool.query('create table t (i int8, n numeric)');
@@ -80,7 +80,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.deepEqual((await pool.query('select * from t')).rows, [{ i: '9007199254740993', n: '0.1' }]);
     });
 
-    test('is made anew when the first start was killed half-way', async (t) => {
+    test('is created again when the first start was killed half-way', async (t) => {
       const dir = emptyDir();
       const opener = startOpener(dir);
       t.after(() => opener.child.kill('SIGKILL'));
@@ -94,7 +94,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
 
     const refused: { what: string; make: (dir: string) => void; message: RegExp }[] = [
       {
-        what: 'that holds something else',
+        what: 'that contains other files',
         make: (dir) => {
           mkdirSync(dir, { recursive: true });
           writeFileSync(path.join(dir, 'holiday.jpg'), 'x');
@@ -141,7 +141,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('its lock', () => {
-    test('keeps a second process out, which says who is in, until it is closed', async (t) => {
+    test('keeps a second process out until it is released, and the error of that process names the holder', async (t) => {
       const dir = freshDir();
       const { close } = await openEmbedded({ dir });
       const second = startOpener(dir);
@@ -160,7 +160,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await ended(third), 0);
     });
 
-    test('holds while the database is made for the first time', async (t) => {
+    test('is held while the database is created', async (t) => {
       const dir = emptyDir();
       const opener = startOpener(dir);
       t.after(() => opener.child.kill('SIGKILL'));
@@ -173,7 +173,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await ended(opener), 0);
     });
 
-    test('refuses a second open in the same process without losing the first', async (t) => {
+    test('refuses a second open in the same process and stays held by the first', async (t) => {
       const dir = freshDir();
       await open(t, dir);
       await assert.rejects(openEmbedded({ dir }), { name: 'OperatorError', message: /already open in this process/ });
@@ -182,7 +182,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await ended(other), 1, 'the refusal dropped the lock');
     });
 
-    test('ends with a killed process, whatever files that left behind', async (t) => {
+    test('is released when its process is killed, whatever files the process left behind', async (t) => {
       const dir = freshDir();
       const opener = startOpener(dir);
       await until(() => opener.stdout() === 'open\n', LIMIT_MS, `not opened: ${opener.stderr()}`);
@@ -194,7 +194,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('its close', () => {
-    test('may come twice, and after the pool was ended by its owner', async () => {
+    test('may be called twice, and after the pool was ended', async () => {
       const dir = freshDir();
       const { pool, close } = await openEmbedded({ dir });
       const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
@@ -222,12 +222,12 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await one(pool, `select to_regclass('pg_temp.leftover')`), null);
     });
 
-    test('with a statement under way hands neither its answer nor its effect to the next one', async () => {
+    test('during a statement passes neither the result nor the effect of the statement to the next connection', async () => {
       const { pool } = shared;
       await pool.query('create table abandoned (i int)');
       const client = await pool.connect();
       await client.query('begin');
-      // So slow that the pool goes back to the event loop between the messages that one statement is made of.
+      // A statement so large that the pool yields to the event loop between the protocol messages of the statement.
       await client.query('select pg_sleep(0.05)');
       const long = `insert into abandoned values ($1) returning 'old' as v -- ${'x'.repeat(20_000_000)}`;
       client.query(long, [1]).catch(() => undefined);
@@ -238,7 +238,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.deepEqual((await pool.query('select i from abandoned')).rows, [{ i: 2 }, { i: 3 }, { i: 4 }]);
     });
 
-    test('after a failed transaction lets the next one work', async () => {
+    test('after a failed transaction does not disturb the next transaction', async () => {
       const { pool } = shared;
       const client = await pool.connect();
       await client.query('begin');
@@ -247,7 +247,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await one(pool, 'select 7'), 7);
     });
 
-    test('because it waited too long for its turn does not disturb the others', async () => {
+    test('because it waited too long for the session does not disturb the others', async () => {
       const database = createDatabase(shared.pool, { engine: 'embedded', name: 'main' });
       const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
       const long = database.transaction(async (tx) => {
@@ -273,19 +273,19 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       });
     });
 
-    test('with a value that cannot be sent leaves nothing of it in the next', async () => {
+    test('with a value that cannot be encoded does not affect the next statement', async () => {
       const { pool } = shared;
       await assert.rejects(pool.query('select $1::text, $2::json', ['first', { n: 1n }]), TypeError);
       assert.deepEqual((await pool.query('select $1::text as v', ['second'])).rows, [{ v: 'second' }]);
     });
 
-    test('with half a surrogate pair keeps its values apart', async () => {
+    test('with half a surrogate pair in one value keeps its other values intact', async () => {
       const { pool } = shared;
       const { rows } = await pool.query('select $1::text as a, $2::text as b', ['a\ud800b', '😀é\udc00']);
       assert.deepEqual(rows, [{ a: 'a\ufffdb', b: '😀é\ufffd' }]);
     });
 
-    test('after statement in a loop leaves the event loop its turns', async () => {
+    test('in a long loop of statements does not block the event loop', async () => {
       const { pool } = shared;
       const turns: number[] = [];
       const timer = setInterval(() => turns.push(performance.now()), 1);
@@ -295,7 +295,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(turns.length, 5);
     });
 
-    test('nested too deeply is refused and the engine lives on', async () => {
+    test('nested too deeply is refused, and the engine keeps running', async () => {
       const { pool } = shared;
       for (const deep of ['['.repeat(200_000), '{"a\\"]":'.repeat(100_000)]) {
         await assert.rejects(pool.query('select ($1::text)::jsonb', [deep]), { code: '54001' });
@@ -308,7 +308,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('an engine that broke', () => {
-    test('by a panic is reported once, answers nothing any more and has every acknowledged row', async (t) => {
+    test('by a panic is reported once, executes no further statement and has kept every acknowledged row', async (t) => {
       const dir = freshDir();
       const fatal: string[] = [];
       const { pool, close } = await open(t, dir, (line) => fatal.push(line));
@@ -331,12 +331,12 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await one(again.pool, 'select count(*)::int % 10000 from t'), 1);
     });
 
-    test('by a trap does not say that a statement was done which never ran', async (t) => {
+    test('by a trap does not report success for a statement that it did not execute', async (t) => {
       const dir = freshDir();
       const fatal: string[] = [];
       const { pool, close } = await open(t, dir, (line) => fatal.push(line));
       await pool.query('create table t (i int)');
-      // Made by PostgreSQL itself, where nobody counts the levels.
+      // PostgreSQL builds the nesting itself, so the service cannot check its depth beforehand.
       await assert.rejects(pool.query(`select repeat('[', 200000)::jsonb`), /has stopped: the engine broke/);
       await assert.rejects(pool.query('insert into t values (1)'), /has stopped/);
       assert.equal(fatal.length, 1);
@@ -357,7 +357,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await assertAcknowledged(dir, ackFile, 'after a panic');
     });
 
-    test('by corruption cannot be started and says so in one line', async () => {
+    test('by corruption fails to start with an error of one line', async () => {
       const dir = freshDir();
       writeFileSync(path.join(dir, 'global', 'pg_control'), 'x');
       await assert.rejects(openEmbedded({ dir }), {
@@ -368,7 +368,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('its upkeep', () => {
-    test('writes a checkpoint when the log has grown past its bound, and only then', async () => {
+    test('writes a checkpoint only when the write-ahead log has grown past its bound', async () => {
       const { pool } = shared;
       const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };
       await pool.query('checkpoint');
@@ -381,9 +381,9 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await pool.query('drop table logged');
     });
 
-    test('tends the table that changed, until it is in order', async (t) => {
+    test('vacuums and analyzes the table that changed, until it is in order', async (t) => {
       const { pool } = await open(t);
-      // Below the limits of the upkeep that runs beside this test.
+      // Fewer rows than start the upkeep that runs in the background.
       const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };
       await pool.query('create schema "Odd name"');
       await pool.query('create table "Odd name".t (i int)');

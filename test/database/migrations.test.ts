@@ -1,4 +1,4 @@
-// Migrations that move rows: what was stored before them is there after them.
+// Migrations that move rows between tables keep every row.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,8 +26,8 @@ async function openUnmigrated(settings: Record<string, string>): Promise<Databas
   return { ...databases, [Symbol.asyncDispose]: databases.close };
 }
 
-forEachEngine('migrations of what is followed', (engine) => {
-  test('names at vendors, views and last runs are carried over, and removed with their collection', async () => {
+forEachEngine('migrations of followed collections', (engine) => {
+  test('vendor names, recent views and last-run records are migrated, and deleted with their collection', async () => {
     await using databases = await openUnmigrated(await engine.settings());
     const { main } = databases;
     await main.transaction((tx) => migrateWithin(tx, 'main', new Set(UP_TO_0009)));

@@ -118,7 +118,7 @@ const decodeTypes = rowDecoder('types', {
 });
 
 forEachEngine('decoders of rows', (engine) => {
-  test('the types that the driver returns are those that the decoders expect', async () => {
+  test('the driver returns the types that the decoders expect', async () => {
     const db = await engine.open();
     const [found] =
       await db.query(`select 'a' as text, true as boolean, 7 as integer, 9007199254740991::bigint as bigint,

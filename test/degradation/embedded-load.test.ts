@@ -1,4 +1,4 @@
-// The embedded database has one connection: reads during an import.
+// Reads during an import. The embedded database has a single connection, which both share.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { newCollection, range } from '../support/service/market.ts';
 import { startTestService } from '../support/service/service.ts';
 
 const ROWS = 12_000;
-/** Ends a test that hangs. It expects no speed. */
+/** Fails a test that hangs. Long enough for a slow machine. */
 const ANSWER_MAX_MS = 30_000;
 
 test('reads are complete 200 responses while many rows are imported into the embedded database', async (t) => {
@@ -55,7 +55,7 @@ test('reads are complete 200 responses while many rows are imported into the emb
   }
   const summary = await imported;
   const slowest = times.toSorted((a, b) => b.ms - a.ms)[0];
-  t.diagnostic(`${times.length} reads while ${summary.read} rows went in within ${summary.seconds} s`);
+  t.diagnostic(`${times.length} reads while ${summary.read} rows were imported in ${summary.seconds} s`);
   t.diagnostic(`the slowest: ${slowest?.path.replace(subject.slug, '{id}')} after ${Math.round(slowest?.ms ?? 0)} ms`);
   assert.ok(times.length > paths.length, 'nothing was read during the import');
   assert.ok((slowest?.ms ?? 0) < ANSWER_MAX_MS);

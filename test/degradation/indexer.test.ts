@@ -1,4 +1,4 @@
-// Responses while the indexer database fails, in each way in which it can fail.
+// Responses while the indexer database is stopped, frozen, killed, slow, unreachable, or hangs on single tables.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ import { until } from '../support/until.ts';
 import { lockTable } from '../support/engines/postgres-locks.ts';
 
 withTwoServers('the indexer is broken', (servers) => {
-  /** Polls until responses are complete again; no request may wait for it. Returns how long it took. */
+  /** Polls until responses are complete again, and returns after how many ms. Fails if a request took as long as the source deadline. */
   async function untilBack(service: TwoDatabaseService): Promise<number> {
     const startedAt = performance.now();
     let slowest = 0;
@@ -35,7 +35,7 @@ withTwoServers('the indexer is broken', (servers) => {
       return !detail.body.data.stale && listings.body.meta === undefined;
     };
     await until(isComplete, RECOVERY_MAX_MS, 'responses are not complete again');
-    assert.ok(slowest < SOURCE_TIMEOUT_MS, `a caller waited ${slowest} ms while the indexer came back`);
+    assert.ok(slowest < SOURCE_TIMEOUT_MS, `a request took ${slowest} ms while the indexer recovered`);
     const tookMs = performance.now() - startedAt;
     await untilComplete(service);
     return tookMs;
@@ -51,10 +51,10 @@ withTwoServers('the indexer is broken', (servers) => {
     } finally {
       await servers.indexer.start();
     }
-    t.diagnostic(`whole again after ${Math.round(await untilBack(service))} ms`);
+    t.diagnostic(`complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('frozen, with open and new connections: the same, and at once after a few failures', async (t) => {
+  test('frozen, with open and new connections: responses are degraded, and come without delay after a few failures', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     servers.indexer.freeze();
@@ -75,10 +75,10 @@ withTwoServers('the indexer is broken', (servers) => {
     } finally {
       servers.indexer.thaw();
     }
-    t.diagnostic(`whole again after ${Math.round(await untilBack(service))} ms`);
+    t.diagnostic(`complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('killed and started again: the same', async (t) => {
+  test('killed: responses are degraded, and are complete again after a start', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await servers.indexer.kill();
@@ -90,7 +90,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('slow: within the deadline responses are complete, beyond it they are degraded', async (t) => {
+  test('slow: responses are complete while reads take less than the deadline, and degraded when reads take longer', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreStored(service);
     proxy.delay(SOURCE_TIMEOUT_MS / 15);
@@ -101,22 +101,22 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('refusing connections, cut off, or silent: the same, and new connections are made when it is back', async (t) => {
+  test('refusing connections, cut off, or silent: responses are degraded, and the service connects again when the indexer is back', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreStored(service);
     await proxy.refuse();
     await assertWithoutIndexer(service);
     await proxy.heal();
-    t.diagnostic(`refused: whole again after ${Math.round(await untilBack(service))} ms`);
+    t.diagnostic(`refused: complete again after ${Math.round(await untilBack(service))} ms`);
     proxy.cut();
     await untilBack(service);
     proxy.hang();
     await assertWithoutIndexer(service);
     await proxy.heal();
-    t.diagnostic(`silent: whole again after ${Math.round(await untilBack(service))} ms`);
+    t.diagnostic(`silent: complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('silent while one source is read: not every open connection costs a deadline', async (t) => {
+  test('silent with many open connections: the service recovers without one deadline for each of the connections', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     for (let round = 0; round < 3; round += 1) await assertComplete(service);
     const open = proxy.connections();
@@ -126,7 +126,7 @@ withTwoServers('the indexer is broken', (servers) => {
     for (let failures = 0; failures < 4; failures += 1)
       assertErrorResponse(await service.fresh(sales), 502, 'upstream_error');
     await proxy.heal();
-    await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not come back');
+    await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not recover');
   });
 
   test('one stats source hangs: its fields are null, the others stay, and `stale` needs both', async (t) => {
@@ -135,11 +135,11 @@ withTwoServers('the indexer is broken', (servers) => {
     const read = async () => {
       const response = await service.fresh(ethereum.path);
       assertDegraded(response);
-      assert.ok(response.ms < 2 * SOURCE_TIMEOUT_MS, `two sources in a row: ${response.ms} ms`);
+      assert.ok(response.ms < 2 * SOURCE_TIMEOUT_MS, `the response waited for two deadlines in a row: ${response.ms} ms`);
       const { stats, stale } = response.body.data;
       return { ...stats, floor: stats.floor.raw, stale };
     };
-    const whole = { volume: VOLUME, sales: SALES, supply: 90, owners: 42, listedCount: 7, floor: '700', stale: false };
+    const complete = { volume: VOLUME, sales: SALES, supply: 90, owners: 42, listedCount: 7, floor: '700', stale: false };
     const releaseStats = await lockTable(t, url, 'indexer.collection_stats');
     assert.deepEqual(await read(), { ...whole, supply: 100, owners: null, listedCount: null });
 
@@ -150,7 +150,7 @@ withTwoServers('the indexer is broken', (servers) => {
 
     await releaseStats();
     const onlyStats = { ...whole, volume: NO_WINDOWS, sales: NO_WINDOWS, floor: '750' };
-    await until(async () => (await read()).owners === 42, RECOVERY_MAX_MS, 'the stats source did not come back');
+    await until(async () => (await read()).owners === 42, RECOVERY_MAX_MS, 'the stats source did not recover');
     assert.deepEqual(await read(), onlyStats);
     // The other sources are unaffected.
     const listings = await service.fresh(`${ethereum.path}/listings`);
@@ -176,17 +176,17 @@ withTwoServers('the indexer is broken', (servers) => {
       assert.equal(detail.body.data.stats.owners, 42);
       assert.equal(detail.body.data.stale, false);
     }
-    // No source may hide its hanging reads behind others that succeed.
+    // Each source has a breaker of its own, so reads that succeed elsewhere do not keep the breaker of a hanging source closed.
     const best = Math.min((await service.fresh(ethereum.path)).ms, (await service.fresh(ethereum.path)).ms);
     assert.ok(best < SOURCE_TIMEOUT_MS / 2, `a detail still takes ${best} ms`);
-    // A window without the mirror is not cached: the clock stands still here, and every page is another response.
+    // A page without the mirror is not cached. The clock does not move here, so a cached page would be served again.
     let limit = 1;
     assert.ok((await service.ok(`${ethereum.path}/listings?limit=${limit}`)).meta);
     await release();
     await until(
       async () => (await service.ok(`${ethereum.path}/listings?limit=${(limit += 1)}`)).meta === undefined,
       RECOVERY_MAX_MS,
-      'a window without the mirror was kept',
+      'a page without the mirror was cached',
     );
     await untilBack(service);
   });

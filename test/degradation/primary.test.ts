@@ -22,11 +22,11 @@ const PATHS = [
   ethereum.path,
   ...['floor', 'listings', 'sales'].map((one) => `${ethereum.path}/${one}`),
 ];
-/** The same requests under names for which no response is cached. */
+/** Requests for the same resources under other spellings, for which no response is cached. */
 const UNASKED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
 
 withTwoServers('the primary is broken', (servers) => {
-  test('stopped: 503, or the last response where one is cached, and responses return with the server', async (t) => {
+  test('stopped: a request gets its cached response, or 503 if there is none, and new responses after the server starts again', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     const held = await Promise.all(PATHS.map((path) => service.fresh(path)));
@@ -36,10 +36,10 @@ withTwoServers('the primary is broken', (servers) => {
         const response = await service.fresh(path);
         assertDegraded(response);
         const before = held.find((one) => one.headers.get('etag') === response.headers.get('etag'));
-        assert.ok(before, `${path} is not the response that was held`);
+        assert.ok(before, `${path} is not the cached response`);
       }
       for (const path of UNASKED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
-      // Each response was computed some seconds ago: half an hour later it is too old.
+      // Half an hour later the cached responses are too old to be served.
       service.advance(30 * MINUTE_MS);
       for (const path of PATHS) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
     } finally {
@@ -48,7 +48,7 @@ withTwoServers('the primary is broken', (servers) => {
     await untilComplete(service);
   });
 
-  test('frozen: responses within the deadline of the primary, then at once, and complete when it continues', async (t) => {
+  test('frozen: responses come within the deadline of the primary, later ones without delay, and are complete when the primary continues', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     servers.primary.freeze();
@@ -64,7 +64,7 @@ withTwoServers('the primary is broken', (servers) => {
       assert.ok(slowest < HANG_MS, `a response took ${slowest} ms`);
       for (const path of UNASKED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
       const next = Math.min(...(await Promise.all(PATHS.map(async (path) => (await service.fresh(path)).ms))));
-      assert.ok(next < SOURCE_TIMEOUT_MS, `a response still took ${next} ms`);
+      assert.ok(next < SOURCE_TIMEOUT_MS, `with the breaker open a response took ${next} ms`);
     } finally {
       servers.primary.thaw();
     }
@@ -80,7 +80,7 @@ withTwoServers('the primary is broken', (servers) => {
         const listed = await service.fresh(token.listed);
         assertDegraded(listed);
         assert.ok(listed.ms < HANG_MS, `a token took ${listed.ms} ms`);
-        // The own order cannot be read; the mirrored row of the same asset can.
+        // The order in the own order book cannot be read. The mirrored row of the same asset can.
         assert.deepEqual([listed.body.data.name, listed.body.data.listing.price.raw], ['First', '900']);
         const onSolana = await service.fresh(token.solana);
         assert.equal(onSolana.body.data.name, 'First');
@@ -92,7 +92,7 @@ withTwoServers('the primary is broken', (servers) => {
     });
   }
 
-  test('an order book that hangs: listings are the mirror’s, without meta, logged, and kept for a moment only', async (t) => {
+  test('while the order book hangs, listings come from the mirror without meta, the failure is logged, and the response is cached briefly', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     const release = await lockTable(t, service.settings['DATABASE_URL'], 'main.book_order');
@@ -117,14 +117,14 @@ withTwoServers('the primary is broken', (servers) => {
       assert.equal(listed.body.data.listing.price.raw, '900');
     }
     assert.ok(service.logged.some((line) => line.includes('a source failed') && line.includes('order-book')));
-    assert.ok(!service.logged.some((line) => line.includes('indexer-mirror')), 'the mirror was taken for broken');
-    // Solana has no own order book.
+    assert.ok(!service.logged.some((line) => line.includes('indexer-mirror')), 'the mirror was reported as failed');
+    // The service keeps no order book for Solana.
     assert.match((await service.fresh(`${solana.path}/listings`)).headers.get('cache-control') ?? '', /s-maxage=5\b/);
     await release();
     await untilComplete(service);
   });
 
-  test('rates and last buyer floors that hang cost no response', async (t) => {
+  test('responses are served while rates and last buyer floors hang', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     const url = service.settings['DATABASE_URL'];
@@ -141,7 +141,7 @@ withTwoServers('the primary is broken', (servers) => {
     await untilComplete(service);
   });
 
-  test('a last response is not served after one of its listings has expired', async (t) => {
+  test('a cached response is not served after one of its listings has expired', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const path = `${ethereum.path}/listings`;
     await service.load([ethereum.order('7', 10, { expiresAt: new Date(START + 10 * MINUTE_MS).toISOString() })]);

@@ -1,4 +1,5 @@
-// The databases stop and start under load: no response is worse than degraded, and no connection or statement is left behind.
+// The databases stop and start under load: responses are at worst degraded (indexer) or 503 (primary), and no connection or
+// statement is left behind.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -10,11 +11,11 @@ import { newCollection, range } from '../support/service/market.ts';
 import { countConnections, countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
 import { until } from '../support/until.ts';
 
-/** Connections that a service may have to one database. */
+/** The most connections that a service may have to one database. */
 const CONNECTIONS_MAX = 10;
 const CALLERS = 4;
 const DEADLINE_MS = 5_000;
-/** A statement that was given up ends on the server after its next check of the connection. */
+/** The longest wait for an abandoned statement to end: the server ends it at its next check of the connection. */
 const CONNECTION_CHECK_MAX_MS = 3_000;
 
 const NEVER_FAIL = [ethereum, solana, base].flatMap(({ path }) => [path, `${path}/floor`, `${path}/listings`]);
@@ -23,7 +24,7 @@ const MAY_FAIL = ['/v1/collections', `${ethereum.path}/sales`];
 
 type Load = { stop(): Promise<{ statuses: Map<number, number>; slowestMs: number }> };
 
-/** Callers that each request one path after the other, never a cached response. */
+/** Clients that each request the paths one after the other. No request is served from the cache. */
 function startLoad(service: TwoDatabaseService, paths: readonly string[]): Load {
   const statuses = new Map<number, number>();
   let slowestMs = 0;
@@ -45,12 +46,12 @@ function startLoad(service: TwoDatabaseService, paths: readonly string[]): Load 
 }
 
 withTwoServers('databases come and go under load', (servers) => {
-  /** Waits for a response that was completed in the present state of the server. */
+  /** Lets the load run for as long as `responses` requests of its own take. */
   const forAWhile = async (service: TwoDatabaseService, responses: number) => {
     for (let count = 0; count < responses; count += 1) await service.get('/v1');
   };
 
-  test('the indexer is stopped, killed and frozen in turn: four endpoints never fail, and no connection is left behind', async (t) => {
+  test('the indexer is stopped, killed and frozen one after the other: four endpoints return 200, and no connection is left behind', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const load = startLoad(service, NEVER_FAIL);
     const others = startLoad(service, MAY_FAIL);
@@ -76,7 +77,7 @@ withTwoServers('databases come and go under load', (servers) => {
     await assertNoLeak(t, servers.primary.url);
   });
 
-  test('the primary is restarted under load: a 503 or a 200, nothing else, and no connection is left behind', async (t) => {
+  test('while the primary restarts under load, every response is 200 or 503, and no connection is left behind', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const load = startLoad(service, [...NEVER_FAIL, ...MAY_FAIL]);
     for (const way of ['stop', 'kill'] as const) {
@@ -102,7 +103,7 @@ withTwoServers('databases come and go under load', (servers) => {
         return count <= CONNECTIONS_MAX;
       },
       CONNECTION_CHECK_MAX_MS,
-      'connections were left over',
+      'connections were left behind',
     );
     t.diagnostic(`${count} connections`);
   }
@@ -122,48 +123,48 @@ withTwoServers('databases come and go under load', (servers) => {
     await until(
       async () => (await service.fresh(`${base.path}/listings`)).body.meta === undefined,
       RECOVERY_MAX_MS,
-      'the mirror did not come back',
+      'the mirror did not recover',
     );
     await service.load([base.listing('5', 700)]);
     const { data } = await service.ok(`${base.path}/listings?limit=9`);
     assert.equal(data[0].price.raw, '700');
   }
 
-  test('a source that hangs does not starve the others, and its abandoned statements end on the server', async (t) => {
-    // Long enough for a slow machine to respond to so many at once.
+  test('a source that hangs leaves connections for the other sources, and its abandoned statements end on the server', async (t) => {
+    // Long enough for a slow machine to respond to all these requests at once.
     const service = await startOnTwoDatabases(t, servers, { settings: { SOURCE_TIMEOUT_MS: String(DEADLINE_MS) } });
     const many = range(40).map(() => newCollection({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.collection_stats');
-    // More details at once than there are connections, each with two reads that hang.
+    // More concurrent detail requests than there are connections. Each makes two reads that hang.
     const details = Promise.all(many.map((one) => service.get(one.path)));
     const listings = await Promise.all(many.map((one) => service.fresh(`${one.path}/listings`)));
     for (const { status, body } of listings) {
       assert.equal(status, 200);
-      assert.equal(body.meta, undefined, 'a healthy source was starved');
+      assert.equal(body.meta, undefined, 'a healthy source got no connection');
     }
     for (const { body } of await details) {
       assert.equal(body.data.stats.owners, null);
-      assert.equal(body.data.stale, false, 'a healthy source was starved');
+      assert.equal(body.data.stale, false, 'a healthy source got no connection');
     }
-    // Nor is a connection that hangs lent again.
+    // A connection whose statement hangs is not used for another read.
     for (const one of many) {
       const { body, ms } = await service.fresh(`${one.path}/listings`);
-      assert.equal(body.meta, undefined, 'a healthy source was given a connection that hangs');
+      assert.equal(body.meta, undefined, 'a healthy source got a connection that hangs');
       assert.ok(ms < DEADLINE_MS, `a healthy source waited ${ms} ms`);
     }
-    // At most the trial in progress waits for the lock now.
+    // By now at most one statement waits for the lock: the trial of the breaker.
     await until(
       async () => (await countWaiting(servers.indexer.url)) <= 1,
       CONNECTION_CHECK_MAX_MS,
-      'statements that were given up are still there',
+      'abandoned statements are still running',
     );
     await assertNoLeak(t, servers.indexer.url);
     await release();
     await until(
       async () => (await service.fresh(ethereum.path)).body.data.stats.owners === 42,
       RECOVERY_MAX_MS,
-      'the source did not come back',
+      'the source did not recover',
     );
     await assertComplete(service);
   });

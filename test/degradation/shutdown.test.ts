@@ -1,4 +1,5 @@
-// How the real program starts and ends: stopped under load, with a database that hangs, on a port or a directory that is in use.
+// The start and the shutdown of the real program: a shutdown under load or with a database that hangs, and a start on a port or a
+// data directory that is in use.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -23,7 +24,7 @@ import { SocketIntake } from '../../src/intake/socket-client.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 30_000;
-/** A client that stays connected is disconnected after five seconds, a database after two more. */
+/** A shutdown closes client connections after five seconds, and database connections two seconds later. */
 const CUT_AFTER_MS = 5_000;
 const STOP_MAX_MS = 15_000;
 const CALLERS = 4;
@@ -33,7 +34,7 @@ type Program = {
   child: ChildProcess;
   url: string;
   stderr(): string;
-  /** The exit code, and how long the program took to end, from the call on. */
+  /** The exit code of the program, and the milliseconds from this call to the exit. */
   ended(): Promise<{ code: number | null; ms: number }>;
 };
 
@@ -67,7 +68,7 @@ async function runUntilUp(t: TestContext, settings: Record<string, string>): Pro
       return response?.ok === true;
     },
     START_MAX_MS,
-    'the program did not come up',
+    'the program did not start',
   );
   return program;
 }
@@ -78,7 +79,7 @@ async function place(t: TestContext): Promise<Record<string, string>> {
   return { DATA_DIR: dir, PORT: String(await freePort()) };
 }
 
-/** Callers on keep-alive connections; a failure to connect, or a connection that is closed, ends a caller. */
+/** Clients on keep-alive connections. A client ends when its connection fails or is closed. */
 function startLoad(url: string): { responses(): number; wrong: string[]; done: Promise<unknown> } {
   const agent = new http.Agent({ keepAlive: true, maxSockets: CALLERS });
   const wrong: string[] = [];
@@ -96,7 +97,7 @@ function startLoad(url: string): { responses(): number; wrong: string[]; done: P
   return { responses: () => responses, wrong, done: Promise.all(callers).finally(() => agent.destroy()) };
 }
 
-/** An import without an end. */
+/** An endless import. */
 function startImport(dataDir: string): { begun: Promise<void>; done: Promise<unknown> } {
   const { promise: begun, resolve } = Promise.withResolvers<void>();
   const subject = newCollection();
@@ -126,7 +127,7 @@ test('the program on the embedded database', async (t) => {
   const socket = path.join(settings['DATA_DIR'] ?? '', 'mercat.sock');
 
   await t.test(
-    'a data directory that is taken: one clear line and exit 1, and the first is none the worse',
+    'a data directory that is in use: one clear line and exit 1, and the running program is not affected',
     async (t) => {
       const second = run(t, { ...settings, PORT: String(await freePort()) });
       assert.equal((await second.ended()).code, 1);
@@ -139,7 +140,7 @@ test('the program on the embedded database', async (t) => {
     },
   );
 
-  await t.test('SIGTERM under load: exit 0 within seconds, though clients hold on to their connections', async (t) => {
+  await t.test('SIGTERM under load: exit 0 within seconds, although clients keep their connections open', async (t) => {
     const load = startLoad(program.url);
     await until(() => load.responses() > 100, START_MAX_MS, 'no load');
     const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
@@ -160,16 +161,16 @@ test('the program on the embedded database', async (t) => {
     );
   });
 
-  await t.test('the lock and the port are free: a second start works at once', async (t) => {
+  await t.test('after the exit the lock and the port are free: another start succeeds', async (t) => {
     const again = await runUntilUp(t, settings);
     again.child.kill('SIGTERM');
     const { code, ms } = await again.ended();
     assert.equal(code, 0);
-    t.diagnostic(`ended after ${Math.round(ms)} ms with nothing to do`);
+    t.diagnostic(`ended after ${Math.round(ms)} ms without clients`);
   });
 
-  await t.test('started by an npm script, it ends in good order when npm and its shell are gone', async (t) => {
-    // A shell that waits for the program, as npm's does, and does not pass on a signal.
+  await t.test('started by an npm script, the program shuts down cleanly when npm and its shell are gone', async (t) => {
+    // A shell that waits for the program and does not forward signals, like the shell of npm.
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${PROGRAM}" serve --no-sample; true`], {
       env: { PATH: process.env['PATH'], npm_lifecycle_event: 'start', ...settings },
       stdio: 'ignore',
@@ -180,12 +181,12 @@ test('the program on the embedded database', async (t) => {
         (status) => status === 200,
         () => false,
       );
-    await until(isUp, START_MAX_MS, 'the program did not come up');
+    await until(isUp, START_MAX_MS, 'the program did not start');
     shell.kill('SIGKILL');
-    await until(async () => !(await isUp()) && !existsSync(socket), STOP_MAX_MS, 'the program goes on by itself');
+    await until(async () => !(await isUp()) && !existsSync(socket), STOP_MAX_MS, 'the program is still running');
   });
 
-  await t.test('a port that is taken: one clear line and exit 1', async (t) => {
+  await t.test('a port that is in use: one clear line and exit 1', async (t) => {
     const server = net.createServer().listen(Number(settings['PORT']), '127.0.0.1');
     await once(server, 'listening');
     t.after(() => server.close());
@@ -197,7 +198,7 @@ test('the program on the embedded database', async (t) => {
   });
 });
 
-withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
+withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
   async function placeOnServers(t: TestContext): Promise<Record<string, string>> {
     return {
       ...(await place(t)),
@@ -206,7 +207,7 @@ withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
     };
   }
 
-  test('a request in progress is answered before the program ends', async (t) => {
+  test('a request in progress gets its response before the program ends', async (t) => {
     const settings = await placeOnServers(t);
     const program = await runUntilUp(t, { ...settings, SOURCE_TIMEOUT_MS: String(DEADLINE_MS) });
     const release = await lockTable(t, settings['INDEXER_DATABASE_URL'], 'indexer.token');
@@ -217,12 +218,12 @@ withTwoServers('the program on PostgreSQL is told to stop', (servers) => {
     assert.equal(await response, 200);
     const { code, ms } = await program.ended();
     assert.equal(code, 0, program.stderr());
-    assert.ok(ms < CUT_AFTER_MS - DEADLINE_MS, `it waited for the connection: ${ms} ms`);
+    assert.ok(ms < CUT_AFTER_MS - DEADLINE_MS, `the shutdown waited for the connection: ${ms} ms`);
     t.diagnostic(`ended ${Math.round(ms)} ms after the response`);
     await release();
   });
 
-  test('a database that hangs does not keep it from ending, with requests and an import in progress', async (t) => {
+  test('the program ends although a database hangs and requests and an import are in progress', async (t) => {
     const settings = await placeOnServers(t);
     const program = await runUntilUp(t, settings);
     const importing = startImport(settings['DATA_DIR'] ?? '');

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 import { withClient } from '../support/engines/postgres-locks.ts';
 import type { TestResponse } from '../support/service/service.ts';
 
-/** Ends a test whose service does not recover. It expects no speed. */
+/** Fails a test whose service does not recover. Long enough for a slow machine. */
 export const RECOVERY_MAX_MS = 30_000;
 
 const SNAPSHOT = { floorRaw: '640', volumeAllTime: 5.5, supply: 100, owners: 50 };
@@ -20,7 +20,7 @@ export const base = newCollection({ slug: 'on-base', chain: 'base', snapshot: SN
 const SUBJECTS = [ethereum, solana, base];
 export const MINT = mintOf('breakable');
 
-/** Every source has values for every collection, and no two have the same. */
+/** Every source has values for every collection, and no two sources have the same value. */
 export const MARKET = [
   ...SUBJECTS.flatMap((subject) => {
     const [first, second] = subject === solana ? [MINT, mintOf('second')] : ['1', '2'];
@@ -41,7 +41,7 @@ export const MARKET = [
     ];
   }),
   ...[ethereum, base].flatMap((subject) => [
-    // The own row of asset 1 hides the cheaper mirrored one.
+    // The row of asset 1 in the own order book replaces the cheaper mirrored row of the same asset.
     subject.order('1', 1_000),
     subject.listing('1', 900),
   ]),
@@ -121,12 +121,12 @@ export async function untilFloorsAreStored(service: TwoDatabaseService): Promise
     until(
       async () => (await client.query('select from main.last_buyer_floor')).rowCount === 2,
       5_000,
-      'the last buyer floors were not kept',
+      'the last buyer floors were not stored',
     ),
   );
 }
 
-/** Fails unless every response is as documented for an indexer that cannot be read. */
+/** Fails unless every response is the one documented for an indexer that cannot be read. */
 export async function assertWithoutIndexer(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map((subject) => assertCollectionWithoutIndexer(service, subject)));
   const [listed, mirrored, onSolana] = await Promise.all(Object.values(token).map((one) => service.fresh(one)));
@@ -162,7 +162,7 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
   assertErrorResponse(sales, 502, 'upstream_error');
 }
 
-/** The floors of a collection whose books cannot be read: the ask of the snapshot, and the last buyer floor or none. */
+/** The expected floors of a collection whose listings cannot be read: the floor of its snapshot, and the last buyer floor if any. */
 export function assertFloor(response: TestResponse, lastGood: string | null): void {
   assertDegraded(response);
   const { askFloor, buyerFloor, stale, aggregated } = response.body.data;
@@ -172,7 +172,7 @@ export function assertFloor(response: TestResponse, lastGood: string | null): vo
   );
 }
 
-/** A 200 that shared caches may keep for a second only, without internal detail. */
+/** Fails unless the response is a 200 that shared caches keep for one second only and that has no internal detail. */
 export function assertDegraded(response: TestResponse): void {
   assert.equal(response.status, 200, response.text);
   assert.match(response.headers.get('cache-control') ?? '', /s-maxage=1\b/);
@@ -188,10 +188,10 @@ export function assertErrorResponse(response: TestResponse, status: number, code
 }
 
 const INSIDE = /127\.0\.0\.1|localhost|postgres|ECONN|\bat .*\.ts|node_modules|select |indexer\.|main\.|pg_|relation/i;
-/** Ports that no response may name. */
+/** Ports of the databases. No response may contain one. */
 export const databasePorts = new Set<string>();
 
-/** No stack, SQL, host or port. */
+/** Fails if the response contains a stack trace, SQL, a host or a port. */
 export function assertNoInternals({ text }: TestResponse): void {
   assert.doesNotMatch(text, INSIDE);
   assert.doesNotMatch(text, new RegExp(`\\b(${[...databasePorts].join('|')})\\b`));

@@ -17,7 +17,7 @@ const START_MAX_MS = 15_000;
 
 withTwoServers('the indexer is broken when the service starts', (servers) => {
   for (const way of ['refuse', 'hang'] as const) {
-    test(`down when the service starts (${way}): it starts, and uses the indexer later, migrations included`, async (t) => {
+    test(`indexer down (${way}): the service starts, and migrates and reads the indexer when it is back`, async (t) => {
       const { service, proxy } = await startBehindProxy(t, servers, way);
       assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
       await proxy.heal();
@@ -25,7 +25,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
     });
   }
 
-  test('hanging when the service starts, in the middle of a migration: it starts all the same', async (t) => {
+  test('indexer hangs in the middle of a migration: the service starts', async (t) => {
     let release = () => Promise.resolve();
     const startedAt = performance.now();
     const service = await startOnTwoDatabases(t, servers, {
@@ -37,7 +37,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
         },
       },
     });
-    assert.ok(performance.now() - startedAt < START_MAX_MS, 'it waited for the indexer');
+    assert.ok(performance.now() - startedAt < START_MAX_MS, 'the start waited for the indexer');
     assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
     await release();
     await untilPickedUp(service);
@@ -47,13 +47,13 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
     await until(
       async () => (await service.fresh('/v1/collections')).status === 200,
       2 * RECOVERY_MAX_MS,
-      'the indexer was not picked up',
+      'the indexer was not used after it came back',
     );
     await service.load(MARKET);
     await untilComplete(service);
   }
 
-  test('an embedded primary starts without its indexer too, and is not given the sample, which needs the indexer', async (t) => {
+  test('a service on an embedded primary starts without the indexer, and does not load the sample market, which needs the indexer', async (t) => {
     const [dir, port] = [temporaryDirectory(), await freePort()];
     const settings = { DATA_DIR: dir, INDEXER_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/none` };
     const service = await startTestService({ settings, sample: true });

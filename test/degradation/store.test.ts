@@ -1,4 +1,4 @@
-// The store while the primary database hangs: every request gets a response in time, no change is half done, and webhooks are
+// The store while the primary database hangs: every request gets a response in time, no change is stored in part, and webhooks are
 // delivered when the database is back.
 
 import assert from 'node:assert/strict';
@@ -13,12 +13,12 @@ import { until } from '../support/until.ts';
 import { countWaiting, lockTable, withClient } from '../support/engines/postgres-locks.ts';
 import { startReceiver } from '../shop/webhooks/fixtures.ts';
 
-/** How much later than its deadline a response may arrive on a busy machine. Without the deadline it would never arrive. */
+/** How much later than its deadline a response may arrive on a busy machine. Without a deadline it would not arrive at all. */
 const SLACK_MS = 20_000;
 const WAIT_MS = 60_000;
 
 withTwoServers('the store, while the primary hangs', (servers) => {
-  test('frozen: every request is 503 with Retry-After in time, and everything works again when it continues', async (t) => {
+  test('frozen: every request gets a 503 with Retry-After in time, and succeeds again when the primary continues', async (t) => {
     const shop = await startShop(t, servers);
     const { id } = (await shop.send('POST', '/products', { name: 'Mug', price: '1', inventory: 20 })).body.data;
     const requests: [string, string, unknown?][] = [
@@ -47,7 +47,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     } finally {
       servers.primary.thaw();
     }
-    // A request that was given up may have succeeded: its effect is read.
+    // A request that got a 503 may have taken effect, so its effect is read.
     await until(
       async () => (await shop.send('GET', '/products')).status === 200,
       WAIT_MS,
@@ -68,7 +68,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     const refused = await change();
     assert.deepEqual([refused.status, refused.body.error.code], [503, 'unavailable']);
     assert.ok(refused.ms < REQUEST_TIMEOUT_MS + SLACK_MS, `it took ${refused.ms} ms`);
-    // Its statement ends on the server while the lock is still held.
+    // The statement of the transaction ends on the server while the lock is still held.
     const isFree = () =>
       withClient(shop.service.settings['DATABASE_URL'] ?? '', (client) =>
         client.query('select 1 from main.product for update nowait').then(
@@ -76,7 +76,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
           () => false,
         ),
       );
-    await until(isFree, WAIT_MS, 'the transaction goes on');
+    await until(isFree, WAIT_MS, 'the transaction is still open');
     const { body } = await shop.send('GET', `/products/${id}`);
     assert.deepEqual([body.data.name, body.data.inventory], ['Mug', 20]);
     await release();
@@ -99,7 +99,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.ok(!shop.service.logged.some((line) => line.includes('a local request failed')));
   });
 
-  test('the webhook worker survives it: events from before and after are delivered when it continues', async (t) => {
+  test('the webhook worker survives a frozen primary: events from before and after are delivered when it continues', async (t) => {
     const receiver = await startReceiver();
     t.after(receiver.close);
     const shop = await startShop(t, servers, { WEBHOOK_ALLOW_PRIVATE: 'true' });
@@ -107,11 +107,11 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.equal(subscribed.status, 201, subscribed.text);
     const release = await lockTable(t, shop.service.settings['DATABASE_URL'], 'main.delivery');
     assert.equal((await shop.send('POST', '/products', { name: 'Before', price: '1' })).status, 201);
-    await until(async () => (await countWaiting(servers.primary.url)) > 0, WAIT_MS, 'the worker did not come by');
+    await until(async () => (await countWaiting(servers.primary.url)) > 0, WAIT_MS, 'the worker did not query the database');
     servers.primary.freeze();
     const failed = (line: string) => line.includes('webhooks cannot be delivered now');
     try {
-      await until(() => shop.service.logged.some(failed), WAIT_MS, 'the worker waits for ever');
+      await until(() => shop.service.logged.some(failed), WAIT_MS, 'the worker did not log a failure');
     } finally {
       servers.primary.thaw();
     }

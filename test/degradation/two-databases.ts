@@ -1,5 +1,5 @@
-// What the degradation tests share: a primary and an indexer on servers that can be made to fail, and a service on both with a
-// small market.
+// Fixtures of the degradation tests: two PostgreSQL servers that a test can stop, kill or freeze, and a service whose primary and
+// indexer databases are on these servers and hold a small market.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -17,10 +17,14 @@ import { startTestService } from '../support/service/service.ts';
 
 export type TwoServers = { primary: PostgresServer; indexer: PostgresServer };
 
-/** Declares `suite` around two servers, if PostgreSQL is installed. They may be used from the first hook on. */
+/**
+ * Declares a suite that starts two PostgreSQL servers before its tests and removes them afterwards. `suite` must read `servers` in
+ * hooks and tests only, since the servers do not exist earlier. Without PostgreSQL the suite is skipped, or fails when
+ * REQUIRE_POSTGRES is 1.
+ */
 export function withTwoServers(name: string, suite: (servers: TwoServers) => void): void {
   if (!canStartPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') {
-    test(name, { skip: 'PostgreSQL is not on this machine' });
+    test(name, { skip: 'PostgreSQL is not installed' });
     return;
   }
   describe(name, () => {
@@ -37,38 +41,38 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
   });
 }
 
-/** Short, because tests wait for it, and long enough for a busy machine to read within it. */
+/** The deadline of a source in these tests. Short, because tests wait for it. Long enough for a read on a busy machine. */
 export const SOURCE_TIMEOUT_MS = 1_000;
-/** Ends a test that hangs. It expects no speed. */
+/** Fails a test that hangs. Far longer than any response takes, so that a slow machine does not reach it. */
 export const HANG_MS = 30_000;
-/** Longer than any response is cached. */
+/** How far `fresh` advances the clock: further than the time for which any response is fresh in the cache. */
 const FORGET_MS = 2_000;
 
 export type TimedResponse = TestResponse & { ms: number };
 
 export type TwoDatabaseService = TestService & {
   settings: Record<string, string>;
-  /** Advances the service's clock, which stands still otherwise: a cached response stays fresh until then. */
+  /** Advances the service's clock. The clock does not move by itself, so a cached response stays fresh until this call. */
   advance(ms: number): void;
-  /** A request that no cached response can serve. */
+  /** Requests `path` after every cached response has become stale. `ms` is how long the response took. */
   fresh(path: string): Promise<TimedResponse>;
-  /** Another service on the same databases and directory, once this one is closed. */
+  /** Closes the service and starts another one on the same databases and directory. */
   restart(): Promise<void>;
 };
 
-type BreakableOptions = {
-  /** The URLs of the databases for the service, when it does not connect to them directly. */
+type TwoDatabaseOptions = {
+  /** Turn the URL of a database into the URL under which the service reaches it, for example through a proxy. */
   via?: { primary?: (url: string) => Promise<string>; indexer?: (url: string) => Promise<string> };
   settings?: Record<string, string>;
-  /** Leaves the databases empty. */
+  /** Does not load the small market. */
   empty?: boolean;
 };
 
-/** A service on new databases of both servers, with the market in it, closed when the test ends. */
+/** Starts a service on a new database of each server and loads the small market. The service is closed when the test ends. */
 export async function startOnTwoDatabases(
   t: TestContext,
   { primary, indexer }: TwoServers,
-  { via = {}, settings: more = {}, empty = false }: BreakableOptions = {},
+  { via = {}, settings: extraSettings = {}, empty = false }: TwoDatabaseOptions = {},
 ): Promise<TwoDatabaseService> {
   const direct = (url: string) => Promise.resolve(url);
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-breakable-'));
@@ -77,12 +81,12 @@ export async function startOnTwoDatabases(
     DATABASE_URL: await (via.primary ?? direct)(await createTestDatabase(primary.url)),
     INDEXER_DATABASE_URL: await (via.indexer ?? direct)(await createTestDatabase(indexer.url)),
     SOURCE_TIMEOUT_MS: String(SOURCE_TIMEOUT_MS),
-    ...more,
+    ...extraSettings,
   };
-  let passed = 0;
-  const start = () => startTestService({ settings, clock: () => START + passed });
+  let advancedMs = 0;
+  const start = () => startTestService({ settings, clock: () => START + advancedMs });
   const service = {} as TwoDatabaseService;
-  const advance = (ms: number) => void (passed += ms);
+  const advance = (ms: number) => void (advancedMs += ms);
   t.after(async () => {
     await service.close();
     rmSync(dir, { recursive: true, force: true });
@@ -105,7 +109,10 @@ export async function startOnTwoDatabases(
   return service;
 }
 
-/** The same with a proxy in front of the indexer. `broken`: it fails from the start, and the databases are empty. */
+/**
+ * Like `startOnTwoDatabases`, with a TCP proxy between the service and the indexer. With `broken`, the proxy refuses or hangs
+ * connections from the start, and the databases are empty.
+ */
 export async function startBehindProxy(
   t: TestContext,
   servers: TwoServers,

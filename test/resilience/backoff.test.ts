@@ -1,4 +1,4 @@
-// How long is waited: bounds that hold for every failure count, share and clock.
+// Bounds of the wait between retries, for every failure count, jitter and clock.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -36,13 +36,13 @@ test('a spread lengthens a period by up to its share', () => {
   );
 });
 
-test('what remains of a wait is never negative, and never more than all of it, whatever the clock does', () => {
+test('the remaining wait is between zero and the full wait, even when the clock is set back or forward', () => {
   assert.equal(remainingMs(1_000, 400, 700), 600);
   assert.equal(remainingMs(1_000, 1_001, 700), 0);
   assert.equal(remainingMs(1_000, -5_000_000, 700), 700);
 });
 
-test('Retry-After is read in both of its forms, and as nothing else', () => {
+test('Retry-After is read as seconds or as an HTTP date, and any other value is ignored', () => {
   const now = Date.UTC(2026, 0, 1);
   assert.equal(parseRetryAfter('120', now), 120_000);
   assert.equal(parseRetryAfter('1.5', now), 1_500);

@@ -1,13 +1,13 @@
-// The steps of the circuit breaker, with a clock and randomness of the test.
+// The states of the circuit breaker. The test controls the clock and the random source.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { describe, test } from 'node:test';
 import { BackgroundTrials, CircuitBreaker, FAILURES_MAX } from '../../src/resilience/breaker.ts';
 
-function start(more: { random?: number; failuresMax?: number } = {}) {
+function start(overrides: { random?: number; failuresMax?: number } = {}) {
   const time = { now: 1_000_000 };
-  const { random = 0, ...options } = more;
+  const { random = 0, ...options } = overrides;
   const breaker = new CircuitBreaker({
     openMs: 100,
     openMaxMs: 350,
@@ -23,7 +23,7 @@ function fail(breaker: CircuitBreaker, times = FAILURES_MAX): void {
 }
 
 describe('a closed breaker', () => {
-  test('lets every call through, and opens after failures in a row', () => {
+  test('lets every call through, and opens after `failuresMax` failures in a row', () => {
     const { breaker } = start();
     fail(breaker, FAILURES_MAX - 1);
     assert.deepEqual([breaker.state(), breaker.failures(), breaker.enter()], ['closed', 2, 'yes']);
@@ -31,7 +31,7 @@ describe('a closed breaker', () => {
     assert.deepEqual([breaker.state(), breaker.remainingMs(), breaker.enter()], ['open', 100, 'no']);
   });
 
-  test('counts anew after a success', () => {
+  test('restarts its failure count after a success', () => {
     const { breaker } = start();
     fail(breaker, FAILURES_MAX - 1);
     assert.equal(breaker.succeeded(), false);
@@ -39,7 +39,7 @@ describe('a closed breaker', () => {
     assert.equal(breaker.state(), 'closed');
   });
 
-  test('opens at once after a failure that says so, and for as long as the other side demanded', () => {
+  test('opens at once after a failure with `opens`, and stays open for at least `leastMs`', () => {
     const { breaker, time } = start();
     assert.equal(breaker.failed({ opens: true, leastMs: 5_000 }), true);
     assert.equal(breaker.remainingMs(), 5_000);
@@ -51,7 +51,7 @@ describe('a closed breaker', () => {
 });
 
 describe('an open breaker', () => {
-  test('lets one call through as the trial when its time is over', () => {
+  test('lets one call through as a trial when its open time is over, and closes when the trial succeeds', () => {
     const { breaker, time } = start();
     fail(breaker);
     time.now += 99;
@@ -62,7 +62,7 @@ describe('an open breaker', () => {
     assert.deepEqual([breaker.state(), breaker.failures(), breaker.enter()], ['closed', 0, 'yes']);
   });
 
-  test('is open twice as long after each failed trial, up to its limit, and as at first after a success', () => {
+  test('doubles its open time after each failed trial up to its limit, and starts at the first open time again after a success', () => {
     const { breaker, time } = start();
     fail(breaker);
     const waits = [];
@@ -70,7 +70,7 @@ describe('an open breaker', () => {
       waits.push(breaker.remainingMs());
       time.now += breaker.remainingMs();
       assert.equal(breaker.enter(), 'trial');
-      assert.equal(breaker.failed(), false, 'it was not closed');
+      assert.equal(breaker.failed(), false, 'a failed trial was counted as a new opening');
     }
     assert.deepEqual(waits, [100, 200, 350, 350]);
     breaker.succeeded();
@@ -78,7 +78,7 @@ describe('an open breaker', () => {
     assert.equal(breaker.remainingMs(), 100);
   });
 
-  test('is not open longer for calls that were under way when it opened', () => {
+  test('does not stay open longer when a call that was in progress at its opening fails', () => {
     const { breaker, time } = start();
     fail(breaker);
     time.now += 50;
@@ -86,28 +86,28 @@ describe('an open breaker', () => {
     assert.equal(breaker.remainingMs(), 50);
   });
 
-  test('is closed by the success of a call that was under way when it opened', () => {
+  test('closes when a call that was in progress at its opening succeeds', () => {
     const { breaker } = start();
     fail(breaker);
     assert.equal(breaker.succeeded(), true);
     assert.equal(breaker.enter(), 'yes');
   });
 
-  test('waits at most its own time when the clock is set back', () => {
+  test('stays open for at most its open time when the clock is set back', () => {
     const { breaker, time } = start();
     fail(breaker);
     time.now -= 3_600_000;
     assert.equal(breaker.remainingMs(), 100);
   });
 
-  test('is open for less than its time by the jitter, never for more', () => {
+  test('has its open time shortened by the jitter', () => {
     const { breaker } = start({ random: 0.5 });
     fail(breaker);
     assert.equal(breaker.remainingMs(), 90);
   });
 });
 
-test('a trial that is given up leaves the next one to the next caller', () => {
+test('after an abandoned trial the next call becomes the trial', () => {
   const { breaker, time } = start();
   fail(breaker);
   time.now += 100;
@@ -116,7 +116,7 @@ test('a trial that is given up leaves the next one to the next caller', () => {
   assert.deepEqual([breaker.state(), breaker.enter()], ['open', 'trial']);
 });
 
-test('giving up a call of a closed breaker changes nothing', () => {
+test('an abandoned call of a closed breaker does not change its state', () => {
   const { breaker } = start();
   fail(breaker, 1);
   breaker.abandoned();
@@ -141,7 +141,7 @@ describe('trials in the background', () => {
     return { breaker, trials, pass, attempts: () => attempts };
   }
 
-  test('go on, each after the time that the breaker is open, until one succeeds', async (t) => {
+  test('are repeated until one succeeds, each after the open time of the breaker', async (t) => {
     let isBack = false;
     const { breaker, pass, attempts } = startTrials(t, async (tried) => {
       assert.equal(tried.state(), 'trial');
@@ -160,24 +160,24 @@ describe('trials in the background', () => {
     assert.equal(attempts(), 2);
   });
 
-  test('are not made once a call that was under way has closed the breaker', async (t) => {
+  test('are not made after a call that was already in progress has closed the breaker', async (t) => {
     const { breaker, pass, attempts } = startTrials(t, async () => undefined);
     breaker.succeeded();
     await pass(10_000);
     assert.deepEqual([attempts(), breaker.state()], [0, 'closed']);
   });
 
-  test('do not count when the breaker was closed meanwhile', async (t) => {
-    const under = Promise.withResolvers<void>();
-    const { breaker, pass } = startTrials(t, () => under.promise);
+  test('do not change the state when the breaker was closed during the trial', async (t) => {
+    const trial = Promise.withResolvers<void>();
+    const { breaker, pass } = startTrials(t, () => trial.promise);
     await pass(100);
     breaker.succeeded();
-    under.resolve();
+    trial.resolve();
     await pass(0);
     assert.deepEqual([breaker.state(), breaker.failures()], ['closed', 0]);
   });
 
-  test('end when they are stopped', async (t) => {
+  test('end when they are stopped, and cannot be started again', async (t) => {
     const { trials, pass, attempts } = startTrials(t, async () => undefined);
     await pass(100);
     trials.stop();

@@ -1,4 +1,4 @@
-// Deadlines of promises and of work that can be aborted.
+// Deadlines: work that exceeds one is rejected or aborted.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,25 +9,25 @@ const soon = () => performance.now() + 5;
 const later = () => performance.now() + 60_000;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('work settles as it would without a deadline when it is in time', async () => {
+test('work that ends before its deadline resolves or rejects as it would without one', async () => {
   assert.equal(await raceDeadline(Promise.resolve(1), later()), 1);
   await assert.rejects(raceDeadline(Promise.reject(new Error('its own')), later()), /its own/);
   assert.equal(await raceDeadline(Promise.resolve(1), Number.POSITIVE_INFINITY), 1);
 });
 
-test('work that is not done by the deadline rejects, also when the deadline has passed before', async () => {
+test('work that is not done by its deadline is rejected, even if the deadline had passed before the work began', async () => {
   await assert.rejects(raceDeadline(never, soon()), DeadlineExceeded);
   await assert.rejects(raceDeadline(never, performance.now() - 1_000), DeadlineExceeded);
 });
 
-test('work that fails after its deadline is no unhandled rejection', async () => {
+test('work that fails after its deadline causes no unhandled rejection', async () => {
   const late = Promise.withResolvers<never>();
   await assert.rejects(raceDeadline(late.promise, soon()), DeadlineExceeded);
   late.reject(new Error('too late'));
   await settled();
 });
 
-test('whether work is done in time is a value, and its failure still an error', async () => {
+test('whether work ended in time is returned as a value, and a failure of the work is still thrown', async () => {
   assert.equal(await isDoneWithin(Promise.resolve(), 60_000), true);
   assert.equal(await isDoneWithin(never, 5), false);
   await assert.rejects(isDoneWithin(Promise.reject(new Error('its own')), 60_000), /its own/);
@@ -43,7 +43,7 @@ test('a deadline signal aborts when its time is over', async (t) => {
   assert.equal(deadline.hasPassed, true);
 });
 
-test('a deadline signal aborts with another signal, and its deadline has not passed then', () => {
+test('a deadline signal aborts together with its parent signal, and does not report that its deadline has passed', () => {
   const stop = new AbortController();
   using deadline = new DeadlineSignal(60_000, stop.signal);
   stop.abort(new Error('stopped'));

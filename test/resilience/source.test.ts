@@ -1,4 +1,4 @@
-// The deadline and the breaker of a source, with reads that do as they are told.
+// The deadline and the breaker of a source. The reads succeed, fail or hang as each test needs.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -30,21 +30,21 @@ async function open(source: Source, work: () => Promise<unknown> = fail): Promis
   assert.equal(source.state(), 'open');
 }
 
-test('a read gives its value, and is told how long it may take', async (t) => {
+test('a read returns its value, and receives the deadline', async (t) => {
   const { source } = start(t);
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs)), { ok: true, value: 1_000 });
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs), 5), { ok: true, value: 5 });
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs), 9_999), { ok: true, value: 1_000 });
 });
 
-test('a read that never ends is over at its deadline', async (t) => {
+test('a read that never ends fails at its deadline', async (t) => {
   const { source } = start(t, { timeoutMs: 20 });
   const startedAt = performance.now();
   assert.deepEqual(await source.read(hang), { ok: false, reason: 'timeout' });
   assert.ok(performance.now() - startedAt < 500);
 });
 
-test('a read that rejects or throws is a failure, never an exception', async (t) => {
+test('a read that rejects or throws gives a failed result, not an exception', async (t) => {
   const { source, logged } = start(t);
   assert.deepEqual(await source.read(fail), { ok: false, reason: 'error' });
   const thrown = () => {
@@ -54,7 +54,7 @@ test('a read that rejects or throws is a failure, never an exception', async (t)
   assert.match(logged.join('\n'), /out of order[^]*at once/);
 });
 
-test('a read that fails after its deadline is nobody’s unhandled rejection', async (t) => {
+test('a read that fails after its deadline causes no unhandled rejection', async (t) => {
   const { source } = start(t, { timeoutMs: 5 });
   const late = Promise.withResolvers<never>();
   assert.equal((await source.read(() => late.promise)).ok, false);
@@ -62,7 +62,7 @@ test('a read that fails after its deadline is nobody’s unhandled rejection', a
   await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('failures in a row open the breaker; a success in between starts the count anew', async (t) => {
+test('consecutive failures open the breaker, and a success restarts the count', async (t) => {
   const { source } = start(t);
   for (let round = 0; round < 3; round += 1) {
     for (let failures = 1; failures < FAILURES_MAX; failures += 1) await source.read(fail);
@@ -72,7 +72,7 @@ test('failures in a row open the breaker; a success in between starts the count 
   await open(source);
 });
 
-test('an open breaker answers without running the read', async (t) => {
+test('while the breaker is open, a read fails without being run', async (t) => {
   const { source } = start(t);
   await open(source);
   let ran = false;
@@ -84,7 +84,7 @@ test('an open breaker answers without running the read', async (t) => {
   assert.equal(ran, false);
 });
 
-test('it is tried again in the background until it succeeds, and used again from then on', async (t) => {
+test('while the breaker is open, a read is tried in the background until it succeeds, and then the breaker closes', async (t) => {
   const { source, logged } = start(t);
   let broken = true;
   let trials = 0;
@@ -94,15 +94,15 @@ test('it is tried again in the background until it succeeds, and used again from
   };
   await open(source, read);
   const before = trials;
-  await until(() => trials >= before + 2, LIMIT_MS, 'it was not tried again');
+  await until(() => trials >= before + 2, LIMIT_MS, 'the read was not tried again');
   assert.equal(source.state(), 'open');
   broken = false;
-  await until(() => source.state() === 'closed', LIMIT_MS, 'it did not recover');
+  await until(() => source.state() === 'closed', LIMIT_MS, 'the source did not recover');
   assert.deepEqual(await source.read(read), { ok: true, value: 'whole' });
   assert.equal(logged.filter((line) => line.includes('a source is back')).length, 1);
 });
 
-test('only the opening and the closing of a breaker are news', async (t) => {
+test('a source logs the opening and the closing of its breaker, and no trial in between', async (t) => {
   const { source, logged } = start(t);
   let trials = 0;
   await open(source, () => {
@@ -110,18 +110,18 @@ test('only the opening and the closing of a breaker are news', async (t) => {
     return fail();
   });
   const before = logged.length;
-  await until(() => trials > FAILURES_MAX + 3, LIMIT_MS, 'it was not tried again');
+  await until(() => trials > FAILURES_MAX + 3, LIMIT_MS, 'the read was not tried again');
   assert.equal(logged.length, before);
 });
 
-test('a read that can never succeed does not keep the others out: the one that was wanted last is tried', async (t) => {
+test('a read that can never succeed does not keep the breaker open: the read that was requested last is tried', async (t) => {
   const { source } = start(t, { timeoutMs: 10 });
   await open(source, hang);
   assert.deepEqual(await source.read(() => Promise.resolve('easy')), { ok: false, reason: 'open' });
-  await until(() => source.state() === 'closed', LIMIT_MS, 'it did not recover');
+  await until(() => source.state() === 'closed', LIMIT_MS, 'the source did not recover');
 });
 
-test('a read that was under way when the breaker opened closes it with its success', async (t) => {
+test('a read that was in progress when the breaker opened closes the breaker when it succeeds', async (t) => {
   const { source } = start(t);
   const slow = Promise.withResolvers<string>();
   const reading = source.read(() => slow.promise);
@@ -131,17 +131,17 @@ test('a read that was under way when the breaker opened closes it with its succe
     trials += 1;
     return trials > FAILURES_MAX ? trial.promise : fail();
   });
-  await until(() => trials > FAILURES_MAX, LIMIT_MS, 'it was not tried again');
+  await until(() => trials > FAILURES_MAX, LIMIT_MS, 'the read was not tried again');
   slow.resolve('at last');
   assert.deepEqual(await reading, { ok: true, value: 'at last' });
   assert.equal(source.state(), 'closed');
-  // The trial that was under way then has nothing more to say.
+  // The trial that was in progress at that time has no further effect.
   trial.reject(new Error('still broken'));
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(source.state(), 'closed');
 });
 
-test('closing stops the trials for good', async (t) => {
+test('closing a source stops its trials for good', async (t) => {
   const { source } = start(t);
   let trials = 0;
   await open(source, () => {
@@ -161,7 +161,7 @@ test('closing stops the trials for good', async (t) => {
     probes += 1;
     return fail();
   });
-  // Another source has been tried several times in the meantime.
+  // By now another source, which was not closed, has been tried several times.
   await until(() => probes > FAILURES_MAX + 2, LIMIT_MS, 'the probe was not tried again');
   assert.equal(trials, before);
 });

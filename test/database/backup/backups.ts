@@ -1,5 +1,5 @@
-// What the tests of backups share: databases with rows that are hard to carry, what a database holds to the byte, and the
-// commands as real processes.
+// Fixtures of the backup tests: rows with values that are easily altered, an exact dump of a database to compare, and the backup and
+// restore commands as real processes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -24,7 +24,7 @@ const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 export type Settings = Record<string, string>;
 export type Result = { code: number | null; stdout: string; stderr: string };
 
-/** A command as a process of its own. */
+/** Runs a command of the command line in a process of its own. */
 export function startMercat(settings: Settings, args: readonly string[]) {
   const { PATH = '' } = process.env;
   const env = { PATH, LOG_LEVEL: 'error', PRICE_SOURCES: 'none', ...settings };
@@ -38,7 +38,7 @@ export function startMercat(settings: Settings, args: readonly string[]) {
 
 export const mercat = (settings: Settings, ...args: string[]): Promise<Result> => startMercat(settings, args).ended;
 
-/** Opens what the settings name, for as long as the work takes. */
+/** Opens the databases that the settings name, runs the work, and closes the databases. */
 export async function withDatabases<T>(settings: Settings, work: (databases: Databases) => Promise<T>): Promise<T> {
   const databases = await openDatabases(readConfig({ PRICE_SOURCES: 'none', ...settings }), createLog('silent'));
   try {
@@ -48,7 +48,7 @@ export async function withDatabases<T>(settings: Settings, work: (databases: Dat
   }
 }
 
-/** The same, with both schemas up to date. */
+/** Like `withDatabases`, after all migrations of both schemas have been applied. */
 export async function withMigrated<T>(settings: Settings, work: (databases: Databases) => Promise<T>): Promise<T> {
   return withDatabases(settings, async (databases) => {
     await migrate(databases.main, 'main');
@@ -76,7 +76,7 @@ export async function restore(
   return restoreBackup(databases, file, { header, replace, signal, onProgress: () => undefined });
 }
 
-/** Every row of every table, and where the sequences stand. Each row is the hex of its text: nothing on the way can alter it. */
+/** Every row of every table, and the value of every sequence. Each row is its text in hex, so that no layer in between alters it. */
 export async function readEverything({ main, indexer }: Pick<Databases, 'main' | 'indexer'>) {
   const found: Record<string, unknown> = {};
   for (const schema of SCHEMAS) {
@@ -100,7 +100,7 @@ export function assertSame(actual: Record<string, unknown>, expected: Record<str
   for (const [name, rows] of Object.entries(expected)) assert.deepEqual(actual[name], rows, `${what}: ${name}`);
 }
 
-/** Text that is lost or altered wherever it is read or written carelessly. SQL expressions. */
+/** SQL expressions for texts that a careless reader or writer loses or alters. */
 const TEXTS = [
   `''`,
   `chr(65279) || 'begins with a byte order mark'`,
@@ -114,7 +114,7 @@ const TEXTS = [
   `repeat('long ', 3000)`,
 ];
 
-/** Puts rows into the tables of both schemas that hold what is hard to carry. */
+/** Inserts rows with values that are easily altered into the tables of both schemas. */
 export async function insertHardRows({ main, indexer }: { main: Queryable; indexer: Queryable }): Promise<void> {
   const texts = `array[${TEXTS.join(', ')}]::text[]`;
   await main.query(`insert into main.shop select 'shop_' || i, t, '2026-01-02 03:04:05.678901+00'
@@ -154,7 +154,7 @@ export async function insertHardRows({ main, indexer }: { main: Queryable; index
   );
 }
 
-/** So many sales, with all that they cost to write. */
+/** Inserts `count` generated sales. */
 export async function insertSales(indexer: Queryable, count: number): Promise<void> {
   await indexer.query(
     `insert into indexer.sale (key, source, chain, collection_id, asset, price, seller, buyer, sold_at, tx)

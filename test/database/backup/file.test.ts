@@ -1,5 +1,4 @@
-// The file of a backup: cut off, altered, or of a newer version it is refused, whatever is asked for; and how the commands
-// are used.
+// A backup file that is truncated, altered or of a newer version is refused with any options. Also the usage errors of the commands.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +16,7 @@ import { copyEmptyDatabase } from '../../support/engines/empty-database.ts';
 
 const writing = { signal: never, onBytes: () => undefined };
 
-/** A file whose every byte is right, with these lines in it. */
+/** Writes a backup file with these lines and correct checksums. */
 const writeLines = (file: string, lines: readonly string[]) =>
   writeBackupFile({ file, force: false }, writing, (write) =>
     write(
@@ -40,7 +39,7 @@ before(async () => {
   });
 });
 
-test('cut off anywhere, or with any byte altered, it is refused', async () => {
+test('a file that is truncated at any byte, or has any byte altered, is refused', async () => {
   const bytes = readFileSync(good);
   const file = newFile();
   const refuses = async (content: Uint8Array, what: string) => {
@@ -61,7 +60,7 @@ test('cut off anywhere, or with any byte altered, it is refused', async () => {
   await refuses(Buffer.concat([bytes, bytes]), 'twice in a row');
 });
 
-test('of a newer format, with a newer migration, with a changed one, or with rows missing it is refused in one line', async () => {
+test('a file of a newer format, with a newer or a changed migration, or with rows missing is refused with an error of one line', async () => {
   const none = { main: [], indexer: [] };
   const header = toHeader({ service: '9.0.0', createdAt: '', migrations: none });
   const refuses = async (lines: string[], expected: RegExp) => {
@@ -89,7 +88,7 @@ test('of a newer format, with a newer migration, with a changed one, or with row
   assert.deepEqual((await verifyBackup(file, { signal: never })).counts, { 'main.shop': 1 });
 });
 
-test('wrong usage is 2, and a folder without a database is not given one', async () => {
+test('wrong usage exits with 2, and no database is created in a directory without one', async () => {
   for (const [name, define] of Object.entries({ backup: defineBackup, restore: defineRestore })) {
     for (const args of [[], ['a', 'b'], ['a', '--wrong']]) {
       const { code, stdout } = await runCommand(define, [name, ...args]);

@@ -1,5 +1,5 @@
-// A backup or restore that is refused, fails, is stopped or killed leaves everything as it was: the target, and the folder of the
-// file.
+// A backup or restore that is refused, fails, is stopped or is killed does not change the target database or leave files in the
+// directory of the backup file.
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 
-/** Enough that a restore can be caught in the middle. */
+/** So many rows that a test can interrupt a restore before it ends. */
 const SALES = 6_000;
 const WAIT_MS = 60_000;
 
@@ -58,7 +58,7 @@ forEachEngine('interrupted backups', (engine) => {
   let files = 0;
   const newFile = () => path.join(dir, `file-${(files += 1)}`);
 
-  test('refused, it changes nothing, even with --replace', async () => {
+  test('a restore that is refused changes nothing, even with --replace', async () => {
     const file = newFile();
     const bytes = readFileSync(large);
     writeFileSync(file, bytes.subarray(0, Math.floor(bytes.length * 0.9)));
@@ -76,7 +76,7 @@ forEachEngine('interrupted backups', (engine) => {
     });
   });
 
-  test('a file that changes after it was checked is rolled back', async () => {
+  test('a restore whose file changes after the check is rolled back', async () => {
     const bytes = readFileSync(large);
     const file = newFile();
     writeFileSync(file, bytes);
@@ -89,7 +89,7 @@ forEachEngine('interrupted backups', (engine) => {
           return databases.main.transaction(work);
         },
       } as Databases['main'];
-      // Whichever is found first: the byte, or a value that is none any more.
+      // The restore fails at the checksum, or earlier at a value that the altered byte made invalid.
       await assert.rejects(restore({ main, indexer: main }, file, { replace: true }), {
         name: 'OperatorError',
         message: /cut off or altered|the database is as it was/,
@@ -98,13 +98,13 @@ forEachEngine('interrupted backups', (engine) => {
     await assertHeld('after a file that changed');
   });
 
-  test('killed in the middle, a restore leaves the target as it was, and goes through afterwards', async () => {
+  test('a restore that is killed in the middle leaves the target unchanged, and succeeds when it is run again', async () => {
     const { child, ended } = startMercat(target, ['restore', large, '--replace']);
     await withWatch(target, engine.name, async (isLoading) => {
-      await until(async () => child.exitCode !== null || (await isLoading()), WAIT_MS, 'the restore did not load');
+      await until(async () => child.exitCode !== null || (await isLoading()), WAIT_MS, 'the restore did not begin to write rows');
     });
     child.kill('SIGKILL');
-    assert.equal((await ended).code, null, 'it had ended before it was killed');
+    assert.equal((await ended).code, null, 'the restore ended before it was killed');
     await assertHeld('after a restore that was killed');
     const { code, stdout, stderr } = await mercat(target, 'restore', large, '--replace', '--json');
     assert.deepEqual([code, stderr.replaceAll(/^.*%, .*\n/gm, '')], [0, '']);
@@ -114,7 +114,7 @@ forEachEngine('interrupted backups', (engine) => {
     assertSame(held, await withDatabases(source, readEverything), 'restored');
   });
 
-  test('stopped, a restore leaves the target as it was', async () => {
+  test('a restore that is stopped leaves the target unchanged', async () => {
     await withDatabases(target, async (databases) => {
       const stopping = new AbortController();
       setImmediate(() => stopping.abort());
@@ -131,7 +131,7 @@ forEachEngine('interrupted backups', (engine) => {
     before(() => mkdirSync(place));
     const left = () => readdirSync(place);
 
-    test('takes no name that is taken, unless it is told to, and is for its owner alone', async () => {
+    test('replaces an existing file only with --force, and gives access to the owner of the file only', async () => {
       const file = path.join(place, 'backup');
       writeFileSync(file, 'precious');
       chmodSync(file, 0o644);
@@ -155,7 +155,7 @@ forEachEngine('interrupted backups', (engine) => {
       assert.deepEqual(left(), ['backup']);
     });
 
-    test('that is stopped, or that nobody waits for any more, leaves nothing behind', async () => {
+    test('that is stopped, or whose caller is gone, leaves no file behind', async () => {
       await withDatabases(source, async (databases) => {
         const stopping = new AbortController();
         const target = { file: path.join(place, 'stopped'), force: false };
@@ -177,7 +177,7 @@ forEachEngine('interrupted backups', (engine) => {
       });
     });
 
-    test('that finds no room, or no folder, says so and leaves nothing behind', async (t) => {
+    test('that finds the disk full, or no directory, fails with a clear error and leaves no file behind', async (t) => {
       await withDatabases(source, async (databases) => {
         await assert.rejects(backUp(databases, path.join(place, 'no', 'backup')), /cannot be written: .*no such file/);
         const at = path.join(dir, `disk-${engine.name}`);
@@ -192,7 +192,7 @@ forEachEngine('interrupted backups', (engine) => {
   });
 });
 
-/** Tells when a restore into the database has begun to write rows. */
+/** Gives `work` a function that reports whether a restore into the database has begun to write rows. */
 async function withWatch(
   settings: Settings,
   engine: 'embedded' | 'postgresql',

@@ -1,4 +1,5 @@
-// A backup carries every row of every table, to the byte, from either engine to either, from one database to two and back.
+// A backup restores every row of every table exactly: from either engine to either engine, from one database to two, and from two
+// databases to one.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -35,7 +36,7 @@ describe('a round trip', () => {
     await server?.discard();
   });
 
-  /** A database that nobody has migrated yet. */
+  /** A database without any migration applied. */
   const open = async (engine: Engine): Promise<Database> => {
     made += 1;
     const database =
@@ -64,17 +65,17 @@ describe('a round trip', () => {
       const source = await migrated(await openOne(engine));
       await insertHardRows(source);
       await insertSales(source.indexer, 600);
-      const told = await readEverything(source);
+      const before = await readEverything(source);
       const file = newFile();
       const result = await backUp(source, file);
-      assertSame(await readEverything(source), told, 'a backup changes nothing');
-      for (const [name, rows] of Object.entries(told).filter(([name]) => !name.endsWith('sequences'))) {
+      assertSame(await readEverything(source), before, 'the source after the backup');
+      for (const [name, rows] of Object.entries(before).filter(([name]) => !name.endsWith('sequences'))) {
         assert.equal(result.tables[name], (rows as string[]).length, name);
       }
       for (const to of ENGINES) {
         const target = await openOne(to);
         await restore(target, file);
-        assertSame(await readEverything(target), told, `${engine} to ${to}`);
+        assertSame(await readEverything(target), before, `${engine} to ${to}`);
         const [next] = await target.main.query(`insert into main.adjustment
           (shop_id, product_id, previous, next, requested, mode, reason, source, created_at)
           values ('shop_1', 'p', 0, 1, 1, 'set', 'r', 'import', now()) returning id`);
@@ -84,18 +85,18 @@ describe('a round trip', () => {
       if (!server) return;
       const two: Pair = { main: await open(engine), indexer: await open('postgresql') };
       await restore(two, file);
-      assertSame(await readEverything(two), told, 'one database to two');
+      assertSame(await readEverything(two), before, 'one database to two');
       const [beside] = await two.main.query(`select to_regnamespace('indexer') as found`);
       assert.equal(beside?.['found'], null);
       const again = newFile();
       await backUp(two, again);
       const one = await openOne(engine);
       await restore(one, again);
-      assertSame(await readEverything(one), told, 'two databases to one');
+      assertSame(await readEverything(one), before, 'two databases to one');
     });
   }
 
-  test('what somebody was running when the backup was made is nobody’s afterwards, and is due', async () => {
+  test('tasks and deliveries that were leased during the backup are free and due after the restore', async () => {
     const source = await migrated(await openOne('embedded'));
     await insertHardRows(source);
     await source.main.query(
@@ -114,7 +115,7 @@ describe('a round trip', () => {
   });
 
   for (const engine of ENGINES) {
-    test(`a backup of an older version is brought up to date, its rows with it [${engine}]`, async () => {
+    test(`a backup of an older version is migrated after the restore, rows included [${engine}]`, async () => {
       const source = await openOne(engine);
       await source.main.transaction(async (tx) => {
         await migrateWithin(tx, 'main', new Set(['0001-marketplace.sql', '0002-store.sql']));
@@ -128,48 +129,48 @@ describe('a round trip', () => {
       assert.equal(before?.length, 2);
       const file = newFile();
       await backUp(source, file);
-      // In place of what a newer version holds.
+      // The restore replaces rows of the current version.
       const target = await migrated(await openOne(engine));
       await insertHardRows(target);
       await restore(target, file, { replace: true });
       await migrate(source.main, 'main');
       await migrate(source.main, 'indexer');
-      // When a migration was applied is told of each database alone.
+      // Each database records its own times at which migrations were applied.
       const set = `update main.migration set applied_at = 'epoch'; update indexer.migration set applied_at = 'epoch'`;
       for (const { main } of [source, target]) await main.query(set);
       assertSame(await readEverything(target), await readEverything(source), 'an older backup');
     });
   }
 
-  test('the same rows do not fit into a table that its migrations do not make', async () => {
+  test('a backup of a table that differs from its migrations is refused, and the restore changes nothing', async () => {
     const source = await migrated(await openOne('embedded'));
     await source.main.query(`alter table main.shop add column added_by_hand text`);
     const file = newFile();
     await backUp(source, file);
     const target = await migrated(await openOne('embedded'));
     await insertHardRows(target);
-    const told = await readEverything(target);
+    const before = await readEverything(target);
     await assert.rejects(
       restore(target, file, { replace: true }),
       /main\.shop of the backup is not the one that its migrations make/,
     );
-    assertSame(await readEverything(target), told, 'a refused restore');
+    assertSame(await readEverything(target), before, 'a refused restore');
   });
 
-  test('a database that somebody built a view upon is refused and stays whole', async () => {
+  test('a restore into a database with a view that depends on its tables is refused and changes nothing', async () => {
     const target = await migrated(await openOne(ENGINES.at(-1) ?? 'embedded'));
     await insertHardRows(target);
     const file = newFile();
     await backUp(target, file);
     await target.main.query(`create view public.shops as select * from main.shop`);
-    const told = await readEverything(target);
+    const before = await readEverything(target);
     await assert.rejects(restore(target, file, { replace: true }), /the database is as it was: .*depend/);
-    assertSame(await readEverything(target), told, 'a refused restore');
+    assertSame(await readEverything(target), before, 'a refused restore');
     assert.equal((await target.main.query(`select * from public.shops`)).length, 10);
   });
 
   test(
-    'where the primary fails after the indexer was committed, that is said',
+    'a restore whose primary fails after the indexer was committed reports that state',
     { skip: ENGINES.length === 1 },
     async () => {
       const source = await migrated(await openOne('embedded'));

@@ -1,5 +1,5 @@
-// A backup made beside a running service, while it is written to, is of one moment; and a service on what was restored from it
-// gives the same answers, to the same cursors and keys, and signs with the same secrets.
+// A backup that is made while a service writes is a snapshot of one moment. A service on the restored databases gives the same
+// responses, accepts the same cursors and keys, and signs webhooks with the same secrets.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -17,7 +17,7 @@ import { startTestService } from '../../support/service/service.ts';
 import type { Receiver } from '../../shop/webhooks/fixtures.ts';
 import { startReceiver } from '../../shop/webhooks/fixtures.ts';
 
-const SAME = { BASE_URL: 'https://market.example', WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '100000' };
+const SERVICE_SETTINGS = { BASE_URL: 'https://market.example', WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '100000' };
 const SCOPES = [
   'products:read',
   'products:write',
@@ -27,7 +27,7 @@ const SCOPES = [
   'webhooks:write',
 ];
 const WAIT_MS = 60_000;
-/** Changes before the backup begins. */
+/** The stock changes that are made before the backup begins. */
 const CHANGES_FIRST = 5;
 const PATHS = [
   '/v1/collections?limit=100',
@@ -47,8 +47,7 @@ forEachEngine('backups of a service', (engine) => {
   let key: string;
   let webhook: { id: string; secret: string };
   let products: string[];
-  let told: unknown[];
-  let secondPage: { path: string; data: unknown };
+    let secondPage: { path: string; data: unknown };
 
   const store = async (from: TestService, method: string, target: string, body?: object) => {
     const response = await fetch(`${from.url}/api/v1${target}`, {
@@ -61,15 +60,15 @@ forEachEngine('backups of a service', (engine) => {
     return JSON.parse(text);
   };
   const readAll = async (from: TestService) => {
-    const answers: unknown[] = [];
-    for (const target of PATHS) answers.push((await from.ok(target)).data);
-    answers.push((await store(from, 'GET', '/webhooks')).data);
-    return answers;
+    const responses: unknown[] = [];
+    for (const target of PATHS) responses.push((await from.ok(target)).data);
+    responses.push((await store(from, 'GET', '/webhooks')).data);
+    return responses;
   };
 
   before(async () => {
     receiver = await startReceiver();
-    settings = { ...(await engine.settings()), ...SAME };
+    settings = { ...(await engine.settings()), ...SERVICE_SETTINGS };
     service = await startTestService({ settings, clock });
     await service.load(generateSampleMarket({ serviceName: 'mercat' }));
     await service.operate('shops.create', { name: 'Corner shop' });
@@ -85,11 +84,11 @@ forEachEngine('backups of a service', (engine) => {
     await receiver.close();
   });
 
-  test('what is written meanwhile is in it as a whole or not at all', async () => {
-    const over = new AbortController();
+  test('a stock change made during a backup is in the backup completely or not at all', async () => {
+    const stopping = new AbortController();
     let changes = 0;
     const change = async () => {
-      while (!over.signal.aborted) {
+      while (!stopping.signal.aborted) {
         for (const productId of products) {
           await store(service, 'POST', '/inventory', { product_id: productId, adjustment: 1, reason: 'test' });
           changes += 1;
@@ -97,11 +96,11 @@ forEachEngine('backups of a service', (engine) => {
       }
     };
     const changing = change();
-    // What fails is told below.
+    // A failure is thrown where `changing` is awaited below. This handler prevents an unhandled rejection before that.
     changing.catch(() => undefined);
     await until(() => changes > CHANGES_FIRST, WAIT_MS, 'nothing was changed');
     const { code, stdout, stderr } = await mercat(settings, 'backup', file);
-    over.abort();
+    stopping.abort();
     await changing;
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^\d+ rows of \d+ tables in \S+, \d+\.\d MB, in [\d.]+ s\n$/);
@@ -122,7 +121,7 @@ forEachEngine('backups of a service', (engine) => {
   });
 
   test(
-    'an embedded database is not restored into while its server runs',
+    'a restore into an embedded database is refused while its server runs',
     { skip: engine.name === 'postgresql' },
     async () => {
       const { code, stderr } = await mercat(settings, 'restore', file, '--replace');
@@ -131,31 +130,31 @@ forEachEngine('backups of a service', (engine) => {
     },
   );
 
-  test('a service on what was restored says the same to the same callers', async () => {
+  test('a service on a restored backup gives the same responses for the same keys and cursors, and signs webhooks with the same secret', async () => {
     const page = await service.ok('/v1/collections/harbour-lights/sales?limit=20');
     secondPage = {
       path: `/v1/collections/harbour-lights/sales?limit=20&cursor=${page.pagination.nextCursor}`,
       data: [],
     };
     secondPage.data = (await service.ok(secondPage.path)).data;
-    await until(() => receiver.received.length > 0, WAIT_MS, 'no webhook came');
-    told = await readAll(service);
+    await until(() => receiver.received.length > 0, WAIT_MS, 'no webhook was received');
+    const before = await readAll(service);
     await service.close();
     await withDatabases(settings, (databases) => backUp(databases, file, { force: true }));
     const targets = [await engine.settings()];
     if (engine.name === 'postgresql') targets.push({ PRICE_SOURCES: 'none', DATA_DIR: await directoryWithDatabase() });
     for (const target of targets) {
       await withDatabases(target, (databases) => restore(databases, file));
-      const restored = await startTestService({ settings: { ...target, ...SAME }, clock, sample: true });
+      const restored = await startTestService({ settings: { ...target, ...SERVICE_SETTINGS }, clock, sample: true });
       try {
-        assert.deepEqual(await readAll(restored), told);
+        assert.deepEqual(await readAll(restored), before);
         assert.deepEqual((await restored.ok(secondPage.path)).data, secondPage.data);
         receiver.received.splice(0);
         const created = await store(restored, 'POST', '/products', { name: 'Bowl', price: '5.00' });
         await until(
           () => receiver.received.some(({ body }) => body.includes(created.data.id)),
           WAIT_MS,
-          'no webhook came',
+          'no webhook was received',
         );
         for (const { headers, body } of receiver.received) {
           new Webhook(webhook.secret).verify(body, headers as Record<string, string>);
@@ -167,8 +166,8 @@ forEachEngine('backups of a service', (engine) => {
   });
 });
 
-describe('an empty database that was restored', () => {
-  test('is not given the sample marketplace', async () => {
+describe('a database restored from an empty backup', () => {
+  test('does not get the sample market', async () => {
     const dir = temporaryDirectory();
     const file = path.join(dir, 'backup');
     await withMigrated({ DATA_DIR: await directoryWithDatabase() }, (databases) => backUp(databases, file));
