@@ -8,7 +8,7 @@ import { ConnectionLane } from '../../src/database/connection-lane.ts';
 const soon = () => performance.now() + 20;
 const later = () => performance.now() + 10_000;
 
-test('a lane lets in as many as it has places for, the others in their order', async () => {
+test('a lane admits as many callers as it has places, and the others in the order in which they came', async () => {
   const lane = new ConnectionLane(2);
   await lane.enter(later());
   await lane.enter(later());
@@ -23,7 +23,7 @@ test('a lane lets in as many as it has places for, the others in their order', a
   assert.deepEqual(order, ['third', 'fourth']);
 });
 
-test('whoever gave up waiting for a place takes none, and none is lost', async () => {
+test('a caller that stops waiting takes no place, and no place is lost', async () => {
   const lane = new ConnectionLane(1);
   await lane.enter(later());
   await assert.rejects(lane.enter(soon()), DeadlineExceeded);

@@ -20,7 +20,8 @@ forEachEngine('a deadline', (engine) => {
     (await db.query<{ symbol: string }>('select symbol from main.rate order by 1')).map(({ symbol }) => symbol);
   const outOfReach = (work: Promise<unknown>) => assert.rejects(work, isOutOfReach);
   /** Resolves after `deadline`, a time of `performance.now()`. */
-  const passing = async (deadline: number) => until(() => performance.now() > deadline, 10_000, 'the clock did not reach the deadline');
+  const passing = async (deadline: number) =>
+    until(() => performance.now() > deadline, 10_000, 'the clock did not reach the deadline');
 
   describe('within it', () => {
     test('statements and transactions work as they do without a deadline', async () => {

@@ -135,13 +135,24 @@ withTwoServers('the indexer is broken', (servers) => {
     const read = async () => {
       const response = await service.fresh(ethereum.path);
       assertDegraded(response);
-      assert.ok(response.ms < 2 * SOURCE_TIMEOUT_MS, `the response waited for two deadlines in a row: ${response.ms} ms`);
+      assert.ok(
+        response.ms < 2 * SOURCE_TIMEOUT_MS,
+        `the response waited for two deadlines in a row: ${response.ms} ms`,
+      );
       const { stats, stale } = response.body.data;
       return { ...stats, floor: stats.floor.raw, stale };
     };
-    const complete = { volume: VOLUME, sales: SALES, supply: 90, owners: 42, listedCount: 7, floor: '700', stale: false };
+    const complete = {
+      volume: VOLUME,
+      sales: SALES,
+      supply: 90,
+      owners: 42,
+      listedCount: 7,
+      floor: '700',
+      stale: false,
+    };
     const releaseStats = await lockTable(t, url, 'indexer.collection_stats');
-    assert.deepEqual(await read(), { ...whole, supply: 100, owners: null, listedCount: null });
+    assert.deepEqual(await read(), { ...complete, supply: 100, owners: null, listedCount: null });
 
     const releaseAnalytics = await lockTable(t, url, 'indexer.collection_analytics');
     const unknown = { volume: NO_WINDOWS, sales: NO_WINDOWS, owners: null, listedCount: null };
@@ -149,7 +160,7 @@ withTwoServers('the indexer is broken', (servers) => {
     assert.deepEqual(await read(), neither);
 
     await releaseStats();
-    const onlyStats = { ...whole, volume: NO_WINDOWS, sales: NO_WINDOWS, floor: '750' };
+    const onlyStats = { ...complete, volume: NO_WINDOWS, sales: NO_WINDOWS, floor: '750' };
     await until(async () => (await read()).owners === 42, RECOVERY_MAX_MS, 'the stats source did not recover');
     assert.deepEqual(await read(), onlyStats);
     // The other sources are unaffected.

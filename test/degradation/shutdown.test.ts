@@ -169,22 +169,25 @@ test('the program on the embedded database', async (t) => {
     t.diagnostic(`ended after ${Math.round(ms)} ms without clients`);
   });
 
-  await t.test('started by an npm script, the program shuts down cleanly when npm and its shell are gone', async (t) => {
-    // A shell that waits for the program and does not forward signals, like the shell of npm.
-    const shell = spawn('sh', ['-c', `"${process.execPath}" "${PROGRAM}" serve --no-sample; true`], {
-      env: { PATH: process.env['PATH'], npm_lifecycle_event: 'start', ...settings },
-      stdio: 'ignore',
-    });
-    t.after(() => void shell.kill('SIGKILL'));
-    const isUp = () =>
-      request(`${program.url}/v1`).then(
-        (status) => status === 200,
-        () => false,
-      );
-    await until(isUp, START_MAX_MS, 'the program did not start');
-    shell.kill('SIGKILL');
-    await until(async () => !(await isUp()) && !existsSync(socket), STOP_MAX_MS, 'the program is still running');
-  });
+  await t.test(
+    'started by an npm script, the program shuts down cleanly when npm and its shell are gone',
+    async (t) => {
+      // A shell that waits for the program and does not forward signals, like the shell of npm.
+      const shell = spawn('sh', ['-c', `"${process.execPath}" "${PROGRAM}" serve --no-sample; true`], {
+        env: { PATH: process.env['PATH'], npm_lifecycle_event: 'start', ...settings },
+        stdio: 'ignore',
+      });
+      t.after(() => void shell.kill('SIGKILL'));
+      const isUp = () =>
+        request(`${program.url}/v1`).then(
+          (status) => status === 200,
+          () => false,
+        );
+      await until(isUp, START_MAX_MS, 'the program did not start');
+      shell.kill('SIGKILL');
+      await until(async () => !(await isUp()) && !existsSync(socket), STOP_MAX_MS, 'the program is still running');
+    },
+  );
 
   await t.test('a port that is in use: one clear line and exit 1', async (t) => {
     const server = net.createServer().listen(Number(settings['PORT']), '127.0.0.1');

@@ -107,7 +107,11 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.equal(subscribed.status, 201, subscribed.text);
     const release = await lockTable(t, shop.service.settings['DATABASE_URL'], 'main.delivery');
     assert.equal((await shop.send('POST', '/products', { name: 'Before', price: '1' })).status, 201);
-    await until(async () => (await countWaiting(servers.primary.url)) > 0, WAIT_MS, 'the worker did not query the database');
+    await until(
+      async () => (await countWaiting(servers.primary.url)) > 0,
+      WAIT_MS,
+      'the worker did not query the database',
+    );
     servers.primary.freeze();
     const failed = (line: string) => line.includes('webhooks cannot be delivered now');
     try {

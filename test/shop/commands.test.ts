@@ -37,7 +37,7 @@ forEachEngine('store commands', (engine) => {
     const [code] = (await once(child, 'close')) as [number];
     return { ...result, code };
   };
-  /** What a command prints with --json: one value on one line, and nothing else. */
+  /** Parses the output of a command with --json, which must be one value on one line. */
   const json = async (...args: string[]): Promise<any> => {
     const { code, stdout, stderr } = await mercat(...args, '--json');
     assert.deepEqual([code, stderr], [0, '']);
@@ -106,18 +106,18 @@ forEachEngine('store commands', (engine) => {
       assert.equal(await statusWith(secret), 200);
       const next = await json('keys', 'rotate', id, '--overlap', '0.5');
       assert.deepEqual([await statusWith(secret), await statusWith(next.secret)], [200, 200]);
-      // The key was not used before, so no node has cached it.
+      // No request has used this key before, so no node has cached it.
       const unused = await json('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
       assert.deepEqual(await json('keys', 'revoke', unused.id), { id: unused.id, revoked: true });
       assert.equal(await statusWith(unused.secret), 401);
       const { stdout: list } = await mercat('keys', 'list', '--shop', 'Harbour');
-      // The heads of the columns, and three keys.
+      // One line of column headers, and three keys.
       assert.equal(list.trim().split('\n').length, 4);
       assert.match(list, new RegExp(`${unused.id} .* revoked `));
       assert.ok(!list.includes(secret));
     });
 
-    test('a key of the intake is created and listed without a shop', async () => {
+    test('an intake key is created and listed without a shop', async () => {
       const key = await json('keys', 'create', '--scopes', 'orders:write,intake:write');
       assert.deepEqual([key.shop, key.scopes], [null, ['orders:write', 'intake:write']]);
       assert.equal(await statusWith(key.secret), 403);
@@ -203,7 +203,7 @@ describe('bad usage is reported before a database is opened', () => {
   }
 });
 
-/** All rows of all tables of the primary, as text. */
+/** All rows of all tables of the schema `main`, as text. */
 async function everythingIn(main: Database): Promise<string> {
   const tables = await main.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'main'`,

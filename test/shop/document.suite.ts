@@ -1,4 +1,4 @@
-// The served document and the service agree on which requests are valid. Part of the suite of /api/v1/products.
+// The OpenAPI document of the store and the service agree on which requests are valid. products.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -8,7 +8,7 @@ import type { TestShop, TestStore } from '../support/service/shop.ts';
 
 const RUNS = 60;
 
-/** The statuses of each operation, by the specification and the decisions. */
+/** The statuses that the document must list for each operation. 500 and 503 are expected in addition for every operation. */
 const STATUSES: Record<string, number[]> = {
   listProducts: [200, 400, 401, 403, 429],
   createProduct: [201, 400, 401, 403, 409, 422, 429],
@@ -34,10 +34,13 @@ const list = fc.oneof(
 );
 const anything = fc.oneof(text, number, fc.boolean(), fc.constant(null), list, fc.constant({}));
 
-/** Bodies with some of the fields, each with a valid value, and up to two fields with any value. */
-const bodiesOf = (good: Record<string, unknown[]>, requiredKeys: string[]) => {
-  const values = Object.entries(good).map(([name, some]) => [name, fc.constantFrom(...some)] as const);
-  const invalid = fc.dictionary(fc.constantFrom(...Object.keys(good), 'unknown'), anything, { maxKeys: 2 });
+/**
+ * Generates bodies: fields of `validValues` with one of their valid values, then up to two fields, known or unknown, with a value of
+ * any type.
+ */
+const bodiesOf = (validValues: Record<string, unknown[]>, requiredKeys: string[]) => {
+  const values = Object.entries(validValues).map(([name, some]) => [name, fc.constantFrom(...some)] as const);
+  const invalid = fc.dictionary(fc.constantFrom(...Object.keys(validValues), 'unknown'), anything, { maxKeys: 2 });
   return fc
     .tuple(fc.record(Object.fromEntries(values), { requiredKeys }), invalid)
     .map(([fields, changes]): object => ({ ...fields, ...changes }));
@@ -58,48 +61,52 @@ const PRODUCT = {
 };
 const STOCK = { adjustment: [-1, 0, 5], reason: ['why'] };
 
-/** Every body that the document allows is accepted, and every body that it forbids is rejected. */
+/** Declares the tests that compare the document with the responses of the service. */
 export function describeDocument(store: TestStore): void {
   const validatorOf = (schema: string) => {
     const ajv = new Ajv2020({ strict: false });
     ajv.addSchema(store.document, 'document');
     return ajv.compile({ $ref: `document#/components/schemas/${schema}` });
   };
-  const agree = async (
+  const assertAgreement = async (
     shop: TestShop,
     bodies: fc.Arbitrary<object>,
     schema: string,
-    at: (body: object) => [string, string, object],
+    toRequest: (body: object) => [string, string, object],
   ) => {
     const isAllowed = validatorOf(schema);
-    const taken = { true: 0, false: 0 };
+    const outcomes = { accepted: 0, rejected: 0 };
     await fc.assert(
       fc.asyncProperty(bodies, async (generated) => {
-        const [method, path, body] = at(generated);
+        const [method, path, body] = toRequest(generated);
         const response = await shop.send(method, path, { body });
         assert.equal(response.status < 300, isAllowed(body), `${JSON.stringify(body)}: ${response.text}`);
-        taken[`${response.status < 300}`] += 1;
+        outcomes[response.status < 300 ? 'accepted' : 'rejected'] += 1;
       }),
       { numRuns: RUNS },
     );
-    assert.ok(taken.true > 5 && taken.false > 5, JSON.stringify(taken));
+    assert.ok(outcomes.accepted > 5 && outcomes.rejected > 5, JSON.stringify(outcomes));
   };
 
-  describe('the document', () => {
+  describe('the OpenAPI document', () => {
     test('allows exactly the bodies that the service accepts', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
-      await agree(shop, bodiesOf(PRODUCT, ['name', 'price']), 'ProductCreate', (body) => ['POST', '/products', body]);
-      await agree(shop, bodiesOf(PRODUCT, []), 'ProductUpdate', (body) => ['PUT', `/products/${id}`, body]);
-      for (const good of [STOCK, { set: [0, 5], reason: ['why'] }])
-        await agree(shop, bodiesOf(good, [Object.keys(good)[0] ?? '']), 'StockRequest', (body) => [
+      await assertAgreement(shop, bodiesOf(PRODUCT, ['name', 'price']), 'ProductCreate', (body) => [
+        'POST',
+        '/products',
+        body,
+      ]);
+      await assertAgreement(shop, bodiesOf(PRODUCT, []), 'ProductUpdate', (body) => ['PUT', `/products/${id}`, body]);
+      for (const stock of [STOCK, { set: [0, 5], reason: ['why'] }])
+        await assertAgreement(shop, bodiesOf(stock, [Object.keys(stock)[0] ?? '']), 'StockRequest', (body) => [
           'POST',
           '/inventory',
           { product_id: id, ...body },
         ]);
     });
 
-    test('names the statuses and headers of every operation, a key for all of them, and the four headers of a 429', () => {
+    test('lists the statuses of every operation and the four headers of a 429, and requires an API key', () => {
       const { paths, security, components } = store.document;
       const operations = Object.values<any>(paths).flatMap((item) => Object.values<any>(item));
       for (const [id, statuses] of Object.entries(STATUSES)) {

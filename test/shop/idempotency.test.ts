@@ -9,7 +9,7 @@ import { forEachStore, inParallel } from '../support/service/shop.ts';
 type CachedResponse = Awaited<ReturnType<TestShop['send']>>;
 
 forEachStore('idempotency', (store) => {
-  /** The requests that accept a key. Each time that one of them has its effect, the shop changes. */
+  /** The requests that accept an Idempotency-Key. Each of them changes the shop every time that it has its effect. */
   const requestsFor = (id: string): [string, string, string, object, object][] => [
     ['create', 'POST', '/products', { name: 'New', price: '1.0' }, { name: 'Other', price: 1 }],
     ['update', 'PUT', `/products/${id}`, { description: 'new' }, { description: 'other' }],
@@ -67,7 +67,7 @@ forEachStore('idempotency', (store) => {
     }
   });
 
-  test('of twenty concurrent requests one has an effect; the others get its response, or 409 while it runs', async () => {
+  test('of twenty concurrent requests with one key, one has an effect; the others get its response, or 409 while it is in progress', async () => {
     const shop = await store.shop();
     for (const request of requestsFor((await shop.product({ inventory: 50 })).id)) {
       const [events = 0, , adjustments = 0] = await footprint(shop);

@@ -9,7 +9,7 @@ const STOCK_MAX = 2 ** 31 - 1;
 
 forEachStore('inventory', (store) => {
   describe('levels', () => {
-    test('are those of every tracked product, newest first, with the fields of the specification', async () => {
+    test('list every tracked product, newest first, with exactly the documented fields', async () => {
       const shop = await store.shop();
       const mug = await shop.product({ name: 'Mug', inventory: 11 });
       await shop.product({ name: 'File', type: 'digital', inventory: 1 });
@@ -32,7 +32,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual([data.length, count], [120, 120]);
     });
 
-    test('are low at or below the threshold of the request, which filters and marks items but sends no event', async () => {
+    test('at or below the threshold of the request are marked as low and can be filtered, and no event is sent', async () => {
       const shop = await store.shop();
       for (const inventory of [0, 5, 6, 10, 11]) await shop.product({ inventory });
       const levels = async (query: string) =>
@@ -84,10 +84,10 @@ forEachStore('inventory', (store) => {
     test('returns its result', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ name: 'Mug', inventory: 15 });
-      const taken = await changeStock(shop, id, { adjustment: -3 });
-      assert.match(taken.adjustmentId, /^adj_\d+$/);
+      const result = await changeStock(shop, id, { adjustment: -3 });
+      assert.match(result.adjustmentId, /^adj_\d+$/);
       const same = { productId: id, name: 'Mug', trackInventory: true };
-      assert.deepEqual(taken, {
+      assert.deepEqual(result, {
         ...same,
         inventory: 12,
         lowStock: false,
@@ -95,7 +95,7 @@ forEachStore('inventory', (store) => {
         adjustment: -3,
         requested: -3,
         clamped: false,
-        adjustmentId: taken.adjustmentId,
+        adjustmentId: result.adjustmentId,
       });
       const set = await changeStock(shop, id, { set: 7, reason: 'stocktake' });
       assert.deepEqual(set, {
@@ -113,7 +113,7 @@ forEachStore('inventory', (store) => {
       assert.equal(await readStock(shop, id), 7);
     });
 
-    test('is limited to 0 and 2^31-1, and says so', async () => {
+    test('is clamped so that the stock stays between 0 and 2^31-1, and the response reports the clamping', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const steps: [object, number, number, boolean][] = [
@@ -195,7 +195,7 @@ forEachStore('inventory', (store) => {
     test('with an unknown field, an unusable reason or an unreadable body is 400 and changes nothing', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
-      const good = { product_id: id, adjustment: 1 };
+      const valid = { product_id: id, adjustment: 1 };
       for (const [field, value] of [
         ['quantity', 1],
         ['reason', 1],
@@ -204,7 +204,7 @@ forEachStore('inventory', (store) => {
         ['reason', '\u0000'],
         ['reason', '\udc00'],
       ] as const) {
-        const { status, body } = await shop.send('POST', '/inventory', { body: { ...good, [field]: value } });
+        const { status, body } = await shop.send('POST', '/inventory', { body: { ...valid, [field]: value } });
         assert.deepEqual([status, body.error.details[0].path], [400, field]);
       }
       const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
@@ -212,7 +212,7 @@ forEachStore('inventory', (store) => {
       for (const body of ['', '{', '[]', 'null', '"x"', '1', deep, proto, Buffer.from([0x22, 0xff, 0x22])]) {
         assert.equal((await shop.send('POST', '/inventory', { body })).status, 400, String(body).slice(0, 50));
       }
-      const typed = { body: JSON.stringify(good), headers: { 'content-type': 'text/plain' } };
+      const typed = { body: JSON.stringify(valid), headers: { 'content-type': 'text/plain' } };
       assert.equal((await shop.send('POST', '/inventory', typed)).status, 400);
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
@@ -229,7 +229,7 @@ forEachStore('inventory', (store) => {
       }
     });
 
-    test('with expected is made only when the stock is that number; otherwise it is a 409 with the current stock', async () => {
+    test('with `expected` is made only when the stock has that value; otherwise it is a 409 with the current stock', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20 });
       assert.equal((await changeStock(shop, id, { adjustment: -1, expected: 20 })).inventory, 19);

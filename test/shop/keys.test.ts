@@ -1,5 +1,5 @@
-// API keys: scopes, expiry, rotation and revocation, rate limits, the order of errors, and (in the suite beside it) access to
-// one shop only.
+// API keys: scopes, expiry, rotation, revocation, rate limits and the precedence of errors. shop-isolation.suite.ts tests that a key
+// has access to its own shop only.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -14,7 +14,7 @@ import { describeShopIsolation } from './shop-isolation.suite.ts';
 type Operation = { scope: string; method: string; path: (id: string) => string; body?: (id: string) => unknown };
 
 const ONE = (id: string) => `/products/${id}`;
-/** The operations of the interface, with requests that are valid for a product of that id. */
+/** The operations of the store API, each with a request that is valid for a given product id. */
 const OPERATIONS: Record<string, Operation> = {
   listProducts: { scope: 'products:read', method: 'GET', path: () => '/products' },
   createProduct: {
@@ -37,7 +37,7 @@ const OPERATIONS: Record<string, Operation> = {
 };
 
 let clients = 0;
-/** A request from a client address of its own, because failed authentications are counted by address. */
+/** Sends each request from another client address, because failed authentications are counted by address. */
 const fromSomewhere = (request: StoreRequest = {}): StoreRequest => {
   clients += 1;
   const address = `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`;
@@ -47,7 +47,7 @@ const fromSomewhere = (request: StoreRequest = {}): StoreRequest => {
 forEachStore('keys', (store) => {
   describe('scopes', () => {
     for (const [name, { scope, method, path, body }] of Object.entries(OPERATIONS)) {
-      test(`${name} is allowed to keys with ${scope}, and to no others`, async () => {
+      test(`${name} is allowed for keys with ${scope}, and for no other keys`, async () => {
         const shop = await store.shop();
         const { id } = await shop.product({ inventory: 50 });
         const request = { body: body?.(id) };
@@ -135,7 +135,7 @@ forEachStore('keys', (store) => {
       assertUnauthorized(await shop.send('POST', '/products', fromSomewhere({ secret: null, body })));
     });
 
-    test('runs no statement when the key is malformed or mistyped', async () => {
+    test('runs no SQL statement when the key is malformed or mistyped', async () => {
       const shop = await store.shop();
       const before = store.statements('main.api_key');
       for (const secret of ['x', `${shop.key.secret}0`, `mercat_live_${'0'.repeat(36)}`, 'mercat_live_']) {
@@ -143,11 +143,11 @@ forEachStore('keys', (store) => {
       }
       assert.equal(store.statements('main.api_key'), before);
       await shop.ok('GET', '/products');
-      assert.ok(store.statements('main.api_key') > before, 'a valid key runs some');
+      assert.ok(store.statements('main.api_key') > before, 'a valid key runs SQL statements');
     });
   });
 
-  describe('the order of errors', () => {
+  describe('the precedence of errors', () => {
     test('403 comes before 400 and 404', async () => {
       const shop = await store.shop();
       const { secret } = await shop.newKey(['webhooks:read']);
@@ -177,7 +177,7 @@ forEachStore('keys', (store) => {
       return status === 200;
     };
 
-    test('a revoked key stops working within seconds, also on a node that has just cached it', async () => {
+    test('a revoked key stops working within seconds, even on a node that has just cached it', async () => {
       const shop = await store.shop();
       const { id, secret } = await shop.newKey(['products:read']);
       assert.ok(await works(shop, secret));
@@ -210,7 +210,7 @@ forEachStore('keys', (store) => {
       await assert.rejects(store.operate('keys.rotate', { id: old.id }), /has ended/);
     });
 
-    test('a key that is rotated without an overlap ends at once', async () => {
+    test('a key that is rotated without an overlap stops working at once', async () => {
       const shop = await store.shop();
       const old = await shop.newKey(['products:read']);
       const { secret } = await store.operate('keys.rotate', { id: old.id, overlapMs: 0 });
@@ -246,7 +246,7 @@ forEachStore('keys', (store) => {
       }
     });
 
-    test('a key of the intake needs no shop, is listed without one, and gets 403 from every operation of the store', async () => {
+    test('an intake key needs no shop, is listed without one, and gets 403 from every operation of the store', async () => {
       const key = await store.operate('keys.create', { scopes: [...INTAKE_SCOPES] });
       assert.deepEqual([key.shop, key.scopes], [null, INTAKE_SCOPES]);
       const listed = (await store.operate('keys.list', {})).find((one: any) => one.id === key.id);
@@ -264,7 +264,7 @@ forEachStore('keys', (store) => {
       }
     });
 
-    test('a key of a shop may have scopes of the intake too, but a key without a shop has no scope of the store', async () => {
+    test('a key of a shop may also have intake scopes, but a key without a shop cannot have store scopes', async () => {
       const shop = await store.shop();
       const { secret } = await shop.newKey(['products:read', 'intake:write']);
       assert.ok(await works(shop, secret));
@@ -284,7 +284,7 @@ forEachStore('keys', (store) => {
       store.advance(MINUTE_MS);
       await shop.ok('GET', '/products');
       const first = new Date(store.now()).toISOString();
-      await until(async () => (await lastUsed()) === first, 5_000, 'the time of use was not written');
+      await until(async () => (await lastUsed()) === first, 5_000, 'the time of last use was not written');
       store.advance(SECOND_MS);
       const writes = store.statements('update main.api_key');
       for (let request = 0; request < 20; request += 1) await shop.ok('GET', '/products');
@@ -293,7 +293,7 @@ forEachStore('keys', (store) => {
       store.advance(MINUTE_MS);
       await shop.ok('GET', '/products');
       const second = new Date(store.now()).toISOString();
-      await until(async () => (await lastUsed()) === second, 5_000, 'the time of use was not written');
+      await until(async () => (await lastUsed()) === second, 5_000, 'the time of last use was not written');
     });
 
     test('secrets are not stored: a row has a prefix and a hash', async () => {

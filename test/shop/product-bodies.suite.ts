@@ -1,11 +1,11 @@
-// Bodies that cannot be read. Part of the suite of /api/v1/products.
+// Request bodies that cannot be parsed. products.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestStore } from '../support/service/shop.ts';
 import { assertInvalidProduct, assertNothingStored } from '../support/service/shop.ts';
 
-/** Every unreadable body is a 400 with the specified message, and nothing is stored. */
+/** Declares the tests: every unreadable body is a 400 with the message 'Invalid product payload', and nothing is stored. */
 export function describeProductBodies(store: TestStore): void {
   describe('a body that cannot be read', () => {
     const bytes = (...values: number[]) => Buffer.from(values);
@@ -36,7 +36,7 @@ export function describeProductBodies(store: TestStore): void {
       'a prototype': '{"__proto__":{"name":"a","price":1}}',
     };
     for (const [name, body] of Object.entries(bodies)) {
-      test(`(${name}) is 400 in a create and an update, with the specified message, and nothing is stored`, async () => {
+      test(`(${name}) is 400 in a create and an update, with the documented message, and nothing is stored`, async () => {
         const shop = await store.shop();
         const product = await shop.product();
         for (const [method, path] of [
@@ -55,7 +55,7 @@ export function describeProductBodies(store: TestStore): void {
       });
     }
 
-    test('is one of another content type, even if it contains JSON', async () => {
+    test('is a body of another content type, even if it contains JSON', async () => {
       const shop = await store.shop();
       const body = '{"name":"a","price":1}';
       for (const type of [
@@ -74,7 +74,7 @@ export function describeProductBodies(store: TestStore): void {
       }
     });
 
-    test('is one that is too large', async () => {
+    test('is a body that is too large', async () => {
       const shop = await store.shop();
       const response = await shop.send('POST', '/products', {
         body: { name: 'a', price: 1, description: 'x'.repeat(1_100_000) },
@@ -83,7 +83,7 @@ export function describeProductBodies(store: TestStore): void {
       await assertNothingStored(shop);
     });
 
-    test('with thousands of errors gets a response with the first of them', async () => {
+    test('with thousands of errors gets a response that lists only the first errors', async () => {
       const shop = await store.shop();
       const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
       const response = await shop.send('POST', '/products', { body });

@@ -1,4 +1,4 @@
-// Creation of products, and the limits of their fields. Part of the suite of /api/v1/products.
+// Creation of products, and the limits of their fields. products.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -42,7 +42,7 @@ export function describeProductCreation(store: TestStore): void {
       assert.deepEqual(await shop.events(), [{ type: 'product.created', data }]);
     });
 
-    test('neither tracks nor ships digital products and NFTs by default', async () => {
+    test('sets trackInventory and requiresShipping to false by default for digital products and NFTs', async () => {
       const shop = await store.shop();
       for (const type of ['digital', 'nft']) {
         const { trackInventory, requiresShipping } = await shop.product({ type });
@@ -74,7 +74,7 @@ export function describeProductCreation(store: TestStore): void {
       assert.deepEqual({ ...product, ...fields }, product);
     });
 
-    test('prices are returned digit by digit, whether sent as text or as numbers', async () => {
+    test('returns prices with exactly the digits that were sent, as text or as numbers', async () => {
       const shop = await store.shop();
       const long = `${'1234567890'.repeat(4)}.123456789012345678`;
       for (const price of ['12345678901234567890.12', '0', '0.00', '19.90', '00', '9007199254740993', long]) {
@@ -135,7 +135,7 @@ export function describeProductCreation(store: TestStore): void {
       ['requiresShipping', [true, false], ['false', 1]],
     ];
     for (const [field, good, bad] of edges) {
-      test(`limits ${field} to the character`, async () => {
+      test(`limits the length of ${field} exactly`, async () => {
         const shop = await store.shop();
         for (const value of good) {
           const product = await shop.product({ [field]: value });

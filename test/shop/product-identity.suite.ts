@@ -1,4 +1,4 @@
-// Slugs and versions of products. Part of the suite of /api/v1/products.
+// Slugs and versions of products. products.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -25,7 +25,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.ok((await shop.product({ name: '㎎'.repeat(160) })).slug.length <= 180);
     });
 
-    test('that are taken get the smallest free number from 2 up', async () => {
+    test('that are derived and already in use get the smallest free number from 2 up as a suffix', async () => {
       const shop = await store.shop();
       const slugOf = async (fields = {}) => (await shop.product({ name: 'Mug', ...fields })).slug;
       assert.deepEqual([await slugOf(), await slugOf(), await slugOf()], ['mug', 'mug-2', 'mug-3']);
@@ -36,7 +36,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal(
         (await (await store.shop()).product({ name: 'Mug' })).slug,
         'mug',
-        'slugs are unique in their shop only',
+        'another shop may use the same slug',
       );
     });
 
@@ -50,7 +50,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal(new Set(slugs).size, 160);
     });
 
-    test('that are sent and taken are a 400 that names the field, in creates and updates, also concurrent ones', async () => {
+    test('that are sent and already in use are a 400 that names the field, in creates and updates, even concurrent ones', async () => {
       const shop = await store.shop();
       await shop.product({ slug: 'taken' });
       const other = await shop.product({ slug: 'other' });
@@ -107,8 +107,8 @@ export function describeProductIdentity(store: TestStore): void {
       }
       const updated = await shop.send('PUT', path, { body: { name: 'b' }, headers: { 'if-match': `"x", ${etag}` } });
       assert.equal(updated.status, 200);
-      const late = await shop.send('PUT', path, { body: { name: 'c' }, headers: { 'if-match': etag } });
-      assert.equal(late.status, 412);
+      const outdated = await shop.send('PUT', path, { body: { name: 'c' }, headers: { 'if-match': etag } });
+      assert.equal(outdated.status, 412);
       assert.equal((await shop.ok('GET', path)).data.name, 'b');
       assert.equal((await shop.send('DELETE', path, { headers: { 'if-match': '*' } })).status, 200);
       assert.equal((await shop.send('PUT', path, { body: {}, headers: { 'if-match': '*' } })).status, 404);

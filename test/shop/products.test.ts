@@ -38,7 +38,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(body, { data: [], pagination: { hasMore: false, nextCursor: null, count: 0 } });
     });
 
-    test('filters after the page is cut: pages may be short or empty, and no product is lost', async () => {
+    test('filters each page after it is read: pages may be short or empty, and no product is lost', async () => {
       const shop = await store.shop();
       for (const number of Array.from({ length: 12 }).keys()) {
         const fields = number < 2 ? { type: 'nft', collection: 'rare' } : { type: 'digital' };
@@ -74,7 +74,7 @@ forEachStore('products', (store) => {
       );
     });
 
-    test('shows every change at once, although versions are cached', async () => {
+    test('has every change at once, although versions are cached', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.product();
@@ -89,12 +89,12 @@ forEachStore('products', (store) => {
       await shop.ok('POST', '/inventory', { product_id: id, adjustment: -3 });
       assert.equal((await readLast()).inventory, 4);
       await store.query(`update main.product set name = 'Elsewhere', version = version + 1 where id = $1`, [id]);
-      assert.equal((await readLast()).name, 'Elsewhere', 'a change by another process is shown');
+      assert.equal((await readLast()).name, 'Elsewhere', 'a change by another process is not in the list');
       await shop.ok('DELETE', `/products/${id}`);
       assert.equal((await readLast()).id, other.id);
     });
 
-    test('has the fields of the specification and no others', async () => {
+    test('has exactly the documented fields', async () => {
       const shop = await store.shop();
       await shop.product({ description: 'long', moreImages: ['a'] });
       const [item] = (await shop.ok('GET', '/products')).data;
@@ -104,7 +104,7 @@ forEachStore('products', (store) => {
       assert.equal(item.createdAt, new Date(store.now()).toISOString());
     });
 
-    test('is a 400 for invalid parameters, with the specified message and the name of the parameter', async () => {
+    test('is a 400 for invalid parameters, with the documented message and the name of the parameter', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const bad: [string, string][] = [
@@ -121,14 +121,14 @@ forEachStore('products', (store) => {
       ];
       for (const [name, value] of bad) assertInvalidQuery(await shop.send('GET', `/products?${name}=${value}`), name);
       assertInvalidQuery(await shop.send('GET', '/products?limit=1&limit=1'), 'limit');
-      for (const good of [
+      for (const valid of [
         `cursor=prod_${'0'.repeat(32)}`,
         `collection=${'c'.repeat(120)}`,
         `collection=${encodeURIComponent(EMOJI.repeat(120))}`,
         'offset=x',
         'limit=100',
       ])
-        await shop.ok('GET', `/products?${good}`);
+        await shop.ok('GET', `/products?${valid}`);
     });
   });
 
@@ -198,7 +198,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
-    test('with inventory is a set in the adjustment log, and can send inventory.low before product.updated', async () => {
+    test('with `inventory` is recorded as a set in the adjustment log, and can send inventory.low before product.updated', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 30 });
       const { data } = await shop.ok('PUT', `/products/${id}`, { inventory: 4, name: 'Few' });

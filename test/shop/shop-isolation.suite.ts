@@ -1,15 +1,15 @@
-// A key has no access to other shops. Part of the suite of keys.
+// A key has no access to the products of other shops. keys.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestStore } from '../support/service/shop.ts';
 
-/** Another shop's product gets the same responses as a product that does not exist. */
+/** Declares the tests: to a key of one shop, a product of another shop looks like a product that does not exist. */
 export function describeShopIsolation(store: TestStore): void {
   describe("another shop's product", () => {
-    const NOWHERE = `prod_${'0'.repeat(32)}`;
+    const MISSING_ID = `prod_${'0'.repeat(32)}`;
 
-    test('gets the same responses as one that never existed, and is not changed', async () => {
+    test('gets the same responses as a product id that does not exist, and is not changed', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const product = await shop.product({ inventory: 20 });
       const request = async (id: string) => {
@@ -30,7 +30,7 @@ export function describeShopIsolation(store: TestStore): void {
         return responses.map(({ status, text, headers }) => [status, text, [...headers.keys()].toSorted()]);
       };
       const responses = await request(product.id);
-      assert.deepEqual(responses, await request(NOWHERE));
+      assert.deepEqual(responses, await request(MISSING_ID));
       assert.deepEqual(
         responses.map(([status]) => status),
         [...Array.from({ length: 9 }, () => 404), 200, 200, 200],
@@ -45,7 +45,7 @@ export function describeShopIsolation(store: TestStore): void {
       assert.deepEqual(await stranger.events(), []);
     });
 
-    test('is in no list, whatever the cursor', async () => {
+    test('is on no page of a product list, an inventory list or an adjustment log', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       for (const one of [shop, stranger, shop, stranger, shop]) {
         const { id } = await one.product({ collection: 'c' });
@@ -63,7 +63,7 @@ export function describeShopIsolation(store: TestStore): void {
       );
     });
 
-    test("is not reached by a cursor of its shop's log, which is a 400", async () => {
+    test("is not in a response to a cursor from its shop's adjustment log: the request is a 400", async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
       for (const adjustment of [1, 2]) await shop.ok('POST', '/inventory', { product_id: id, adjustment });

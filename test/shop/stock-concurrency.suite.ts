@@ -1,4 +1,4 @@
-// Concurrent changes of stock, and the low-stock event. Part of the suite of /api/v1/inventory.
+// Concurrent changes of stock, and the low-stock event. inventory.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -16,7 +16,7 @@ export const readStock = async (shop: TestShop, id: string) => (await shop.ok('G
 export const listLowEvents = async (shop: TestShop) =>
   (await shop.events()).filter(({ type }) => type === 'inventory.low');
 
-/** Sums, the log and the events are correct under concurrent changes. */
+/** Declares the tests: sums, the adjustment log and the events are correct under concurrent changes. */
 export function describeStockConcurrency(store: TestStore): void {
   describe('under concurrency', () => {
     test('200 adjustments result in exactly their sum, and the log has no gap', async () => {
@@ -32,7 +32,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual(new Set(log.map((entry) => entry.id)), new Set(results.map((result) => result.adjustmentId)));
     });
 
-    test('20 times -1 on a stock of 5 results in 0, every response is 200, and five are unclamped', async () => {
+    test('20 times -1 on a stock of 5 results in 0, every response is 200, and exactly five are not clamped', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const results = await inParallel(Array.from({ length: 20 }), 20, () => changeStock(shop, id, { adjustment: -1 }));
@@ -41,7 +41,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assertChain(await shop.walk('/inventory/adjustments'), 5, 0);
     });
 
-    test('50 decrements below the level send inventory.low exactly once, with the levels of the crossing', async () => {
+    test('50 concurrent decrements send inventory.low exactly once, with the stock before and after the crossing', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ name: 'Mug', inventory: 40 });
       await inParallel(Array.from({ length: 50 }), WIDTH, () => changeStock(shop, id, { adjustment: -1 }));
@@ -59,7 +59,7 @@ export function describeStockConcurrency(store: TestStore): void {
       });
     });
 
-    test('sets, adjustments and product updates leave a log without a gap that ends at the stock', async () => {
+    test('after sets, adjustments and product updates the log has no gap, and its last entry has the current stock', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 30 });
       await inParallel(
@@ -107,7 +107,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.equal((await listLowEvents(shop)).length, 1);
     });
 
-    test('is not sent for an untracked product, whose changes are made and logged all the same', async () => {
+    test('is not sent for an untracked product, although its changes are made and logged', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20, trackInventory: false });
       const result = await changeStock(shop, id, { adjustment: -15 });
@@ -117,15 +117,19 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual(await listLowEvents(shop), []);
       assert.equal((await shop.walk('/inventory/adjustments')).length, 3);
       await shop.ok('PUT', `/products/${id}`, { trackInventory: true });
-      assert.deepEqual(await listLowEvents(shop), [], 'tracking that begins below the level crosses nothing');
+      assert.deepEqual(await listLowEvents(shop), [], 'an event was sent although the stock did not cross the level');
       await shop.ok('PUT', `/products/${id}`, { trackInventory: false, inventory: 50 });
       await shop.ok('PUT', `/products/${id}`, { trackInventory: true, inventory: 1 });
-      assert.equal((await listLowEvents(shop)).length, 1, 'a request that tracks and crosses fires');
+      assert.equal(
+        (await listLowEvents(shop)).length,
+        1,
+        'a request that turns on tracking and crosses the level must send one event',
+      );
     });
   });
 }
 
-/** Newest first, from one level to another, without a gap. */
+/** Fails unless the entries, newest first, lead from one level to the other without a gap. */
 function assertChain(log: { previous: number; next: number; adjustment: number }[], from: number, to: number): void {
   let level = to;
   for (const { previous, next, adjustment } of log) {

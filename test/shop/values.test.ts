@@ -15,7 +15,7 @@ import { createId, isId } from '../../src/core/time-ordered-id.ts';
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme', maxLength: 200 }));
 
 describe('slugs', () => {
-  test('of any name are words of lower-case ASCII letters and digits joined by single hyphens, short enough for a number', () => {
+  test('of any name are lower-case ASCII words joined by single hyphens, short enough to append a number', () => {
     fc.assert(
       fc.property(anyText, (name) => {
         const slug = toSlug(name);
@@ -26,12 +26,12 @@ describe('slugs', () => {
     );
   });
 
-  test('that are taken get the smallest number that is free', () => {
+  test('that are already in use get the smallest free number as a suffix', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 30 })), (numbers) => {
-        const taken = new Set(numbers.map((number) => (number === 1 ? 'mug' : `mug-${number}`)));
-        const free = toFreeSlug('mug', taken);
-        assert.ok(!taken.has(free));
+        const used = new Set(numbers.map((number) => (number === 1 ? 'mug' : `mug-${number}`)));
+        const free = toFreeSlug('mug', used);
+        assert.ok(!used.has(free));
         const number = free === 'mug' ? 1 : Number(free.slice(4));
         for (let smaller = 1; smaller < number; smaller += 1) assert.ok(numbers.includes(smaller));
       }),
@@ -77,7 +77,7 @@ describe('keys', () => {
       }
     }
     assert.equal(counts.size, 62);
-    // 968 expected, with a standard deviation of 31: bytes taken modulo 62 would give some 1,170.
+    // 968 expected, with a standard deviation of 31: bytes modulo 62 would give about 1,170.
     for (const count of counts.values()) assert.ok(count > 790 && count < 1_140, String(count));
   });
 });
@@ -97,7 +97,7 @@ describe('JSON with its number literals', () => {
     );
   });
 
-  test('keeps every number digit by digit', () => {
+  test('keeps every digit of a number', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^-?(0|[1-9]\d{0,50})(\.\d{1,50})?([eE][+-]?\d{1,4})?$/), (literal) => {
         const parsed = parseJsonText(` {"a":[ ${literal} ],"${literal}":1}`) as { a: JsonNumber[] };
@@ -157,7 +157,7 @@ describe('product fields', () => {
     );
   });
 
-  test('change in an update exactly where they are sent and differ', () => {
+  test('change in an update exactly when they are sent with another value', () => {
     fc.assert(
       fc.property(good, good, (one, two) => {
         const before = fieldsOf(one);
@@ -186,7 +186,7 @@ describe('product fields', () => {
   });
 });
 
-test('ids sort in the order of their creation, even when the clock stands still or is set back', () => {
+test('ids sort in the order of their creation, even when the clock does not advance or is set back', () => {
   const ids: string[] = [];
   for (const now of [5_000, 5_000, 4_000, 5_001, 0]) {
     for (let made = 0; made < 30_000; made += 1) ids.push(createId('prod', Date.UTC(2030, 0) + now));

@@ -101,7 +101,11 @@ forEachEngine('interrupted backups', (engine) => {
   test('a restore that is killed in the middle leaves the target unchanged, and succeeds when it is run again', async () => {
     const { child, ended } = startMercat(target, ['restore', large, '--replace']);
     await withWatch(target, engine.name, async (isLoading) => {
-      await until(async () => child.exitCode !== null || (await isLoading()), WAIT_MS, 'the restore did not begin to write rows');
+      await until(
+        async () => child.exitCode !== null || (await isLoading()),
+        WAIT_MS,
+        'the restore did not begin to write rows',
+      );
     });
     child.kill('SIGKILL');
     assert.equal((await ended).code, null, 'the restore ended before it was killed');

@@ -17,7 +17,11 @@ import { startTestService } from '../../support/service/service.ts';
 import type { Receiver } from '../../shop/webhooks/fixtures.ts';
 import { startReceiver } from '../../shop/webhooks/fixtures.ts';
 
-const SERVICE_SETTINGS = { BASE_URL: 'https://market.example', WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '100000' };
+const SERVICE_SETTINGS = {
+  BASE_URL: 'https://market.example',
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  STORE_RATE_LIMIT: '100000',
+};
 const SCOPES = [
   'products:read',
   'products:write',
@@ -47,7 +51,7 @@ forEachEngine('backups of a service', (engine) => {
   let key: string;
   let webhook: { id: string; secret: string };
   let products: string[];
-    let secondPage: { path: string; data: unknown };
+  let secondPage: { path: string; data: unknown };
 
   const store = async (from: TestService, method: string, target: string, body?: object) => {
     const response = await fetch(`${from.url}/api/v1${target}`, {

@@ -100,14 +100,18 @@ function suite(store: TestStore): void {
     await stranger.ok('POST', `/webhooks/${id}/test`);
     const [delivery] = await readDeliveries(stranger, id);
     for (const operation of OPERATIONS.filter(({ path }) => path !== '')) {
-      const at = (one: string) => `/webhooks${operation.path.replace(':id', one).replace('dlv_1', delivery.id)}`;
-      const foreign = await shop.send(operation.method, at(id), bodyOf(operation));
-      const unknown = await shop.send(operation.method, at(UNKNOWN_ID), bodyOf(operation));
+      const pathOf = (one: string) => `/webhooks${operation.path.replace(':id', one).replace('dlv_1', delivery.id)}`;
+      const foreign = await shop.send(operation.method, pathOf(id), bodyOf(operation));
+      const unknown = await shop.send(operation.method, pathOf(UNKNOWN_ID), bodyOf(operation));
       assert.equal(foreign.status, 404, `${operation.method} ${operation.path}: ${foreign.text}`);
       assert.equal(foreign.text, unknown.text);
       for (const invalid of INVALID_IDS) {
-        const response = await shop.send(operation.method, at(invalid), bodyOf(operation));
-        assert.deepEqual([response.status, response.text], [404, unknown.text], `${operation.method} ${at(invalid)}`);
+        const response = await shop.send(operation.method, pathOf(invalid), bodyOf(operation));
+        assert.deepEqual(
+          [response.status, response.text],
+          [404, unknown.text],
+          `${operation.method} ${pathOf(invalid)}`,
+        );
       }
     }
     const own = await create(shop);
@@ -116,7 +120,7 @@ function suite(store: TestStore): void {
     assert.equal((await stranger.ok('GET', `/webhooks/${id}`)).data.id, id);
   });
 
-  test('a shop has at most 20 webhooks, also when more are created concurrently', async () => {
+  test('a shop has at most 20 webhooks, even when more are created concurrently', async () => {
     const shop = await store.shop();
     const statuses = await inParallel(Array.from({ length: 25 }), 25, async () => {
       return (await shop.send('POST', '/webhooks', { body: { url: PUBLIC_URL } })).status;

@@ -1,4 +1,4 @@
-// From an event to its receivers: to which webhooks it is sent, with which body, how often, and what is recorded.
+// Delivery of events: to which webhooks an event is sent, with which body, how often, and which result is recorded.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -27,7 +27,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ROTATION_OVERLAP_MS = DAY_MS;
 const FAILING_MAX_MS = 5 * DAY_MS;
-/** As published: 5 s, 5 min, 30 min, then hours. */
+/** The published delays between attempts: 5 s, 5 min, 30 min, then hours. */
 const RETRY_DELAYS_MS = [5_000, 300_000, 1_800_000, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 
 forEachEngine('webhook deliveries', (engine) => {
@@ -126,7 +126,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(String(newest().headers['webhook-signature']).split(' ').length, 1);
   });
 
-  test('a failed delivery is attempted on the schedule with one id and the same body, and then it is dead', async () => {
+  test('a failed delivery is repeated on the schedule with one id and the same body, and is dead after the last attempt', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     receiver.respond = respondWith(500);
@@ -161,7 +161,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.dueAt, NOW + 5_500);
   });
 
-  test('Retry-After lengthens a delay in both of its forms, up to a day, and never shortens it', async () => {
+  test('Retry-After, in seconds or as a date, lengthens a delay to at most a day, and never shortens it', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const forms: [string, number][] = [
       ['120', 120_000],
@@ -192,7 +192,7 @@ forEachEngine('webhook deliveries', (engine) => {
 
     dispatcher.clock.pass(60_000);
     await record(db, shopId, 'product.deleted', NOW + 60_000);
-    assert.equal(await dispatcher.run(), 0, 'nothing is sent to a disabled webhook');
+    assert.equal(await dispatcher.run(), 0, 'an event was sent to a disabled webhook');
 
     receiver.respond = respondWith(200);
     const fields = { ...disabled, enabled: true, disabledReason: null, disabledAt: null, failingSince: null };
@@ -224,7 +224,7 @@ forEachEngine('webhook deliveries', (engine) => {
     const attemptOne = async (status: number, atMs: number) => {
       receiver.respond = respondWith(status);
       dispatcher.clock.set(NOW + atMs);
-      // Earlier deliveries are set aside, so that only the new one is attempted.
+      // Earlier deliveries are marked as dead, so that only the new one is attempted.
       await db.query(`update main.delivery set state = 'dead'`);
       await record(db, shopId, 'product.created', NOW + atMs);
       assert.equal(await dispatcher.run(), 1);
@@ -252,16 +252,20 @@ forEachEngine('webhook deliveries', (engine) => {
     const first = makeDispatcher(db, { time });
     const second = makeDispatcher(db, { time });
     assert.equal(await first.dispatch(), 1);
-    assert.equal(await second.dispatch(), 0, 'the lease holds');
+    assert.equal(await second.dispatch(), 0, 'a delivery was sent during its lease');
     time.pass(DELIVERY_LEASE_MS);
-    assert.equal(await second.dispatch(), 1, 'the lease has run out');
+    assert.equal(await second.dispatch(), 1, 'no delivery was sent after the lease expired');
     const settled = async (responses: number) => {
       while (held.length < responses) await new Promise((resolve) => setImmediate(resolve));
     };
     await settled(2);
     held[0]?.();
     await first.close();
-    assert.equal((await deliveriesOf(db, webhook.id))[0]?.attempts, 0, 'the old failure is not recorded');
+    assert.equal(
+      (await deliveriesOf(db, webhook.id))[0]?.attempts,
+      0,
+      'the failure of the earlier holder was recorded',
+    );
     held[1]?.();
     await second.close();
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');

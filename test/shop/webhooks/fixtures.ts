@@ -28,7 +28,7 @@ export type Received = { path: string; headers: IncomingHttpHeaders; body: strin
 export type Receiver = {
   url: string;
   received: Received[];
-  /** Responds from now on; by default with 204. */
+  /** Sets the response to later requests. Without a call the receiver responds with 204. */
   respond: (request: Received, response: ServerResponse) => void;
   close(): Promise<void>;
 };
@@ -67,7 +67,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body;
 }
 
-/** A clock that stands still until a test advances it. */
+/** A clock that moves only when a test advances it. */
 export function createTestClock(now = NOW): { clock: () => number; set(ms: number): void; pass(ms: number): void } {
   let time = now;
   return { clock: () => time, set: (ms) => (time = ms), pass: (ms) => (time += ms) };
@@ -112,7 +112,7 @@ export class TestDispatcher extends DeliveryDispatcher {
     this.clock = clock;
   }
 
-  /** Dispatches until nothing is due, and waits for every send; returns how many there were. */
+  /** Dispatches until no delivery is due, waits for every send, and returns the number of sends. */
   async run(): Promise<number> {
     let total = 0;
     for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
@@ -121,7 +121,7 @@ export class TestDispatcher extends DeliveryDispatcher {
       if (started === 0) return total;
       total += started;
     }
-    throw new Error('the dispatcher does not come to an end');
+    throw new Error('deliveries are still due after many rounds');
   }
 }
 

@@ -42,7 +42,7 @@ forEachEngine('webhook isolation', (engine) => {
     for (let n = 0; n < 40; n += 1) await record(db, shopId);
     const webhooks = startWorker({ main: db, periodMs: 50 });
     try {
-      await until(() => good.received.length === 40, LIMIT_MS, 'the good receiver had to wait');
+      await until(() => good.received.length === 40, LIMIT_MS, 'the working receiver had to wait');
       assert.ok(hanging.received.length <= DISPATCH_LIMITS.perWebhookMax, `${hanging.received.length} hang at once`);
     } finally {
       await hanging.close();
@@ -53,7 +53,7 @@ forEachEngine('webhook isolation', (engine) => {
   test('a claim takes the first delivery of every webhook before the second of any', async () => {
     await subscribe(db, { shopId, url: `${good.url}/overloaded` });
     for (let n = 0; n < 50; n += 1) await record(db, shopId);
-    // Fanned out before the others exist: all fifty are due before any delivery of the others.
+    // These fifty deliveries are fanned out before the other webhooks exist, so all are due before the deliveries of the others.
     await makeDispatcher(db, { limits: { ...LIMITS, sendsMax: 0 } }).dispatch();
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const name of names) await subscribe(db, { shopId, url: `${good.url}/${name}`, now: NOW + 1 });
@@ -74,13 +74,13 @@ forEachEngine('webhook isolation', (engine) => {
     for (let n = 0; n < 3; n += 1) await record(db, shopId);
     const dispatcher = makeDispatcher(db, { limits: LIMITS });
     assert.equal(await dispatcher.dispatch(), LIMITS.failingSendsMax);
-    assert.equal(await dispatcher.dispatch(), 0, 'the share is used up');
+    assert.equal(await dispatcher.dispatch(), 0, 'more was sent than the share of failing receivers');
     await subscribe(db, { shopId, url: good.url });
     await record(db, shopId);
-    assert.equal(await dispatcher.dispatch(), 1, 'there is room for a receiver that works');
-    await until(() => good.received.length === 1, LIMIT_MS, 'the good receiver had to wait');
+    assert.equal(await dispatcher.dispatch(), 1, 'nothing was sent to the working receiver');
+    await until(() => good.received.length === 1, LIMIT_MS, 'the working receiver had to wait');
     const paths = hanging.received.map(({ path }) => path);
-    assert.equal(new Set(paths).size, paths.length, 'one send each');
+    assert.equal(new Set(paths).size, paths.length, 'a receiver got more than one send');
     await hanging.close();
     await dispatcher.close();
   });
@@ -95,7 +95,7 @@ forEachEngine('webhook isolation', (engine) => {
     await dispatcher.close();
   });
 
-  test('deliveries that another process has leased leave the share of their webhook to those behind them', async () => {
+  test('deliveries that another process has leased do not block later deliveries of their webhook', async () => {
     await subscribe(db, { shopId, url: hanging.url });
     for (let n = 0; n < 5; n += 1) await record(db, shopId);
     const [first, second] = [makeDispatcher(db, { limits: LIMITS }), makeDispatcher(db, { limits: LIMITS })];
@@ -109,7 +109,7 @@ forEachEngine('webhook isolation', (engine) => {
     await second.close();
   });
 
-  test('a nudge delivers at once, and the worker continues after a failure of the database', async () => {
+  test('a nudge (an early wake-up of the worker) delivers at once, and the worker continues after a failure of the database', async () => {
     await subscribe(db, { shopId, url: good.url });
     let isBroken = true;
     let statements = 0;
@@ -129,7 +129,7 @@ forEachEngine('webhook isolation', (engine) => {
     try {
       await until(() => statements === 1, LIMIT_MS, 'the worker did not start');
       webhooks.nudge();
-      assert.equal(statements, 1, 'a nudge after a failure does not start a round');
+      assert.equal(statements, 1, 'a nudge started a round during the wait after a failure');
     } finally {
       await webhooks.stop();
     }

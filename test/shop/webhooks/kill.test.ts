@@ -17,7 +17,7 @@ import { NOW, createTestClock, makeShop, makeDispatcher, quiet, startReceiver, s
 const KILLED_PROCESS = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const KILLED_PROCESS_LIMIT_MS = 60_000;
 
-/** In the order in which a process reaches them. From the second one on the change is committed. */
+/** The points at which a process is killed, in the order in which it reaches them. Only at the first is the change uncommitted. */
 const POINTS = [
   'before the commit',
   'after the commit',
@@ -86,13 +86,13 @@ async function killAt(args: string[], settings: Record<string, string>): Promise
   const exited = once(child, 'exit');
   const timer = setTimeout(() => child.kill('SIGKILL'), KILLED_PROCESS_LIMIT_MS);
   child.stdout.setEncoding('utf8');
-  let said = '';
+  let output = '';
   for await (const chunk of child.stdout) {
-    said += String(chunk);
-    if (said.endsWith('\n')) break;
+    output += String(chunk);
+    if (output.endsWith('\n')) break;
   }
   clearTimeout(timer);
   child.kill('SIGKILL');
   await exited;
-  assert.equal(said, `${args[0]}\n`, 'the process did not reach the point');
+  assert.equal(output, `${args[0]}\n`, 'the process did not reach the point');
 }

@@ -1,4 +1,4 @@
-// The pure rules of webhooks: what an attempt means for its delivery, and what attempts mean for the health of a receiver.
+// The pure rules of webhooks: how the result of an attempt changes its delivery and the health of its receiver.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -27,7 +27,7 @@ describe('an attempt', () => {
     assert.equal(judge({ status: 200, error: 'the response was cut off' }).state, 'pending');
   });
 
-  test('that fails is repeated after the delay of its number, up to a tenth later, and the tenth is the last', () => {
+  test('that fails is repeated after the delay for its number plus up to 10 % of jitter, and the tenth attempt is the last', () => {
     assert.equal(judge({ status: 500 }).dueAt, NOW + 5_000);
     assert.equal(judge({ status: 500 }, 0, 0.999).dueAt, NOW + 5_500);
     assert.equal(judge({ status: 500 }, 8).dueAt, NOW + 24 * 3_600_000);
@@ -55,7 +55,7 @@ describe('the health of a receiver', () => {
   const failing = { enabled: true, failingSince: NOW };
   const disabled = { enabled: false, failingSince: NOW };
 
-  test('starts to fail with a failure, and is unchanged by further ones until the limit', () => {
+  test('is failing from the first failure on, and further failures do not change it until the limit', () => {
     assert.deepEqual(judgeHealth(working, 'fails', NOW), { failingSince: NOW, disabledReason: null });
     assert.equal(judgeHealth(failing, 'fails', NOW + FAILING_MAX_MS - 1), null);
     const change = judgeHealth(failing, 'fails', NOW + FAILING_MAX_MS);
@@ -69,7 +69,7 @@ describe('the health of a receiver', () => {
     assert.deepEqual(judgeHealth(disabled, 'works', NOW), { failingSince: null, disabledReason: null });
   });
 
-  test('ends with 410 at once, and a disabled webhook does not fail any further', () => {
+  test('is final after one 410, which disables the webhook, and later failures do not change a disabled webhook', () => {
     assert.match(judgeHealth(working, 'gone', NOW)?.disabledReason ?? '', /410/);
     assert.equal(judgeHealth(disabled, 'gone', NOW), null);
     assert.equal(judgeHealth(disabled, 'fails', NOW + FAILING_MAX_MS), null);

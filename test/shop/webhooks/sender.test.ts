@@ -1,4 +1,4 @@
-// One attempt: limited in time and in what is read, and with a result for everything that a receiver can do.
+// One attempt to deliver: its duration and the bytes read are limited, and every behaviour of a receiver gives a result.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -49,10 +49,10 @@ test('a redirect is not followed', async () => {
 });
 
 test('a receiver that does not respond, or does not end its response, fails at the timeout', async () => {
-  const late = { status: null, retryAfter: null, error: 'no complete response within 0.4 s' };
+  const timedOut = { status: null, retryAfter: null, error: 'no complete response within 0.4 s' };
   receiver.respond = () => undefined;
   const { durationMs, ...silent } = await post();
-  assert.deepEqual(silent, late);
+  assert.deepEqual(silent, timedOut);
   assert.ok(durationMs >= TIMEOUT_MS - 10, `${durationMs} ms`);
 
   receiver.respond = (_request, response) => {
@@ -61,10 +61,10 @@ test('a receiver that does not respond, or does not end its response, fails at t
     response.once('close', () => clearInterval(timer));
   };
   const { durationMs: _durationMs, ...dripping } = await post();
-  assert.deepEqual(dripping, late);
+  assert.deepEqual(dripping, timedOut);
 });
 
-test('of a long response only the limit is read', async () => {
+test('a long response is read up to the limit only', async () => {
   let sent = 0;
   let isClosed = false;
   receiver.respond = (_request, response) => {
