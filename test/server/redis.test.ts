@@ -243,7 +243,7 @@ withRedis('a connection to Redis', (redis) => {
         await config('maxmemory-policy', 'volatile-lru');
         assert.match(
           (await memory())?.message ?? '',
-          /drops windows before they end \(maxmemory-policy volatile-lru\)/,
+          /drops counts before their window ends \(maxmemory-policy volatile-lru\)/,
         );
         await config('maxmemory-policy', 'noeviction');
         const used = Number(/used_memory:(\d+)/.exec(String(await redis.ask('INFO', 'memory')))?.[1]);
