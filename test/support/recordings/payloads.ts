@@ -39,7 +39,8 @@ const example = (path: string, more: Partial<RecordedResponse> = {}) =>
   answer('magic-eden', path, { origin: 'example', ...more });
 const priceExample = (path: string) => answer('coingecko', path, { origin: 'example' });
 const askedIn = (contract: string) => ({ asked: true, contract });
-const MAGIC_EDEN_TEST = 'test/upstreams/magic-eden/sources.test.ts';
+const MAGIC_EDEN_EVM_TEST = 'test/upstreams/magic-eden/evm.test.ts';
+const MAGIC_EDEN_TEST = 'test/upstreams/magic-eden/solana.test.ts';
 const SEAPORT_TEST = 'test/recordings/seaport-orders.test.ts';
 
 const WALLET = '/v2/wallets/4wejSnr97csngztZ5SU7A6iZRXJD7B3Y1R1koCQ5NjmD';
@@ -75,7 +76,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   'magiceden-evm/magic-eden-evm-openapi.yml': { what: 'document', vendor: 'magic-eden' },
   // The interface before the one that the service calls.
   'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': answer('magic-eden', '/v3/rtp/ethereum/orders/asks/v5', {
-    contract: MAGIC_EDEN_TEST,
+    contract: MAGIC_EDEN_EVM_TEST,
   }),
   [`${ME}/magic-eden-solana-openapi.yml`]: { what: 'document', vendor: 'magic-eden' },
   [`${ME}/recorded_collections_listings.degods-2025-07.json`]: example('/v2/collections/degods/listings', {
