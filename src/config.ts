@@ -8,6 +8,7 @@ import { parseAnyAddress } from './core/address.ts';
 import type { Chain } from './core/chains.ts';
 import { createChains, parseExtraChain } from './core/chains.ts';
 import { OperatorError } from './core/errors.ts';
+import { isOneTypoApart } from './core/spelling.ts';
 import type { LogLevel } from './core/log.ts';
 import { LOG_LEVELS } from './core/log.ts';
 import type { ChainSettings } from './chains/settings.ts';
@@ -208,6 +209,7 @@ export function readConfig(
   const endpointSettings = new Map(evmChains.map(({ id }) => [toChainSetting(id), id]));
   const mistakes = [
     ...describeUnknownNames(env, endpointSettings),
+    ...describeMisspeltNames(env, [...listSettings(vendors).map(({ name }) => name), ...endpointSettings.keys()]),
     ...listSettings(vendors).flatMap((setting) => describeMistake(setting)),
     ...[...endpointSettings.keys()].flatMap((name) => describeMistake(RPC_URLS_SETTING, name)),
   ];
@@ -235,6 +237,19 @@ function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: Readonly
     if (name.startsWith('MERCAT_')) return [`${name} is not a setting`];
     const isOfNoChain = name.startsWith(RPC_URLS_PREFIX) && !endpointSettings.has(name);
     return isOfNoChain ? [`${name} names no EVM chain`] : [];
+  });
+}
+
+/** Shorter names, such as `CAS_URL` beside `DAS_URL`, may well belong to another program. */
+const MISSPELT_LENGTH_MIN = 9;
+
+/** Mistakes for variables that differ from a setting by one typing mistake: ignored, they would start another service than meant. */
+function describeMisspeltNames(env: NodeJS.ProcessEnv, settings: readonly string[]): string[] {
+  const known = new Set(settings);
+  return Object.keys(env).flatMap((name) => {
+    if (name.length < MISSPELT_LENGTH_MIN || known.has(name)) return [];
+    const meant = settings.find((setting) => isOneTypoApart(name, setting));
+    return meant === undefined ? [] : [`${name} is not a setting: did you mean ${meant}?`];
   });
 }
 

@@ -86,7 +86,7 @@ test('an unknown MERCAT_ name is a mistake, and any other unknown name is ignore
   const message = mistakesOf({ MERCAT_PORT: '1', MERCAT_: '', PORT: 'x', HOME: '/root', PATH: '' });
   for (const name of ['MERCAT_PORT', 'MERCAT_ ', 'PORT must be'])
     assert.ok(message.includes(name), `${name} in ${message}`);
-  assert.equal(mistakesOf({ HOME: '/root', npm_config_x: '1', DATABASE_URI: 'x', mercat_port: '1' }), '');
+  assert.equal(mistakesOf({ HOME: '/root', npm_config_x: '1', DATABASE_NAME: 'x', mercat_port: '1' }), '');
 });
 
 test('the value of a secret setting is never in the message', () => {
@@ -154,4 +154,17 @@ test('custody wallets are read with their labels, EVM addresses in lower case an
   for (const text of [evm, `${evm}=`, '=label', 'wallet=label', `${evm}=a,`, `${evm}=a,b=c`]) {
     assert.match(mistakesOf({ CUSTODY_WALLETS: text }), /CUSTODY_WALLETS/, text);
   }
+});
+
+test('a variable that differs from a setting by one typing mistake is reported with the setting that is meant', () => {
+  assert.match(
+    mistakesOf({ DATABSE_URL: 'postgres://h/d' }),
+    /DATABSE_URL is not a setting: did you mean DATABASE_URL\?/,
+  );
+  assert.match(mistakesOf({ RPC_URL_ETHEREM: 'http://h' }), /RPC_URL_ETHEREM/);
+  assert.equal(
+    mistakesOf({ PGDATABASE_URL: 'x', CAS_URL: 'x', HOSTS: 'x', PATH: '/bin' }),
+    '',
+    'variables of other programs',
+  );
 });

@@ -1,0 +1,13 @@
+// Recognises a name that differs from a known one by a single typing mistake.
+
+/** Whether `a` and `b` differ by one letter that is missing, added or replaced, or by two adjacent letters that are swapped. */
+export function isOneTypoApart(a: string, b: string): boolean {
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same += 1;
+  const [restOfA, restOfB] = [a.slice(same), b.slice(same)];
+  if (restOfA === restOfB) return false;
+  const isReplaced = restOfA.slice(1) === restOfB.slice(1);
+  const isAdded = restOfA.slice(1) === restOfB || restOfA === restOfB.slice(1);
+  const isSwapped = restOfA[0] === restOfB[1] && restOfA[1] === restOfB[0] && restOfA.slice(2) === restOfB.slice(2);
+  return isReplaced || isAdded || isSwapped;
+}
