@@ -1,6 +1,7 @@
 // `npm run bench [NAME…]`: the figures of docs/performance.md, each as a ratio or a median from one run on one machine.
 
 import { cpus, totalmem } from 'node:os';
+import { benchCommands } from './commands.ts';
 import { benchDeadSources } from './dead-sources.ts';
 import { benchDecode } from './decode.ts';
 import { benchDeliveries } from './deliveries.ts';
@@ -22,6 +23,7 @@ const BENCHMARKS = {
   ranking: benchRanking,
   import: benchImport,
   start: benchStart,
+  commands: benchCommands,
   store: benchStore,
   deliveries: benchDeliveries,
   decode: benchDecode,

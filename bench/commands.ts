@@ -1,0 +1,65 @@
+// CPU time of commands, compared with Node doing nothing: `mercat --version`, and `mercat status` beside a running server.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { median, say, spread } from './measure.ts';
+
+const ROUNDS = 10;
+/** CPU seconds that a command may take more than `node -e 0`. */
+const VERSION_AIM_S = 0.15;
+const STATUS_AIM_S = 0.3;
+
+const PROGRAM = fileURLToPath(new URL('../bin/mercat.mjs', import.meta.url));
+
+export async function benchCommands(): Promise<void> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
+  const env = { ...process.env, PRICE_SOURCES: 'none', DATA_DIR: dir, PORT: '0' };
+  const server = spawn(process.execPath, [PROGRAM, 'serve', '--no-sample', '--no-workers'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    await once(server.stdout, 'data');
+    const nothing: number[] = [];
+    const version: number[] = [];
+    const status: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      nothing.push(cpuSeconds(['-e', '0'], env));
+      version.push(cpuSeconds([PROGRAM, '--version'], env));
+      status.push(cpuSeconds([PROGRAM, 'status'], env));
+    }
+    say(`node -e 0: ${median(nothing).toFixed(3)} s of CPU (${spread(nothing)})`);
+    report('mercat --version', { taken: version, nothing, aim: VERSION_AIM_S });
+    report('mercat status beside a running server', { taken: status, nothing, aim: STATUS_AIM_S });
+  } finally {
+    const exited = once(server, 'exit');
+    server.kill('SIGTERM');
+    await exited;
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function report(name: string, { taken, nothing, aim }: { taken: number[]; nothing: number[]; aim: number }): void {
+  const more = median(taken) - median(nothing);
+  const verdict = more <= aim ? 'reached' : 'missed';
+  say(`${name}: ${median(taken).toFixed(3)} s (${spread(taken)}), ${more.toFixed(3)} s more; aim ${aim} s, ${verdict}`);
+}
+
+/** User and system time of one Node process with these arguments, as the shell's `times` reports it for its children. */
+function cpuSeconds(args: readonly string[], env: NodeJS.ProcessEnv): number {
+  const script = '"$0" "$@" >/dev/null && times';
+  const [, children = ''] = execFileSync('sh', ['-c', script, process.execPath, ...args], {
+    env,
+    encoding: 'utf8',
+  }).split('\n');
+  const times = Array.from(
+    children.matchAll(/(\d+)m([\d.]+)s/g),
+    ([, minutes, seconds]) => Number(minutes) * 60 + Number(seconds),
+  );
+  if (times.length !== 2) throw new Error(`no times in ${JSON.stringify(children)}`);
+  return times.reduce((sum, time) => sum + time, 0);
+}
