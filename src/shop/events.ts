@@ -9,12 +9,12 @@ import { insertEvent } from './queries/events.ts';
 
 const EVENT_TYPES = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'] as const;
 
-/** The subscriptions of webhooks: one type, or with `.*` all types that share the part before the dot. */
+/** The patterns to which a webhook can subscribe: one type, or all types with the same part before the dot (`product.*`). */
 export const EVENT_PATTERNS = [...EVENT_TYPES, 'product.*'] as const;
 
 export type EventPattern = (typeof EVENT_PATTERNS)[number];
 
-/** The patterns of a webhook that is created without any. Together they match every type. */
+/** The patterns of a webhook whose creator names none. Together they match every type in `EVENT_TYPES`. */
 export const EVENT_PATTERNS_DEFAULT: readonly EventPattern[] = ['product.*', 'inventory.low'];
 
 /** The type of test events. A test event is recorded on request, for one webhook, regardless of its subscriptions. */

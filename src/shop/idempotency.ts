@@ -12,8 +12,8 @@ export type RepeatableResponse = Omit<StoredResponse, 'requestDigest'>;
 
 /**
  * Runs `work` unless its response is stored already, and stores the response in the same transaction. Throws `conflict` while
- * another transaction holds the key, `unprocessable` when the key was used for a request with another digest. What `work` throws
- * is not stored.
+ * another transaction holds the key, and `unprocessable` when the key was used for a request with another digest. An error that
+ * `work` throws is not stored.
  */
 export async function runOnce(
   tx: Queryable,

@@ -17,7 +17,7 @@ const OVERLAP_MS_MAX = 366 * 24 * 60 * 60_000;
 
 export type OperationInput = Readonly<Record<string, unknown>>;
 
-/** Operations by name: JSON in, JSON out. They throw an OperatorError for a mistake in the input. */
+/** Operations by name. Each takes a JSON object and returns a JSON value. Invalid input throws an OperatorError. */
 export type Operations = Readonly<Record<string, (input: OperationInput) => Promise<unknown>>>;
 
 export function createShopOperations(context: ShopContext): Operations {

@@ -15,7 +15,7 @@ import type {
 } from './queries/stock.ts';
 import { listAdjustments, listStock, updateStock } from './queries/stock.ts';
 
-/** The highest stock: the largest signed 32-bit integer. The numbers of a request are limited to this, positive or negative. */
+/** The highest stock: the largest signed 32-bit integer. The numbers in a request are from `-STOCK_MAX` to `STOCK_MAX`. */
 export const STOCK_MAX = 2 ** 31 - 1;
 
 /** `inventory.low` is recorded when tracked stock falls from above this level to this level or below. */
@@ -24,7 +24,7 @@ export const LOW_STOCK_LEVEL = 10;
 /** The default of the query parameter `threshold`. It has no influence on events. */
 export const LOW_STOCK_THRESHOLD_DEFAULT = 10;
 
-/** The stock of all tracked products of the shop, or of one; with `lowStock` only of products with at most `threshold` in stock. */
+/** The stock of the shop's tracked products, or of one of them. With `lowStock`, only products with at most `threshold` in stock. */
 export function readStockLevels(
   context: ShopContext,
   caller: ShopCaller,
@@ -36,8 +36,8 @@ export function readStockLevels(
 }
 
 /**
- * Changes stock on a caller's request. Throws `not_found` when the shop has no such product, and `conflict` with the current stock
- * when that is not the expected one.
+ * Changes stock on a caller's request. Throws `not_found` when the shop has no such product. Throws `conflict`, with the current stock
+ * in the message, when the stock is not the expected one.
  */
 export async function changeStock(
   context: ShopContext,
@@ -53,7 +53,10 @@ export async function changeStock(
   throw new ServiceError('conflict', `The ${message}`, { details: [{ path: 'expected', message }] });
 }
 
-/** Changes stock, keeps it from 0 to `STOCK_MAX`, logs the change and records `inventory.low`; null without such a product. */
+/**
+ * Changes stock and logs the change. The stock stays between 0 and `STOCK_MAX`. Records `inventory.low` when tracked stock falls from
+ * above `LOW_STOCK_LEVEL` to this level or below. Returns null when the shop has no such product.
+ */
 export function applyStockChange(
   db: Queryable | Statements,
   shopId: string,

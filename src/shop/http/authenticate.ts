@@ -21,7 +21,10 @@ export const FAILURES_A_MINUTE_MAX = 60;
 
 const BEARER = /^Bearer +(\S{1,200})$/i;
 
-/** The caller whose key the request carries. Throws `unauthorized` without a usable key, `rate_limited` over the limit. */
+/**
+ * The caller whose key the request carries. Throws `unauthorized` when the request has no usable key, and `rate_limited` when the key
+ * or the client address has exceeded its limit.
+ */
 export async function authenticate(access: KeyAccess, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const [, secret] = BEARER.exec(request.headers.authorization ?? '') ?? [];
   const caller = secret === undefined ? null : await access.keys.verify(secret);

@@ -12,7 +12,7 @@ type Authorized = { caller: ShopCaller; shop: ShopContext };
 
 const authorizedRequests = new WeakMap<FastifyRequest, Authorized>();
 
-/** An `onRequest` hook that admits only callers with the scope, whose key belongs to a shop. */
+/** An `onRequest` hook. It admits a request only if its key has the scope and belongs to a shop. */
 export function authorize(context: StoreRoutesContext, scope: StoreScope) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const deadline = performance.now() + REQUEST_TIMEOUT_MS;

@@ -1,4 +1,4 @@
-// What the routes of the store interface are given.
+// The dependencies of the routes of the store interface.
 
 import type { Database } from '../../database/port.ts';
 import type { ShopContext } from '../context.ts';
@@ -16,5 +16,5 @@ export type StoreRoutesContext = KeyAccess & {
   };
 };
 
-/** The database deadline of a request, from its start. A request that exceeds it gets a 503 and releases its connection. */
+/** How long a request may use the database, counted from its start. After that the response is a 503 and its connection is released. */
 export const REQUEST_TIMEOUT_MS = 5_000;

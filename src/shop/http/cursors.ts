@@ -6,7 +6,10 @@ import type { StoreRoutesContext } from './context.ts';
 
 type CursorContext = Pick<StoreRoutesContext, 'cursorSecret'>;
 
-/** The position in a cursor of the list that `scope` identifies; null without a cursor. Throws `bad_request` for an invalid one. */
+/**
+ * Returns the position that the cursor holds, or null when `cursor` is undefined. `scope` identifies the list and its filters. Throws
+ * `bad_request` for a cursor that is invalid or was issued for another scope.
+ */
 export function openStoreCursor({ cursorSecret }: CursorContext, scope: string, cursor?: string): string | null {
   if (cursor === undefined) return null;
   const position = openCursor(cursorSecret, scope, cursor);

@@ -60,8 +60,8 @@ export function registerDeliveryRoutes(app: FastifyInstance, context: StoreRoute
         operationId: 'redeliver',
         summary: 'Send a delivery again',
         description:
-          'Schedules the delivery for now, whatever its state, with the same `webhook-id` and a new retry schedule. The webhook must be ' +
-          'enabled. Scope `webhooks:write`.',
+          'Makes the delivery due now, whatever its state. It keeps its `webhook-id`, and its retry schedule begins again. The webhook ' +
+          'must be enabled. Scope `webhooks:write`.',
         tags,
         params: deliveryParams,
         headers: idempotencyHeader,

@@ -9,7 +9,7 @@ export function toEtag({ version }: Versioned): string {
   return `"${version}"`;
 }
 
-/** A check that throws `precondition_failed` for a version that `If-Match` does not name. Without the header it accepts every version. */
+/** Returns a check that throws `precondition_failed` unless `If-Match` names the version. Without the header it accepts every version. */
 export function ifMatchCheck(request: FastifyRequest): (current: Versioned) => void {
   const header = request.headers['if-match'];
   if (header === undefined) return () => undefined;

@@ -12,7 +12,7 @@ const InventoryItemSchema = Type.Object(
     name: Type.String({ description: 'Name.' }),
     inventory: Type.Integer({ minimum: 0, description: 'Current stock.' }),
     trackInventory: Type.Literal(true, { description: 'Only tracked products are listed.' }),
-    lowStock: Type.Boolean({ description: 'Whether the stock is at or below the threshold.' }),
+    lowStock: Type.Boolean({ description: 'Whether the stock is at or below the `threshold` of the request.' }),
   },
   { $id: 'InventoryItem', title: 'InventoryItem', description: 'The stock of a product.', ...closed },
 );
@@ -23,11 +23,13 @@ const StockRequestSchema = Type.Object(
   {
     product_id: Type.String({ minLength: 1, description: 'Product id.' }),
     adjustment: Type.Optional(
-      stockInteger('Relative change; negative decreases the stock. Concurrent adjustments are all applied.'),
+      stockInteger(
+        'The number to add to the stock. A negative number decreases it. Concurrent adjustments are all applied.',
+      ),
     ),
-    set: Type.Optional(stockInteger('Absolute level, for stocktakes. A negative value sets the stock to zero.')),
+    set: Type.Optional(stockInteger('The new stock, for stocktakes. A negative number sets the stock to zero.')),
     reason: Type.Optional(Type.String({ maxLength: 500, description: 'Recorded in the adjustment log.' })),
-    expected: Type.Optional(stockInteger('Change the stock only if it is this number now; otherwise 409.')),
+    expected: Type.Optional(stockInteger('The current stock must equal this number; otherwise the response is a 409.')),
   },
   {
     $id: 'StockRequest',
@@ -47,8 +49,10 @@ const StockResultSchema = Type.Object(
     lowStock: Type.Boolean({ description: 'Whether the stock is at or below 10.' }),
     previous: Type.Integer({ minimum: 0, description: 'Stock before the change.' }),
     adjustment: Type.Integer({ description: 'The change that was applied.' }),
-    requested: Type.Integer({ description: 'The number that was sent.' }),
-    clamped: Type.Boolean({ description: 'Whether the change was limited to keep the stock within its bounds.' }),
+    requested: Type.Integer({ description: 'The `adjustment` or the `set` of the request.' }),
+    clamped: Type.Boolean({
+      description: `Whether the change was limited to keep the stock between 0 and ${STOCK_MAX}.`,
+    }),
     adjustmentId: Type.String({ description: 'Id of the entry in the adjustment log.' }),
   },
   { $id: 'StockResult', title: 'StockResult', description: 'The result of a change of stock.', ...closed },
@@ -61,8 +65,10 @@ const AdjustmentSchema = Type.Object(
     previous: Type.Integer({ minimum: 0, description: 'Stock before the change.' }),
     next: Type.Integer({ minimum: 0, description: 'Stock after the change.' }),
     adjustment: Type.Integer({ description: 'The change that was applied.' }),
-    requested: Type.Integer({ description: 'The number that was sent.' }),
-    reason: Type.String({ description: 'The reason that was sent.' }),
+    requested: Type.Integer({
+      description: 'The `adjustment` or the `set` of a stock request. For product updates and imports, the new stock.',
+    }),
+    reason: Type.String({ description: 'Why the stock was changed: the `reason` of the request, or a default text.' }),
     source: Type.String({
       description: '`inventory` for stock requests, `product` for product updates, `import` for imports.',
     }),

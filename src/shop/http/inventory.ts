@@ -40,7 +40,7 @@ function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void
       schema: {
         operationId: 'listInventory',
         summary: 'Read stock levels',
-        description: 'Every tracked product, not paged. Scope `inventory:read`.',
+        description: 'Returns all tracked products that match the parameters, without paging. Scope `inventory:read`.',
         tags,
         querystring: Type.Object({
           product_id: Type.Optional(productIdParameter),

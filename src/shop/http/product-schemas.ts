@@ -89,7 +89,7 @@ const optional = {
   requiresShipping: Type.Boolean({
     description: 'Whether the product is shipped. Default: true for physical products.',
   }),
-  weightGrams: Type.Number({ minimum: 0, description: 'Weight in grams; needed for live carrier rates.' }),
+  weightGrams: Type.Number({ minimum: 0, description: 'Weight in grams, for the calculation of shipping rates.' }),
   collection: Type.String({ ...collectionSlug, description: 'A collection to add the product to.' }),
   collections: Type.Array(Type.String(collectionSlug), { maxItems: COLLECTIONS_MAX, description: 'Collection slugs.' }),
 };
@@ -111,12 +111,17 @@ const ProductUpdateSchema = Type.Object(allOptional({ ...required, ...optional }
 const ProductPaginationSchema = Type.Object(
   {
     hasMore: Type.Boolean({
-      description: 'Whether another page follows. A short or empty page may be followed by another.',
+      description: 'Whether another page follows. Even a short or an empty page may have a next page.',
     }),
-    nextCursor: typeOrNull<string>('string', 'Cursor of the next page; null on the last one.'),
+    nextCursor: typeOrNull<string>('string', 'Cursor of the next page; null on the last page.'),
     count: Type.Integer({ minimum: 0, description: 'Number of products in `data`.' }),
   },
-  { $id: 'ProductPagination', title: 'ProductPagination', description: 'Where the list continues.', ...closed },
+  {
+    $id: 'ProductPagination',
+    title: 'ProductPagination',
+    description: 'Whether the list has another page, and its cursor.',
+    ...closed,
+  },
 );
 
 export const PRODUCT_SCHEMAS = [

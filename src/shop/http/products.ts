@@ -1,4 +1,4 @@
-// /api/v1/products: list, create, read, merge-update, delete.
+// /api/v1/products: the routes that list, create, read, update and delete products.
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
@@ -207,7 +207,8 @@ function toSummaryText(product: ProductSummary): string {
   return text;
 }
 
-// The JSON of a product is built in product-view.ts, for responses and events alike. These types check it against the schemas.
+// The JSON of a product is built in product-view.ts, for responses and events alike. With these declarations, the compiler checks that
+// it matches the schemas.
 const toWireProduct: (product: Product) => WireProduct = toProductView;
 const toWireSummary: (product: ProductSummary) => WireProductSummary = toProductSummaryView;
 

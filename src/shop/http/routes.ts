@@ -21,7 +21,7 @@ const DOCUMENT = {
   title: 'Mercat store interface',
   description: `Products, stock and webhooks of a shop, with an API key as a bearer token. Scopes: ${SCOPE_LIST}.`,
   tags: [
-    { name: 'Products', description: 'What a shop sells.' },
+    { name: 'Products', description: 'The products of a shop.' },
     { name: 'Inventory', description: 'Stock levels, changes of stock, and the adjustment log.' },
     { name: 'Webhooks', description: 'HTTP requests that report events of the shop.' },
   ],
@@ -35,7 +35,7 @@ export async function registerStoreRoutes(
 ): Promise<void> {
   for (const schema of [...PRODUCT_SCHEMAS, ...INVENTORY_SCHEMAS, ...STORE_SCHEMAS]) app.addSchema(schema);
   const readQuery = createQueryValidator(options.chains);
-  // Bodies are parsed by their routes, because a schema validator cannot read a number as the text that was sent.
+  // Routes parse bodies themselves: a schema validator would convert numbers, and digits that were sent would be lost.
   app.setValidatorCompiler((route) => {
     if (route.httpPart !== 'querystring') return () => true;
     const read = readQuery(route as never);
@@ -62,7 +62,7 @@ export async function registerStoreRoutes(
 
 type QueryResult = { value: unknown } | { error: ServiceError };
 
-/** The result with the error message of the store interface, which is one fixed text for all query parameters. */
+/** Replaces the message of an error by the one message that the store interface has for invalid query parameters. */
 function withStoreMessage(result: QueryResult): QueryResult {
   if (!('error' in result)) return result;
   const { details } = result.error;

@@ -8,9 +8,14 @@ import { closed, typeOrNull } from '../../http/schema-builders.ts';
 const StorePaginationSchema = Type.Object(
   {
     hasMore: Type.Boolean({ description: 'Whether another page follows.' }),
-    nextCursor: typeOrNull<string>('string', 'Opaque cursor of the next page; null on the last one.'),
+    nextCursor: typeOrNull<string>('string', 'Opaque cursor of the next page; null on the last page.'),
   },
-  { $id: 'StorePagination', title: 'StorePagination', description: 'Where a list continues.', ...closed },
+  {
+    $id: 'StorePagination',
+    title: 'StorePagination',
+    description: 'Whether a list has another page, and its cursor.',
+    ...closed,
+  },
 );
 
 const StoreErrorSchema = Type.Object(
@@ -60,7 +65,7 @@ export const storeResponses = createResponseTable({
   envelope: 'StoreError',
 });
 
-/** All scopes of the store interface, for the description of its document. */
+/** All scopes of the store interface, as text for its OpenAPI document. */
 export const SCOPE_LIST = STORE_SCOPES.map((scope) => `\`${scope}\``).join(', ');
 
 const idempotencyKey = Type.Optional(
@@ -69,12 +74,13 @@ const idempotencyKey = Type.Optional(
     maxLength: 255,
     description:
       'Makes retries safe. A request that is repeated with the same key within 24 hours is not executed again, and gets the first ' +
-      'response. Errors are not stored.',
+      'response. Error responses are not stored.',
   }),
 );
 const ifMatch = Type.Optional(
   Type.String({
-    description: 'ETags, or `*` for any. The request fails with 412 unless one of them is the current ETag.',
+    description:
+      'One or more ETags, separated by commas, or `*` for any version. The response is a 412 unless one matches.',
   }),
 );
 

@@ -11,7 +11,7 @@ import { callerOf, shopContextOf } from './authorize.ts';
 
 export type WriteResponse = { status: number; headers?: Record<string, string>; body: object };
 
-/** The change that a request makes, in the transaction given. */
+/** Makes the change of a request in the given transaction, and returns the response. */
 export type Write = (tx: Queryable) => Promise<WriteResponse>;
 
 const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
@@ -32,7 +32,7 @@ export async function sendInTransaction(
   return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
 }
 
-/** Whether the request has an Idempotency-Key. Its response must then be stored in the transaction of the change. */
+/** Whether the request has an Idempotency-Key. The response to such a request must be stored in the transaction of the change. */
 export function hasIdempotencyKey(request: FastifyRequest): boolean {
   return readIdempotencyKey(request) !== null;
 }

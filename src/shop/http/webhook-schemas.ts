@@ -20,7 +20,8 @@ const events = Type.Array(Type.Unsafe<EventPattern>({ type: 'string', enum: EVEN
 const url = Type.String({
   format: 'uri',
   maxLength: TARGET_LENGTH_MAX,
-  description: 'The https URL to which deliveries are sent. It must be a public address.',
+  description:
+    'The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows others.',
 });
 const description = Type.Unsafe<string | null>({
   type: ['string', 'null'],
@@ -40,7 +41,7 @@ const webhookProperties = {
     'When the receiver began to fail; null while it is not failing. A webhook that fails for five days is disabled.',
   ),
   previousSecretExpiresAt: dateTimeOrNull(
-    'Until when deliveries are signed with the previous secret too; null before the first rotation.',
+    'Until this time, deliveries are also signed with the previous secret; null before the first rotation.',
   ),
   createdAt: dateTime('When the webhook was created.'),
   updatedAt: dateTime('When the shop last changed the webhook.'),
@@ -113,15 +114,18 @@ const DeliverySchema = Type.Object(
     eventId: Type.String({ description: 'Event id. Every attempt sends it in the header `webhook-id`.' }),
     type: Type.String({ description: 'The type of the event.' }),
     state: deliveryState(
-      '`pending` while attempts are due, `delivered` after a success, `dead` after the last attempt has failed.',
+      '`pending` while another attempt is to be made, `delivered` after a success, `dead` after the last attempt has failed.',
     ),
-    attempts: Type.Integer({ minimum: 0, description: 'Number of attempts so far.' }),
+    attempts: Type.Integer({
+      minimum: 0,
+      description: 'Number of attempts in the current retry schedule. A redelivery begins again at 0.',
+    }),
     nextAttemptAt: dateTimeOrNull('When the next attempt is due; null when the delivery is not pending.'),
-    lastAttemptAt: dateTimeOrNull('When the last attempt was made.'),
-    lastStatus: typeOrNull<number>('integer', 'HTTP status of the last response; null when there was none.'),
-    lastError: typeOrNull<string>('string', 'Why the last attempt failed.'),
+    lastAttemptAt: dateTimeOrNull('When the last attempt was made; null before the first attempt.'),
+    lastStatus: typeOrNull<number>('integer', 'HTTP status of the last attempt; null when it received no response.'),
+    lastError: typeOrNull<string>('string', 'Why the last attempt failed; null when it succeeded.'),
     lastDurationMs: typeOrNull<number>('integer', 'How long the last attempt took, in milliseconds.'),
-    deliveredAt: dateTimeOrNull('When an attempt succeeded.'),
+    deliveredAt: dateTimeOrNull('When an attempt last succeeded; null when none has.'),
     createdAt: dateTime('When the delivery was created.'),
   },
   { $id: 'Delivery', title: 'Delivery', description: 'The delivery of one event to one webhook.', ...closed },

@@ -228,9 +228,9 @@ function registerActions(app: FastifyInstance, context: StoreRoutesContext): voi
     operationId: 'recoverWebhook',
     summary: 'Recover events since a time',
     description:
-      'Schedules the deliveries that failed, and creates deliveries for events that have none because the webhook was ' +
-      'disabled. Both concern events that occurred since the given time. The webhook must be enabled. Call again while `hasMore` ' +
-      'is true. Events are kept for 30 days. Scope `webhooks:write`.',
+      'For events since the given time: makes failed deliveries due now, and creates deliveries for events that have none, for ' +
+      'example because the webhook was disabled. The webhook must be enabled. Call again while `hasMore` is true. Events are kept ' +
+      'for 30 days. Scope `webhooks:write`.',
     body: ref('WebhookRecovery'),
     data: ref('WebhookRecovered'),
     write: (request) => async (tx) => {

@@ -32,7 +32,7 @@ export async function issueKey(
 
 /**
  * Issues a key with the shop, the name, the scopes and the expiry of the key `id`. The old key stays valid for `overlapMs`, so that
- * callers can switch to the new one, but not beyond its own expiry.
+ * callers can switch to the new key. Neither the expiry of the old key nor the end of an earlier overlap is postponed.
  */
 export function rotateKey(
   context: ShopContext,

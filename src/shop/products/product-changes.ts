@@ -15,7 +15,7 @@ import { applyStockChange } from '../stock.ts';
 /** The shop and the time of a change. */
 export type ShopTime = { shopId: string; now: number };
 
-/** Inserts a product; null when its slug is taken, and then nothing is stored. */
+/** Inserts a product. Returns null, and stores nothing, when another product of the shop has the slug. */
 export async function insertProductWithEvent(
   tx: Queryable,
   { shopId, now }: ShopTime,
@@ -47,7 +47,7 @@ export async function updateProductWithEvent(
   const changed = changedFields(before, merged.value);
   if (changed.length === 0) return { outcome: 'unchanged', product: before };
   const { shopId, now, ...origin } = change;
-  // The fields are stored first: whether stock is tracked decides whether the change of stock records `inventory.low`.
+  // The fields are stored before the stock changes, because the new `trackInventory` decides whether `inventory.low` is recorded.
   const stored = await updateProduct(tx, shopId, before.id, { fields: merged.value, now });
   if (stored === 'slug-taken') return { outcome: 'slug-taken' };
   let after = stored;

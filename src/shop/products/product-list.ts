@@ -9,7 +9,7 @@ import type { ShopCaller, ShopContext } from '../context.ts';
 
 export type ProductPage = { products: ProductSummary[]; next: string | null };
 export type ProductListQuery = {
-  /** Only products older than this id. */
+  /** Only products older than the one with this id; null for the first page. */
   before: string | null;
   limit: number;
   collection: string | null;
@@ -37,7 +37,7 @@ export class ProductList {
     return { products, next: versions.length > limit ? (page.at(-1)?.id ?? null) : null };
   }
 
-  /** The products in the order given, without those that were deleted meanwhile. */
+  /** The products with these ids, in the given order. Products that were deleted since the ids were read are left out. */
   async #readSummaries(
     context: ShopContext,
     caller: ShopCaller,

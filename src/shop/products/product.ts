@@ -30,7 +30,7 @@ export type ProductInput = Partial<ProductFields> & { collection?: string };
 /** A stored product. Times in milliseconds. */
 export type Product = ProductFields & { id: string; version: number; createdAt: number; updatedAt: number };
 
-/** A product in a list: without its long texts. */
+/** A product in a list, without the fields that only a response with one product has. */
 export type ProductSummary = Omit<Product, 'description' | 'moreImages' | 'updatedAt'>;
 
 export const PRODUCT_NAME_LENGTH_MAX = 160;
@@ -59,7 +59,7 @@ export const TOO_MANY_COLLECTIONS: ErrorDetail = {
   message: `would make more than ${COLLECTIONS_MAX} collections`,
 };
 
-/** The collections in their order, with `collection` at the end, without duplicates. */
+/** The collections in their order, without duplicates. `collection` is appended if it is not among them. */
 export function addCollection(collections: readonly string[], collection: string | undefined): string[] {
   return [...new Set(collection === undefined ? collections : [...collections, collection])];
 }

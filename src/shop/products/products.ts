@@ -1,4 +1,4 @@
-// Products as callers of the store interface read, create, update and delete them. A mistake of the caller is thrown as a
+// The operations of the store interface on products: read, create, update and delete. A mistake of the caller is thrown as a
 // ServiceError.
 
 import type { Queryable } from '../../database/port.ts';
@@ -93,7 +93,7 @@ export async function removeProduct(
   await deleteProductWithEvent(tx, { shopId: caller.shopId, now: context.clock() }, product);
 }
 
-/** Text that is not a product id is not sent to the database. */
+/** The product, locked until the transaction ends. Text that is not a product id is not sent to the database. */
 async function lockProduct(tx: Queryable, caller: ShopCaller, id: string): Promise<Product | null> {
   return isId('prod', id) ? findProductForUpdate(tx, caller.shopId, id) : null;
 }

@@ -11,15 +11,15 @@ export const MATCHES = `event.shop_id = webhook.shop_id
   and (event.type = any(webhook.events) or split_part(event.type, '.', 1) || '.*' = any(webhook.events))`;
 
 /**
- * Creates the deliveries of up to `limit` new events and returns the number of events. A webhook gets a delivery if it was created
- * before the event, and is enabled now or was disabled after the event.
+ * Creates the deliveries of up to `limit` new events and returns the number of events. A webhook that subscribes to an event gets a
+ * delivery if the webhook was not created after the event, and is enabled now or was disabled after the event.
  */
 export async function insertDeliveries(db: Queryable, now: number, limit: number): Promise<number> {
   const [row] = await db.query<{ events: number }>(
     `with event as (
        select id, sequence, shop_id, type, created_at from main.event
        where not fanned_out order by sequence limit $2 for update skip locked
-     ), made as (
+     ), created as (
        insert into main.delivery (webhook_id, event_id, due_at, created_at)
        select webhook.id, event.id, $1, $1 from event join main.webhook on ${MATCHES}
        where webhook.created_at <= event.created_at and (webhook.enabled or webhook.disabled_at > event.created_at)
@@ -38,7 +38,7 @@ export async function insertDeliveries(db: Queryable, now: number, limit: number
 export type ClaimedDelivery = {
   /** Decimal text. */
   id: string;
-  /** Identifies the lease. */
+  /** Incremented by every lease, so that it identifies the lease. */
   claims: number;
   /** Attempts before this one. */
   attempts: number;
@@ -53,18 +53,20 @@ export type ClaimedDelivery = {
 export type ClaimLimits = {
   now: number;
   leasedUntil: number;
+  /** The most deliveries to lease. */
   max: number;
-  /** The most deliveries to failing webhooks. */
+  /** The most of them to failing webhooks. */
   failingMax: number;
+  /** The most concurrent deliveries to one webhook, those in `sending` included. */
   perWebhookMax: number;
   /** The number of deliveries that this process is sending already, by webhook id. */
   sending: ReadonlyMap<string, number>;
 };
 
 /**
- * Leases deliveries that are due. The first delivery of every webhook has precedence over the second delivery of any. The statement
- * steps through the index from webhook to webhook, so that it does not read a long queue of one webhook. A failing webhook gets one
- * delivery at a time.
+ * Leases deliveries that are due. The first delivery of every webhook has precedence over all second deliveries. The statement
+ * steps through the index from webhook to webhook, so that it does not read a long queue of one webhook. At most one delivery at a
+ * time is sent to a failing webhook by each process.
  */
 const CLAIM = `
   with recursive pending(webhook_id) as (
@@ -99,18 +101,18 @@ const CLAIM = `
     select id from main.delivery
     where id in (select id from chosen) and state = 'pending' and (leased_until is null or leased_until <= $1)
     order by id for update skip locked
-  ), taken as (
+  ), leased as (
     update main.delivery set leased_until = $2, claims = claims + 1 from free where delivery.id = free.id
     returning delivery.id, delivery.claims, delivery.attempts, delivery.webhook_id, delivery.event_id
   )
-  select taken.id, taken.claims, taken.attempts, taken.webhook_id, webhook.url, webhook.secret,
+  select leased.id, leased.claims, leased.attempts, leased.webhook_id, webhook.url, webhook.secret,
     case when webhook.previous_secret_until > $1 then webhook.previous_secret end as previous_secret,
     webhook.failing_since is not null as is_failing,
     event.id as event_id, event.type, event.sequence, event.data, event.created_at
-  from taken
-  join main.webhook on webhook.id = taken.webhook_id
-  join main.event on event.id = taken.event_id
-  order by taken.id`;
+  from leased
+  join main.webhook on webhook.id = leased.webhook_id
+  join main.event on event.id = leased.event_id
+  order by leased.id`;
 
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
   const { now, leasedUntil, max, failingMax, perWebhookMax, sending } = limits;
@@ -139,7 +141,7 @@ export type Attempt = {
   durationMs: number;
 };
 
-/** Records attempts. A failure is ignored when the delivery has been leased or rescheduled since; a success is always recorded. */
+/** Records attempts. A failure is ignored if the delivery was leased or made due again since the claim. A success is not ignored. */
 export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]): Promise<void> {
   await tx.query(
     `with attempt as (

@@ -32,12 +32,12 @@ const COLUMNS = `delivery.id, delivery.webhook_id, webhook.shop_id, webhook.url,
   delivery.state, delivery.attempts, delivery.due_at, delivery.last_attempt_at, delivery.last_status,
   delivery.last_error, delivery.last_duration_ms, delivery.delivered_at, delivery.created_at`;
 
-/** SQL: makes a delivery due now, with a new retry schedule. A worker that is sending the delivery can no longer record a failure. */
+/** SQL: makes a delivery due now, with a new retry schedule. A worker that is sending the delivery can then record a success only. */
 const AGAIN = `state = 'pending', attempts = 0, due_at = $1, leased_until = null, claims = claims + 1`;
 
 export type DeliveryQuery = { state: DeliveryState | null; before: string | null; limit: number };
 
-/** Deliveries of a webhook, of a shop, or of all shops, newest first; with `before`, only deliveries older than that one. */
+/** Deliveries of a webhook, of a shop, or of all shops, newest first. With `before`, only deliveries older than the one with this id. */
 export async function listDeliveries(
   db: Queryable,
   of: { webhookId?: string; shopId?: string },
@@ -123,8 +123,8 @@ export async function updateDeadAgain(
 export type Recovered = { missed: number; revived: number };
 
 /**
- * For events recorded at or after `since`: creates the deliveries that are missing, because none is created while a webhook is
- * disabled, and makes failed deliveries due now. At most `limit` of each kind, oldest first.
+ * For events recorded at or after `since`: creates missing deliveries (none are created while a webhook is disabled), and makes failed
+ * deliveries due now. At most `limit` of each kind, oldest first.
  */
 export async function updateRecovered(
   tx: Queryable,

@@ -40,7 +40,7 @@ export async function findStoredResponse(
   return { ...stored, headers: parseHeaders(stored.headers) };
 }
 
-/** Stores a response, in place of an outdated one. */
+/** Stores a response. It replaces an older response to the same key, which is no longer repeated. */
 export async function upsertStoredResponse(
   tx: Queryable,
   { keyId, key }: IdempotencyKey,
@@ -57,7 +57,7 @@ export async function upsertStoredResponse(
   );
 }
 
-/** Deletes up to `limit` responses stored before `before`; returns how many. */
+/** Deletes up to `limit` responses stored before `before`. Returns their number. */
 export async function deleteStoredResponses(db: Queryable, before: number, limit: number): Promise<number> {
   const rows = await db.query(
     `delete from main.idempotency where (key_id, idempotency_key) in (

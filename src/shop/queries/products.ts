@@ -53,8 +53,8 @@ const decodeShopId = rowDecoder('product', { shopId: column('shop_id', text) });
 export type ProductVersion = { id: string; version: number };
 
 /**
- * Ids and versions of a shop's products, newest first; with `before`, only products older than that id, which need not exist. The
- * page is returned as one row of text, because the driver needs more time to decode rows than the database needs to find them.
+ * Ids and versions of a shop's products, newest first. With `before`, only products with a smaller id; the product `before` need not
+ * exist. The page is returned as one row of text, because the driver needs more time to decode rows than the database to find them.
  */
 export async function listProductVersions(
   db: Queryable,

@@ -7,7 +7,7 @@ export type Shop = { id: string; name: string; createdAt: number };
 
 const decodeShop = rowDecoder('shop', { id: text, name: text, createdAt: column('created_at', timestamp) });
 
-/** False when the name is taken. */
+/** Returns false when another shop has the name. */
 export async function insertShop(db: Queryable, shop: Shop): Promise<boolean> {
   const rows = await db.query(
     `insert into main.shop (id, name, created_at) values ($1, $2, $3) on conflict (name) do nothing returning id`,
@@ -24,7 +24,7 @@ export async function listShops(db: Queryable): Promise<Shop[]> {
 
 const decodeShopReference = rowDecoder('shop', { reference: text, id: text });
 
-/** Ids of shops by their references. A reference is a name or an id; the name has precedence. Unknown ones are left out. */
+/** Ids of shops by reference. A reference is a name or an id; the name has precedence. Unknown references are left out. */
 export async function listShopIds(db: Queryable, references: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.query(
     `select distinct on (reference) reference, id

@@ -94,7 +94,7 @@ export type StockChangeResult =
   | { outcome: 'applied'; change: AppliedStockChange }
   | { outcome: 'unexpected'; level: number };
 
-/** Changes the stock of a product; null when the shop has no such product. Atomic even outside a transaction. */
+/** Changes the stock of a product in one atomic statement, which needs no transaction. Returns null when the shop has no such product. */
 export async function updateStock(
   db: Queryable | Statements,
   shopId: string,
@@ -116,7 +116,7 @@ export type StockLevel = { productId: string; name: string; inventory: number };
 
 const decodeLevel = rowDecoder('product', { productId: column('id', text), name: text, inventory: integer });
 
-/** Tracked products of a shop with their stock, newest first; with `atMost` only those with at most that stock. */
+/** Tracked products of a shop with their stock, newest first. With `atMost`, only products with at most this stock. */
 export async function listStock(
   db: Queryable,
   shopId: string,
@@ -146,7 +146,7 @@ const decodeAdjustment = rowDecoder('adjustment', {
 /** An entry of the adjustment log. `sequence` is its number in the log. */
 export type Adjustment = ReturnType<typeof decodeAdjustment> & { id: string };
 
-/** The log of a shop or of one of its products, newest first; with `before`, only entries older than the one with that number. */
+/** The log of a shop or of one of its products, newest first. With `before`, only entries older than the entry with this number. */
 export async function listAdjustments(
   db: Queryable,
   shopId: string,

@@ -16,7 +16,7 @@ const decodeWebhook = rowDecoder('webhook', {
   disabledAt: column('disabled_at', nullable(timestamp)),
   /** The time of the first failure since the last success; null when the webhook is not failing. */
   failingSince: column('failing_since', nullable(timestamp)),
-  /** Until when deliveries are signed with the previous secret too; null before the first rotation. */
+  /** Until this time, deliveries are also signed with the previous secret; null before the first rotation. */
   previousSecretUntil: column('previous_secret_until', nullable(timestamp)),
   /** Incremented by every change that the shop can see. */
   version: integer,
@@ -120,7 +120,7 @@ export async function updateWebhookSecret(
   return row ? decodeWebhook(row) : null;
 }
 
-/** Deletes a webhook with its deliveries; false when there is none. */
+/** Deletes a webhook with its deliveries. Returns false when the shop has no such webhook. */
 export async function deleteWebhook(db: Queryable, shopId: string, id: string): Promise<boolean> {
   const rows = await db.query(`delete from main.webhook where shop_id = $1 and id = $2 returning id`, [shopId, id]);
   return rows.length > 0;

@@ -1,5 +1,5 @@
-// Records the results of attempts and the health of their receivers. Results that arrive while a transaction commits are written
-// together by the next transaction.
+// Records the results of attempts and the health of their receivers. Results that arrive while a batch is written are written together
+// in the next batch.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database, Queryable } from '../../database/port.ts';
@@ -17,7 +17,7 @@ export type RecorderOptions = {
   main: Database;
   clock: Clock;
   log: Log;
-  /** At least 0 and less than 1. */
+  /** Returns numbers of at least 0 and less than 1. */
   random: Random;
 };
 
@@ -91,7 +91,7 @@ function signsByWebhook(entries: readonly Entry[]): Map<string, HealthSign> {
   return new Map([...signs].filter(([id, sign]) => sign !== 'works' || failing.has(id)));
 }
 
-/** Returns the ids of the webhooks that it disables. */
+/** Updates the health of the webhooks. Returns the ids of the webhooks that were disabled. */
 async function recordHealth(tx: Queryable, signs: ReadonlyMap<string, HealthSign>, now: number): Promise<string[]> {
   const webhooks = await listWebhookHealthForUpdate(tx, [...signs.keys()]);
   const changes = webhooks.flatMap((webhook) => {

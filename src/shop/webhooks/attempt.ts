@@ -5,7 +5,10 @@ import type { Random } from '../../core/random.ts';
 import { parseRetryAfter } from '../../resilience/backoff.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 
-/** `status` is null when there was no response, and `error` is then the reason, worded for the shop. `retryAfter` is the header. */
+/**
+ * `status` is null when no complete response arrived; `error` is then the reason, in words for the shop. `retryAfter` is the value of
+ * the `Retry-After` header, or null.
+ */
 export type AttemptResult = {
   status: number | null;
   retryAfter: string | null;

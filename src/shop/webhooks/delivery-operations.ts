@@ -29,7 +29,7 @@ export function createDeliveryOperations(context: ShopContext, nudge: () => void
   };
 }
 
-/** `due`: ids that are due now. `skipped`: ids that do not exist or whose webhook is disabled. */
+/** `due`: the ids of the deliveries that were made due. `skipped`: ids without a delivery, or with a disabled webhook. */
 type Retried = { due: string[]; skipped: string[]; hasMore: boolean };
 
 async function retryDead(context: ShopContext, input: OperationInput): Promise<Retried> {

@@ -17,7 +17,7 @@ export type DispatcherOptions = {
   clock: Clock;
   log: Log;
   sender: WebhookSender;
-  /** At least 0 and less than 1: spreads retries. */
+  /** Returns numbers of at least 0 and less than 1, which spread the retries. */
   random: Random;
   limits?: DispatchLimits;
   /** Called when a send has ended, so that another delivery can be sent. */
@@ -25,13 +25,13 @@ export type DispatcherOptions = {
 };
 
 export type DispatchLimits = {
-  /** Concurrent sends of this process. */
+  /** The most concurrent sends of this process. */
   sendsMax: number;
-  /** Concurrent sends to failing webhooks, counted in `sendsMax` too, so that dead receivers leave room for others. */
+  /** The most concurrent sends to failing webhooks. They count in `sendsMax` too. The rest is left for working receivers. */
   failingSendsMax: number;
-  /** Concurrent sends to one webhook. */
+  /** The most concurrent sends to one webhook. */
   perWebhookMax: number;
-  /** How long `close` waits for sends before it aborts them. Must be shorter than the time that the service allows its workers to stop. */
+  /** How long `close` waits for sends before it aborts them. The time that the service allows its workers to stop must be longer. */
   closeWaitMs: number;
 };
 
@@ -42,10 +42,10 @@ export const DISPATCH_LIMITS: DispatchLimits = {
   closeWaitMs: 3_000,
 };
 
-/** Longer than the deadlines of a send and of its recording together. */
+/** How long a lease lasts. It must be longer than the deadline of a send plus the deadline of its recording. */
 export const DELIVERY_LEASE_MS = 60_000;
 const FAN_OUT_SIZE = 200;
-/** The most batches of events in one dispatch. The next dispatch continues. */
+/** The most batches of events in one dispatch. The next dispatch with `fanOut` continues. */
 const FAN_OUT_BATCHES_MAX = 50;
 export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
 /** Old events are deleted once in this period, in at most `DELETE_BATCHES_MAX` batches of `DELETE_SIZE`. */
@@ -79,12 +79,12 @@ export class DeliveryDispatcher {
     return dispatched;
   }
 
-  /** Resolves when every send that was started has ended and its result is recorded, or could not be recorded. */
+  /** Resolves when every started send has ended, and its result has been recorded or could not be recorded. */
   async settled(): Promise<void> {
     await Promise.all(this.#sends.values());
   }
 
-  /** Waits `closeWaitMs` for the sends, then aborts them and releases their leases. */
+  /** Waits up to `closeWaitMs` for the sends. Then aborts the remaining sends and releases their leases. */
   async close(): Promise<void> {
     await this.#dispatching;
     const timer = setTimeout(() => this.#stopping.abort(), this.#limits.closeWaitMs);

@@ -1,5 +1,5 @@
-// Resolves the host names of webhooks. Shops choose these names, so they are resolved by DNS queries from this process: the system's
-// resolver runs in four threads that it shares with file access, and four names that do not resolve in time would block both.
+// Resolves the host names of webhooks. Shops choose these names, so they are resolved by DNS queries from this process. The system's
+// resolver runs in a pool of four threads that file access uses too: four slow names would block all other names and all files.
 
 import dns from 'node:dns';
 

@@ -7,7 +7,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The delay after the first failure, the second, and so on. After the last one the delivery is dead. */
+/** The delay after the first failure, after the second, and so on. A delivery that fails after the last delay is dead. */
 const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -27,8 +27,8 @@ const RETRY_JITTER = 0.1;
 const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 
 /**
- * Milliseconds until the next attempt after `failures` failures (1 or more); null when no attempt is left. `retryAfterMs`: the delay
- * that the receiver requested, or null. The next attempt is not earlier, except for a request of more than 24 hours.
+ * Milliseconds until the next attempt after `failures` failures (1 or more); null when no attempt is left. `retryAfterMs` is the delay
+ * that the receiver requested, or null. The result is at least this delay, up to 24 hours.
  */
 export function retryDelayMs(failures: number, random: Random, retryAfterMs: number | null): number | null {
   const delayMs = RETRY_DELAYS_MS[failures - 1];

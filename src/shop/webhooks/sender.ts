@@ -1,5 +1,5 @@
 // Sends one webhook request to a URL that a shop chose. Time and the size of the response are limited, redirects are not followed,
-// and only checked addresses are connected to. Never throws: errors are part of the result.
+// and connections are made to checked addresses only. `send` does not throw: errors are part of its result.
 
 import dns from 'node:dns';
 import http from 'node:http';
@@ -43,7 +43,7 @@ export class WebhookSender {
     this.#agents = { 'http:': new http.Agent(agentOptions), 'https:': new https.Agent(agentOptions) };
   }
 
-  /** Sends a request. An abort of `signal` ends it without a status. */
+  /** Sends a request. When `signal` aborts, the send ends and the result has no status. */
   async send({ url, headers, body }: WebhookRequest, signal: AbortSignal): Promise<AttemptResult> {
     const startedAt = performance.now();
     const finish = (result: Partial<AttemptResult>): AttemptResult => {
@@ -57,9 +57,9 @@ export class WebhookSender {
     try {
       return finish(await post(target.url, { headers, body, lookup: this.#lookup, agent, signal: deadline.signal }));
     } catch (error) {
-      const isLate = deadline.hasPassed && !signal.aborted;
+      const hasTimedOut = deadline.hasPassed && !signal.aborted;
       return finish({
-        error: isLate ? `no complete response within ${this.#timeoutMs / 1_000} s` : describeFailure(error),
+        error: hasTimedOut ? `no complete response within ${this.#timeoutMs / 1_000} s` : describeFailure(error),
       });
     }
   }
@@ -80,7 +80,7 @@ type Post = {
 
 type Response = Pick<AttemptResult, 'status' | 'retryAfter'>;
 
-/** Posts on an idle connection if there is one. If the receiver has closed that connection, posts once more on a new one. */
+/** Posts on an idle connection if there is one. If the receiver has closed that connection, posts once more on a new connection. */
 async function post(url: URL, options: Post): Promise<Response> {
   try {
     return await postOnce(url, options, true);
@@ -120,8 +120,8 @@ function postOnce(url: URL, { headers, body, lookup, agent, signal }: Post, mayR
     response.once('close', () => reject(new SendFailure('the response was cut off')));
   });
   request.on('error', (error: NodeJS.ErrnoException) => {
-    const isCut = error.code === 'ECONNRESET' || error.code === 'EPIPE';
-    reject(mayReuse && request.reusedSocket && isCut ? new StaleConnection('', { cause: error }) : error);
+    const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+    reject(mayReuse && request.reusedSocket && isClosed ? new StaleConnection('', { cause: error }) : error);
   });
   // `101 Switching Protocols` hands over the socket instead of a response.
   request.once('upgrade', (response, socket) => {

@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto';
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** How long the previous secret still signs after a rotation. */
+/** How long deliveries are also signed with the previous secret after a rotation. */
 export const SECRET_ROTATION_OVERLAP_MS = 24 * 3_600_000;
 
 /** A new secret. `randomBytes` must be a cryptographic source of randomness. */

@@ -1,5 +1,5 @@
-// The URLs to which webhooks may be sent. Anyone with a key chooses the URL, and the request leaves from inside the operator's
-// network, so only public addresses are allowed. The sender checks the addresses of host names with `isPublicAddress`.
+// The URLs to which webhooks may be sent. Shops choose the URLs, and the requests are sent from inside the operator's network, so only
+// public addresses are allowed by default. The sender checks the addresses of host names with `isPublicAddress`.
 
 import ipaddr from 'ipaddr.js';
 
@@ -12,7 +12,7 @@ const LOCAL_NAME = /(?:^|\.)localhost\.?$/;
 /** Cloud metadata services at addresses that look public (Azure). */
 const METADATA_ADDRESSES = new Set(['168.63.129.16']);
 
-/** `error` follows "the URL" in a sentence. */
+/** `error` is the end of a sentence that begins with "the URL". */
 export type ParsedTarget = { url: URL } | { error: string };
 
 /** Parses a target URL. With `allowPrivate`, http and addresses that are not public are allowed. */
@@ -30,7 +30,7 @@ export function parseTarget(text: string, allowPrivate: boolean): ParsedTarget {
   return { url };
 }
 
-/** True of addresses of the public internet. An IPv6 address that contains an IPv4 address is not public. */
+/** True for addresses of the public internet. An IPv6 address that contains an IPv4 address counts as not public. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
@@ -38,7 +38,7 @@ export function isPublicAddress(text: string): boolean {
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 
-/** The address in the host of a URL; null for a name. `URL` has normalized decimal, octal and hexadecimal IPv4 forms. */
+/** The address in the host of a URL; null for a name. `URL` has already converted decimal, octal and hexadecimal IPv4 forms. */
 function parseAddressLiteral(hostname: string): string | null {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return ipaddr.isValid(bare) ? bare : null;

@@ -1,4 +1,4 @@
-// Reads the settings of webhooks from request bodies, and computes what an update makes of a webhook.
+// Reads the settings of webhooks from request bodies, and merges an update into a webhook.
 
 import type { ErrorDetail } from '../../core/errors.ts';
 import { countCharacters, isStorable } from '../../core/text.ts';

@@ -1,5 +1,5 @@
-// Webhooks as callers of the store interface manage, test and recover them. These functions make deliveries due; the webhook worker
-// sends them. A mistake of the caller is thrown as a ServiceError.
+// The operations of the store interface on webhooks and their deliveries. They make deliveries due; the webhook worker sends them. A
+// mistake of the caller is thrown as a ServiceError.
 
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../database/port.ts';

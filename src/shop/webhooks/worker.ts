@@ -13,7 +13,7 @@ export type WebhookWorkerOptions = {
   main: Database;
   clock: Clock;
   log: Log;
-  /** At least 0 and less than 1. */
+  /** Returns numbers of at least 0 and less than 1. */
   random: Random;
   /** Whether webhook URLs may use http and addresses that are not public. */
   allowPrivate: boolean;
@@ -22,9 +22,9 @@ export type WebhookWorkerOptions = {
 
 /** The longest delay before this worker notices a retry that is due, or an event that another process recorded. */
 const PERIOD_MS = 1_000;
-/** The shortest time between the start of a round and a round that a nudge starts, so that a busy shop does not cause constant queries. */
+/** A nudge starts a round at least this long after the start of the round before, so that a busy shop does not cause constant queries. */
 const NUDGE_GAP_MS = 25;
-/** The delay between the end of a send and the round that fills its slot. Sends that end in this time share one round. */
+/** The delay between the end of a send and the round that replaces it. Sends that end during this delay share one round. */
 const FREE_GAP_MS = 4;
 
 export class WebhookWorker {
@@ -35,7 +35,7 @@ export class WebhookWorker {
   #isStopped = false;
   /** After a failure only the period starts a round, so that nudges do not make the worker retry without a pause. */
   #hasFailed = false;
-  /** Whether an event may have been recorded since the last fan-out. */
+  /** Whether an event may have been recorded since the last fan-out, which creates the deliveries of new events. */
   #hasNewEvents = true;
   /** Times of `performance.now()`, in milliseconds. */
   #roundAt = 0;
