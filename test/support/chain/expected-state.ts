@@ -1,5 +1,5 @@
-// The expected state of a local chain, computed from its newest state, its logs and the accepted orders alone, to compare the
-// service's responses with. It must never use the service's own rules for statuses or sales.
+// The expected state of a local chain, with which tests compare the service's responses. It is computed from the chain's newest
+// state, the chain's logs and the accepted orders. It must never use the service's own rules for statuses or sales.
 
 import type { Address, Hex, Log } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, parseEventLogs, zeroAddress } from 'viem';
@@ -10,16 +10,16 @@ import { operatorOf } from '../../../devnet/chain-state.ts';
 import type { Contract } from '../../../devnet/protocol.ts';
 import type { World } from '../../../devnet/world.ts';
 
-/** Dormant: could be filled if the token or the approval came back. */
+/** `dormant`: the order could be filled again if the offerer had the token and the approval. */
 export type ExpectedOrder = {
   status: 'active' | 'dormant' | 'filled' | 'cancelled' | 'expired';
-  /** Units that were bought. */
+  /** Units bought so far. */
   filled: bigint;
 };
 
 export type ExpectedSale = {
   tx: Hex;
-  /** The index of the fill log. For two matched orders: of the order that offers the tokens. */
+  /** The log index of the fill. Of two matched orders, it is the fill of the order that offers the tokens. */
   logIndex: number;
   blockNumber: number;
   tokens: readonly { contract: Address; tokenId: bigint; units: bigint }[];
@@ -35,17 +35,17 @@ export type ExpectedState = {
   height: number;
   /** By order hash. */
   orders: Map<Hex, ExpectedOrder>;
-  /** Owners of single tokens by `contract:tokenId`; null: burnt. */
+  /** Owners of ERC-721 tokens by `contract:tokenId`. null when the token is burnt. */
   owners: Map<string, Address | null>;
-  /** Units of editions by `contract:tokenId:holder`, above zero only. */
+  /** Balances of ERC-1155 tokens by `contract:tokenId:holder`. Balances of zero are left out. */
   units: Map<string, bigint>;
-  /** By contract: the lowest ask for one unit, in native currency; null without an ask. */
+  /** By contract: the lowest amount per unit that an offerer asks, in native or wrapped currency. null without such an ask. */
   floors: Map<Address, bigint | null>;
-  /** In the order of the chain. */
+  /** In block order. */
   sales: readonly ExpectedSale[];
 };
 
-/** `now` in milliseconds; by default the time of the chain's clock. */
+/** `now`: milliseconds since 1970, by default the time of the chain's clock. */
 export async function readExpectedState(
   world: World,
   accepted: readonly Listing[],
@@ -108,71 +108,72 @@ async function readOrders(
     chain,
     accepted.map(({ components }) => ({ contract: seaport, name: 'getCounter', args: [components.offerer] })),
   );
-  const able = await readAbilities(world, accepted);
-  const endings = await readEndings(chain, events);
+  const fillable = await readFillable(world, accepted);
+  const endTimes = await readEndTimes(chain, events);
   return new Map(
     accepted.map((listing, index) => {
       const { components, hash } = listing;
-      const [, isCancelled, part, whole] = statuses[index] as readonly [boolean, boolean, bigint, bigint];
+      const [, isCancelled, totalFilled, totalSize] = statuses[index] as readonly [boolean, boolean, bigint, bigint];
       const units = listing.tokens[0]?.units ?? 0n;
-      const filled = whole === 0n ? 0n : (units * part) / whole;
+      const filled = totalSize === 0n ? 0n : (units * totalFilled) / totalSize;
       const expiresAt = Number(components.endTime) * 1000;
-      const truth = (status: ExpectedOrder['status']): [Hex, ExpectedOrder] => [hash, { status, filled }];
-      if (whole > 0n && part === whole) return truth('filled');
-      const isVoid = counters[index] !== components.counter;
-      const ends = [
-        ...(isCancelled ? [endings.get(hash)] : []),
-        ...(isVoid ? [endings.get(counterKey(components.offerer, components.counter))] : []),
-      ].map((at) => at ?? 0);
-      if (ends.length > 0 && Math.min(...ends) < expiresAt) return truth('cancelled');
-      if (expiresAt <= now) return truth('expired');
-      return truth(able[index] === true ? 'active' : 'dormant');
+      const toEntry = (status: ExpectedOrder['status']): [Hex, ExpectedOrder] => [hash, { status, filled }];
+      if (totalSize > 0n && totalFilled === totalSize) return toEntry('filled');
+      const hasOldCounter = counters[index] !== components.counter;
+      const cancelledAt = [
+        ...(isCancelled ? [endTimes.get(hash)] : []),
+        ...(hasOldCounter ? [endTimes.get(counterKey(components.offerer, components.counter))] : []),
+      ].map((time) => time ?? 0);
+      if (cancelledAt.length > 0 && Math.min(...cancelledAt) < expiresAt) return toEntry('cancelled');
+      if (expiresAt <= now) return toEntry('expired');
+      return toEntry(fillable[index] === true ? 'active' : 'dormant');
     }),
   );
 }
 
-/** Whether the offerer holds the offered units (at least one, when parts may be filled) and has approved their transfer. */
-async function readAbilities({ chain, collections }: World, accepted: readonly Listing[]): Promise<boolean[]> {
-  const one = accepted.flatMap(({ components, tokens }) => {
+/** For each order, whether the offerer holds the token (of an ERC-1155 token, at least one unit) and has approved its transfer. */
+async function readFillable({ chain, collections }: World, accepted: readonly Listing[]): Promise<boolean[]> {
+  const offers = accepted.flatMap(({ components, tokens }) => {
     const [token] = tokens;
     const contract = collections.find(({ address }) => address === token?.contract);
-    if (!token || !contract || tokens.length > 1) throw new Error('only orders for one token are taken');
+    if (!token || !contract || tokens.length > 1) throw new Error('only orders for one token are supported');
     return { token, contract, offerer: components.offerer, operator: operatorOf(components.conduitKey) };
   });
-  const reads = one.flatMap(({ token, contract, offerer, operator }): Read[] => {
+  const reads = offers.flatMap(({ token, contract, offerer, operator }): Read[] => {
     const single = token.standard === 'erc721';
-    const none: Read = { contract, name: 'supportsInterface', args: ['0xffffffff'] };
+    // An ERC-1155 token has no approval of its own. A third read all the same, so that each order has three.
+    const placeholder: Read = { contract, name: 'supportsInterface', args: ['0xffffffff'] };
     return [
       single
         ? { contract, name: 'ownerOf', args: [token.tokenId] }
         : { contract, name: 'balanceOf', args: [offerer, token.tokenId] },
       { contract, name: 'isApprovedForAll', args: [offerer, operator] },
-      single ? { contract, name: 'getApproved', args: [token.tokenId] } : none,
+      single ? { contract, name: 'getApproved', args: [token.tokenId] } : placeholder,
     ];
   });
   const values = await readValues(chain, reads);
-  return one.map(({ token, offerer, operator }, index) => {
-    const [held, all, approved] = values.slice(index * 3, index * 3 + 3);
-    const holds = token.standard === 'erc721' ? lower(held) === offerer : (held as bigint) > 0n;
-    return holds && (all === true || lower(approved) === operator);
+  return offers.map(({ token, offerer, operator }, index) => {
+    const [ownerOrBalance, isOperatorApproved, approvedAddress] = values.slice(index * 3, index * 3 + 3);
+    const holds = token.standard === 'erc721' ? lower(ownerOrBalance) === offerer : (ownerOrBalance as bigint) > 0n;
+    return holds && (isOperatorApproved === true || lower(approvedAddress) === operator);
   });
 }
 
-/** When each order was cancelled, and each counter left behind, in milliseconds. */
-async function readEndings(chain: LocalChain, events: readonly Event[]): Promise<Map<string, number>> {
-  const endings = new Map<string, number>();
+/** Times in milliseconds: of each cancel, by order hash, and of each counter increment, by the offerer and the counter before it. */
+async function readEndTimes(chain: LocalChain, events: readonly Event[]): Promise<Map<string, number>> {
+  const endTimes = new Map<string, number>();
   const counters = new Map<Address, bigint>();
   for (const { eventName, args, blockNumber } of events) {
     if (eventName !== 'OrderCancelled' && eventName !== 'CounterIncremented') continue;
-    const at = Number((await readBlock(chain, Number(blockNumber))).timestamp) * 1000;
-    if (eventName === 'OrderCancelled') endings.set(args['orderHash'] as Hex, at);
+    const time = Number((await readBlock(chain, Number(blockNumber))).timestamp) * 1000;
+    if (eventName === 'OrderCancelled') endTimes.set(args['orderHash'] as Hex, time);
     else {
       const offerer = lower(args['offerer']);
-      endings.set(counterKey(offerer, counters.get(offerer) ?? 0n), at);
+      endTimes.set(counterKey(offerer, counters.get(offerer) ?? 0n), time);
       counters.set(offerer, args['newCounter'] as bigint);
     }
   }
-  return endings;
+  return endTimes;
 }
 
 function counterKey(offerer: Address, counter: bigint): string {
@@ -201,14 +202,14 @@ async function readHoldings(
       });
   }
   // balanceOf reverts for the zero address.
-  const asked = [...reads].filter(([key]) => !key.endsWith(zeroAddress));
+  const answerable = [...reads].filter(([key]) => !key.endsWith(zeroAddress));
   const values = await readValues(
     chain,
-    asked.map(([, read]) => read),
+    answerable.map(([, read]) => read),
   );
   const owners: ExpectedState['owners'] = new Map();
   const units: ExpectedState['units'] = new Map();
-  for (const [index, [key, { name }]] of asked.entries()) {
+  for (const [index, [key, { name }]] of answerable.entries()) {
     const value = values[index];
     if (name === 'ownerOf') owners.set(key, value === null ? null : lower(value));
     else if ((value as bigint) > 0n) units.set(key, value as bigint);
@@ -221,7 +222,7 @@ function floorOf(world: World, open: readonly Listing[], contract: Address): big
   return asks.reduce<bigint | null>((least, ask) => (least === null || ask < least ? ask : least), null);
 }
 
-/** The amount that the offerer gets for one unit, rounded up; null when the currency is not the native one. */
+/** The amount that the offerer gets for one unit, rounded up. null when the currency is neither native nor wrapped. */
 function askOf(world: World, { components, tokens }: Listing): bigint | null {
   if (currencyOf(world, components.consideration) === 'other') return null;
   const units = tokens[0]?.units ?? 1n;
@@ -241,7 +242,7 @@ function currencyOf(
 
 type Item = { itemType: number; token: Address; identifier: bigint; amount: bigint; recipient?: Address };
 
-/** Makes one sale of each fill, and one sale of the two fills of a matched pair. */
+/** One sale for each fill. The two fills of a matched pair make one sale together. */
 function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
   const fills = events.filter(({ eventName }) => eventName === 'OrderFulfilled');
   const matches = events.filter(({ eventName }) => eventName === 'OrdersMatched');
@@ -255,12 +256,13 @@ function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
     const consideration = args['consideration'] as readonly Item[];
     const [offerer, recipient] = [lower(args['offerer']), lower(args['recipient'])];
     const isAsk = offer.some(isToken);
-    // Who receives what a match leaves over is no side of it: the order that offers the tokens is the sale.
+    // In a match, `recipient` receives only what is left over, and is neither seller nor buyer. The order that offers the tokens
+    // becomes the sale, and the other order becomes none.
     const isMatched = matched.has(`${tx}:${args['orderHash'] as Hex}`);
     if (!isAsk && isMatched) return [];
     const tokens = (isAsk ? offer : consideration).filter(isToken);
     const payments = (isAsk ? consideration : offer).filter((item) => !isToken(item));
-    const other = isMatched ? receiverOf(fills, { tx, token: tokens[0] }) : recipient;
+    const counterparty = isMatched ? receiverOf(fills, { tx, token: tokens[0] }) : recipient;
     const sale: ExpectedSale = {
       tx,
       logIndex,
@@ -273,21 +275,21 @@ function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
       bundle: tokens.length > 1,
       price: payments.reduce((sum, { amount }) => sum + amount, 0n),
       currency: currencyOf(world, payments),
-      seller: isAsk ? offerer : other,
-      buyer: isAsk ? other : offerer,
+      seller: isAsk ? offerer : counterparty,
+      buyer: isAsk ? counterparty : offerer,
     };
     return [sale];
   });
 }
 
-/** The account that receives the token in the matched order. */
+/** The account that receives the token in the other order of a match. */
 function receiverOf(fills: readonly Event[], { tx, token }: { tx: Hex; token: Item | undefined }): Address {
   for (const { transactionHash, args } of fills) {
     if (transactionHash !== tx) continue;
-    const taken = (args['consideration'] as readonly Item[]).find(
+    const received = (args['consideration'] as readonly Item[]).find(
       (item) => isToken(item) && item.token === token?.token && item.identifier === token.identifier,
     );
-    if (taken?.recipient) return lower(taken.recipient);
+    if (received?.recipient) return lower(received.recipient);
   }
   throw new Error(`no order receives the token that is sold in ${tx}`);
 }

@@ -1,5 +1,5 @@
-// A JSON-RPC endpoint on loopback in front of a real one. It fails, limits and returns wrong data as public endpoints do: at
-// random by a seed, or always where an option is set. It counts its faults.
+// A JSON-RPC endpoint on loopback that forwards requests to a real one. It fails, limits requests and returns wrong data, as
+// public endpoints do. Faults are drawn at random from a seed and counted; options change every response.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { asOfHead, corrupt, lagOf } from './faulty-responses.ts';
 import type { JsonRpcRequest, JsonRpcResponse } from './faulty-responses.ts';
 import { gzipBomb } from '../replay/gzip-bomb.ts';
 
-/** Faults of the connection and of HTTP, then those of the response's content. */
+/** First the faults of the connection and of HTTP, then the faults in the content of a response. */
 export const RPC_FAULTS = [
   'stall',
   'drip',
@@ -34,23 +34,25 @@ export const RPC_FAULTS = [
   'malformed-log',
   'duplicated-log',
   'shuffled-logs',
-  // Leaves out all logs of one contract, in responses about one block, once a block: a single endpoint that always leaves out the
-  // same logs cannot be detected.
+  // Leaves out all logs of one contract from a response about a single block, once for each block. If the only endpoint left out
+  // the same logs each time, no reader could notice.
   'omitted-logs',
 ] as const;
 export type RpcFault = (typeof RPC_FAULTS)[number];
 
 export type FaultyOptions = {
   seed?: number;
-  /** The share of requests that get a fault, among the requests to which a fault can apply. */
+  /** The probability, from 0 to 1, that a fault is drawn for an HTTP request. A fault that cannot apply to it has no effect. */
   faultShare?: number;
   faults?: readonly RpcFault[];
+  /** The `Retry-After` of the fault `limited`, in seconds. */
+  retryAfterS?: number;
   /** The options from here on apply to every response. */
   rangeMax?: number;
   rangeWording?: string;
   batchMax?: number;
   lag?: number;
-  /** Added to the number of the newest block, so that it is wrong. */
+  /** Added to the number of the newest block, so that the number is wrong. */
   ahead?: number;
   chainId?: number;
   zeroBlooms?: boolean;
@@ -58,16 +60,15 @@ export type FaultyOptions = {
   /** Whether the endpoint keeps the state of the newest block only. */
   withoutHistory?: boolean;
   withoutFinality?: boolean;
-  retryAfterS?: number;
 };
 
 export type FaultyEndpoint = {
   url: string;
-  /** How often each fault was applied. */
+  /** How often each fault corrupted a response. */
   counts: Record<string, number>;
-  /** How often each method was called. */
+  /** How often each JSON-RPC method was called. */
   asked: Record<string, number>;
-  /** HTTP requests. */
+  /** The number of HTTP requests. A batch is one request. */
   requests: number;
   /** Changes the given options from now on. */
   set(options: FaultyOptions): void;
@@ -97,10 +98,10 @@ export async function startFaultyEndpoint(targetUrl: string, initial: FaultyOpti
     },
   };
 
-  const answerTo = async (request: http.IncomingMessage, response: http.ServerResponse) => {
+  const respond = async (request: http.IncomingMessage, response: http.ServerResponse) => {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString();
-    const questions = JSON.parse(body) as JsonRpcRequest | JsonRpcRequest[];
-    const list = [questions].flat();
+    const calls = JSON.parse(body) as JsonRpcRequest | JsonRpcRequest[];
+    const list = [calls].flat();
     endpoint.requests += 1;
     for (const { method } of list) endpoint.asked[method] = (endpoint.asked[method] ?? 0) + 1;
     const { faults = RPC_FAULTS, faultShare = 0 } = options;
@@ -114,29 +115,29 @@ export async function startFaultyEndpoint(targetUrl: string, initial: FaultyOpti
         id: null,
         error: { code: -32_600, message: 'Batch size too large' },
       });
-    const breaks = fault && BREAKS[fault];
-    if (breaks) {
+    const breakResponse = fault && BREAKS[fault];
+    if (breakResponse) {
       count();
-      return void breaks(response, options);
+      return void breakResponse(response, options);
     }
-    if (fault === 'no-batch' && Array.isArray(questions)) {
+    if (fault === 'no-batch' && Array.isArray(calls)) {
       count();
       return send(response, 400, { jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'invalid request' } });
     }
     const newest = Number((await forward(targetUrl, [BLOCK_NUMBER]))[0]?.result);
     const lag = lagOf(options, fault);
-    const understood = lag > 0 ? list.map((question) => asOfHead(question, newest - lag)) : list;
-    const clean = await forward(targetUrl, understood);
+    const forwarded = lag > 0 ? list.map((call) => asOfHead(call, newest - lag)) : list;
+    const correct = await forward(targetUrl, forwarded);
     const context = { options, newest, random, omitted, count };
-    const answers = corrupt(list, clean, fault, context);
-    const text = JSON.stringify(Array.isArray(questions) ? answers : answers[0]);
+    const corrupted = corrupt(list, correct, fault, context);
+    const text = JSON.stringify(Array.isArray(calls) ? corrupted : corrupted[0]);
     if (fault === 'truncated' || fault === 'drip') count();
     if (fault === 'drip') return drip(response, text);
     return send(response, 200, fault === 'truncated' ? text.slice(0, text.length >> 1) : text);
   };
 
   const server = http.createServer((request, response) => {
-    answerTo(request, response).catch(() => response.destroy());
+    respond(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   endpoint.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -170,13 +171,13 @@ function pourOut(response: http.ServerResponse): void {
     if (!response.write(ENDLESS_CHUNK)) return void response.once('drain', () => pourOut(response));
 }
 
-/** Sends one character at a time until the client closes the connection. */
+/** Sends one character at a time, then spaces, until the client closes the connection. */
 function drip(response: http.ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'application/json' });
-  let at = 0;
+  let sent = 0;
   const timer = setInterval(() => {
-    response.write(text[at] ?? ' ');
-    at += 1;
+    response.write(text[sent] ?? ' ');
+    sent += 1;
   }, DRIP_MS);
   response.once('close', () => clearInterval(timer));
 }
@@ -186,18 +187,18 @@ function send(response: http.ServerResponse, status: number, body: unknown): voi
   response.writeHead(status, { 'content-type': 'application/json' }).end(text);
 }
 
-async function forward(targetUrl: string, questions: readonly JsonRpcRequest[]): Promise<JsonRpcResponse[]> {
+async function forward(targetUrl: string, calls: readonly JsonRpcRequest[]): Promise<JsonRpcResponse[]> {
   const response = await fetch(targetUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(questions),
+    body: JSON.stringify(calls),
   });
-  const answers = (await response.json()) as JsonRpcResponse[];
-  // The responses are in the order of the requests, as at most endpoints.
-  return questions.map(({ id }) => answers.find((answer) => answer.id === id) ?? { jsonrpc: '2.0', id });
+  const results = (await response.json()) as JsonRpcResponse[];
+  // In the order of the calls, as most endpoints return them.
+  return calls.map(({ id }) => results.find((result) => result.id === id) ?? { jsonrpc: '2.0', id });
 }
 
-/** A generator of numbers from 0 to 1 that gives the same ones for the same seed (mulberry32). */
+/** A generator of numbers from 0 to 1 (mulberry32). The same seed gives the same numbers. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,5 +1,5 @@
-// How a faulty endpoint corrupts correct responses. Each fault reports whether it found something to corrupt, so that its
-// count is the number of corrupted responses.
+// How a faulty endpoint corrupts correct responses. A fault is counted when it corrupts a response, and not when it finds nothing
+// to corrupt. `lagging` is counted for each HTTP request.
 
 import type { FaultyOptions, RpcFault } from './faulty-endpoint.ts';
 
@@ -12,12 +12,12 @@ type Context = {
   options: FaultyOptions;
   newest: number;
   random: () => number;
-  /** Hashes of blocks whose logs were left out once. */
+  /** The hashes of blocks whose logs have been left out already. */
   omitted: Set<string>;
   count: () => void;
 };
 
-/** The messages of public endpoints for a range of too many blocks or logs. */
+/** Messages with which public endpoints reject a range of too many blocks or logs. */
 export const RANGE_ERROR_MESSAGES = [
   'query returned more than 10000 results. Try with this block range [0x1, 0x2].',
   'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range',
@@ -44,95 +44,95 @@ export function lagOf(options: FaultyOptions, fault: RpcFault | undefined): numb
 }
 
 /** The request with the block number `head` in place of `latest`, for an endpoint whose newest block is `head`. */
-export function asOfHead(question: JsonRpcRequest, head: number): JsonRpcRequest {
-  const asksLatest = question.method === 'eth_getBlockByNumber' && question.params[0] === 'latest';
-  return asksLatest ? { ...question, params: [`0x${Math.max(0, head).toString(16)}`, false] } : question;
+export function asOfHead(call: JsonRpcRequest, head: number): JsonRpcRequest {
+  const isForLatest = call.method === 'eth_getBlockByNumber' && call.params[0] === 'latest';
+  return isForLatest ? { ...call, params: [`0x${Math.max(0, head).toString(16)}`, false] } : call;
 }
 
 export function corrupt(
-  questions: readonly JsonRpcRequest[],
-  clean: JsonRpcResponse[],
+  calls: readonly JsonRpcRequest[],
+  correct: JsonRpcResponse[],
   fault: RpcFault | undefined,
   context: Context,
 ): JsonRpcResponse[] {
   const { options, newest, count } = context;
-  const served = clean.map((answer, index) => serve(questions[index], answer, options, newest));
+  const served = correct.map((response, index) => serve(calls[index], response, options, newest));
   const lag = lagOf(options, fault);
-  const seen = lag > 0 ? served.map((answer, index) => lagBehind(questions[index], answer, newest - lag)) : served;
+  const seen = lag > 0 ? served.map((response, index) => lagBehind(calls[index], response, newest - lag)) : served;
   if (fault === 'lagging') count();
-  return fault ? seen.map((answer, index) => spoilOne(questions[index], answer, fault, context)) : seen;
+  return fault ? seen.map((response, index) => spoilOne(calls[index], response, fault, context)) : seen;
 }
 
-/** Applies the permanent limits of the options. */
+/** Applies the options that change every response. */
 function serve(
-  question: JsonRpcRequest | undefined,
-  answer: JsonRpcResponse,
+  call: JsonRpcRequest | undefined,
+  response: JsonRpcResponse,
   options: FaultyOptions,
   newest: number,
 ): JsonRpcResponse {
-  const { method, params = [] } = question ?? {};
-  const error = (code: number, message: string) => ({ jsonrpc: '2.0', id: answer.id, error: { code, message } });
+  const { method, params = [] } = call ?? {};
+  const error = (code: number, message: string) => ({ jsonrpc: '2.0', id: response.id, error: { code, message } });
   if (method === 'eth_chainId' && options.chainId !== undefined)
-    return { ...answer, result: `0x${options.chainId.toString(16)}` };
+    return { ...response, result: `0x${options.chainId.toString(16)}` };
   if (method === 'eth_getLogs' && options.rangeMax !== undefined && widthOf(params) > options.rangeMax)
     return error(-32_000, options.rangeWording ?? RANGE_ERROR_MESSAGES[0] ?? '');
   if (options.withoutHistory && isOfOldState(method, params, newest))
     return error(-32_000, 'missing trie node 00ff (path )');
   if (options.withoutFinality && params[0] === 'finalized')
     return error(-32_602, 'invalid argument 0: hex string expected');
-  let { result } = answer;
+  let { result } = response;
   if (options.zeroBlooms && isBlock(result)) result = { ...result, logsBloom: `0x${'0'.repeat(512)}` };
   if (options.ahead && params[0] === 'latest' && isBlock(result))
     result = { ...result, number: `0x${(Number(result.number) + options.ahead).toString(16)}` };
   if (options.withoutTimestamps && method === 'eth_getLogs' && Array.isArray(result))
     result = (result as Log[]).map(({ blockTimestamp: _time, ...log }) => log);
-  return 'result' in answer ? { ...answer, result } : answer;
+  return 'result' in response ? { ...response, result } : response;
 }
 
 function isOfOldState(method: string | undefined, params: unknown[], newest: number): boolean {
   return (method === 'eth_getCode' || method === 'eth_call') && params[1] !== 'latest' && Number(params[1]) < newest;
 }
 
-/** As a node that is some blocks behind, which returns null for blocks that it does not have. */
-function lagBehind(question: JsonRpcRequest | undefined, answer: JsonRpcResponse, head: number): JsonRpcResponse {
-  const { method } = question ?? {};
-  if (method === 'eth_blockNumber') return { ...answer, result: `0x${head.toString(16)}` };
-  if (method === 'eth_getLogs' && Array.isArray(answer.result))
-    return { ...answer, result: (answer.result as Log[]).filter((log) => Number(log.blockNumber) <= head) };
-  return isBlock(answer.result) && Number(answer.result.number) > head ? { ...answer, result: null } : answer;
+/** The response of a node whose newest block is `head`: null for a later block, and no logs of later blocks. */
+function lagBehind(call: JsonRpcRequest | undefined, response: JsonRpcResponse, head: number): JsonRpcResponse {
+  const { method } = call ?? {};
+  if (method === 'eth_blockNumber') return { ...response, result: `0x${head.toString(16)}` };
+  if (method === 'eth_getLogs' && Array.isArray(response.result))
+    return { ...response, result: (response.result as Log[]).filter((log) => Number(log.blockNumber) <= head) };
+  return isBlock(response.result) && Number(response.result.number) > head ? { ...response, result: null } : response;
 }
 
 function spoilOne(
-  question: JsonRpcRequest | undefined,
-  answer: JsonRpcResponse,
+  call: JsonRpcRequest | undefined,
+  response: JsonRpcResponse,
   fault: RpcFault,
   context: Context,
 ): JsonRpcResponse {
   const { count, random } = context;
-  const { method, params = [] } = question ?? {};
+  const { method, params = [] } = call ?? {};
   const done = (spoilt: Partial<JsonRpcResponse>) => {
     count();
-    return { ...answer, ...spoilt };
+    return { ...response, ...spoilt };
   };
   const toError = (message: string): JsonRpcResponse => {
     count();
-    return { jsonrpc: '2.0', id: answer.id, error: { code: -32_000, message } };
+    return { jsonrpc: '2.0', id: response.id, error: { code: -32_000, message } };
   };
-  const spoilLeaf = LEAVES[fault];
-  if (spoilLeaf) return done({ result: mapLeaves(answer.result, spoilLeaf) });
+  const spoilLeaf = LEAF_FAULTS[fault];
+  if (spoilLeaf) return done({ result: mapLeaves(response.result, spoilLeaf) });
   if (fault === 'error') return toError('something went wrong');
-  if (fault === 'wrong-id') return done({ id: (answer.id ?? 0) + 1_000_000 });
+  if (fault === 'wrong-id') return done({ id: (response.id ?? 0) + 1_000_000 });
   if (fault === 'wrong-chain' && method === 'eth_chainId') return done({ result: '0x539' });
-  if (method !== 'eth_getLogs' || !Array.isArray(answer.result)) return answer;
+  if (method !== 'eth_getLogs' || !Array.isArray(response.result)) return response;
   if (fault === 'range-limit' && widthOf(params) > 1)
     return toError(RANGE_ERROR_MESSAGES[Math.floor(random() * RANGE_ERROR_MESSAGES.length)] ?? '');
-  const logs = answer.result as Log[];
+  const logs = response.result as Log[];
   const spoilt = spoilLogs(logs, params, fault, context);
-  return spoilt ? done({ result: spoilt }) : answer;
+  return spoilt ? done({ result: spoilt }) : response;
 }
 
-/** The replacement of each value of a response, by fault: the fields stay, and the values have the wrong type. */
-const LEAVES: Partial<Record<RpcFault, (leaf: unknown) => unknown>> = {
+/** By fault: what replaces each value of a response. The field names stay the same. */
+const LEAF_FAULTS: Partial<Record<RpcFault, (leaf: unknown) => unknown>> = {
   'wrong-types': (leaf) => (typeof leaf === 'string' ? { text: leaf } : 0.5),
   nulls: () => null,
 };
@@ -143,19 +143,19 @@ function mapLeaves(value: unknown, toLeaf: (leaf: unknown) => unknown): unknown 
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, mapLeaves(one, toLeaf)]));
 }
 
-/** Null when there is nothing to corrupt. */
+/** null when there is nothing to corrupt, or when the fault is not about logs. */
 function spoilLogs(logs: readonly Log[], params: unknown[], fault: RpcFault, context: Context): Log[] | null {
   const last = logs.at(-1);
-  return (last && LIES[fault]?.({ logs, others: logs.slice(0, -1), last, params, context })) ?? null;
+  return (last && LOG_FAULTS[fault]?.({ logs, others: logs.slice(0, -1), last, params, context })) ?? null;
 }
 
-type Told = { logs: readonly Log[]; others: readonly Log[]; last: Log; params: unknown[]; context: Context };
+type FaultInput = { logs: readonly Log[]; others: readonly Log[]; last: Log; params: unknown[]; context: Context };
 
-const LIES: Partial<Record<RpcFault, (told: Told) => Log[] | null>> = {
+const LOG_FAULTS: Partial<Record<RpcFault, (input: FaultInput) => Log[] | null>> = {
   'removed-log': ({ others, last }) => [...others, { ...last, removed: true }],
   'foreign-log': ({ logs, last }) => [...logs, { ...last, address: FOREIGN, logIndex: plus(last['logIndex'], 1) }],
   'outside-log': ({ logs, last }) => [...logs, { ...last, blockNumber: plus(last.blockNumber, 1_000_000) }],
-  // In a range nothing contradicts it, and it does no harm.
+  // Only in a response about a single block: nothing in a response about a range contradicts a wrong block hash.
   'wrong-block-hash': ({ others, last, params }) =>
     isOfBlock(params) ? [...others, { ...last, blockHash: `0x${'ab'.repeat(32)}` }] : null,
   'malformed-log': ({ others, last }) => [...others, { ...last, data: '0xzz' }],

@@ -1,4 +1,4 @@
-// A followed collection on a local chain, with three accounts and one database. The test runs the follower step by step.
+// A collection on a local chain, three accounts, and a follower of the chain without its task: `settle` runs the follower's steps.
 
 import type { Address } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
@@ -20,7 +20,6 @@ import type { Contract, Protocol } from '../../../devnet/protocol.ts';
 import { installProtocol } from '../../../devnet/protocol.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 import { ZERO_HASH } from '../../../src/core/evm.ts';
-
 import { createTestReader } from './reader.ts';
 
 const STEPS_MAX = 2_000;
@@ -29,13 +28,13 @@ export type LocalWorld = {
   chain: LocalChain;
   protocol: Protocol;
   nft: Contract;
-  /** Accounts 1 to 3 of the chain. */
+  /** The addresses of accounts 1 to 3 of the chain. */
   people: readonly [Hex, Hex, Hex];
   /** Sends calls and mines them. */
   act(...calls: Call[]): Promise<Receipt[]>;
   mint(to: Hex, ...ids: bigint[]): Promise<void>;
   approve(owner: Hex, approved?: boolean): Promise<void>;
-  /** Signs an ask of a person for one token, in the native currency. */
+  /** Signs an ask for one token in the native currency. `person`: an index of `people`. */
   sign(
     person: number,
     terms: { tokenId: bigint; price: bigint; endsInS?: number; counter?: bigint },
@@ -51,7 +50,7 @@ export async function startLocalWorld(id = 'ethereum'): Promise<LocalWorld> {
   const artifact = readContract('DevnetCollection');
   const people = chain.accounts.slice(1, 4).map(({ address }) => address.toLowerCase() as Hex);
   const [first, second, third] = people;
-  if (!first || !second || !third) throw new Error('three people were wanted');
+  if (!first || !second || !third) throw new Error('the local chain has fewer than four accounts');
   const nft = { address: await deploy(chain, artifact, ['Lamps', 'LAMP', '', first, 500]), abi: artifact.abi };
   const { seaport } = protocol;
   let salt = 0n;
@@ -133,12 +132,12 @@ export function followWorld(
         const projected = await projectNext(projection);
         if (!head.more && !past.more && projected === null) return;
       }
-      throw new Error('the follower did not come to an end of its work');
+      throw new Error(`the follower still had work after ${STEPS_MAX} steps`);
     },
   };
 }
 
-/** Follows a contract from a block on, as `collections add` does after it has asked the chain about it. */
+/** Records that a contract is followed from `fromBlock`, as `collections add` does, but without reading the chain first. */
 export async function follow(
   main: Database,
   world: LocalWorld,
@@ -157,7 +156,7 @@ export async function follow(
   });
 }
 
-/** Puts a signed order into the book as the intake does once it has checked it; returns its id. */
+/** Inserts a signed order into the order book without checking it, and returns the id of the order. */
 export async function insertOrder(
   main: Database,
   world: LocalWorld,

@@ -1,4 +1,4 @@
-// A reader of a chain with a clock, a random source and a log that suit tests.
+// A chain reader for tests: with the system's clock, a constant random source and a silent log, unless options replace them.
 
 import type { ChainReaderOptions } from '../../../src/chains/rpc/chain-reader.ts';
 import { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';

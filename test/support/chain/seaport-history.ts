@@ -1,5 +1,5 @@
-// A short history on a real local chain with real Seaport: every kind of event that is read, in a few blocks, for tests of
-// everything that reads chains.
+// A short history on a local chain with the real Seaport contracts: in a few blocks, each kind of event that the service reads.
+// It is shared by the tests of everything that reads chains.
 
 import { ZERO_HASH } from '../../../src/core/evm.ts';
 import type { Address as HexAddress } from 'viem';
@@ -20,11 +20,11 @@ export type SeaportHistory = {
   protocol: Protocol;
   collection: Contract;
   editions: Contract;
-  /** In the service's canonical form. */
+  /** In lower case, the service's canonical form. */
   addresses: Record<'seaport' | 'collection' | 'editions' | 'wrapped' | 'seller' | 'buyer', Address>;
   sold: SignedOrder;
   cancelled: SignedOrder;
-  /** The first block of the history, after everything was set up, and the last one. */
+  /** The first and the last block of the history. The contracts are deployed before the first one. */
   from: number;
   to: number;
   close(): Promise<void>;
@@ -38,19 +38,19 @@ const BLOCK_MS = 3_000;
 export async function startSeaportHistory(): Promise<SeaportHistory> {
   const chain = createChains(parseExtraChain(`localnet:evm:ETH:18:${CHAIN_ID}`)).get('localnet');
   if (!chain) throw new Error('no chain');
-  // Every block has a time of its own, so that one taken for another shows.
+  // Each block has a different time, so that a test notices when one block is mistaken for another.
   let now = Date.now() - HISTORY_MS;
   const clock = () => (now += BLOCK_MS);
   const local = await startChain({ id: 'localnet', chainId: CHAIN_ID, accounts: 4, clock });
   try {
-    return await playScene(local, chain);
+    return await createHistory(local, chain);
   } catch (error) {
     await local.stop();
     throw error;
   }
 }
 
-async function playScene(local: LocalChain, chain: Chain): Promise<SeaportHistory> {
+async function createHistory(local: LocalChain, chain: Chain): Promise<SeaportHistory> {
   const protocol = await installProtocol(local);
   const [, seller, buyer, royalty] = local.accounts;
   if (!seller || !buyer || !royalty) throw new Error('too few accounts');
@@ -98,7 +98,7 @@ async function playScene(local: LocalChain, chain: Chain): Promise<SeaportHistor
   await transact(local, [call(buyer, seaport, 'fulfillOrder', [toOrder(sold), ZERO_HASH], totalOf(sold.components))]);
   await transact(local, [call(seller, seaport, 'validate', [[toOrder(cancelled)]])]);
   await transact(local, [call(seller, seaport, 'cancel', [[cancelled.components]])]);
-  // The buyer's side is native here: matchOrders takes it from the caller.
+  // The buyer's order pays in native currency, which `matchOrders` takes from the value of the call.
   const mirror = buildMirror(matched.components, { offerer: buyer.address, salt: 9n, counter: 0n });
   const orders = [toOrder(matched), toOrder({ components: mirror, signature: '0x' })];
   const side = (orderIndex: number, itemIndex: number) => ({

@@ -1,5 +1,5 @@
-// Signed Seaport orders for tests: accounts with keys, asks, and signatures of each form, made with viem's own typed data and not
-// with the code under test.
+// Signed Seaport orders for tests: accounts with keys, asks, and signatures in each form. The signatures are made with viem and
+// not with the code under test.
 
 import {
   concat,
@@ -50,7 +50,7 @@ const TYPES = {
 
 const accounts = new Map<number, PrivateKeyAccount>();
 
-/** The account of the n-th test key, from 1. */
+/** The account whose private key is the number `n`, 1 or more. */
 export function accountOf(n: number): PrivateKeyAccount & { lower: Address } {
   const account = accounts.get(n) ?? privateKeyToAccount(numberToHex(n, { size: 32 }));
   accounts.set(n, account);
@@ -63,7 +63,7 @@ export type AskOptions = {
   tokenId: bigint;
   /** What the offerer receives for all units. */
   price: bigint;
-  /** Seconds. */
+  /** `start` and `end` are Unix times in seconds. */
   start: number;
   end: number | bigint;
   fees?: readonly { recipient: string; amount: bigint }[];
@@ -74,7 +74,7 @@ export type AskOptions = {
 
 let salts = 0n;
 
-/** An ask for one token, with a salt that no other has. Any component may be set otherwise. */
+/** An ask for one token, with a different salt each time. `components` replace the ones made from the options. */
 export function toAsk(options: AskOptions, components: Partial<SeaportOrder> = {}): SeaportOrder {
   const { offerer, contract, tokenId, price, start, end, fees = [], quantity = 1n, currency = ZERO_ADDRESS } = options;
   const pay = (amount: bigint, recipient: string) => ({
@@ -111,7 +111,7 @@ export function toAsk(options: AskOptions, components: Partial<SeaportOrder> = {
   };
 }
 
-/** The order as JSON has it: numbers in decimal text, as OpenSea writes them. */
+/** The order in OpenSea's JSON form: numbers are decimal text. */
 export function toParameters(order: SeaportOrder): Record<string, unknown> {
   const parameters = JSON.parse(
     JSON.stringify(order, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
@@ -129,7 +129,7 @@ function toDomain({ address, version, chainId }: Protocol) {
   return { name: 'Seaport', version, chainId, verifyingContract: address as Hex };
 }
 
-/** 65 bytes. */
+/** Signs with the n-th account. The signature has 65 bytes. */
 export function signOrder(n: number, order: SeaportOrder, protocol: Protocol = SEAPORT_1_6): Promise<Hex> {
   const domain = toDomain(protocol);
   return accountOf(n).signTypedData({
@@ -140,12 +140,15 @@ export function signOrder(n: number, order: SeaportOrder, protocol: Protocol = S
   });
 }
 
-/** The same signature in 64 bytes. */
+/** The same signature in its compact form of 64 bytes (EIP-2098). */
 export function toCompact(signature: Hex): Hex {
   return serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)));
 }
 
-/** Signatures of many orders at once: one signature of a tree of `2 ** height` orders, the last order filling it up. */
+/**
+ * One bulk signature for each order. The account signs the root of a tree of `2 ** height` orders once; the last order is repeated
+ * until the tree is full.
+ */
 export async function signBulk(
   n: number,
   orders: readonly SeaportOrder[],
@@ -171,8 +174,8 @@ function pairsOf<T>(level: readonly T[]): T[][] {
 function proofOf(leaves: readonly (SeaportOrder | undefined)[], index: number): Hex[] {
   let level = leaves.map((order) => hashAsk(order as SeaportOrder));
   const proof: Hex[] = [];
-  for (let place = index; level.length > 1; place >>= 1) {
-    proof.push(level[place ^ 1] as Hex);
+  for (let position = index; level.length > 1; position >>= 1) {
+    proof.push(level[position ^ 1] as Hex);
     level = pairsOf(level).map(([left, right]) => hashPair(left as Hex, right as Hex));
   }
   return proof;
