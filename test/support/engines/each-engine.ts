@@ -1,5 +1,5 @@
-// Runs a suite on both database engines: on the embedded one always, on PostgreSQL where TEST_DATABASE_URL names a server or
-// its programs are on the machine. Elsewhere the suite is skipped on PostgreSQL; with REQUIRE_POSTGRES=1 it fails.
+// Runs a suite on both database engines. On PostgreSQL it runs where TEST_DATABASE_URL names a server, or where the server's
+// programs are installed. Elsewhere that half of the suite is skipped, or fails with REQUIRE_POSTGRES=1.
 
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -14,12 +14,12 @@ import { directoryWithDatabase } from './empty-database.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from './postgres-server.ts';
 
-/** What a suite gets of an engine: its name, and new databases of its own on it. */
+/** An engine as a suite receives it: its name, and functions that make new databases on it. */
 export type TestEngine = {
   name: 'embedded' | 'postgresql';
-  /** A new, empty, migrated database; both schemas in one. Closed after the suite. */
+  /** Opens a new, empty database with the migrations of both schemas. It is closed after the suite. */
   open(): Promise<Database>;
-  /** The settings that make a service use a new database of this engine. */
+  /** Settings with which a service uses a new database on this engine. */
   settings(): Promise<Record<string, string>>;
 };
 

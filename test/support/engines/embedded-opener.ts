@@ -1,5 +1,5 @@
-// A process that opens an embedded database, prints "open", and closes it when its standard input ends. Usage:
-// embedded-opener.ts DIR
+// A program that opens the embedded database in DIR, prints "open", and closes the database when standard input ends.
+// Usage: embedded-opener.ts DIR
 
 import { once } from 'node:events';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';

@@ -1,6 +1,6 @@
-// A process that writes to an embedded database until it is killed. A line is appended to the acknowledgement file after the
-// database has acknowledged the write, never before: every write in that file has to survive. Usage: embedded-writer.ts
-// DATABASE_DIR ACK_FILE
+// A program that writes to an embedded database until it is killed. It appends a line to the acknowledgement file only after the
+// database has acknowledged a write, so that each write named in that file has to survive.
+// Usage: embedded-writer.ts DATABASE_DIR ACK_FILE
 
 import { openSync, writeSync } from 'node:fs';
 import type { Pool } from 'pg';
@@ -8,7 +8,7 @@ import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 
 const BATCH_ROWS = 2_000;
 const BATCHES_KEPT = 4;
-/** disk_full and undefined_file: what the tests do to the disk under the database. */
+/** The SQLSTATEs `disk_full` and `undefined_file`: errors that the tests cause on purpose. */
 const DISK_ERRORS: readonly unknown[] = ['53100', '58P01'];
 
 const [dir = '', ackFile = ''] = process.argv.slice(2);
@@ -36,7 +36,7 @@ for (let step = 1; ; step++) {
   if (step % 70 === 0) await stored(() => pool.query('vacuum bulk'));
 }
 
-/** False when the disk failed: the writer continues, as a service does. */
+/** Returns false when the write failed with one of DISK_ERRORS. The writer then continues, as a service does. */
 async function stored(write: () => Promise<unknown>): Promise<boolean> {
   try {
     await write();
@@ -63,7 +63,7 @@ async function writeSingle(pool: Pool, i: number): Promise<void> {
 
 async function writeBatch(pool: Pool, batch: number): Promise<void> {
   await pool.query(
-    `with gone as (delete from bulk where batch <= $1::bigint - $2)
+    `with deleted as (delete from bulk where batch <= $1::bigint - $2)
      insert into bulk select $1, g, md5(g::text) || $1 from generate_series(1, $3) g`,
     [batch, BATCHES_KEPT, BATCH_ROWS],
   );

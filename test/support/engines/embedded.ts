@@ -1,5 +1,5 @@
-// Support for tests of the embedded database: processes that open a database and write to it, a cluster to copy, and a
-// check of what was acknowledged.
+// Support for tests of the embedded database: processes that open a database and write to it, a database directory to copy, and
+// a check that no acknowledged write is lost.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ const WRITE_LIMIT_MS = 60_000;
 const END_LIMIT_MS = 60_000;
 const BATCH_ROWS = 2_000;
 
-/** Makes one cluster in `root` and returns a function that copies it to a new place of the given name. */
+/** Makes a database directory in `root`. Returns a function that copies it to `root`/`name`/db and returns that path. */
 export async function makeTemplate(root: string): Promise<(name: string) => string> {
   const template = path.join(root, 'template', 'db');
   const { close } = await openEmbedded({ dir: template });
@@ -36,10 +36,10 @@ function startProgram(name: string, args: string[]): Program {
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (chunk: string) => (output[stream] += chunk));
   }
-  let over = false;
-  // Its output is complete only now, some time after its exit.
-  child.once('close', () => (over = true));
-  return { child, stdout: () => output.stdout, stderr: () => output.stderr, hasEnded: () => over };
+  let isClosed = false;
+  // `close` comes after `exit`, when the output is complete.
+  child.once('close', () => (isClosed = true));
+  return { child, stdout: () => output.stdout, stderr: () => output.stderr, hasEnded: () => isClosed };
 }
 
 /** Starts a process that opens the database in `dir`, prints "open" and closes it when its standard input ends. */
@@ -47,18 +47,18 @@ export function startOpener(dir: string): Program {
   return startProgram('./embedded-opener.ts', [dir]);
 }
 
-/** Waits for the end of the process, which has to come by itself; its exit code. */
+/** Waits until the process ends, without ending it. Returns its exit code. */
 export async function ended({ child, hasEnded }: Program): Promise<number | null> {
   await until(hasEnded, END_LIMIT_MS, 'the process did not end');
   return child.exitCode;
 }
 
-/** Starts a writer and waits until it has acknowledged `least` writes; it goes on until it is killed or its database stops. */
-export async function startWriter(dir: string, ackFile: string, least: number): Promise<Program> {
+/** Starts a writer and waits until it has acknowledged `count` writes. It keeps writing until it is killed or its database stops. */
+export async function startWriter(dir: string, ackFile: string, count: number): Promise<Program> {
   const before = readAcks(ackFile).length;
   const writer = startProgram('./embedded-writer.ts', [dir, ackFile]);
-  const isFarEnough = (): boolean => writer.hasEnded() || readAcks(ackFile).length > before + least;
-  await until(isFarEnough, WRITE_LIMIT_MS, `${least} writes were not acknowledged`);
+  const hasWrittenEnough = (): boolean => writer.hasEnded() || readAcks(ackFile).length > before + count;
+  await until(hasWrittenEnough, WRITE_LIMIT_MS, `${count} writes were not acknowledged`);
   assert.ok(!writer.hasEnded(), `the writer ended: ${writer.stderr()}`);
   return writer;
 }
@@ -72,7 +72,7 @@ function readAcks(ackFile: string): string[] {
   return existsSync(ackFile) ? readFileSync(ackFile, 'utf8').split('\n').slice(0, -1) : [];
 }
 
-/** Opens the database in `dir` after its writer met its end and checks that everything in the acknowledgement file is there. */
+/** Opens the database in `dir` after its writer has ended, and fails unless each write in the acknowledgement file is stored. */
 export async function assertAcknowledged(dir: string, ackFile: string, when: string): Promise<void> {
   const { pool, close } = await openEmbedded({ dir });
   try {
@@ -82,7 +82,7 @@ export async function assertAcknowledged(dir: string, ackFile: string, when: str
   }
 }
 
-/** The acknowledged writes that are lost and other inconsistencies; none in a correct database. */
+/** Lists lost writes and other inconsistencies. The list is empty for a correct database. */
 async function findProblems(pool: Pool, ackFile: string): Promise<string[]> {
   const newest = { single: 0, batch: 0 };
   for (const [kind, value] of readAcks(ackFile).map((line) => line.split(' '))) {

@@ -1,5 +1,5 @@
-// An empty embedded database to copy, so that not every test waits seconds for a first boot. Made once for each version of what
-// makes it, and kept beside the installed packages; `rm -rf node_modules/.cache` is always safe.
+// An empty embedded database that tests copy, because the first boot of a new one takes seconds. It is kept in node_modules/.cache
+// and made again when a file of MADE_OF changes. Deleting node_modules/.cache is always safe.
 
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { temporaryDirectory } from '../temporary-directory.ts';
 import { onCleanUp } from './cleanup.ts';
 
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/mercat/', import.meta.url));
+/** The files that determine what is in a new database. */
 const MADE_OF = [
   '../../../package-lock.json',
   '../../../src/database/embedded/engine.ts',
@@ -19,7 +20,7 @@ const MADE_OF = [
 /** A data directory with an empty embedded database in it. */
 export async function directoryWithDatabase(): Promise<string> {
   const dir = temporaryDirectory();
-  // Removed with the suite: a database takes 40 MB.
+  // Removed when the suite ends, and not only when the process ends: a database takes 40 MB.
   onCleanUp(() => rmSync(dir, { recursive: true, force: true }));
   await copyEmptyDatabase(path.join(dir, 'db'));
   return dir;
@@ -35,18 +36,18 @@ export async function copyEmptyDatabase(dir: string): Promise<void> {
   cpSync(template, dir, { recursive: true });
 }
 
-/** Test files run side by side: each makes its own, and the first complete one is kept. */
+/** Test files that run at the same time may each make a template. The first one that is complete is kept. */
 async function makeTemplate(template: string): Promise<void> {
   mkdirSync(cache, { recursive: true });
-  const place = mkdtempSync(path.join(cache, 'making-'));
+  const directory = mkdtempSync(path.join(cache, 'making-'));
   try {
-    const { close } = await openEmbedded({ dir: path.join(place, 'db') });
+    const { close } = await openEmbedded({ dir: path.join(directory, 'db') });
     await close();
-    if (!existsSync(template)) renameSync(path.join(place, 'db'), template);
+    if (!existsSync(template)) renameSync(path.join(directory, 'db'), template);
   } catch (error) {
-    // Another one was first: a directory that is not empty cannot be replaced.
+    // Another test file was first: renaming cannot replace a directory that is not empty.
     if (!existsSync(template)) throw error;
   } finally {
-    rmSync(place, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -1,12 +1,12 @@
-// Small file systems of their own for tests that cut the power or fill the disk. They need root and mount(8); where those are
-// missing, the reason is returned, so that a test can be skipped with it.
+// Small file systems for tests that cut the power or fill the disk. Mounting needs root and mount(8). Where it fails, the reason is
+// returned, so that a test can be skipped with it.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 
 export type Mounted = { unmount: () => void } | { reason: string };
 
-/** Makes an ext4 file system in the file `image`. Returns the reason when the machine cannot. */
+/** Makes an ext4 file system in the file `image`. Returns null, or the reason why this machine cannot make one. */
 export function makeExt4(image: string, size: string): string | null {
   return attempt('truncate', ['-s', size, image]) ?? attempt('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
 }
@@ -27,7 +27,7 @@ function mount(args: string[], at: string): Mounted {
   let mounted = true;
   return {
     unmount: () => {
-      // Lazily, so that a test that failed with files open leaves nothing mounted either.
+      // `-l` unmounts even while files are open, as they are when a test failed before it closed them.
       if (mounted) execFileSync('umount', ['-l', at]);
       mounted = false;
     },

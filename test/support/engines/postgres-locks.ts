@@ -1,9 +1,9 @@
-// Locks on a PostgreSQL server that make statements of the service hang, and counts of its connections.
+// Locks on a PostgreSQL server that make the service's statements wait, and counts of the service's connections and waiting statements.
 
 import type { TestContext } from 'node:test';
 import pg from 'pg';
 
-/** Locks a table against all reads until the result is called. */
+/** Locks a table against all reads and writes until the returned function is called. */
 export function lockTable(
   t: TestContext,
   databaseUrl: string | undefined,
@@ -12,7 +12,7 @@ export function lockTable(
   return hold(t, databaseUrl, `lock table ${table} in access exclusive mode`);
 }
 
-/** Keeps the indexer's migrations waiting until the result is called. */
+/** Keeps migrations of the indexer's schema waiting until the returned function is called. */
 export function lockMigrations(t: TestContext, databaseUrl: string): Promise<() => Promise<void>> {
   return hold(t, databaseUrl, `select pg_advisory_xact_lock(hashtextextended('mercat migrations indexer', 0))`);
 }
@@ -40,12 +40,12 @@ export async function withClient<T>(databaseUrl: string, work: (client: pg.Clien
   }
 }
 
-/** Connections of services to the server, as it sees them. */
+/** The number of connections that services have to the server, as the server reports it. */
 export function countConnections(serverUrl: string): Promise<number> {
   return countActivity(serverUrl, `application_name = 'mercat'`);
 }
 
-/** Statements of services that wait for a lock. */
+/** The number of statements of services that wait for a lock. */
 export function countWaiting(serverUrl: string): Promise<number> {
   return countActivity(serverUrl, `application_name = 'mercat' and wait_event_type = 'Lock'`);
 }

@@ -1,4 +1,4 @@
-// PostgreSQL servers for tests: the one that TEST_DATABASE_URL names, or servers that a test starts, stops, freezes and
+// PostgreSQL servers for tests: the server that TEST_DATABASE_URL names, or servers that a test starts, stops, freezes and
 // discards itself.
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -38,18 +38,21 @@ export function canRunPostgres(): boolean {
   return Boolean(process.env['TEST_DATABASE_URL']) || canStartPostgres();
 }
 
-/** True where a test can have servers of its own, to break them. */
+/** Whether tests can start servers of their own, which they may stop, kill and freeze. */
 export function canStartPostgres(): boolean {
   return findPostgresPrograms() !== null;
 }
 
-/** A PostgreSQL server of this test process alone, to be stopped, frozen and restarted as a test likes. */
+/**
+ * A PostgreSQL server. One that this process started can be stopped, killed, frozen and restarted. For the server that
+ * TEST_DATABASE_URL names, `stop`, `kill`, `start` and `discard` do nothing, and `freeze` and `thaw` throw.
+ */
 export type PostgresServer = {
   url: string;
-  /** The process id of the server's first process; null when the server is somebody else's. */
+  /** The id of the server's first process. null for the server that TEST_DATABASE_URL names. */
   pid(): number | null;
   stop(): Promise<void>;
-  /** Ends the server at once, without a shutdown: as a crash does. */
+  /** Ends the server without a shutdown, as a crash does. */
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Suspends all of its processes: open connections stay open, and new ones are accepted by the kernel and get no response. */
@@ -59,7 +62,7 @@ export type PostgresServer = {
   discard(): Promise<void>;
 };
 
-/** `durable`: commits reach the disk, as in production. Tests do without. */
+/** `durable`: commits are flushed to the disk, as in production. Off by default, because it is slow. */
 type PostgresOptions = { durable?: boolean };
 
 /** The server that TEST_DATABASE_URL names, or a new one. */
@@ -68,7 +71,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   if (!named) return startOwnPostgres(options);
   const nothing = () => Promise.resolve();
   const impossible = () => {
-    throw new Error('a server that is somebody else’s cannot be frozen');
+    throw new Error('the server of TEST_DATABASE_URL cannot be frozen');
   };
   return {
     url: named,
@@ -125,7 +128,7 @@ export async function startOwnPostgres({ durable = false }: PostgresOptions = {}
   const signalAll = (signal: NodeJS.Signals) => {
     const first = child?.pid;
     if (first === undefined) return;
-    // The first process before its children, so that it starts none that are missed.
+    // The first process is signalled before its children are listed, so that it cannot start another child in between.
     process.kill(first, signal);
     for (const pid of listChildren(first)) signalIfThere(pid, signal);
   };
@@ -149,7 +152,7 @@ export async function startOwnPostgres({ durable = false }: PostgresOptions = {}
   };
 }
 
-/** A child may have ended between the listing and the signal: then there is nothing left to do. */
+/** Does nothing when the process has ended since it was listed. */
 function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -158,14 +161,14 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The processes that a process has started and that still run. */
+/** The ids of the running processes that `parent` has started. */
 function listChildren(parent: number): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   if (stdout) {
     const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
     return rows.flatMap(([pid, ppid]) => (pid !== undefined && ppid === parent ? [pid] : []));
   }
-  // Small images have no ps; /proc lists the children there.
+  // Small container images have no `ps`, but they have /proc.
   return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 
@@ -182,11 +185,11 @@ async function canConnect(url: string): Promise<boolean> {
   }
 }
 
-/** The folder of the newest PostgreSQL server programs on this machine, or null. */
+/** A folder with the programs of a PostgreSQL server of a supported version. null when there is none. */
 function findPostgresPrograms(): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(a) - Number(b)) : [];
-  // The oldest one that is supported: what works there works on the newer ones.
+  // The oldest supported version first, because SQL that works on it works on newer versions.
   const folders = versions.filter((version) => Number(version) >= 15).map((version) => path.join(root, version, 'bin'));
   folders.push('/usr/local/pgsql/bin', '/opt/homebrew/opt/postgresql@15/bin', '/opt/homebrew/bin', '/usr/local/bin');
   return (
@@ -195,7 +198,7 @@ function findPostgresPrograms(): string | null {
   );
 }
 
-/** PostgreSQL refuses to run as root: there it runs as its own user. */
+/** PostgreSQL refuses to run as root: then the ids of the user `postgres`. null when the tests do not run as root. */
 function serverOwner(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);

@@ -1,5 +1,5 @@
-// A Redis server that a test starts, stops, freezes and configures. Where Redis is not on the machine its suites are skipped;
-// with REQUIRE_REDIS=1 they fail.
+// A Redis server that a test starts, stops, freezes and configures. Where Redis is not installed, suites that need it are skipped,
+// or fail with REQUIRE_REDIS=1.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,12 +13,12 @@ import { until } from '../until.ts';
 export type RedisServer = {
   url: string;
   start(): Promise<void>;
-  /** Ends the server; what it held is gone. */
+  /** Ends the server. Its data is lost. */
   stop(): Promise<void>;
   /** Suspends its process: open connections stay open, and new ones are accepted by the kernel and get no response. */
   freeze(): void;
   thaw(): void;
-  /** One command over a connection of its own. */
+  /** Sends one command over a new connection. */
   ask(...args: string[]): Promise<unknown>;
   /** Stops the server, whatever its state, and deletes its directory. */
   discard(): Promise<void>;
@@ -26,7 +26,10 @@ export type RedisServer = {
 
 const START_LIMIT_MS = 60_000;
 
-/** Declares `suite` around one server, where there can be one. The server may be used from the first hook on. */
+/**
+ * Declares `suite` with one server, or a skipped test where Redis is not installed. `redis` has its members only once the suite's
+ * hooks and tests run.
+ */
 export function withRedis(name: string, suite: (redis: RedisServer) => void): void {
   if (!canStartRedis() && process.env['REQUIRE_REDIS'] !== '1') {
     test(name, { skip: 'redis-server is not on this machine' });
@@ -46,7 +49,7 @@ export function canStartRedis(): boolean {
   return spawnSync('redis-server', ['--version']).status === 0;
 }
 
-/** A server on a free port of the loopback interface that keeps nothing on disk. */
+/** Starts a server on a free port on loopback. The server keeps nothing on disk. */
 export async function startRedis(): Promise<RedisServer> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-redis-'));
   const port = await freePort();
@@ -88,7 +91,7 @@ export async function startRedis(): Promise<RedisServer> {
   };
 }
 
-/** One command to the server of that URL. */
+/** Sends one command to the server at `url`, over a new connection. */
 export async function sendToRedis(url: string, command: readonly string[]): Promise<unknown> {
   const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
   client.on('error', () => undefined);

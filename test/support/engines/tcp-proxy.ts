@@ -1,32 +1,29 @@
-// A TCP proxy on loopback that breaks as networks do: it can be slow, silent, cut, or not there at all. It does not
-// look into the bytes that it carries.
+// A TCP proxy on loopback that fails as networks do: it can be slow, hang, reset connections, or refuse them. It does not read the
+// bytes that it carries.
 
 import net from 'node:net';
 
 export type TcpProxy = {
-  /** The given URL, by way of the proxy. */
+  /** The target URL with the proxy's host and port. */
   url: string;
-  /** Everything takes so much longer in each direction, from now on and in order. */
+  /** From now on, bytes arrive `ms` later in each direction. They keep their order. */
   delay(ms: number): void;
-  /**
-   * Open connections transfer nothing any more, as when the machine behind them is gone; new ones are accepted and transfer
-   * nothing.
-   */
+  /** Open connections carry nothing any more, as when the machine behind them is gone. New ones are accepted and carry nothing. */
   hang(): void;
-  /** Open connections are reset; new ones are taken as before. */
+  /** Open connections are reset. New ones are accepted. */
   cut(): void;
-  /** Open connections are reset, new ones are refused. */
+  /** Open connections are reset. New ones are refused. */
   refuse(): Promise<void>;
-  /** New connections pass, at full speed. Those that have gone silent stay silent. */
+  /** New connections work, without delay. Connections that hang continue to hang. */
   heal(): Promise<void>;
-  /** Connections that are open on the side of the client. */
+  /** The number of open connections from clients. */
   connections(): number;
   close(): Promise<void>;
 };
 
 type Pair = { client: net.Socket; upstream: net.Socket | null; silent: boolean };
 
-/** A proxy in front of the host and port of `target`, a URL. */
+/** Starts a proxy for the host and port of the URL `target`. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<Pair>();
@@ -34,13 +31,14 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let silent = false;
 
   const carry = (pair: Pair, from: net.Socket, to: net.Socket) => {
-    let free = 0;
+    /** When the latest chunk was sent, or will be. */
+    let sendAt = 0;
     from.on('data', (chunk) => {
       if (pair.silent || !to.writable) return;
       const now = performance.now();
-      free = Math.max(free, now + delayMs);
-      if (free <= now) to.write(chunk);
-      else setTimeout(() => !pair.silent && to.writable && to.write(chunk), free - now);
+      sendAt = Math.max(sendAt, now + delayMs);
+      if (sendAt <= now) to.write(chunk);
+      else setTimeout(() => !pair.silent && to.writable && to.write(chunk), sendAt - now);
     });
     from.on('end', () => !pair.silent && to.end());
     from.on('error', () => from.destroy());
@@ -62,18 +60,18 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     carry(pair, client, upstream);
     carry(pair, upstream, client);
   });
-  let own = 0;
+  let ownPort = 0;
   const listen = () =>
     new Promise<void>((resolve) =>
-      server.listen(own, '127.0.0.1', () => {
-        own = (server.address() as net.AddressInfo).port;
+      server.listen(ownPort, '127.0.0.1', () => {
+        ownPort = (server.address() as net.AddressInfo).port;
         resolve();
       }),
     );
   const unlisten = () => (server.listening ? new Promise<void>((resolve) => server.close(() => resolve())) : null);
   const cut = () => {
     for (const { client, upstream } of pairs) {
-      // Node never closes a socket that is reset while it is being ended, and then never exits.
+      // Node never closes a socket that is reset after `end()`, and such a socket keeps the process running.
       if (client.writableEnded) client.destroy();
       else client.resetAndDestroy();
       upstream?.destroy();
@@ -82,7 +80,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   await listen();
   const url = new URL(target);
   url.hostname = '127.0.0.1';
-  url.port = String(own);
+  url.port = String(ownPort);
   return {
     url: url.href,
     delay: (ms) => (delayMs = ms),
