@@ -15,18 +15,18 @@ export type Address = string & { readonly [brand]: 'Address' };
 /** An EVM token id as a decimal string, or a Solana mint, Core asset or compressed-asset id as written. */
 export type AssetId = string & { readonly [brand]: 'AssetId' };
 
-/** The asset of a sale. Null for a bundle: several assets sold at one price, which is the price of none of them. */
+/** The asset of a sale. Null for a bundle: several assets were sold together, and no single asset has a price. */
 export type SoldAsset = AssetId | null;
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
-/** The alphabet of base58 leaves out 0, O, I and l. 32 bytes are 32 to 44 characters, but not all such text is 32 bytes. */
+/** Text that may be 32 bytes in base58: 32 bytes have 32 to 44 characters, and base58 does not use 0, O, I and l. */
 const BASE58_TEXT = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const SOLANA_ADDRESS_BYTES = 32;
 const SOLANA_ADDRESS_LENGTH_MAX = 44;
 const SOLANA_ADDRESS_MAX = base58.encode(new Uint8Array(SOLANA_ADDRESS_BYTES).fill(0xff));
 const TOKEN_ID = /^(0|[1-9]\d{0,77})$/;
 
-/** The canonical address, or null when the text is not well formed for the family. */
+/** The canonical address, or null when the text is not an address of the family. */
 export function parseAddress(family: ChainFamily, text: string): Address | null {
   if (family === 'evm') return EVM_ADDRESS.test(text) ? (text.toLowerCase() as Address) : null;
   return isSolanaAddress(text) ? (text as Address) : null;
@@ -35,19 +35,19 @@ export function parseAddress(family: ChainFamily, text: string): Address | null 
 /** Whether text is 32 bytes in base58. */
 function isSolanaAddress(text: string): boolean {
   if (!BASE58_TEXT.test(text)) return false;
-  // Decoding takes microseconds, and an import checks several addresses a record. Nineteen in twenty addresses have 44 characters
-  // and no leading zero byte. Such text is at least 32 bytes, and it compares like the number, because the alphabet is in the
-  // order of ASCII.
+  // Decoding takes microseconds, and an import checks several addresses in each record. So the most frequent form, 44 characters
+  // without a leading `1` (a zero byte), is not decoded. Such text has at least 32 bytes. It has exactly 32 when it is not greater
+  // than the greatest address. Texts of one length compare as their numbers do, because the base58 alphabet is in ASCII order.
   if (text.length === SOLANA_ADDRESS_LENGTH_MAX && !text.startsWith('1')) return text <= SOLANA_ADDRESS_MAX;
   return base58.decode(text).length === SOLANA_ADDRESS_BYTES;
 }
 
-/** The canonical address of the family that the text fits, or null. */
+/** The canonical form of an EVM or a Solana address; null when the text is neither. */
 export function parseAnyAddress(text: string): Address | null {
   return parseAddress('evm', text) ?? parseAddress('solana', text);
 }
 
-/** A token id from 0 to 2^256-1 without leading zeros (EVM), or a base58 mint (Solana); null when not well formed. */
+/** Parses a token id from 0 to 2^256-1 without leading zeros (EVM), or a base58 mint (Solana). Null for any other text. */
 export function parseAssetId(family: ChainFamily, text: string): AssetId | null {
   if (family === 'solana') return isSolanaAddress(text) ? (text as AssetId) : null;
   return TOKEN_ID.test(text) && BigInt(text) <= UINT256_MAX ? (text as AssetId) : null;
@@ -58,10 +58,10 @@ export function toTokenId(number: bigint): AssetId {
   return number.toString() as AssetId;
 }
 
-/** How a MarketItem or token names an asset on the wire: one of `tokenId` and `mint` at most is set. */
+/** How a MarketItem or token names an asset on the wire. At most one of `tokenId` and `mint` is not null. */
 export type AssetNames = { contractAddress: string | null; tokenId: string | null; mint: string | null };
 
-/** For Solana items the collection mint is not repeated: it is read from the collection. A bundle has neither name. */
+/** On Solana `contractAddress` is null: the collection has the collection mint. A bundle has neither `tokenId` nor `mint`. */
 export function toAssetNames(family: ChainFamily, contractAddress: Address, asset: SoldAsset): AssetNames {
   return family === 'evm'
     ? { contractAddress, tokenId: asset, mint: null }

@@ -1,11 +1,12 @@
-// Amounts in base units: bigint in the program, decimal text in SQL and on the wire. An amount is never a float.
+// Amounts in base units: bigint in the program, decimal text in SQL and on the wire. A double is only made for output that is not exact,
+// such as `decimal` of a Price and dollars.
 
 export const UINT256_MAX = 2n ** 256n - 1n;
 
 const DIGITS = /^\d{1,100}$/;
 const DECIMAL = /^(\d{1,100})(?:\.(\d{1,100}))?(?:e([+-]?\d{1,3}))?$/i;
 
-/** The integer from 0 to 2^256-1 of a decimal string, or null: what the specification calls an interpretable price. */
+/** Parses decimal digits as an integer from 0 to 2^256-1. Null for any other text. */
 export function parseAmount(text: string): bigint | null {
   if (!DIGITS.test(text)) return null;
   const value = BigInt(text);
@@ -13,14 +14,15 @@ export function parseAmount(text: string): bigint | null {
 }
 
 /**
- * Base units of a decimal in native units (`1.25`, or `1e-05` as spreadsheets and data frames write it), with `decimals` places;
- * null when it is not one, or would need rounding. Exact: the point is moved in the text.
+ * Parses a decimal in native units (`1.25`, or `1e-05` as spreadsheets and data frames write it) and returns base units. Null when
+ * the text is not a decimal, when it has a non-zero digit beyond `decimals` places, or when the result exceeds 2^256-1. Exact,
+ * because the decimal point is moved within the text.
  */
 export function parseNativeAmount(text: string, decimals: number): bigint | null {
-  const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
-  if (whole === undefined) return null;
-  const digits = whole + fraction;
-  // How many zeros follow the digits, or how many digits would be lost.
+  const [, integer, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
+  if (integer === undefined) return null;
+  const digits = integer + fraction;
+  // Positive: the number of zeros to append. Negative: the number of digits to cut off, which must all be zero.
   const shift = decimals - fraction.length + Number(exponent);
   if (shift >= 0) return bounded(BigInt(digits + '0'.repeat(shift)));
   const lost = digits.slice(shift);
@@ -39,12 +41,12 @@ export function toDecimalText(raw: bigint, decimals: number): string {
   return fraction ? `${whole}.${fraction}` : whole;
 }
 
-/** The nearest double of raw / 10^decimals: parsed from exact decimal text, because a division would round twice. */
+/** The double nearest to raw / 10^decimals. It is parsed from the exact decimal text, because a division would round twice. */
 export function toNativeNumber(raw: bigint, decimals: number): number {
   return Number(toDecimalText(raw, decimals));
 }
 
-/** A share of an amount in basis points, rounded up to the base unit. */
+/** `basisPoints` / 10,000 of an amount, rounded up to the next base unit. */
 export function shareOf(raw: bigint, basisPoints: number): bigint {
   return (raw * BigInt(basisPoints) + 9_999n) / 10_000n;
 }

@@ -1,5 +1,5 @@
-// The chains of the service, one row each: whatever differs from chain to chain stands in the chain's row and nowhere else.
-// Chain ids are exact and lower case: `Ethereum` is not a chain.
+// The table of chains. A property in which chains of one family differ belongs in their rows, not in conditions elsewhere.
+// Chain ids are compared exactly and are lower case: `Ethereum` is not a chain.
 
 import type { Address, ChainFamily } from './address.ts';
 import { parseAddress } from './address.ts';
@@ -9,31 +9,34 @@ export type Chain = {
   readonly family: ChainFamily;
   /** Native currency symbol, the `currency` of every Price on this chain. */
   readonly symbol: string;
-  /** Symbols that the currency had before, which vendors may still use. */
+  /** Former symbols of the currency, which vendors may still use. */
   readonly formerSymbols: readonly string[];
   /** Base units in one native unit, as a power of ten. */
   readonly decimals: number;
   /** EIP-155 chain id; null outside the EVM. */
   readonly chainId: number | null;
-  /** The contract, on Solana the mint, of the wrapped native currency, which counts as native one to one. Null: not known. */
+  /**
+   * The contract (on Solana: the mint) of the wrapped native currency. Amounts in it count as amounts in the native currency. Null
+   * when the address is not known.
+   */
   readonly wrappedNative: Address | null;
-  /** Seaport's deployments, oldest version first. */
+  /** The deployments of Seaport on the chain, oldest version first. */
   readonly seaport: readonly SeaportDeployment[];
-  /** By vendor: what it calls the chain, or its currency where it knows currencies only. See `nameAt`. */
+  /** By vendor, its names of the chain. CoinGecko's are names of the native currency, because it has prices of currencies only. */
   readonly names: ChainNames;
-  /** Whether the last resolved buyer floor is kept, to be served while the order books cannot be read. */
+  /** Whether the last buyer floor is stored, and served as stale while the current one cannot be read. */
   readonly keepsBuyerFloor: boolean;
-  /** False for a chain that configuration added: accepted and served, but not in the published schema enumerations. */
+  /** False for the chain of the setting EXTRA_CHAIN. It is accepted and served, but the published schema enumerations lack it. */
   readonly published: boolean;
 };
 
-/** `version` as the domain of its signatures names it. */
+/** `version` is the version in the EIP-712 domain of the signatures for this deployment. */
 export type SeaportDeployment = { readonly address: Address; readonly version: string };
 
-/** By vendor, the name that its requests take first, then others that its responses may hold. */
+/** For each vendor: first the name that requests to the vendor use, then other names that its responses may contain. */
 export type ChainNames = Readonly<Record<string, readonly [string, ...string[]]>>;
 
-/** All chains in their order of preference, the configured one last. */
+/** All chains by id, in the order of the table, with the chain of EXTRA_CHAIN last. */
 export type Chains = ReadonlyMap<string, Chain>;
 
 const SEAPORT_1_1 = { address: evm('0x00000000006c3852cbef3e08e8df289169ede581'), version: '1.1' };
@@ -41,13 +44,13 @@ const SEAPORT_1_4 = { address: evm('0x00000000000001ad428e4906ae43d8f9852d0dd6')
 const SEAPORT_1_5 = { address: evm('0x00000000000000adc04c56bf30ac9d3c0aaf14dc'), version: '1.5' };
 const SEAPORT_1_6 = { address: evm('0x0000000000000068f116a894984e2db1123eb395'), version: '1.6' };
 
-/** Seaport at the addresses of its makers, the same on every chain; its conduits belong to one controller. */
+/** Seaport at the addresses that its developers use on every chain. The conduits of these deployments have one controller. */
 export const CANONICAL_SEAPORT: readonly SeaportDeployment[] = [SEAPORT_1_1, SEAPORT_1_4, SEAPORT_1_5, SEAPORT_1_6];
 
 /**
- * Sources of the deployments. Ethereum and Polygon: recorded orders of 1.1 and 1.4 verify against these addresses (see the
- * tests). 1.6 on all six: OpenSea's SDK names its canonical address for each of them. A version that is listed but not
- * deployed does no harm: an address without code emits no events.
+ * Where the deployments were found. 1.1 and 1.4 on Ethereum and Polygon: the signatures of recorded orders verify against these
+ * addresses (see the tests). 1.6 on all six EVM chains: OpenSea's SDK names the canonical address for each of them. A version that
+ * is listed but not deployed does no harm, because an address without code emits no events.
  */
 const PUBLISHED = [
   {
@@ -130,18 +133,19 @@ const PUBLISHED = [
     decimals: 18,
     chainId: 2741,
     wrappedNative: evm('0x3439153eb7af838ad19d56e1571fbd09333c2809'),
-    // The second one was built for the chain's zkSync machine, and Magic Eden uses it. Its address stands in public deployment
-    // scripts and fill statistics. Its version is that of its sources; no order signed for it was at hand to prove that.
+    // The second deployment was compiled for the chain's zkSync virtual machine, and Magic Eden uses it. Its address is in public
+    // deployment scripts and in statistics of fills. Its version is the one in its source code. No order that was signed for it
+    // was available to confirm the version.
     seaport: [SEAPORT_1_6, { address: evm('0xdf3969a315e3fc15b89a2752d0915cc76a5bd82d'), version: '1.6' }],
     names: { opensea: ['abstract'], 'magic-eden': ['abstract'], coingecko: ['ethereum'] },
     keepsBuyerFloor: false,
   },
 ] as const satisfies readonly Omit<Chain, 'published'>[];
 
-/** The chain ids of the published enumerations, in their order. */
+/** The chain ids in the published schema enumerations, in their order there. */
 export const PUBLISHED_CHAIN_IDS = PUBLISHED.map((chain) => chain.id);
 
-/** What vendors call EVM chains that configuration may add, by chain id. */
+/** Names that vendors have for EVM chains that EXTRA_CHAIN may add, by chain id. */
 const EXTRA_CHAIN_NAMES: Readonly<Record<string, ChainNames>> = {
   arbitrum: { opensea: ['arbitrum'] },
   avalanche: { opensea: ['avalanche'] },
@@ -161,7 +165,7 @@ const EXTRA_CHAIN_NAMES: Readonly<Record<string, ChainNames>> = {
   zora: { opensea: ['zora'] },
 };
 
-/** What vendors call the currencies of chains that configuration may add, by symbol. */
+/** Names that vendors have for the currencies of chains that EXTRA_CHAIN may add, by symbol. */
 const EXTRA_CURRENCY_NAMES: Readonly<Record<string, ChainNames>> = {
   AVAX: { coingecko: ['avalanche-2'] },
   BERA: { coingecko: ['berachain-bera'] },
@@ -176,19 +180,19 @@ const EXTRA_CURRENCY_NAMES: Readonly<Record<string, ChainNames>> = {
   SEI: { coingecko: ['sei-network'] },
 };
 
-/** The chains of one service: the published seven and, where configured, one more. */
+/** The chains of one service: the seven published chains and, when EXTRA_CHAIN is set, `extra`. */
 export function createChains(extra: Chain | null = null): Chains {
   const all: Chain[] = PUBLISHED.map((chain) => ({ ...chain, published: true }));
   if (extra) all.push(extra);
   return new Map(all.map((chain) => [chain.id, chain]));
 }
 
-/** The name that requests to a vendor take; null when the vendor does not have the chain. */
+/** The name of the chain in requests to a vendor. Null when the vendor does not support the chain. */
 export function nameAt(chain: Chain, vendor: string): string | null {
   return chain.names[vendor]?.[0] ?? null;
 }
 
-/** Whether a vendor's response may call the chain `name`. */
+/** Whether `name` is a name of the chain in a vendor's responses. */
 export function isNameAt(chain: Chain, vendor: string, name: string): boolean {
   return chain.names[vendor]?.includes(name) ?? false;
 }
@@ -196,7 +200,7 @@ export function isNameAt(chain: Chain, vendor: string, name: string): boolean {
 const EXTRA_CHAIN = /^([a-z][a-z0-9-]{1,30}):(evm|solana):([A-Za-z0-9]{1,12}):(\d{1,2})(?::(\d{1,10}))?$/;
 const DECIMALS_MAX = 36;
 
-/** Reads `id:family:symbol:decimals[:chainId]`; null when it is not of that form or names a published chain. */
+/** Parses `id:family:symbol:decimals[:chainId]`. Null when the text has another form, or when its id is that of a published chain. */
 export function parseExtraChain(text: string): Chain | null {
   const [, id, family, symbol, decimals, chainId] = EXTRA_CHAIN.exec(text) ?? [];
   if (!id || !symbol || Number(decimals) > DECIMALS_MAX) return null;

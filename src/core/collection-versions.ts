@@ -1,10 +1,11 @@
-// Versions of collections, by which cached responses are found to be out of date. A reader notes the latest version before it
-// reads; a write raises the versions of the collections that it changed.
+// Numbers the changes of collections, so that cached responses that are out of date are recognised. The number of the latest change
+// is stored with each response, as it was before the response's data was read. The response is out of date when the collections
+// of its cache tag have a later change.
 
-/** The tag of responses that list collections. */
+/** The tag of responses about several collections: a change of any collection makes them out of date. */
 export const ALL_COLLECTIONS = '*';
 
-/** The tag of responses that no write changes. */
+/** The tag of responses that no change of a collection makes out of date. */
 export const NO_COLLECTION = '';
 
 /** The largest number of tags whose versions are kept. Beyond it all versions are dropped, and all tags count as changed. */
@@ -12,20 +13,21 @@ const TAGS_MAX = 100_000;
 
 export class CollectionVersions {
   #latest = 0;
-  /** The version at which all tags changed last. */
+  /** The number of the last change that concerned all tags. */
   #allChangedAt = 0;
   readonly #changedAt = new Map<string, number>();
 
-  /** The version of the newest change. A reader calls this before it reads. */
+  /** The number of the latest change. Whoever makes a response calls this before reading the data. */
   latest(): number {
     return this.#latest;
   }
 
-  /** The version at which a collection, or `ALL_COLLECTIONS`, changed last. */
+  /** The number of the last change that concerned `tag`: a collection id, ALL_COLLECTIONS or NO_COLLECTION. */
   versionOf(tag: string): number {
     return Math.max(this.#allChangedAt, this.#changedAt.get(tag) ?? 0);
   }
 
+  /** Records one change of these collections. */
   note(collectionIds: Iterable<string>): void {
     this.#latest += 1;
     for (const id of collectionIds) this.#changedAt.set(id, this.#latest);

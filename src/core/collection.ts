@@ -1,11 +1,11 @@
-// Collection identity. The canonical id is `<chain>_<address>` with the address half lower case on every chain, Solana
-// included; it is opaque to callers, and the address to use on a chain is always read from the collection's record.
+// Collection identity. The canonical id is `<chain>_<address>`, with the address in lower case even on Solana, where case matters.
+// So the address to use on a chain is read from the collection's record, and not from its id.
 
 import type { Address } from './address.ts';
 import { parseAddress } from './address.ts';
 import type { Chain, Chains } from './chains.ts';
 
-/** A collection as the primary database has it: identity, descriptions, images, and the stored snapshot. */
+/** A collection as the primary database stores it: identity, descriptions, images, and the last snapshot of its statistics. */
 export type Collection = {
   id: string;
   chain: string | null;
@@ -23,7 +23,7 @@ export type Collection = {
   snapshot: CollectionSnapshot;
 };
 
-/** The last reported stats, used when none are newer. `volumeAllTime` is in native units. */
+/** The last statistics that were stored with the record, used when no fresher ones are known. `volumeAllTime` is in native units. */
 export type CollectionSnapshot = {
   floorRaw: bigint | null;
   volumeAllTime: number | null;
@@ -31,31 +31,34 @@ export type CollectionSnapshot = {
   owners: number | null;
 };
 
-/** Where a collection is: its chain, its contract or collection mint there, and the canonical id of both. */
+/** Where a collection is: its chain, its contract or collection mint, and the canonical id made of these two. */
 export type CollectionLocation = { chain: Chain; contractAddress: Address; collectionId: string };
 
 export function toCollectionId(chainId: string, address: Address): string {
   return `${chainId}_${address.toLowerCase()}`;
 }
 
-/** The id of a collection record, which may lack a chain, an address, or (with a slug) both. Null when it has neither. */
+/**
+ * The id of a collection record, which may lack a chain or an address. Without an address the slug stands in its place; without a
+ * chain the id has no prefix. Null when the record has neither an address nor a slug.
+ */
 export function toRecordedCollectionId(
   chainId: string | null,
   address: Address | null,
   slug: string | null,
 ): string | null {
-  const name = address?.toLowerCase() ?? slug;
-  if (name === null) return null;
-  return chainId === null ? name : `${chainId}_${name}`;
+  const addressOrSlug = address?.toLowerCase() ?? slug;
+  if (addressOrSlug === null) return null;
+  return chainId === null ? addressOrSlug : `${chainId}_${addressOrSlug}`;
 }
 
-/** Reads `<chain>_<address>` with the address half in any case; null when the text is not of that form. */
+/** Parses `<chain>_<address>`, with the address in any case. Null when the text has another form or names an unknown chain. */
 export function parseCollectionId(chains: Chains, text: string): { chainId: string; addressLower: string } | null {
   const split = text.indexOf('_');
   const chain = split < 0 ? undefined : chains.get(text.slice(0, split));
   if (!chain) return null;
   const address = text.slice(split + 1);
-  // A lower-cased base58 address may hold an `l`, which base58 itself leaves out: only its length and letters are checked.
+  // In lower case a base58 `L` becomes `l`, which is not in the base58 alphabet, so the address cannot be decoded here.
   const wellFormed =
     chain.family === 'evm' ? parseAddress('evm', address) !== null : /^[1-9A-Za-z]{32,44}$/.test(address);
   return wellFormed ? { chainId: chain.id, addressLower: address.toLowerCase() } : null;

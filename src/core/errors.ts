@@ -1,5 +1,5 @@
-// Expected failures, as a closed table of codes. Any other error is a bug: it is logged with its causes, and its response has no
-// detail. Only `http` maps a code to a status, only `main` to an exit code.
+// Expected failures: ServiceError for callers of an API, with a code from a closed table, and OperatorError for the command line. Any
+// other error is a bug: it is logged with its causes, and the response to the caller has no detail. Only `http` maps codes to statuses.
 
 export type ErrorCode =
   | 'bad_request'
@@ -31,10 +31,10 @@ export class ServiceError extends Error {
   }
 }
 
-/** A failure that the operator can mend (a setting, an argument, a locked data directory): printed as one line without a stack. */
+/** A failure that the operator can correct (a setting, an argument, a locked data directory): printed as one line without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
-  /** 1 failed, 2 bad usage. */
+  /** 1: the command failed. 2: an argument or a setting is wrong. */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, options?: { cause?: unknown; exitCode?: 1 | 2 }) {
@@ -43,7 +43,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** The message of a thrown value and those of its causes: for logs and the command line, never for HTTP. */
+/** The messages of a thrown value and of its causes, for logs and the operator. They are not public, so no API may return them. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.message || error.name || (error as { code?: string }).code || 'unknown error';

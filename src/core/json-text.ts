@@ -1,6 +1,6 @@
 // JSON whose numbers keep their literal text, because a double would round large ones.
 
-/** A JSON number by its literal, such as `19.90`, `1e400` or `9007199254740993`. */
+/** A JSON number as its literal text, such as `19.90`, `1e400` or `9007199254740993`. */
 export class JsonNumber {
   readonly text: string;
 

@@ -1,11 +1,11 @@
-// Keccak-256, the hash function of Ethereum. OpenSSL computes it, some twenty times as fast as JavaScript does.
+// Keccak-256, the hash function of Ethereum. OpenSSL computes it about twenty times as fast as JavaScript.
 
 import { hash } from 'node:crypto';
 import type { Hex } from './evm.ts';
 
 const ALGORITHM = 'keccak-256';
 
-/** The digest of the bytes that `hex` spells after its 0x. */
+/** The digest of the bytes that `hex` encodes. */
 export function keccak256(hex: Hex): Hex {
   return `0x${hash(ALGORITHM, Buffer.from(hex.slice(2), 'hex'))}`;
 }

@@ -8,18 +8,18 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 type Fields = Record<string, unknown>;
 export type Log = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: Fields) => void>;
 
-/** A log without the messages that are less severe than `level`. A field named `error` is written with its causes and stack. */
+/** Creates a log that drops messages less severe than `level`. A field named `error` is written with its causes and stack. */
 export function createLog(level: LogLevel, write: (line: string) => void = writeToStderr): Log {
-  const least = LOG_LEVELS.indexOf(level);
-  const at =
+  const severityMin = LOG_LEVELS.indexOf(level);
+  const writerOf =
     (name: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: Fields = {}) => {
-      if (LOG_LEVELS.indexOf(name) < least) return;
+      if (LOG_LEVELS.indexOf(name) < severityMin) return;
       const { error, ...rest } = fields;
       const entry = { time: new Date().toISOString(), level: name, message, ...rest };
       write(JSON.stringify(error === undefined ? entry : { ...entry, error: describeError(error), ...stackOf(error) }));
     };
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
 }
 
 function stackOf(error: unknown): Fields {

@@ -1,15 +1,15 @@
-// The Price of the specification: an exact amount in base units, the same in native units, the currency, and dollars where a rate is
-// known.
+// A price as the marketplace interface returns it: `raw` is the exact amount in base units, `decimal` the nearest double in native
+// units, and `usd` the dollar value, which is null unless a recent rate is known.
 
 import { toNativeNumber } from './amount.ts';
 import type { Chain } from './chains.ts';
 
 export type Price = { raw: string; decimal: number; currency: string; usd: number | null };
 
-/** Dollars for one native unit, as observed at a time. */
+/** A dollar rate. `usd`: dollars for one native unit. `at`: when it was observed, in milliseconds since the epoch. */
 export type Rate = { symbol: string; usd: number; at: number };
 
-/** A rate older than this gives no dollar value. */
+/** Prices have no dollar value when the rate is older than this. */
 export const RATE_AGE_MAX_MS = 15 * 60_000;
 
 /** Rates by native symbol. */
@@ -22,7 +22,10 @@ export function toPrice(raw: bigint, chain: Chain, rates: Rates, now: number): P
   return { raw: raw.toString(), decimal, currency: chain.symbol, usd };
 }
 
-/** Cents from one dollar up, six significant digits below; null for what a double cannot hold. */
+/**
+ * Rounds to cents from one dollar up, and to six significant digits below one dollar. Values whose cents exceed the safe integers
+ * are rounded to dollars. Null for an infinite value.
+ */
 export function roundUsd(usd: number): number | null {
   if (!Number.isFinite(usd)) return null;
   if (usd >= 1) return Number.isSafeInteger(Math.trunc(usd * 100)) ? Math.round(usd * 100) / 100 : Math.round(usd);

@@ -1,4 +1,4 @@
-// Settings: what a setting is, tables of settings, and the parsers and rows that several tables share.
+// The types of settings and of tables of settings, and the parsers and rows that several tables share.
 
 export type Setting<V> = {
   /** The environment variable. With `<CHAIN>` in it: one variable for each chain, with the chain's id in upper case. */
@@ -16,7 +16,7 @@ export type Setting<V> = {
 /** One setting for each field of `S`. */
 export type SettingTable<S> = { readonly [K in keyof S]: Setting<S[K]> };
 
-/** The value of a setting that was checked before. */
+/** Returns the value of a setting. The texts of all settings have been validated before. */
 export type ValueOf = <V>(setting: Setting<V>) => V;
 
 /** The values of a table. */
@@ -58,7 +58,10 @@ export function parseFlag(text: string): boolean | undefined {
   return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
-/** An http or https URL without a trailing slash; user, query and fragment only where they are allowed. */
+/**
+ * Parses an http or https URL. With `bare` a URL with a user, query or fragment is rejected, and trailing slashes are removed.
+ * Without it the text is returned unchanged.
+ */
 export function parseHttpUrl(text: string, { bare = true }: { bare?: boolean } = {}): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -68,19 +71,19 @@ export function parseHttpUrl(text: string, { bare = true }: { bare?: boolean } =
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** The URL of a Redis server: a host, at most a user, password, port and database number with it. */
+/** Parses the URL of a Redis server: a host, and optionally a user, password, port and database number. Null for empty text. */
 export function parseRedisUrl(text: string): string | null | undefined {
   if (text === '') return null;
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, username, password, pathname, search, hash } = new URL(text);
   if (protocol !== 'redis:' && protocol !== 'rediss:') return undefined;
-  // A host of an unknown scheme is taken as it is written.
+  // `URL` does not check the host for this scheme.
   if (!/^([\w.-]{1,253}|\[[\da-fA-F:.]+\])$/.test(hostname) || search || hash) return undefined;
   const canBeDecoded = [username, password].every((part) => !/%(?![\da-fA-F]{2})/.test(part));
   return canBeDecoded && /^(\/\d{0,5})?$/.test(pathname) ? text : undefined;
 }
 
-/** Visible characters of a secret that goes into a header. */
+/** Parses a secret that is sent in a header: 1 to 1,000 visible ASCII characters. Null for empty text. */
 export function parseToken(text: string): string | null | undefined {
   if (text === '') return null;
   return /^[\x21-\x7e]{1,1000}$/.test(text) ? text : undefined;

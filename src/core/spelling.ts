@@ -2,9 +2,9 @@
 
 /** Whether `a` and `b` differ by one letter that is missing, added or replaced, or by two adjacent letters that are swapped. */
 export function isOneTypoApart(a: string, b: string): boolean {
-  let same = 0;
-  while (same < a.length && a[same] === b[same]) same += 1;
-  const [restOfA, restOfB] = [a.slice(same), b.slice(same)];
+  let prefixLength = 0;
+  while (prefixLength < a.length && a[prefixLength] === b[prefixLength]) prefixLength += 1;
+  const [restOfA, restOfB] = [a.slice(prefixLength), b.slice(prefixLength)];
   if (restOfA === restOfB) return false;
   const isReplaced = restOfA.slice(1) === restOfB.slice(1);
   const isAdded = restOfA.slice(1) === restOfB || restOfA === restOfB.slice(1);

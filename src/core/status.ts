@@ -2,7 +2,7 @@
 
 import type { Clock } from './clock.ts';
 
-/** One section of the status. What it reads must be JSON, without hosts, keys and paths, because anyone may read the status. */
+/** One section of the status. `read` must return JSON without hosts, keys and paths, because GET /status is public. */
 export type StatusProvider = {
   section: string;
   /** May reject: the section is then null. */
@@ -20,8 +20,8 @@ export function createStatusReader(providers: readonly StatusProvider[], clock: 
       at: new Date(clock()).toISOString(),
       ...Object.fromEntries(
         providers.map(({ section }, index) => {
-          const read = sections[index];
-          return [section, read?.status === 'fulfilled' ? read.value : null];
+          const settled = sections[index];
+          return [section, settled?.status === 'fulfilled' ? settled.value : null];
         }),
       ),
       unavailable: unavailable.map(({ section }) => section),

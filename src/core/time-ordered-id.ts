@@ -1,5 +1,5 @@
-// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. The ids of one process always
-// increase, also when its clock is set back, so that a list in the order of ids is in the order of age.
+// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. With one prefix, each id of a process
+// is greater than its ids before, even when its clock is set back. So sorting rows by id sorts them by age.
 
 import { randomBytes } from 'node:crypto';
 

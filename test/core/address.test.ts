@@ -27,7 +27,7 @@ test('the letter case of a Solana address is kept', () => {
   );
 });
 
-test('an address that is not well formed for its family is refused', () => {
+test('text that is not an address of the family is refused', () => {
   const evm = ['', '0x', EVM.slice(0, -1), `${EVM}0`, EVM.slice(2), EVM.replace('5', 'g'), ` ${EVM}`, `${EVM}\n`, SOL];
   for (const text of evm) assert.equal(parseAddress('evm', text), null, JSON.stringify(text));
   const solana = [
@@ -93,7 +93,7 @@ test('a token id is an integer from 0 to 2^256-1 without leading zeros, kept as 
   for (const text of ['', '7', EVM]) assert.equal(parseAssetId('solana', text), null, text);
 });
 
-test('the key of an asset is contract and token id on EVM, and the mint address alone on Solana', () => {
+test('an asset is named by contract and token id on EVM, and by the mint address alone on Solana', () => {
   assert.deepEqual(toAssetNames('evm', EVM as Address, '7' as AssetId), {
     contractAddress: EVM,
     tokenId: '7',

@@ -1,4 +1,4 @@
-// Amounts are exact integers: parsed strictly, and rounded only in fees and in the native number.
+// Amounts are exact integers. They are parsed strictly, and rounded only when a fee or a native number is computed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ test('an integer from 0 to 2^256-1 in decimal digits is read exactly', () => {
   for (const value of [0n, 1n, 9_007_199_254_740_993n, UINT256_MAX]) assert.equal(parseAmount(`${value}`), value);
 });
 
-test('any other text or value is refused', () => {
+test('text that is not an integer in decimal digits, or exceeds 2^256-1, is refused as an amount', () => {
   const refused = [
     '',
     ' ',
@@ -54,7 +54,7 @@ test('every text is parsed to null or to an amount in range', () => {
   );
 });
 
-test('an amount written as text in native units is exact and is parsed back to the same base units', () => {
+test('the decimal text of an amount in native units is exact: it is parsed back to the same base units', () => {
   fc.assert(
     fc.property(uint256, decimals, (raw, places) => parseNativeAmount(toDecimalText(raw, places), places) === raw),
   );
@@ -64,7 +64,7 @@ test('an amount written as text in native units is exact and is parsed back to t
   assert.equal(toDecimalText(120n, 0), '120');
 });
 
-test('a native amount with more decimals than its currency, or beyond the range, is refused', () => {
+test('a native amount is refused when it is malformed, has more decimals than its currency, or exceeds 2^256-1', () => {
   assert.equal(parseNativeAmount('1.5', 0), null);
   assert.equal(parseNativeAmount('0.0000000001', 9), null);
   assert.equal(parseNativeAmount('0.0000000010', 9), 1n);
@@ -77,7 +77,7 @@ test('a native amount with more decimals than its currency, or beyond the range,
     assert.equal(parseNativeAmount(text, 18), null, text);
 });
 
-test('the native number is the double nearest to the exact quotient', () => {
+test('the number of an amount in native units is the double nearest to the exact value', () => {
   assert.equal(toNativeNumber(1n, 18), 1e-18);
   assert.equal(toNativeNumber(UINT256_MAX, 18), 1.157920892373162e59);
   // A division of two doubles would give 0.30000000000000004.
@@ -92,16 +92,16 @@ test('the native number is the double nearest to the exact quotient', () => {
         const difference = numerator * 10n ** BigInt(places) - raw * denominator;
         return { difference: difference < 0n ? -difference : difference, denominator };
       };
-      const own = errorOf(nearest);
+      const error = errorOf(nearest);
       return neighboursOf(nearest).every((other) => {
-        const theirs = errorOf(other);
-        return own.difference * theirs.denominator <= theirs.difference * own.denominator;
+        const otherError = errorOf(other);
+        return error.difference * otherError.denominator <= otherError.difference * error.denominator;
       });
     }),
   );
 });
 
-test('a share in basis points is rounded up to the base unit, and never by more than one', () => {
+test('a share in basis points is the exact share, rounded up to the next base unit', () => {
   assert.equal(shareOf(1n, 200), 1n);
   assert.equal(shareOf(50n, 200), 1n);
   assert.equal(shareOf(51n, 200), 2n);
@@ -110,8 +110,8 @@ test('a share in basis points is rounded up to the base unit, and never by more 
   assert.equal(shareOf(UINT256_MAX, 10_000), UINT256_MAX);
   fc.assert(
     fc.property(uint256, fc.integer({ min: 0, max: 10_000 }), (raw, basisPoints) => {
-      const short = shareOf(raw, basisPoints) * 10_000n - raw * BigInt(basisPoints);
-      return short >= 0n && short < 10_000n;
+      const roundedUpBy = shareOf(raw, basisPoints) * 10_000n - raw * BigInt(basisPoints);
+      return roundedUpBy >= 0n && roundedUpBy < 10_000n;
     }),
   );
 });

@@ -1,4 +1,4 @@
-// The published chains, and the additional chain that the configuration may define.
+// The published chains, and the chain that the setting EXTRA_CHAIN adds.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { PUBLISHED_CHAIN_IDS, createChains, isNameAt, nameAt, parseExtraChain } from '../../src/core/chains.ts';
 
-test('the chains are the seven published ones, in their order of preference, with their native currencies', () => {
+test('without EXTRA_CHAIN the chains are the seven published ones, in their fixed order', () => {
   const rows = [...createChains().values()].map(({ id, family, symbol, decimals, chainId, published }) => [
     id,
     family,
@@ -28,7 +28,7 @@ test('the chains are the seven published ones, in their order of preference, wit
   assert.deepEqual(PUBLISHED_CHAIN_IDS, [...createChains().keys()]);
 });
 
-test('a configured chain comes last in the order of preference, is found by its id, and is not published', () => {
+test('the chain of EXTRA_CHAIN comes last and is not published', () => {
   const extra = parseExtraChain('monad:evm:MON:18:143');
   assert.deepEqual(extra, {
     id: 'monad',
@@ -46,18 +46,18 @@ test('a configured chain comes last in the order of preference, is found by its 
   const chains = createChains(extra);
   assert.equal([...chains.keys()].at(-1), 'monad');
   assert.equal(chains.size, 8);
-  assert.equal(createChains().size, 7, 'the configured chain leaked into another set of chains');
+  assert.equal(createChains().size, 7, 'the extra chain leaked into another set of chains');
   assert.ok(!PUBLISHED_CHAIN_IDS.includes('monad' as never));
 });
 
-test('a configured chain may lack a chain id, and be of the Solana family', () => {
+test('the chain of EXTRA_CHAIN may lack a chain id, and may be of the Solana family', () => {
   const { family, chainId, decimals } = parseExtraChain('eclipse:solana:ETH:9') ?? assert.fail();
   assert.deepEqual({ family, chainId, decimals }, { family: 'solana', chainId: null, decimals: 9 });
   assert.equal(parseExtraChain('a1:evm:X:0')?.decimals, 0);
   assert.equal(parseExtraChain('a1:evm:X:36')?.decimals, 36);
 });
 
-test('a configured chain gets its OpenSea name from its id (EVM chains only) and its CoinGecko name from its currency symbol', () => {
+test('the chain of EXTRA_CHAIN gets its OpenSea name from its id (EVM only) and its CoinGecko name from its currency symbol', () => {
   const namesOf = (text: string) => parseExtraChain(text)?.names;
   assert.deepEqual(namesOf('zora:evm:ETH:18'), { opensea: ['zora'], coingecko: ['ethereum'] });
   assert.deepEqual(namesOf('sei:solana:SEI:9'), { coingecko: ['sei-network'] });
@@ -66,7 +66,7 @@ test('a configured chain gets its OpenSea name from its id (EVM chains only) and
   assert.deepEqual(namesOf('constructor:evm:constructor:18'), {});
 });
 
-test('of the names of a chain at a vendor, a request uses the first, and a response may contain any of them', () => {
+test('requests to a vendor use the first of its names of a chain, and its responses may contain any of them', () => {
   const polygon = createChains().get('polygon') ?? assert.fail();
   assert.equal(nameAt(polygon, 'opensea'), 'polygon');
   assert.equal(isNameAt(polygon, 'opensea', 'matic'), true);
@@ -75,14 +75,14 @@ test('of the names of a chain at a vendor, a request uses the first, and a respo
   assert.equal(isNameAt(polygon, 'das', 'polygon'), false);
 });
 
-test('every published chain that has a chain id has a wrapped currency, and Seaport 1.6 as its newest', () => {
+test('every published chain has a wrapped native currency, and every published EVM chain lists Seaport 1.6 last', () => {
   for (const chain of createChains().values()) {
     assert.ok(chain.wrappedNative, chain.id);
     if (chain.family === 'evm') assert.equal(chain.seaport.at(-1)?.version, '1.6');
   }
 });
 
-test('chains are defined in one table: no other file names two chains', () => {
+test('no file of src other than core/chains.ts names two chains', () => {
   const root = fileURLToPath(new URL('../../src/', import.meta.url));
   const names = PUBLISHED_CHAIN_IDS.join('|');
   const mention = new RegExp(`['"](${names})['"]|\\b(${names}):`, 'g');
@@ -93,7 +93,7 @@ test('chains are defined in one table: no other file names two chains', () => {
   assert.deepEqual(tables, [path.join('core', 'chains.ts')]);
 });
 
-test('a configured chain of another form, or with the id of a published one, is refused', () => {
+test('an EXTRA_CHAIN that is malformed, or has the id of a published chain, is refused', () => {
   const refused = [
     '',
     'monad',

@@ -11,7 +11,7 @@ import { toSolanaAddress } from '../../sample/random.ts';
 const EVM = '0x5af0d9827e0c53e4799bb226655a1de152a425a5' as Address;
 const chains = createChains(parseExtraChain('monad:evm:MON:18:143'));
 
-test('a canonical id is the chain and the address in lower case, on every chain', () => {
+test('a canonical id is the chain and the address in lower case, on Solana too', () => {
   assert.equal(toCollectionId('ethereum', EVM), `ethereum_${EVM}`);
   const mint: string = toSolanaAddress('mint');
   assert.equal(toCollectionId('solana', mint as Address), `solana_${mint.toLowerCase()}`);

@@ -10,11 +10,11 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const payload = fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }).filter((text) => text.isWellFormed());
 const scope = fc.string({ maxLength: 50 });
 
-test('a cursor gives back its payload to the scope and secret that it was made for, and is URL-safe', () => {
+test('a cursor is URL-safe, and opens to its payload with the scope and secret that it was made with', () => {
   fc.assert(
-    fc.property(scope, payload, (place, text) => {
-      const cursor = sealCursor(SECRET, place, text);
-      return openCursor(SECRET, place, cursor) === text && /^[\w-]+$/.test(cursor);
+    fc.property(scope, payload, (anyScope, text) => {
+      const cursor = sealCursor(SECRET, anyScope, text);
+      return openCursor(SECRET, anyScope, cursor) === text && /^[\w-]+$/.test(cursor);
     }),
   );
 });
@@ -44,7 +44,7 @@ test('a cursor of another scope or another secret is refused', () => {
   assert.equal(openCursor(Buffer.alloc(32, 8), 'a', sealCursor(SECRET, 'a', '1')), null);
 });
 
-test('scope and payload cannot be shifted into each other', () => {
+test('a cursor is refused when a character is moved from its payload to the scope', () => {
   // The authentication tag of scope 'sales' and payload ' 1', in front of the payload '1' for the scope 'sales '.
   const tag = Buffer.from(sealCursor(SECRET, 'sales', ' 1'), 'base64url').subarray(0, 16);
   const shifted = Buffer.concat([tag, Buffer.from('1')]).toString('base64url');
