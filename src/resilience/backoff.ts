@@ -6,7 +6,7 @@ export type Backoff = {
   /** The wait after the first failure. Each further failure doubles the wait. */
   baseMs: number;
   maxMs: number;
-  /** Each wait is shortened by a random share, up to this one (0 to 1), so that processes do not all try at the same moment. */
+  /** The largest share (0 to 1) by which a wait is shortened at random, so that processes do not all try at the same moment. */
   jitter: number;
 };
 
@@ -24,7 +24,7 @@ export function spreadMs(ms: number, share: number, random: Random): number {
   return ms * (1 + share * random());
 }
 
-/** The rest of a wait of `maxMs` that ends at `until`. Never more than `maxMs`, even if the clock was set back meanwhile. */
+/** How long is left of a wait of `maxMs` that ends at `until`: from 0 to `maxMs`, even if the clock was set back meanwhile. */
 export function remainingMs(until: number, now: number, maxMs: number): number {
   return Math.min(maxMs, Math.max(0, until - now));
 }

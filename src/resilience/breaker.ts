@@ -48,7 +48,10 @@ export class CircuitBreaker {
     return this.#state === 'open' ? remainingMs(this.#openUntil, this.#options.clock(), this.#openMs) : 0;
   }
 
-  /** Whether the caller may make its call. `trial`: its result decides. Other callers get `no` until the trial has ended. */
+  /**
+   * Whether the caller may make its call. `trial`: it may, and the result of its call closes the breaker or opens it again. Other
+   * callers get `no` until then.
+   */
   enter(): 'yes' | 'trial' | 'no' {
     if (this.#state === 'closed') return 'yes';
     if (this.#state === 'trial' || this.remainingMs() > 0) return 'no';
@@ -74,9 +77,9 @@ export class CircuitBreaker {
   }
 
   /**
-   * Records a failed call. The breaker opens after `failuresMax` failures in a row, or after a failed trial. With `opens` it opens
-   * after this failure. `leastMs`: the breaker stays open for at least this long, for example because of `Retry-After`. Returns
-   * true when this failure opened a closed breaker.
+   * Records a failed call. The breaker opens after `failuresMax` failures in a row, or after a failed trial. With `opens` this
+   * failure alone opens it. `leastMs`: the breaker stays open for at least this long, for example because of `Retry-After`.
+   * Returns true when this failure opened a closed breaker.
    */
   failed({ opens = false, leastMs = 0 }: { opens?: boolean; leastMs?: number } = {}): boolean {
     const { failuresMax = FAILURES_MAX } = this.#options;
@@ -89,7 +92,7 @@ export class CircuitBreaker {
     return wasClosed;
   }
 
-  /** The call was aborted before its result was known. If it was the trial, the next caller makes another trial. */
+  /** Records that a call was aborted before its result was known. If it was the trial, the next caller makes another trial. */
   abandoned(): void {
     if (this.#state === 'trial') this.#state = 'open';
   }

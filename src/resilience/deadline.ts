@@ -11,8 +11,8 @@ export class DeadlineExceeded extends Error {
 }
 
 /**
- * Settles like `work`, or rejects with DeadlineExceeded at the deadline. Called for every statement that has a deadline, so it
- * costs one timer and one promise only.
+ * Settles like `work`, or rejects with DeadlineExceeded at the deadline. It uses one timer and one promise only, because it is called
+ * for every SQL statement that has a deadline.
  */
 export function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
   if (deadline === Number.POSITIVE_INFINITY) return work;

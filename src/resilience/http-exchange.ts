@@ -7,7 +7,7 @@ export type ExchangeOptions = {
   body?: string;
   /** The deadline of the complete exchange, body included. */
   timeoutMs: number;
-  /** The longest wait for the head, or for one chunk of the body: for a response that takes long in total. Default: no limit. */
+  /** The longest wait for the head, or for one chunk of the body. For responses that may take long in total. Default: no limit. */
   stallMs?: number;
   /** The largest body accepted, in bytes after decompression. */
   bytesMax: number;
@@ -42,10 +42,10 @@ export async function exchange(url: string, options: ExchangeOptions): Promise<E
   return { status, headers, body: Buffer.concat(body) };
 }
 
-/** A response whose body has not been read. To leave the loop over `chunks` early closes the connection. */
+/** A response whose body has not been read. Leaving the loop over `chunks` early closes the connection. */
 export type OpenExchange = { status: number; headers: Headers; chunks: AsyncGenerator<Uint8Array> };
 
-/** Sends one request and reads the head of the response. Throws ExchangeFailure, and so does reading `chunks`. */
+/** Sends one request and reads the head of the response. Both this and reading `chunks` throw ExchangeFailure. */
 export async function openExchange(url: string, options: ExchangeOptions): Promise<OpenExchange> {
   const { method = 'GET', headers = {}, timeoutMs, stallMs, bytesMax, signal } = options;
   const deadline = AbortSignal.timeout(timeoutMs);

@@ -1,4 +1,4 @@
-// Bounds of the wait between retries, for every failure count, jitter and clock.
+// The bounds of the wait between retries, and the header Retry-After.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { backoffMs, parseRetryAfter, remainingMs, spreadMs } from '../../src/resilience/backoff.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
-const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const randomNumber = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 test('a wait doubles with each failure up to its limit', () => {
   const backoff = { baseMs: 100, maxMs: 1_000, jitter: 0.5 };
@@ -16,7 +16,7 @@ test('a wait doubles with each failure up to its limit', () => {
 
 test('jitter shortens a wait by up to its share', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 100 }), share, chance, (failures, jitter, random) => {
+    fc.property(fc.integer({ min: 1, max: 100 }), share, randomNumber, (failures, jitter, random) => {
       const backoff = { baseMs: 100, maxMs: 1_000, jitter };
       const full = backoffMs(failures, backoff, () => 0);
       const wait = backoffMs(failures, backoff, () => random);

@@ -62,7 +62,7 @@ describe('an open breaker', () => {
     assert.deepEqual([breaker.state(), breaker.failures(), breaker.enter()], ['closed', 0, 'yes']);
   });
 
-  test('doubles its open time after each failed trial up to its limit, and starts at the first open time again after a success', () => {
+  test('doubles its open time after each failed trial up to a limit, and begins with the first open time again after a success', () => {
     const { breaker, time } = start();
     fail(breaker);
     const waits = [];

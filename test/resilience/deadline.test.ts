@@ -21,13 +21,13 @@ test('work that is not done by its deadline is rejected, even if the deadline ha
 });
 
 test('work that fails after its deadline causes no unhandled rejection', async () => {
-  const late = Promise.withResolvers<never>();
-  await assert.rejects(raceDeadline(late.promise, soon()), DeadlineExceeded);
-  late.reject(new Error('too late'));
+  const work = Promise.withResolvers<never>();
+  await assert.rejects(raceDeadline(work.promise, soon()), DeadlineExceeded);
+  work.reject(new Error('too late'));
   await settled();
 });
 
-test('whether work ended in time is returned as a value, and a failure of the work is still thrown', async () => {
+test('isDoneWithin returns whether work ended in time, and rejects when the work rejects in that time', async () => {
   assert.equal(await isDoneWithin(Promise.resolve(), 60_000), true);
   assert.equal(await isDoneWithin(never, 5), false);
   await assert.rejects(isDoneWithin(Promise.reject(new Error('its own')), 60_000), /its own/);
@@ -51,7 +51,7 @@ test('a deadline signal aborts together with its parent signal, and does not rep
   assert.equal(deadline.hasPassed, false);
 });
 
-test('a deadline signal that is disposed of never aborts', (t) => {
+test('a deadline signal that is disposed of does not abort at its deadline', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const deadline = new DeadlineSignal(100);
   deadline[Symbol.dispose]();

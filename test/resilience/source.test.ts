@@ -56,9 +56,9 @@ test('a read that rejects or throws gives a failed result, not an exception', as
 
 test('a read that fails after its deadline causes no unhandled rejection', async (t) => {
   const { source } = start(t, { timeoutMs: 5 });
-  const late = Promise.withResolvers<never>();
-  assert.equal((await source.read(() => late.promise)).ok, false);
-  late.reject(new Error('too late'));
+  const pending = Promise.withResolvers<never>();
+  assert.equal((await source.read(() => pending.promise)).ok, false);
+  pending.reject(new Error('too late'));
   await new Promise((resolve) => setImmediate(resolve));
 });
 
@@ -76,11 +76,11 @@ test('while the breaker is open, a read fails without being run', async (t) => {
   const { source } = start(t);
   await open(source);
   let ran = false;
-  const reading = await source.read(() => {
+  const result = await source.read(() => {
     ran = true;
     return Promise.resolve(1);
   });
-  assert.deepEqual(reading, { ok: false, reason: 'open' });
+  assert.deepEqual(result, { ok: false, reason: 'open' });
   assert.equal(ran, false);
 });
 
@@ -90,7 +90,7 @@ test('while the breaker is open, a read is tried in the background until it succ
   let trials = 0;
   const read = () => {
     trials += 1;
-    return broken ? fail() : Promise.resolve('whole');
+    return broken ? fail() : Promise.resolve('value');
   };
   await open(source, read);
   const before = trials;
@@ -98,7 +98,7 @@ test('while the breaker is open, a read is tried in the background until it succ
   assert.equal(source.state(), 'open');
   broken = false;
   await until(() => source.state() === 'closed', LIMIT_MS, 'the source did not recover');
-  assert.deepEqual(await source.read(read), { ok: true, value: 'whole' });
+  assert.deepEqual(await source.read(read), { ok: true, value: 'value' });
   assert.equal(logged.filter((line) => line.includes('a source is back')).length, 1);
 });
 
@@ -141,7 +141,7 @@ test('a read that was in progress when the breaker opened closes the breaker whe
   assert.equal(source.state(), 'closed');
 });
 
-test('closing a source stops its trials for good', async (t) => {
+test('a closed source makes no more trials, and its reads do not open the breaker', async (t) => {
   const { source } = start(t);
   let trials = 0;
   await open(source, () => {
