@@ -15,10 +15,11 @@ import { listCheapestMirrored } from './queries/listings.ts';
 import { listStatsFloors } from './queries/stats.ts';
 import { listAnalyticsFloors } from './queries/analytics.ts';
 
-/** Floors by collection id; a source that could not be read is null. */
+/** Two maps from collection id to floor, in base units. A map is null when its source could not be read. */
 export type AskFloors = {
-  /** The floor of the analytics record; for a collection without one, the cheapest listing of both books. */
+  /** The floor of the analytics record. For a collection without such a floor, the cheapest listing of both books. */
   analytics: ReadonlyMap<string, bigint> | null;
+  /** The floor of the stats record. */
   stats: ReadonlyMap<string, bigint> | null;
   /** True when the analytics, the stats, the mirror or the own book could not be read. */
   degraded: boolean;
@@ -45,7 +46,7 @@ export function toAskFloor(
   return floors.analytics?.get(collection.id) ?? floors.stats?.get(collection.id) ?? collection.snapshotFloorRaw;
 }
 
-/** `complete` is false when the own book could not be read, so that the floors are those of the mirror only. */
+/** `complete` is false when the lowest asks of the own book could not be read: the floors are then those of the mirror. */
 export type BookFloors = { floors: ReadonlyMap<string, bigint>; complete: boolean };
 
 async function readAnalyticsFloors(market: Market, ids: readonly string[]): Promise<Result<BookFloors>> {
@@ -58,12 +59,12 @@ async function readAnalyticsFloors(market: Market, ids: readonly string[]): Prom
   return { ok: true, value: { floors: new Map([...floors, ...records.value]), complete } };
 }
 
-/** The largest number of own assets whose mirrored rows are left out. In a larger book, mirrored rows of the other assets count. */
+/** The largest number of own assets that are read, to leave out their mirrored rows. Mirrored rows of further own assets count. */
 const OWN_ASSETS_MAX = 50_000;
 
 /**
- * The cheapest listing of both books, for each of the given collections that has one. `mirror` is the source through which
- * mirrored rows are read. A mirrored row of an asset that the own book lists does not count, as in the listing window; when
+ * The price of the cheapest listing of both books, for each given collection that has a listing. `mirror` is the source through
+ * which mirrored rows are read. As in the listing window, a mirrored row does not count when the own book lists its asset. When
  * the own book cannot be read, all mirrored rows count.
  */
 export async function readBookFloors(
@@ -87,7 +88,7 @@ export async function readBookFloors(
   );
   const visible = mirrored.value.filter((row) => !hidden.has(row.collectionId));
   if (hidden.size > 0) {
-    // The cheapest mirrored row of these collections does not count. Their own assets are read, to find the cheapest row that counts.
+    // In these collections the own book lists the asset of the cheapest mirrored row. Find the cheapest row of another asset.
     const hiddenIds = [...hidden];
     const own = await market.orderBook.read((db) => listFillableAssets(db, hiddenIds, { now, limit: OWN_ASSETS_MAX }));
     const next = await read((db) => listCheapestMirrored(db, hiddenIds, { now, except: valueOrNull(own) ?? [] }));
@@ -100,7 +101,7 @@ export async function readBookFloors(
 
 type MirroredAsk = { collectionId: string; asset: string; raw: bigint };
 
-/** The collections whose given mirrored row is of an asset that the own book lists. */
+/** The collections of those `rows` whose asset the own book lists. Empty when the own book cannot be read. */
 async function findHidden(market: Market, rows: readonly MirroredAsk[], now: number): Promise<ReadonlySet<string>> {
   if (rows.length === 0) return new Set();
   const ordered = await market.orderBook.read((db) => listCollectionsWithFillableAsset(db, rows, now));

@@ -7,7 +7,7 @@ import type { Result } from '../resilience/source.ts';
 import type { Market } from './market.ts';
 import { findCheapestFills } from './queries/listings.ts';
 
-/** Reads the buyer floor from the own book and the mirror. Null when there is no listing; a failure when either cannot be read. */
+/** Reads the buyer floor, null when there is no listing. The result is a failure when the own book or the mirror cannot be read. */
 export async function resolveBuyerFloor(market: Market, collection: Collection): Promise<Result<bigint | null>> {
   const now = market.clock();
   const [mirror, book] = await Promise.all([
@@ -22,7 +22,7 @@ export async function resolveBuyerFloor(market: Market, collection: Collection):
   return { ok: true, value: cheapestOf([mirror.value.total, book.value.total, ...ownTotals]) };
 }
 
-/** An own ask with the platform fee and the royalty, each rounded up. A higher ask has a higher total: only the cheapest is needed. */
+/** Adds the platform fee and the royalty to an own ask, each rounded up. The lowest ask has the lowest total. */
 function toOwnBuyerTotal(market: Market, collection: Collection, ask: bigint): bigint {
   return ask + shareOf(ask, market.platformFeeBps) + shareOf(ask, collection.royaltyBps ?? 0);
 }

@@ -1,4 +1,4 @@
-// One collection in detail: its record, and statistics from two sources (stats and analytics), which can fail independently.
+// One collection in detail: its record, and statistics from several sources, each of which can fail alone.
 
 import { listFillableAssets } from '../orders/queries/fillable-orders.ts';
 import { countListedAssets } from './queries/listings.ts';
@@ -17,7 +17,7 @@ import { resolveCollection } from './resolve-collection.ts';
 export type CollectionDetail = {
   collection: Collection;
   askFloorRaw: bigint | null;
-  /** Native units. */
+  /** In native units. */
   volume: Windows<number | null>;
   sales: Windows<number | null>;
   supply: number | null;
@@ -30,10 +30,10 @@ export type CollectionDetail = {
 };
 
 const UNKNOWN: Windows<null> = { allTime: null, sevenDay: null, twentyFourHour: null };
-/** The largest number of own assets that are left out of the count of mirrored listings. Further assets may be counted twice. */
+/** The largest number of own assets that are read. Further own assets count only if the mirror lists them too. */
 const OWN_ASSETS_MAX = 20_000;
 
-/** The collection that `id` names. Throws `not_found` when there is none. */
+/** Reads the collection that `id` names. Throws `not_found` when there is none, `unavailable` when records cannot be read. */
 export async function readCollectionDetail(market: Market, id: string): Promise<CollectionDetail> {
   const collection = await resolveCollection(market, id);
   const now = market.clock();
@@ -54,8 +54,8 @@ export async function readCollectionDetail(market: Market, id: string): Promise<
 }
 
 /**
- * Volume and sales. Both are unknown when the analytics could not be read. Without an analytics record and without sales, the
- * all-time volume is the stored snapshot's.
+ * Volume and sales. Both are unknown when the analytics could not be read. When there is neither a recorded volume nor a sum of
+ * sales, the all-time volume is that of the stored snapshot.
  */
 function toTrade(market: Market, collection: Collection, analytics: Result<CollectionAnalytics>) {
   if (!analytics.ok) return { volume: UNKNOWN, sales: UNKNOWN };
@@ -72,7 +72,7 @@ function toTrade(market: Market, collection: Collection, analytics: Result<Colle
   return { volume, sales };
 }
 
-/** Supply, owners and listed count. When the stats could not be read, the supply is the snapshot's, and the others are unknown. */
+/** Supply, owners and listed count. When the stats cannot be read, the supply is the snapshot's, and the two others are null. */
 function toHoldings(collection: Collection, stats: Result<CollectionStats>, listedCount: number | null) {
   if (!stats.ok) return { supply: collection.snapshot.supply, owners: null, listedCount: null };
   return {
@@ -82,7 +82,7 @@ function toHoldings(collection: Collection, stats: Result<CollectionStats>, list
   };
 }
 
-/** Counts the distinct assets that the own book or the mirror lists. A failure when either cannot be read. */
+/** Counts the assets that are listed in the own book, in the mirror or in both. A failure when either cannot be read. */
 async function countListings(market: Market, collectionId: string, now: number): Promise<Result<number>> {
   const own = await market.orderBook.read((db) =>
     listFillableAssets(db, [collectionId], { now, limit: OWN_ASSETS_MAX }),

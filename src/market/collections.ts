@@ -22,7 +22,10 @@ export type CollectionSummary = {
 /** `next`: the key after which the following page begins; null on the last page. `degraded`: a source failed. */
 export type CollectionPage = { summaries: CollectionSummary[]; next: RankKey | null; degraded: boolean };
 
-/** The page of a ranking after a key. Throws `upstream_error` when the indexer cannot be read. */
+/**
+ * The page of a ranking that begins after a key. Throws `unavailable` when the collection records cannot be read, and
+ * `upstream_error` when the volumes cannot be read, or the floors in a ranking by floor.
+ */
 export async function listCollections(
   market: Market,
   rankings: CollectionRankings,
@@ -57,7 +60,7 @@ async function readSummaries(market: Market, ids: string[]): Promise<Omit<Collec
       collection.snapshot.volumeAllTime,
     ),
     supply: statsById?.get(collection.id)?.supply ?? collection.snapshot.supply,
-    // The snapshot stands in for owners that the source does not have, not for owners that cannot be read.
+    // When the stats were read but have no owners, the snapshot's owners are served. When the stats cannot be read, null.
     owners: statsById ? (statsById.get(collection.id)?.owners ?? collection.snapshot.owners) : null,
   }));
   return { summaries, degraded: !stats.ok || floors.degraded };

@@ -1,5 +1,5 @@
-// The dollar rates of the native currencies, read from the primary at most every five seconds. When they cannot be read, the
-// rates known so far stay in use: a rate that is too old gives no dollar value (core/price.ts).
+// The dollar rates of the native currencies. A successful read of the primary is reused for five seconds. When the rates cannot
+// be read, the last ones read stay in use; core/price.ts gives no dollar value for a rate that is too old.
 
 import type { Clock } from '../core/clock.ts';
 import type { Rates } from '../core/price.ts';
@@ -8,7 +8,7 @@ import { listRates } from './queries/rates.ts';
 
 const FRESH_MS = 5_000;
 
-/** A read of all rates. Reads are numbered in the order in which they began. */
+/** A read of all rates. `done` resolves when the read has ended, also when it failed. */
 type Refresh = { startedAt: number; done: Promise<void> };
 
 export class DollarRates {
@@ -16,8 +16,9 @@ export class DollarRates {
   readonly #clock: Clock;
   #rates: Rates = new Map();
   #latest: Refresh | null = null;
+  /** How many reads have begun: the number of the latest one. */
   #begun = 0;
-  /** The number of the read that `#rates` are from. */
+  /** The number of the read that `#rates` come from. A read that began earlier does not replace them. */
   #applied = 0;
 
   constructor(source: MarketSource, clock: Clock) {
@@ -25,14 +26,14 @@ export class DollarRates {
     this.#clock = clock;
   }
 
-  /** Never rejects, and takes no longer than the deadline of the source. */
+  /** Returns the newest rates that could be read. Never rejects, and takes no longer than the deadline of the source. */
   async read(): Promise<Rates> {
     if (!this.#latest || this.#clock() - this.#latest.startedAt >= FRESH_MS) this.#latest = this.#refresh();
     await this.#latest.done;
     return this.#rates;
   }
 
-  /** Makes the next read query the database: a rate was written. */
+  /** Must be called after a rate was written: the next read queries the database. */
   expire(): void {
     this.#latest = null;
   }

@@ -1,5 +1,5 @@
 // The two floors of a collection: the ask floor (the cheapest price that a seller asks) and the buyer floor (the lowest total that a
-// buyer pays, fees included). When the buyer floor cannot be resolved, its last value is served as stale, on chains that keep one.
+// buyer pays, fees included). On a chain with `keepsBuyerFloor`, the last buyer floor is served as stale when it cannot be resolved.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';
@@ -20,7 +20,7 @@ export type Floor = {
   degraded: boolean;
 };
 
-/** The floors of the collection that `id` names. Throws `not_found` when there is none, or when it is on no chain. */
+/** The floors of the collection that `id` names. Throws `not_found` when there is no such collection, or when it has no chain. */
 export async function readFloor(market: Market, id: string): Promise<Floor> {
   const collection = await resolveCollection(market, id);
   const chain = market.chainOf(collection.chain);

@@ -1,4 +1,5 @@
-// The last resolved buyer floor of each collection, stored in the primary database. It is served while the buyer floor cannot be resolved.
+// The last resolved buyer floor of each collection, stored in the primary database. It is served while the buyer floor cannot be
+// resolved.
 
 import type { Clock } from '../core/clock.ts';
 import type { MarketSource } from './market-source.ts';
@@ -6,9 +7,9 @@ import { valueOrNull } from './market-source.ts';
 import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from './queries/last-buyer-floors.ts';
 
 const AGE_MAX_MS = 30 * 60_000;
-/** An unchanged floor is written again after this time only, so that its age stays correct without a write for each request. */
+/** An unchanged floor is written again only after this time. Its stored age is wrong by no more than this. */
 const REWRITE_MS = 60_000;
-/** The largest number of collections whose last write is kept in memory. */
+/** The largest number of collections whose last write is kept in memory. At this number all are forgotten. */
 const COLLECTIONS_MAX = 10_000;
 
 export class LastBuyerFloors {
@@ -22,7 +23,7 @@ export class LastBuyerFloors {
     this.#clock = clock;
   }
 
-  /** The last buyer floor in base units; null when none was resolved in the last half hour, or when it cannot be read. */
+  /** The last buyer floor in base units; null when none was stored in the last half hour, or when it cannot be read. */
   async find(collectionId: string): Promise<bigint | null> {
     const since = this.#clock() - AGE_MAX_MS;
     const floor = valueOrNull(await this.#source.read((db) => findLastBuyerFloor(db, collectionId, since)));
@@ -40,7 +41,7 @@ export class LastBuyerFloors {
     this.#writes.add(write);
   }
 
-  /** Resolves when all writes that were begun have ended. */
+  /** Resolves when all writes that have begun so far have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#writes);
   }
@@ -51,7 +52,7 @@ export class LastBuyerFloors {
         ? deleteLastBuyerFloor(db, collectionId, now)
         : upsertLastBuyerFloor(db, collectionId, { raw, observedAt: now }),
     );
-    // The next request writes it again.
+    // Forgotten, so that the next request writes the floor again.
     if (!result.ok) this.#written.delete(collectionId);
   }
 }

@@ -1,5 +1,6 @@
-// Applies a snapshot of a marketplace's listings: active listings that are missing from it are retired, unless the snapshot is
-// so short that the upstream has probably failed half-way. A retired listing is active again when it comes in again.
+// Applies a snapshot of a marketplace's listings. Active listings that are missing from it are retired (cancelled, with
+// `retired_at`), unless so many are missing that the marketplace has probably sent an incomplete list. A retired listing becomes
+// active again when the marketplace reports it again.
 
 import type { Database } from '../database/port.ts';
 import type { ListingSnapshot, SnapshotDoubt } from './queries/listing-snapshots.ts';
@@ -10,19 +11,14 @@ import {
   updateRetiredListings,
 } from './queries/listing-snapshots.ts';
 
-/** When a snapshot counts as short, and when a short one is accepted all the same. */
-export type SnapshotLimits = {
-  /** A book of up to this many listings may shrink to any size at once. */
-  smallBookMax: number;
-  /** The share of a larger book that must remain. */
-  shareLeftMin: number;
-  /** A short snapshot is accepted when it is at least this one in a row, */
-  doubtsMin: number;
-  /** and the first of them is at least this old. */
-  doubtMs: number;
-};
+/**
+ * A snapshot is short when more than `smallBookMax` listings were expected and less than the share `shareLeftMin` of them is
+ * present. A short snapshot is accepted only when at least `doubtsMin` snapshots in a row were short, this one included, and the
+ * first of these is at least `doubtMs` old.
+ */
+export type SnapshotLimits = { smallBookMax: number; shareLeftMin: number; doubtsMin: number; doubtMs: number };
 
-/** `doubted`: the snapshot was not accepted, and nothing was retired. */
+/** `doubted`: the snapshot was short and was not accepted, so that nothing was retired. */
 export type SnapshotOutcome = { retired: number; doubted: boolean };
 
 export function applyListingSnapshot(
@@ -46,7 +42,10 @@ export function applyListingSnapshot(
 
 const NO_DOUBT: SnapshotDoubt = { doubts: 0, doubtedSince: null };
 
-/** `expected`: how many active listings the snapshot should contain. `present`: how many of them it contains. */
+/**
+ * `expected`: how many active listings the snapshot should contain. `present`: how many of them it contains. `before`: the short
+ * snapshots that came directly before this one.
+ */
 export function judgeSnapshot(
   { expected, present, takenAt }: { expected: number; present: number; takenAt: number },
   before: SnapshotDoubt,

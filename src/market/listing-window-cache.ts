@@ -1,5 +1,5 @@
-// Listing windows, kept for a second so that the pages of one list come from one window. A window is not used after its first
-// listing has expired or its collection has changed, nor when the rows of a source are missing.
+// Listing windows, kept for a second so that the pages of one list come from one window. A window is not used again once one of
+// its listings has expired or its collection has changed, nor when a source could not be read.
 
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
@@ -11,7 +11,7 @@ import type { Market } from './market.ts';
 const FRESH_MS = 1_000;
 const WINDOWS_MAX = 300;
 
-/** `version` and `readAt` are those of the moment before the window was read. */
+/** `version` (of the collections) and `readAt` are from the moment before the read of the window began. */
 type Entry = { version: number; readAt: number; window: Promise<ListingWindow> };
 
 export class ListingWindowCache {
@@ -24,7 +24,7 @@ export class ListingWindowCache {
     this.#changes = changes;
   }
 
-  /** Concurrent reads of a collection share one window. */
+  /** Concurrent reads of a collection share one window, unless a source failed. */
   async read(collection: Collection): Promise<ListingWindow> {
     const now = this.#market.clock();
     const entry = this.#entries.get(collection.id);

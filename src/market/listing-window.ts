@@ -17,7 +17,7 @@ export type ListingWindow = {
   listings: Listing[];
   /** The failed sources that the response names. An order book that fails is only logged: the interface names the mirror alone. */
   staleSources: string[];
-  /** True when the rows of any source are missing. */
+  /** True when a source could not be read. */
   degraded: boolean;
   /** When the first of the listings expires, in milliseconds; null when none does. */
   validUntil: number | null;
@@ -25,9 +25,9 @@ export type ListingWindow = {
 
 /** The most assets that a window holds. */
 export const WINDOW_SIZE_MAX = 250;
-/** Rows of one read: some more than a window, so that a few listings of one asset do not cost a second read. */
+/** The rows of one read. More than a window, so that a second read is not needed when a few assets have several listings. */
 const CHUNK_SIZE = 300;
-/** Limits the reads of a book whose cheapest listings are all of a few assets. */
+/** The largest number of reads of one book. It is reached when the cheapest listings are all of a few assets. */
 const CHUNKS_MAX = 40;
 
 const EMPTY_WINDOW: ListingWindow = { listings: [], staleSources: [], degraded: false, validUntil: null };
@@ -60,12 +60,12 @@ function readOrderBook(market: Market, collectionId: string, now: number): Promi
   );
 }
 
-/** `isBookRead`: the own book was read for the assets that it lists too. */
+/** `isBookRead`: false when the own book could not be read, so that `rows` may have assets that it lists. */
 type MirrorRows = { rows: MirroredListing[]; isBookRead: boolean };
 
 /**
- * The cheapest rows of the mirror, without those of assets that the own book lists at any price. When the book cannot be read,
- * no row is left out. The two sources have a deadline each.
+ * The cheapest rows of the mirror, without the rows of assets that the own book lists at any price. When the own book cannot be
+ * read, no row is left out. All reads of the mirror share one deadline, and all reads of the own book share another.
  */
 async function readMirror(
   market: Market,
@@ -90,7 +90,10 @@ async function readMirror(
   return rows.ok ? { ok: true, value: { rows: rows.value, isBookRead } } : rows;
 }
 
-/** Reads a book in the order of its prices until it has the first row of a window of assets, or the book ends. */
+/**
+ * Reads a book, cheapest rows first, and keeps the first row of each asset. Stops when it has WINDOW_SIZE_MAX assets, when the
+ * book ends, or after CHUNKS_MAX reads.
+ */
 async function collectAssets<R extends { asset: string }>(
   readChunk: (after: R | undefined) => Promise<Result<R[]>>,
   filter?: (chunk: R[]) => Promise<R[]>,
@@ -109,26 +112,26 @@ async function collectAssets<R extends { asset: string }>(
   return { ok: true, value: [...byAsset.values()] };
 }
 
-/** What the merge needs to know of a listing. */
+/** The fields of a listing that the merge uses. */
 export type MergedListing = { asset: string; raw: bigint; orderId: string };
 
 /**
- * Merges the two books. A listing of the own book is served instead of all mirrored ones of its asset, even when its price is
- * higher. `ownAssets` names all assets that the own book lists, those beyond the window included.
+ * Merges the two books. When both list an asset, the listing of the own book is served, even when its price is higher.
+ * Mirrored listings of the assets in `ownAssets` are left out.
  */
 export function mergeListings<L extends MergedListing>(own: L[], mirrored: L[], ownAssets: ReadonlySet<string>): L[] {
   const external = mirrored.filter((listing) => !ownAssets.has(listing.asset));
   return keepFirstPerAsset([...own, ...external].sort(compareListings)).slice(0, WINDOW_SIZE_MAX);
 }
 
-/** By price, then by order id in the order of code units, in which the databases sort too. */
+/** Compares by price, then by order id. Ids are compared by code units, which for ASCII text is the sort order of the databases. */
 export function compareListings(a: MergedListing, b: MergedListing): number {
   if (a.raw !== b.raw) return a.raw < b.raw ? -1 : 1;
   if (a.orderId === b.orderId) return 0;
   return a.orderId < b.orderId ? -1 : 1;
 }
 
-/** The first listing of each asset, in the order given. */
+/** The first listing of each asset. The order of the listings stays. */
 export function keepFirstPerAsset<L extends MergedListing>(listings: Iterable<L>): L[] {
   const byAsset = new Map<string, L>();
   for (const listing of listings) if (!byAsset.has(listing.asset)) byAsset.set(listing.asset, listing);

@@ -4,7 +4,7 @@ import type { AssetId } from '../core/address.ts';
 import type { FillableOrder } from '../orders/queries/fillable-orders.ts';
 import type { MirroredListing } from './queries/listings.ts';
 
-/** An active listing. `raw` is its price in base units, `source` null for the service's own. Times in milliseconds. */
+/** An active listing. `raw` is its price in base units. `source` is null for the service's own listings. Times in milliseconds. */
 export type Listing = {
   orderId: string;
   asset: AssetId;
@@ -21,7 +21,7 @@ export function toListingOfOrder(order: FillableOrder): Listing {
   return { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx };
 }
 
-/** The mirror also holds the service's own listings on Solana, under its name. */
+/** The mirror also holds the service's own Solana listings. Their source is `serviceName`. */
 export function toListingOfMirror(row: MirroredListing, serviceName: string): Listing {
   const { orderId, asset, raw, seller, listedAt, expiresAt, tx } = row;
   const source = row.source === serviceName ? null : row.source;

@@ -1,5 +1,5 @@
-// A source of the marketplace interface: reads of one database under a deadline, a circuit breaker and a lane of connections
-// of their own. A source that fails leaves the others unaffected.
+// A source of the marketplace interface: one kind of read of one database. Each source has its own deadline, circuit breaker and
+// lane of connections, so that a failing source leaves the others unaffected.
 
 import { ServiceError } from '../core/errors.ts';
 import { ConnectionLane } from '../database/connection-lane.ts';
@@ -25,12 +25,12 @@ export class MarketSource {
     this.#source = new Source(options);
   }
 
-  /** Runs `query` under the deadline, or within `leftMs` when that is less. Never rejects. */
+  /** Runs `query` within the deadline of the source, or within `leftMs` when that is shorter. Never rejects. */
   read<T>(query: (db: Queryable) => Promise<T>, leftMs?: number): Promise<Result<T>> {
     return this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
   }
 
-  /** A `read` whose calls share one deadline. Time that passes between the calls does not count. */
+  /** Returns a `read` whose calls share one deadline. Time that passes between the calls does not count. */
   withinOneDeadline(): MarketSource['read'] {
     let leftMs = this.timeoutMs;
     return async (query) => {
@@ -46,7 +46,7 @@ export class MarketSource {
   }
 }
 
-/** The value of a result, or a ServiceError of that code: for a read without which there is no response. */
+/** The value of a result. Throws a ServiceError with `code` when the source failed: for reads that a response cannot do without. */
 export function requireValue<T>(result: Result<T>, code: 'unavailable' | 'upstream_error'): T {
   if (result.ok) return result.value;
   throw new ServiceError(

@@ -1,5 +1,5 @@
-// What all reads of the marketplace interface share: the sources, the chains, and the settings that are part of a rule. It knows
-// nothing of HTTP, and writes only the last buyer floors and the recent views.
+// What all reads of the marketplace interface share: the sources, the chains, and the settings that are part of a rule. It must
+// not depend on HTTP, and writes only the last buyer floors and the recent views.
 
 import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
@@ -26,11 +26,11 @@ export type MarketOptions = {
   log: Log;
 };
 
-/** Deadlines for the primary, in those of another source: without identity there is no response, so it is given longer. */
+/** The primary's deadline is this many times as long as that of other sources: a response needs the collection record. */
 const PRIMARY_DEADLINES = 3;
 /**
- * The embedded database has one connection, which an import holds for one batch after another. It runs in this process and
- * cannot be out of reach, so a read that waits for the connection must not count as a failure.
+ * Deadlines of the embedded database are this many times as long. It has one connection, which an import holds for one batch
+ * after another. It runs in this process and cannot be out of reach, so waiting for the connection must not count as a failure.
  */
 const EMBEDDED_DEADLINES = 5;
 
@@ -40,11 +40,11 @@ export class Market {
   readonly platformFeeBps: number;
   readonly custodyWallets: ReadonlyMap<Address, string>;
   readonly clock: Clock;
-  /** Collection records. A read of them that fails is a 503. */
+  /** Collection records. When a read of them fails, the response is a 503. */
   readonly primary: MarketSource;
-  /** The own order book, for reads that have a response without it. */
+  /** The own order book. When a read of it fails, the response is made without it. */
   readonly orderBook: MarketSource;
-  // The reads of the indexer. Each source reads tables of its own: one that hangs must not take others with it.
+  // The reads of the indexer. Each kind of read is a source, so that one kind that hangs leaves the others unaffected.
   readonly mirror: MarketSource;
   readonly stats: MarketSource;
   readonly analytics: MarketSource;
@@ -89,12 +89,12 @@ export class Market {
     this.recentViews = new RecentViews(main, clock);
   }
 
-  /** The chain of that id; null for no id, and for a chain that the service is not configured for. */
+  /** The chain with this id; null when `id` is null, or when no such chain is configured. */
   chainOf(id: string | null): Chain | null {
     return id === null ? null : (this.chains.get(id) ?? null);
   }
 
-  /** Stops the timers of the sources, and waits for the writes that no response waits for. */
+  /** Stops the timers of the sources, and waits for pending writes of last buyer floors. */
   async close(): Promise<void> {
     for (const source of this.#sources) source.close();
     await this.lastBuyerFloors.settled();

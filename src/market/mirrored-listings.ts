@@ -1,10 +1,10 @@
-// Retires mirrored listings of orders that have come into the own book: from then on the order is served from the own book, and
-// ends when the chain ends it. Failures are ignored: the next snapshot of each marketplace leaves such orders out as well.
+// Retires mirrored listings of orders that the own book now has: from then on such an order is served from the own book alone, and
+// the chain decides when it ends. Failures are ignored, because the next snapshot of each marketplace retires these listings too.
 
 import type { Database } from '../database/port.ts';
 import { updateListingsOfOwnOrders } from './queries/listing-writes.ts';
 
-/** The longest that a caller waits for the indexer. */
+/** The deadline of the statement for one chain. */
 const TIMEOUT_MS = 1_000;
 
 /** Must be called after the orders were committed. `at` is the time of the change, in milliseconds. Never rejects. */

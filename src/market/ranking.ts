@@ -1,5 +1,5 @@
-// The order of the collection list: launched collections first, then by volume, floor or age. Identity and stats may be in two
-// databases, so rows of both are merged and sorted in memory, and the result is kept for a second.
+// The sort order of the collection list: launched collections first, then by volume, floor or age. Collection records and
+// statistics may be in two databases, so their rows are merged and sorted in memory, and the result is kept for a second.
 
 import { toNativeNumber } from '../core/amount.ts';
 import type { CollectionVersions } from '../core/collection-versions.ts';
@@ -23,10 +23,10 @@ export type RankingQuery = { sort: Sort; chain: string | null };
 /** The sort key of a collection. `value` sorts high to low with null last; equal values sort by id. */
 export type RankKey = { launched: boolean; value: number | bigint | null; id: string };
 
-/** How long a ranking is used, unless a change makes it stale before. */
+/** How long a ranking is used, unless a change makes it stale earlier. */
 const FRESH_MS = 1_000;
 
-/** `version` and `readAt` are those of the moment before the ranking was read. */
+/** `version` (of the collections) and `readAt` are from the moment before the read of the ranking began. */
 type Entry = { version: number; readAt: number; keys: Promise<RankKey[]> };
 
 export class CollectionRankings {
@@ -39,12 +39,15 @@ export class CollectionRankings {
     this.#changes = changes;
   }
 
-  /** The keys of all collections of the query, in order. Rejects with `unavailable` or `upstream_error`. */
+  /**
+   * The sort keys of all collections that match the query, sorted. Rejects with `unavailable` when the collection records cannot
+   * be read, with `upstream_error` when the values to sort by cannot be read.
+   */
   read(query: RankingQuery): Promise<RankKey[]> {
     const name = `${query.sort} ${query.chain ?? ''}`;
-    const known = this.#entries.get(name);
-    const isCurrent = known && known.version >= this.#changes.versionOf(ALL_COLLECTIONS);
-    if (isCurrent && this.#market.clock() - known.readAt < FRESH_MS) return known.keys;
+    const cached = this.#entries.get(name);
+    const isCurrent = cached && cached.version >= this.#changes.versionOf(ALL_COLLECTIONS);
+    if (isCurrent && this.#market.clock() - cached.readAt < FRESH_MS) return cached.keys;
     const entry: Entry = {
       version: this.#changes.latest(),
       readAt: this.#market.clock(),
@@ -69,7 +72,7 @@ export function compareKeys(a: RankKey, b: RankKey): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** The keys that sort after `key`, which need not be among them; all for null. */
+/** The keys that sort after `key`, which need not be one of `keys`. All keys when `key` is null. */
 export function keysAfter(keys: readonly RankKey[], key: RankKey | null): readonly RankKey[] {
   if (!key) return keys;
   let low = 0;
@@ -120,7 +123,7 @@ async function readValues(
   }
 }
 
-/** The ask floor of every collection, by the same rule as the floor in a response. */
+/** The ask floors of the collections, by the same rule as the floor in a response. Throws `upstream_error`. */
 async function readFloors(
   market: Market,
   collections: readonly RankedCollection[],
@@ -137,8 +140,8 @@ async function readFloors(
 }
 
 /**
- * Base units within one chain (`rates` null), dollars across chains. The newest rate counts at any age: an order by an old rate
- * is better than no order, and the responses show no dollars for it.
+ * The value by which a floor is sorted: base units within one chain (`rates` is null), dollars across chains. A rate of any age is
+ * used, because sorting by an old rate is better than not sorting. Responses still have no dollars for a rate that is too old.
  */
 function toComparable(
   market: Market,

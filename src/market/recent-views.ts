@@ -1,5 +1,5 @@
-// Collections and tokens that callers requested recently. They are written to the primary every few seconds, where the workers
-// of any process read which ones to refresh first. No response waits for this, and losing a view costs freshness alone.
+// Collections and tokens that callers requested recently. They are written to the primary every few seconds. The workers of any
+// process read them there, to refresh these first. No response waits for the write, and a lost view only delays a refresh.
 
 import { LRUCache } from 'lru-cache';
 import type { AssetId } from '../core/address.ts';
@@ -8,11 +8,11 @@ import type { Database } from '../database/port.ts';
 import type { RecentView } from './queries/recent-views.ts';
 import { upsertRecentViews } from './queries/recent-views.ts';
 
-/** A second view within this time is not noted. */
+/** A second view of the same collection or token within this time is ignored. */
 const REPEAT_MS = 60_000;
-/** Views that wait to be written. More than these come from a caller that reads everything: they are dropped. */
+/** The largest number of views that wait to be written. Further views are dropped: only a crawler causes so many. */
 const PENDING_MAX = 1_000;
-/** Views whose time is remembered, so as not to note them again. */
+/** The largest number of views whose time is kept in memory, to recognize repeated views. */
 const REMEMBERED_MAX = 10_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
@@ -27,18 +27,18 @@ export class RecentViews {
     this.#clock = clock;
   }
 
-  /** Notes a view of a collection, or of one of its tokens. */
+  /** Records a view of a collection, or of one of its tokens, for the next `flush`. */
   note(collectionId: string, asset?: AssetId): void {
     const key = asset === undefined ? collectionId : `${collectionId} ${asset}`;
-    const at = this.#clock();
+    const now = this.#clock();
     const last = this.#notedAt.get(key);
-    const isRepeated = last !== undefined && at - last < REPEAT_MS && at >= last;
+    const isRepeated = last !== undefined && now - last < REPEAT_MS && now >= last;
     if (isRepeated || this.#pending.size >= PENDING_MAX) return;
-    this.#notedAt.set(key, at);
-    this.#pending.set(key, { collectionId, asset: asset ?? null, at });
+    this.#notedAt.set(key, now);
+    this.#pending.set(key, { collectionId, asset: asset ?? null, at: now });
   }
 
-  /** Writes the pending views. When it rejects they stay pending. */
+  /** Writes the pending views. When the write fails, this rejects and the views stay pending. */
   async flush(): Promise<void> {
     if (this.#pending.size === 0) return;
     const views = [...this.#pending];
@@ -46,7 +46,7 @@ export class RecentViews {
       this.#main.within(STATEMENT_TIMEOUT_MS),
       views.map(([, view]) => view),
     );
-    // A view that was noted during the write is another object, and stays pending.
+    // A view that was noted again during the write is another object, and stays pending.
     for (const [key, view] of views) if (this.#pending.get(key) === view) this.#pending.delete(key);
   }
 }

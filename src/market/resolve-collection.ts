@@ -14,7 +14,10 @@ import { toVolumeAllTime } from './volumes.ts';
 
 const NAME_LENGTH_MAX = 500;
 
-/** The collection, whose view is noted. Throws `not_found` when `id` names none, `unavailable` without the primary. */
+/**
+ * Finds the collection, and records the view of it. Throws `not_found` when `id` names no collection, `unavailable` when the
+ * collection records cannot be read.
+ */
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
   const names = toNames(market.chains, id);
   const found = names
@@ -33,14 +36,15 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
 }
 
 /**
- * The cache tag of a response to a request for `id`. Which collection an address names can change with any collection: another
- * chain may get one of that address, or one with more volume.
+ * The cache tag of a response to a request for `id`: the collection for its slug or canonical id, all collections for an address.
+ * A change of any collection can change which one an address names: another chain's collection with that address may be added, or
+ * may come to have the larger volume.
  */
 export function cacheTagOf(collection: Collection, id: string): string {
   return id === collection.slug || id.toLowerCase() === collection.id ? collection.id : ALL_COLLECTIONS;
 }
 
-/** The location of a collection; null when its record lacks the chain or the address. */
+/** The location of a collection; null when its record has no address, or no chain that is configured. */
 export function locationOf(market: Market, collection: Collection): CollectionLocation | null {
   const { contractAddress } = collection;
   const chain = market.chainOf(collection.chain);
@@ -48,7 +52,7 @@ export function locationOf(market: Market, collection: Collection): CollectionLo
   return { chain, contractAddress, collectionId: toCollectionId(chain.id, contractAddress) };
 }
 
-/** `id` read as each of the three names; null when no record can have such a name. */
+/** The canonical id, the slug and the address that `id` may be; null when no record can have such a name. */
 function toNames(chains: Chains, id: string): { id: string; slug: string; address: string } | null {
   if (id === '' || id.length > NAME_LENGTH_MAX || id.includes('\0') || !id.isWellFormed()) return null;
   const canonical = parseCollectionId(chains, id);
@@ -59,7 +63,10 @@ function toNames(chains: Chains, id: string): { id: string; slug: string; addres
   };
 }
 
-/** Of collections with one address on several chains, the one with the largest all-time volume, else on the first chain. */
+/**
+ * Chooses among collections that have the same address on several chains: the one with the largest all-time volume in native
+ * units, or among equal volumes the one whose chain is configured first.
+ */
 async function preferOne(market: Market, candidates: Collection[]): Promise<Collection | undefined> {
   if (candidates.length < 2) return candidates[0];
   const ids = candidates.map((one) => one.id);

@@ -1,5 +1,5 @@
-// Completed sales, newest first. A sale whose price cannot be interpreted is dropped after the page was cut, so a page may be
-// short or empty while more pages follow.
+// Completed sales, newest first. Sales whose price cannot be interpreted are read as part of a page and then left out, so a page
+// may be short or empty while more pages follow.
 
 import type { Collection, CollectionLocation } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -14,7 +14,7 @@ export type SalePosition = { soldAt: number; key: string };
 export type InterpretableSale = Sale & { raw: bigint };
 export type SalePage = { sales: InterpretableSale[]; next: SalePosition | null };
 
-/** The collection that `id` names, and where it is. Throws `not_found` also when it has no address that a sale could name. */
+/** The collection that `id` names, and its location. Throws `not_found` when there is no such collection, or it has no location. */
 export async function resolveTradedCollection(
   market: Market,
   id: string,
@@ -25,7 +25,7 @@ export async function resolveTradedCollection(
   return { collection, location };
 }
 
-/** A page of the sales that follow a position. Throws `upstream_error` when the indexer cannot be read. */
+/** A page of sales, newest first: those older than the position `before`, or the newest. Throws `upstream_error` on failure. */
 export async function readSales(
   market: Market,
   collectionId: string,

@@ -22,13 +22,13 @@ export type Token = TokenLocation & {
   owner: TokenOwner;
   listing: Listing | null;
   lastSaleRaw: bigint | null;
-  /** True when a source failed: fields that it would have filled are null. */
+  /** True when a source failed. Fields that only this source has are null. */
   degraded: boolean;
 };
 
 /**
- * Throws `not_found` when the indexer can be read and has never seen the token. When the indexer cannot be read, the token has
- * what the own order book knows of it.
+ * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. When the indexer cannot be
+ * read, only the listing of the own order book and its seller are known.
  */
 export async function readToken(market: Market, location: TokenLocation): Promise<Token> {
   const { chain, contractAddress, asset } = location;
@@ -43,7 +43,7 @@ export async function readToken(market: Market, location: TokenLocation): Promis
   if (observation.ok && observation.value === null) throw new ServiceError('not_found', 'Token not found');
   const observed = observation.ok ? observation.value : null;
   if (observed) market.recentViews.note(collectionId, asset);
-  // Only here is the hash of the signed order the id of a mirrored listing.
+  // This endpoint serves the hash of the signed order as the id of a mirrored listing. The other endpoints serve the mirror's id.
   const mirrored = observed?.listing && {
     ...toListingOfMirror(observed.listing, market.serviceName),
     orderId: observed.listing.orderHash ?? observed.listing.orderId,
@@ -67,7 +67,7 @@ export async function readToken(market: Market, location: TokenLocation): Promis
 function toOwner(market: Market, listing: Listing | null, holder: string | null): TokenOwner {
   const address = listing?.seller ?? holder;
   if (address === null) return { address: null, kind: 'unknown', label: null };
-  // Some sources name the custody wallet as the seller.
+  // The seller is checked as well, because some marketplaces report the custody wallet as the seller.
   const label = market.custodyWallets.get(address as Address);
   return label === undefined ? { address, kind: 'wallet', label: null } : { address: null, kind: 'custody', label };
 }

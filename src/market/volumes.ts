@@ -1,10 +1,13 @@
-// The all-time volume of a collection in native units: of an analytics record, else the sum of the sales, else of the snapshot.
+// The all-time volume of a collection in native units: from the analytics record, else the sum of its sales, else from the snapshot.
 
 import type { CollectionVolume } from './queries/analytics.ts';
 import { toNativeNumber } from '../core/amount.ts';
 import type { Chain } from '../core/chains.ts';
 
-/** Null when the volume is unknown. `volume` is undefined for a collection without record and sales, `chain` null for no chain. */
+/**
+ * Null when the volume is unknown. `volume` is undefined when the collection has neither an analytics record nor a sale; `chain` is
+ * null when the collection has no configured chain.
+ */
 export function toVolumeAllTime(
   volume: CollectionVolume | undefined,
   chain: Chain | null,

@@ -1,4 +1,4 @@
-// The fields that identify an asset in responses. A listing, a sale and a token have them in common.
+// The fields that identify an asset in responses. Listings, sales and tokens share them.
 
 import Type from 'typebox';
 import type { Address, SoldAsset } from '../../core/address.ts';

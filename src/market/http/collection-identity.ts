@@ -1,4 +1,4 @@
-// The fields that identify and describe a collection in responses. A summary and a detail have them in common.
+// The fields that identify and describe a collection in responses. CollectionSummary and CollectionDetail share them.
 
 import Type from 'typebox';
 import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
@@ -44,7 +44,7 @@ export function toCollectionIdentity(collection: Collection) {
   return { id, chain, contractAddress, name, slug, image, banner, description, tokenStandard, royaltyBps };
 }
 
-/** The floor among the stats of a collection. */
+/** The field `floor` of a collection's stats. */
 export const statsFloor = refOrNull<WirePrice>('Price', 'Cheapest seller ask; null when unknown.');
 
 export const statsDescription = 'The statistics that are known at present. Null means unknown, never zero.';

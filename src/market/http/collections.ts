@@ -35,7 +35,7 @@ export const CollectionSummarySchema = Type.Object(
     stats: Type.Object(
       {
         floor: statsFloor,
-        volumeAllTime: countOrNull('Native units, best effort.'),
+        volumeAllTime: countOrNull('All-time volume in native units, best effort.'),
         supply: countOrNull('Number of tokens.'),
         owners: countOrNull('Number of distinct owners.'),
       },
@@ -64,7 +64,8 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
     schema: {
       operationId: 'listCollections',
       summary: 'List collections',
-      description: 'Collections launched on the service come first; `sort` orders the rest, high to low.',
+      description:
+        'Collections launched on the service come first. `sort` orders them and the others, from high to low, unknown values last.',
       tags: ['Collections'],
       querystring: Type.Object({
         chain: Type.Optional(chainSchema),
@@ -74,7 +75,9 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
             type: 'string',
             enum: SORTS,
             default: 'volume',
-            description: 'All-time volume, floor (in dollars across chains), or newest record first.',
+            description:
+              '`volume`: by all-time volume in native units. `floor`: by floor, compared in dollars when `chain` is absent. ' +
+              '`recent`: newest record first.',
           }),
         ),
       }),
@@ -102,7 +105,7 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
   });
 }
 
-/** A cursor is valid for the chain and the sort of the list that it was issued for. */
+/** A cursor is valid only for the chain and the sort of the list that it was issued for. */
 function toScope({ chain, sort }: RankingQuery): string {
   return `collections ${chain ?? '*'} ${sort}`;
 }

@@ -10,7 +10,7 @@ export type MarketplaceContext = {
   changes: CollectionVersions;
   responses: ResponseCache;
   clock: Clock;
-  /** The key that authenticates cursors, the same on every node. */
+  /** The key that authenticates paging cursors, the same on every node. */
   cursorSecret: Buffer;
   /** The address at which callers reach the service. */
   baseUrl: () => string;

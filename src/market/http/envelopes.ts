@@ -1,4 +1,4 @@
-// The envelopes of responses: `{data, pagination}` and `{error}`. And the descriptions of the error statuses in the OpenAPI document.
+// The envelopes of responses, `{data, pagination}` and `{error}`, and the descriptions of the error statuses in the OpenAPI document.
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
@@ -7,7 +7,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { createResponseTable } from '../../http/response-table.ts';
 import { closed, ref, typeOrNull } from '../../http/schema-builders.ts';
 
-/** `{data, pagination}` of a page of a component schema, with further members of the envelope. */
+/** The schema of `{data, pagination}`: `data` has rows of the component schema `schemaId`, `members` are added to the envelope. */
 export const pageOf = (schemaId: string, members: Record<string, TSchema> = {}) =>
   Type.Object(
     {
@@ -25,19 +25,22 @@ export const PaginationSchema = Type.Object(
       description: 'True when there is a next page. A short or empty page does not mean that the list has ended.',
     }),
   },
-  { $id: 'Pagination', title: 'Pagination', description: 'Where a list continues.', ...closed },
+  { $id: 'Pagination', title: 'Pagination', description: 'Where the next page of a list begins.', ...closed },
 );
 
 /** The query parameters of every list. */
 export const pageQuery = {
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1000, description: 'The `nextCursor` of a page, unchanged.' }),
+    Type.String({ minLength: 1, maxLength: 1000, description: 'The `nextCursor` of the previous page, unchanged.' }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Rows per page.' })),
 };
 export type PageQuery = { cursor?: string; limit: number };
 
-/** The payload of a paging cursor of `scope`. Throws `bad_request` for any other text. `list` names the list in the message. */
+/**
+ * The payload of a paging cursor that was issued for `scope`. Throws `bad_request` for any other text. `list` is the name of the
+ * list in the message.
+ */
 export function readCursor(secret: Buffer, { scope, list }: { scope: string; list: string }, cursor: string): string {
   const payload = openCursor(secret, scope, cursor);
   if (payload === null) throw invalidCursor(list);
@@ -63,9 +66,9 @@ export const ErrorSchema = Type.Object(
             'unavailable',
             'internal_error',
           ],
-          description: 'What kind of error it is.',
+          description: 'The kind of error.',
         }),
-        message: Type.String({ description: 'For people: what is wrong and how to correct it.' }),
+        message: Type.String({ description: 'A text for people: what is wrong and how to correct it.' }),
       },
       { description: 'The error.', ...closed },
     ),
@@ -77,7 +80,7 @@ const errorResponses = createResponseTable({
   descriptions: {
     400: 'A path or query parameter is not valid (`bad_request`).',
     404: 'Not found (`not_found`).',
-    429: 'The rate limit of this bucket is exhausted (`rate_limited`).',
+    429: 'The rate limit is exhausted (`rate_limited`). Lists and all other endpoints have separate limits.',
     500: 'Something went wrong inside the service (`internal_error`).',
     502: 'The index cannot be read (`upstream_error`).',
     503: 'The service cannot reach its database (`unavailable`).',
@@ -90,6 +93,6 @@ const errorResponses = createResponseTable({
 export function marketResponses(success: object, ...errors: (400 | 404 | 502)[]): Record<string, object> {
   return {
     ...errorResponses(200, success, ...errors),
-    304: { description: 'The caller has the same response already (`If-None-Match`).', type: 'null' },
+    304: { description: 'The ETag in `If-None-Match` is that of the current response.', type: 'null' },
   };
 }

@@ -23,7 +23,7 @@ export const FloorSchema = Type.Object(
     askFloor: refOrNull<WirePrice>('Price', 'Cheapest seller ask; null when unknown.'),
     buyerFloor: refOrNull<WirePrice>(
       'Price',
-      'Lowest total that a buyer pays for one listing, fees included; null when there is no listing or it is unknown.',
+      'Lowest total that a buyer pays for one listing, fees included; null when there is no listing, or when the total is unknown.',
     ),
     aggregated: Type.Literal(true, { description: 'Always true.' }),
     updatedAt: dateTime('Time of this response, not of the observation.'),

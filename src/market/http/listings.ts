@@ -21,9 +21,9 @@ const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 const ListingsMetaSchema = Type.Object(
   {
     stale: Type.Literal(true, { description: 'Always true when `meta` is present.' }),
-    staleSources: Type.Array(Type.String(), { description: 'The sources that could not be read.' }),
+    staleSources: Type.Array(Type.String(), { description: 'The names of the sources that could not be read.' }),
   },
-  { description: 'Present only when a source could not be read.', ...closed },
+  { description: 'Present only when the listings of external marketplaces could not be read.', ...closed },
 );
 
 export function registerListingsRoute(app: FastifyInstance, context: MarketplaceContext): void {
@@ -37,7 +37,7 @@ export function registerListingsRoute(app: FastifyInstance, context: Marketplace
       summary: 'List the cheapest listings of a collection',
       description:
         'The own order book merged with external marketplaces: one row per asset, cheapest first, at most 250. ' +
-        '`meta` is present only when a source could not be read.',
+        '`meta` is present only when the listings of external marketplaces could not be read.',
       tags: ['Listings and sales'],
       params: collectionParams,
       querystring: Type.Object(pageQuery),
@@ -66,7 +66,7 @@ export function registerListingsRoute(app: FastifyInstance, context: Marketplace
   });
 }
 
-/** The cursor is an offset into the window. An offset beyond the last possible row is invalid; it does not give an empty page. */
+/** The cursor is an offset into the window. An offset beyond the largest possible window is a `bad_request`, not an empty page. */
 function readOffset(secret: Buffer, scope: string, cursor: string): number {
   const list = 'these listings';
   const offset = Number(readCursor(secret, { scope, list }, cursor));

@@ -26,7 +26,7 @@ export const MarketItemSchema = Type.Object(
       enum: STATUSES,
       description: 'State of the listing or sale.',
     }),
-    expiresAt: dateTimeOrNull('When the listing expires; null when it does not.'),
+    expiresAt: dateTimeOrNull('When the listing expires; null for a listing without expiry, and for a sale.'),
     timestamp: dateTime('When the listing was created, or the sale completed.'),
     orderId: typeOrNull<string>('string', 'Opaque, stable join key. Compare for equality only, never parse it.'),
     tx: typeOrNull<string>('string', 'Transaction hash or signature; null for rows that exist only off-chain.'),

@@ -22,7 +22,7 @@ export const PriceSchema = Type.Object(
 );
 export type WirePrice = Static<typeof PriceSchema>;
 
-/** The rates and the time by which the amounts of one response are priced. `ownCode` is the `marketplace` of the service's own rows. */
+/** The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` in the service's own rows. */
 export type PriceContext = { rates: Rates; now: number; ownCode: string };
 
 export async function readPriceContext(market: Market): Promise<PriceContext> {

@@ -22,8 +22,8 @@ const DOCUMENT = {
   title: 'Mercat marketplace interface',
   description:
     'Public, read-only market data for NFT collections on seven chains. No API key is needed, and browsers may call it from ' +
-    'any origin. Amounts are integers of base units in text. Null means unknown, never zero. A response that lacks the data ' +
-    'of a source says so.',
+    'any origin. Amounts are integers of base units in text. Null means unknown, never zero. When a source of data cannot be ' +
+    'read, its fields are null or have an earlier value, and its rows are missing. A response that needs the source is a 502 or 503.',
   tags: [
     { name: 'Collections', description: 'Collections and their floors.' },
     { name: 'Listings and sales', description: 'What is for sale, and what was sold.' },
@@ -45,7 +45,7 @@ const COMPONENT_SCHEMAS = [
   ErrorSchema,
 ];
 
-/** Registers the interface in a scope of its own. */
+/** Registers the interface. `app` must be a scope of its own: its validator is replaced. */
 export async function registerMarketplace(
   app: FastifyInstance,
   context: MarketplaceContext,

@@ -36,7 +36,8 @@ export const TokenDetailSchema = Type.Object(
         kind: Type.Unsafe<(typeof OWNER_KINDS)[number]>({
           type: 'string',
           enum: OWNER_KINDS,
-          description: 'What kind of owner it is.',
+          description:
+            '`wallet`: the owner itself. `custody`: a wallet that holds tokens of many owners. `unknown`: no owner is known.',
         }),
         label: typeOrNull<string>('string', 'Label of the custody wallet.'),
       },

@@ -1,5 +1,5 @@
-// The analytics of a collection: volume and number of sales of the newest record, else summed from the sales. Indexer database.
-// Unknown is null, never zero.
+// The analytics of a collection: volume and number of sales, from the newest analytics record, else summed from the sales. Indexer
+// database. Unknown is null, never zero.
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, boolean, column, double, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
@@ -14,7 +14,10 @@ const HOUR_MS = 60 * 60_000;
 /** One value for all time, for the last seven days and for the last 24 hours. */
 export type Windows<T> = { allTime: T; sevenDay: T; twentyFourHour: T };
 
-/** `recordedVolume` is in native units, `summedVolumeRaw` in base units. One of them is null; both when volume is unknown. */
+/**
+ * `recordedVolume` (in native units) comes from the record, `summedVolumeRaw` (in base units) from the sales. At least one of them
+ * is null. Both are null when the volume is unknown.
+ */
 export type CollectionAnalytics = {
   recordedVolume: Windows<number | null> | null;
   summedVolumeRaw: Windows<bigint> | null;
@@ -36,7 +39,7 @@ const decodeAnalytics = rowDecoder('collection_analytics', {
   countDay: column('count_day', safeInteger),
 });
 
-/** The analytics of a collection; windows end at `now`, in milliseconds. */
+/** The analytics of a collection. The windows that are summed from sales end at `now`, in milliseconds. */
 export async function findCollectionAnalytics(
   db: Queryable,
   collectionId: string,
@@ -74,7 +77,7 @@ function toAnalytics(row: ReturnType<typeof decodeAnalytics>): CollectionAnalyti
   const { sumAll, sumWeek, sumDay, countAll, countWeek, countDay } = row;
   const volume = { allTime: row.volumeAllTime, sevenDay: row.volumeSevenDay, twentyFourHour: row.volumeDay };
   const sales = { allTime: row.salesAllTime, sevenDay: row.salesSevenDay, twentyFourHour: row.salesDay };
-  // Without a total no sale was ever stored, perhaps because none was loaded: volume and sales are unknown, not zero.
+  // Without a row of totals, no sale was ever stored. That may be because none was imported: volume and sales are unknown, not zero.
   const hasTotal = sumAll !== null && countAll !== null;
   const summedVolumeRaw = hasTotal ? { allTime: sumAll, sevenDay: sumWeek, twentyFourHour: sumDay } : null;
   const counted = hasTotal ? { allTime: countAll, sevenDay: countWeek, twentyFourHour: countDay } : sales;
@@ -100,7 +103,7 @@ const decodeVolume = rowDecoder('collection_analytics', {
   summedRaw: column('volume_raw', nullable(amount)),
 });
 
-/** All-time volumes of the given collections, or of all (null), as far as they have a record or a sale. */
+/** All-time volumes of the given collections, or of all when null. Collections with neither a record nor a sale are left out. */
 export async function listCollectionVolumes(
   db: Queryable,
   collectionIds: readonly string[] | null,
@@ -117,17 +120,17 @@ export async function listCollectionVolumes(
   return rows.map(decodeVolume).map(({ collectionId, recorded, hasRecord, summedRaw }) => ({
     collectionId,
     recorded,
-    // A record that has the volume of another window only leaves the all-time volume unknown.
+    // When a record has a volume only for a shorter window, the sum of sales is not used either: the all-time volume is unknown.
     summedRaw: hasRecord ? null : summedRaw,
   }));
 }
 
-/** The floors of analytics records, in base units by collection id. */
+/** The floors of the analytics records that have a floor: base units by collection id. */
 export function listAnalyticsFloors(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, bigint>> {
   return listRecordFloors(db, 'collection_analytics', collectionIds);
 }
 
-/** An analytics record that came in. Volumes in native units. */
+/** An incoming analytics record. Volumes are in native units. */
 export type NewAnalytics = ObservedRecord & {
   floorRaw: bigint | null;
   volume: Windows<number | null>;

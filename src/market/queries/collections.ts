@@ -47,7 +47,7 @@ function decodeCollection(row: Row): Collection {
   return { ...decodeRecord(row), snapshot: decodeSnapshot(row) };
 }
 
-/** The collections that have one of the given names: one by id and one by slug at most, and one of each chain by address. */
+/** The collections that match a name: at most one by id, at most one by slug, and by address at most one of each chain. */
 export async function listCollectionsByName(
   db: Queryable,
   names: { id: string; slug: string; address: string },
@@ -84,7 +84,7 @@ const decodeRankedCollection: (row: Row) => RankedCollection = rowDecoder('colle
   snapshotVolume: column('snapshot_volume', nullable(double)),
 });
 
-/** All collections, or those of one chain, in the order of their ids. */
+/** The collections of one chain, or all when `chain` is null, sorted by id. */
 export async function listRankedCollections(db: Queryable, chain: string | null): Promise<RankedCollection[]> {
   const rows = await db.query(
     `select id, chain, launched, round(extract(epoch from created_at)::float8 * 1000) as created_ms,
@@ -97,7 +97,7 @@ export async function listRankedCollections(db: Queryable, chain: string | null)
 
 const decodeContractAddress = rowDecoder('collection', { id: text, contractAddress: column('contract_address', text) });
 
-/** The contract addresses, as they were written, of those of the given collections that have one. */
+/** The contract addresses by collection id, with letter case preserved. Collections without an address are left out. */
 export async function listContractAddresses(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.query(
     `select id, contract_address from main.collection where id = any($1) and contract_address is not null`,
@@ -106,7 +106,7 @@ export async function listContractAddresses(db: Queryable, ids: readonly string[
   return new Map(rows.map(decodeContractAddress).map((row) => [row.id, row.contractAddress]));
 }
 
-/** A collection record that came in. A null field leaves the stored value unchanged. */
+/** An incoming collection record. A null field leaves the stored value unchanged. */
 export type CollectionChange = {
   id: string;
   chain: string | null;
@@ -123,10 +123,10 @@ export type CollectionChange = {
   snapshot: CollectionSnapshot;
 };
 
-/** A change that was not written: its index among those given, and the reason. */
+/** A change that was not written: its index in `changes`, and the reason. */
 export type RejectedChange = { index: number; reason: string };
 
-/** Applies changes in their order. `now` is the default of `createdAt`. */
+/** Applies the changes in the order given. A new collection without `createdAt` gets `now`. */
 export async function upsertCollections(
   tx: Queryable,
   changes: readonly CollectionChange[],
@@ -165,7 +165,7 @@ export async function upsertCollections(
 }
 
 type CollectionNames = { id: string; slug: string | null; contractAddress: string | null };
-/** Which collection has which name, with the names that changes of this batch have claimed. */
+/** The names of collections, by id and by slug: the stored names, and those that earlier changes of this batch have claimed. */
 type NameIndex = { byId: Map<string, CollectionNames>; bySlug: Map<string, CollectionNames> };
 
 const decodeNames = rowDecoder('collection', {
@@ -174,7 +174,7 @@ const decodeNames = rowDecoder('collection', {
   contractAddress: column('contract_address', nullable(text)),
 });
 
-/** The names of the stored collections that have an id or a slug of the changes. */
+/** The names of the stored collections whose id or slug is in one of the changes. */
 async function listNames(tx: Queryable, changes: readonly CollectionChange[]): Promise<NameIndex> {
   const rows = await tx.query(
     `select id, slug, contract_address from main.collection where id = any($1) or slug = any($2)`,
@@ -187,9 +187,10 @@ async function listNames(tx: Queryable, changes: readonly CollectionChange[]): P
   };
 }
 
-/** Gives the names of a change to its collection. Returns the reason when the collection cannot have them. */
+/** Claims the names of a change for its collection and returns null, or returns the reason why the collection cannot have them. */
 function claimNames(names: NameIndex, change: CollectionChange): string | null {
   const known = names.byId.get(change.id);
+  // Both addresses have the same canonical id, so they are equal except for letter case.
   if (known?.contractAddress && change.contractAddress && known.contractAddress !== change.contractAddress) {
     return `contractAddress: differs only in letter case from ${known.contractAddress}, which is stored`;
   }
@@ -218,7 +219,7 @@ const COLUMN_TYPES = `id text, chain text, contract_address text, slug text, nam
 async function updateCollections(tx: Queryable, changes: readonly CollectionChange[]): Promise<number> {
   if (changes.length === 0) return 0;
   const incoming = JSON.stringify(changes.map(toColumns));
-  // Slugs are unique, and rows are updated one after another: a slug that moves to another row is removed from its row first.
+  // Slugs are unique, and rows are updated one after another. A slug that moves to another row is first removed from its old row.
   await tx.query(
     `update main.collection as stored set slug = null from json_to_recordset($1::json) as incoming (id text, slug text)
      where stored.id = incoming.id and stored.slug <> incoming.slug`,

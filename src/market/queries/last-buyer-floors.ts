@@ -1,4 +1,4 @@
-// The last resolved buyer floor of each collection. Primary database, so that they outlast the process and the indexer.
+// The last resolved buyer floor of each collection. Primary database: it can be read after a restart and while the indexer is down.
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, rowDecoder, timestamp } from '../../database/rows.ts';
@@ -11,7 +11,7 @@ const decodeLastBuyerFloor = rowDecoder('last_buyer_floor', {
   observedAt: column('observed_at', timestamp),
 });
 
-/** The floor of a collection, when it was resolved at or after `since` (milliseconds), or null. */
+/** The floor of a collection; null when none was stored at or after `since` (milliseconds). */
 export async function findLastBuyerFloor(
   db: Queryable,
   collectionId: string,

@@ -7,16 +7,20 @@ import { column, integer, nullable, rowDecoder, text, timestamp } from '../../da
 export type ListingSnapshot = {
   source: string;
   collectionId: string;
-  /** The keys of its listings, as 32 hexadecimal digits. */
+  /** The keys of the listings in the snapshot, as 32 hexadecimal digits. */
   keys: readonly string[];
   /** Listings created at this time or later may be missing, because the marketplace did not report them yet. */
   listedBefore: number;
+  /** When the list was complete. */
   takenAt: number;
   /** The snapshot has all listings whose buyer total is below this, in base units; null when it has all listings. */
   below: bigint | null;
 };
 
-/** Short snapshots in a row that were not accepted. `doubtedSince`: when the first of them was taken, in milliseconds. */
+/**
+ * `doubts`: how many of the last snapshots, without a break, were short and not accepted. `doubtedSince`: when the first of them
+ * was made, in milliseconds.
+ */
 export type SnapshotDoubt = { doubts: number; doubtedSince: number | null };
 
 /** The last snapshot of all listings of a collection at a marketplace. */
@@ -87,7 +91,8 @@ const decodeKey = rowDecoder('listing', { key: text });
 
 /**
  * The keys of the active listings that a snapshot should contain, as 32 hexadecimal digits. Listings created from `listedBefore` to
- * `takenAt` are left out, because a snapshot may lack them. A listing time after `takenAt` is wrong, so such a listing is expected.
+ * `takenAt` are left out, because the snapshot may lack them. A listing with a time after `takenAt` is expected: this time cannot be
+ * right, so it does not excuse the absence.
  */
 export async function listExpectedKeys(tx: Queryable, snapshot: ListingSnapshot): Promise<string[]> {
   const { source, collectionId, listedBefore, takenAt, below } = snapshot;

@@ -25,7 +25,7 @@ const COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller
 const ACTIVE = `status = 'active' and price_raw > 0`;
 const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
-/** Decodes the columns above, in whichever statement they are read. */
+/** Decodes a row that has the COLUMNS, also from a statement of another module. */
 export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('listing', {
   key: text,
   orderId: column('id', text),
@@ -41,7 +41,7 @@ export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('
   tx: nullable(text),
 });
 
-/** Active listings of a collection, cheapest first. With `after`, only those that follow the given listing in this order. */
+/** Active listings of a collection, cheapest first. With `after`, only listings that sort after this one. */
 export async function listCheapestListings(
   db: Queryable,
   collectionId: string,
@@ -134,7 +134,7 @@ export async function countListedAssets(
   return decodeCount(row ?? {}).count;
 }
 
-/** An active listing as it is stored; `priceRaw` is decimal text. */
+/** A stored listing with status `active`. `priceRaw` is decimal text. */
 export type KnownListing = { id: string; mint: AssetId; priceRaw: string; seller: string; listedAt: number };
 
 const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
@@ -145,7 +145,10 @@ const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
   listedAt: column('listed_at', timestamp),
 });
 
-/** The rows with status `active` of a collection at a marketplace, by id, to recognize known listings of a marketplace that reports no times. */
+/**
+ * The rows with status `active` of a collection at a marketplace, by id. Used to recognize listings that are stored already, at a
+ * marketplace that reports no listing times.
+ */
 export async function listKnownListings(
   db: Queryable,
   { source, collectionId }: { source: string; collectionId: string },
@@ -160,7 +163,7 @@ export async function listKnownListings(
 
 const decodeCollectionId = rowDecoder('listing', { collectionId: column('collection_id', text) });
 
-/** The collections that have active listings at a marketplace. */
+/** The collections that have rows with status `active` at a marketplace. */
 export async function listCollectionsListedAt(db: Queryable, source: string): Promise<string[]> {
   const rows = await db.query(
     `select distinct collection_id from indexer.listing where source = $1 and status = 'active' order by collection_id`,

@@ -8,12 +8,15 @@ import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
 
 type RecordTable = 'collection_stats' | 'collection_analytics';
 
-/** When a record was observed, in milliseconds. `atReported` is false when the record has no time: `at` is when it came in. */
+/**
+ * `at` is when a record was observed, in milliseconds. For a record without a time, `at` is the time of its import, and
+ * `atReported` is false.
+ */
 export type ObservedRecord = { collectionId: string; at: number; atReported: boolean };
 
 /**
- * A record replaces an older one of its collection in all columns; of two of the same time, the one that came in last is
- * stored. A record without a time that equals the stored one changes nothing: importing it again leaves the stored time.
+ * A record replaces all columns of the stored record of its collection, unless the stored one is newer. A record without a time
+ * whose columns equal the stored ones changes nothing: importing such a record again leaves the stored time.
  */
 export function upsertNewest<R extends ObservedRecord>(
   tx: Queryable,
@@ -62,7 +65,7 @@ const decodeFloor = rowDecoder('floor of a record', {
   floorRaw: column('floor_raw', amount),
 });
 
-/** The floors of those records of the given collections that have one, in base units by collection id. */
+/** The floors in the records of the given collections: base units by collection id. Records without a floor are left out. */
 export async function listRecordFloors(
   db: Queryable,
   table: RecordTable,

@@ -13,7 +13,7 @@ export async function listRates(db: Queryable): Promise<Rate[]> {
   return rows.map(decodeRate);
 }
 
-/** Of rates of one symbol the newest is stored; of two of the same time, the one that came in last. */
+/** Stores the newest rate of each symbol. Of two rates with the same time, the one ingested later is stored. */
 export function upsertRates(tx: Queryable, rates: readonly Rate[]): Promise<UpsertCounts> {
   return upsertRows(tx, rates, {
     keyOf: (rate) => rate.symbol,

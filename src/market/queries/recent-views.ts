@@ -8,7 +8,7 @@ import { assetId, column, rowDecoder, text } from '../../database/rows.ts';
 /** A view of a collection, or of one token of it. Time in milliseconds. */
 export type RecentView = { collectionId: string; asset: AssetId | null; at: number };
 
-/** Stores views. An earlier time never replaces a later one. */
+/** Stores the views of followed collections and of their tokens. An earlier time does not replace a later one. */
 export async function upsertRecentViews(db: Queryable, views: readonly RecentView[]): Promise<void> {
   await db.query(
     `insert into main.recent_view as stored (collection_id, asset, viewed_at)
@@ -29,7 +29,7 @@ const collectionId = column('collection_id', text);
 const decodeViewedCollection = rowDecoder('recent_view', { collectionId });
 const decodeViewedToken = rowDecoder('recent_view', { collectionId, asset: assetId });
 
-/** The collections that were viewed since a time, themselves or a token of them. */
+/** The collections of which a view, or a view of one of their tokens, is later than `since`. */
 export async function listViewedCollections(db: Queryable, since: number): Promise<Set<string>> {
   const rows = await db.query(`select distinct collection_id from main.recent_view where viewed_at > $1`, [
     new Date(since),
@@ -38,8 +38,8 @@ export async function listViewedCollections(db: Queryable, since: number): Promi
 }
 
 /**
- * Tokens of the given collections that were viewed since one time and not refreshed since another: tokens that were never
- * refreshed first, then the most recently viewed ones.
+ * Tokens of the given collections that were viewed after `viewedSince`, and not refreshed from `refreshedBefore` to `now`. Tokens
+ * that were never refreshed come first, then the most recently viewed ones.
  */
 export async function listViewedTokens(
   db: Queryable,
@@ -59,12 +59,12 @@ export type ViewedTokensQuery = {
   collectionIds: readonly string[];
   viewedSince: number;
   refreshedBefore: number;
-  /** A refresh later than this was stored by a process whose clock was wrong, and does not count. */
+  /** A refresh with a later time than this does not count: the process that stored it had a wrong clock. */
   now: number;
   limit: number;
 };
 
-/** Stores that tokens of a collection were requested from a marketplace, whatever the response was. */
+/** Sets the time at which tokens of a collection were requested from a marketplace, whatever the response was. */
 export async function updateViewedTokensRefreshed(
   db: Queryable,
   { collectionId, assets, at }: { collectionId: string; assets: readonly AssetId[]; at: number },
@@ -79,7 +79,7 @@ export async function updateViewedTokensRefreshed(
   );
 }
 
-/** Deletes views older than a time, at most `limit`; returns how many. */
+/** Deletes at most `limit` views from before a time. Returns how many were deleted. */
 export async function deleteOldViews(db: Queryable, before: number, limit: number): Promise<number> {
   const rows = await db.query(
     `delete from main.recent_view where ctid = any(array(

@@ -1,5 +1,5 @@
-// Completed sales, and the sums of sales by hour and over all time. Indexer database. A price is stored as the text that came
-// in, and `price_raw` as the amount that intake has read from it, if it could.
+// Completed sales, and the sums of sales by hour and over all time. Indexer database. `price` is the text that was reported,
+// `price_raw` the amount in base units, or null when the text cannot be interpreted.
 
 import type { SoldAsset } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
@@ -47,7 +47,7 @@ const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
   tx: nullable(text),
 });
 
-/** Sales of a collection, newest first, before the given position in that order. Uninterpretable prices are included. */
+/** Sales of a collection, newest first; with `before`, only older ones. Sales whose price cannot be interpreted are included. */
 export async function listSales(
   db: Queryable,
   collectionId: string,
@@ -69,7 +69,7 @@ export async function listSales(
 
 const decodeSoldAt = rowDecoder('sale', { soldAt: column('sold_at', timestamp) });
 
-/** The time of the newest sale of a collection that a source reported, in milliseconds; null without any. */
+/** The time of the newest sale of a collection that a source reported, in milliseconds; null when it reported none. */
 export async function findNewestSaleTime(
   db: Queryable,
   { source, collectionId }: { source: string; collectionId: string },
@@ -81,7 +81,7 @@ export async function findNewestSaleTime(
   return row ? decodeSoldAt(row).soldAt : null;
 }
 
-/** A sale that came in. `key` is the digest of its identity; `priceRaw` is the amount of `price`, null when it is none. */
+/** An incoming sale. `key` is the digest of its identity. `priceRaw` is null when `price` cannot be interpreted. */
 export type NewSale = {
   key: string;
   source: string;
@@ -101,8 +101,8 @@ export type NewSale = {
 };
 
 /**
- * The sales that count as trade, as an SQL condition: those with an interpretable price above zero, without mints, whose seller is
- * the zero address. A sale whose seller is unknown is not a mint.
+ * The SQL condition for sales that count in volume and number of sales: the price is above zero, and the sale is not a mint. The
+ * seller of a mint is the zero address, so a sale whose seller is unknown does not count as one.
  */
 export const TRADED = `price_raw > 0 and (seller is null or seller !~ '^(0x0+|1{32})$')`;
 
@@ -143,8 +143,8 @@ export function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: numb
 }
 
 /**
- * Deletes what marketplaces reported of sales that are now read from the chain: a reported sale of the same transaction and token
- * that names no log is the same sale.
+ * Deletes the copies of the given sales, read from the chain, that marketplaces have reported. A reported sale without a log index
+ * is a copy when its transaction, collection and asset are the same.
  */
 export async function deleteReportedSales(tx: Queryable, chain: string, sales: readonly NewSale[]): Promise<void> {
   const named = sales.filter((sale) => sale.tx !== null);

@@ -1,5 +1,5 @@
-// The stats of a collection: owners, supply and listed count of the newest record, else counted from the tokens. Indexer
-// database. Unknown is null, never zero.
+// The stats of a collection: owners, supply and listed count, from the newest stats record. Owners and supply that no record has
+// are counted from the tokens. Indexer database. Unknown is null, never zero.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import { column, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
@@ -7,7 +7,7 @@ import type { UpsertCounts } from '../../database/upsert.ts';
 import type { ObservedRecord } from './newest-record.ts';
 import { listRecordFloors, upsertNewest } from './newest-record.ts';
 
-/** `listedCount` is null when no record has it. */
+/** `listedCount` is null when the stats record has none; the caller then counts the listings. */
 export type CollectionStats = { owners: number | null; supply: number | null; listedCount: number | null };
 
 const decodeRow = rowDecoder('collection_stats', {
@@ -58,12 +58,12 @@ export async function listCollectionStats(
   return new Map(rows.map((row) => [decodeId(row).id, decodeStats(row)]));
 }
 
-/** The floors of stats records, in base units by collection id. */
+/** The floors of the stats records that have a floor: base units by collection id. */
 export function listStatsFloors(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, bigint>> {
   return listRecordFloors(db, 'collection_stats', collectionIds);
 }
 
-/** A stats record that came in. */
+/** An incoming stats record. */
 export type NewStats = ObservedRecord & {
   owners: number | null;
   listedCount: number | null;

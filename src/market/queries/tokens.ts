@@ -1,4 +1,4 @@
-// Tokens: what was observed of each (name, image, rarity, holder). Indexer database.
+// Tokens: the name, image, rarity and holder that were observed of each. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -25,7 +25,7 @@ const decodeToken = rowDecoder('token', {
   owner: nullable(text),
   lastSaleRaw: column('sale_raw', nullable(amount)),
 });
-/** Whether there is a token record, a listing of any status, an active listing, and a sale. */
+/** Whether the token has a record, a listing of any status, an active listing (its key) and a sale (its key). */
 const decodePresence = rowDecoder('token', {
   recorded: boolean,
   listed: boolean,
@@ -34,8 +34,8 @@ const decodePresence = rowDecoder('token', {
 });
 
 /**
- * A token with its cheapest active mirrored listing and its last sale, in one statement. Null when the indexer has never seen
- * it: no token record, no listing, no sale.
+ * A token with its cheapest active mirrored listing and its last sale, in one statement. Null when the indexer has no record, no
+ * listing and no sale of it.
  */
 export async function findObservedToken(
   db: Queryable,
@@ -68,7 +68,7 @@ export async function findObservedToken(
   return { ...decodeToken(row), listing: activeListing === null ? null : decodeMirroredListing(row) };
 }
 
-/** A token record that came in. A null field leaves the stored value unchanged. */
+/** An incoming token record. A null field leaves the stored value unchanged. */
 export type NewToken = {
   collectionId: string;
   asset: AssetId;
@@ -114,7 +114,7 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
   });
 }
 
-/** The holder of a token as read from a chain: null when it has none, and when several accounts hold it. */
+/** The holder of a token, read from a chain. `owner` is null when no account or several accounts hold the token. */
 export type NewTokenHolder = {
   collectionId: string;
   asset: string;
@@ -124,9 +124,9 @@ export type NewTokenHolder = {
   blockNumber: number;
 };
 
-/** Writes holders that were read from a chain. They replace any stored one, with null too. */
-export async function upsertTokenHolders(tx: Queryable, owners: readonly NewTokenHolder[]): Promise<void> {
-  const rows = owners.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
+/** Writes holders that were read from a chain. A null `owner` also replaces the stored holder. */
+export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTokenHolder[]): Promise<void> {
+  const rows = holders.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
   await tx.query(
     `insert into indexer.token as stored (collection_id, asset, chain, owner, burned, owner_block)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])
