@@ -12,12 +12,16 @@ import { isSignatureText } from './seaport/signature.ts';
 import { requireSignature } from './signatures.ts';
 import type { OrderContext } from './submit.ts';
 
-/** Who cancels. The caller has checked that an `operator` is one; the signature of an `offerer` is checked here. */
+/**
+ * Who cancels. The caller must have checked that the request comes from the operator of this service; `cancelOrder` checks the
+ * signature of an `offerer`.
+ */
 export type OffChainCancel = { cancelledBy: 'offerer'; signature: unknown } | { cancelledBy: 'operator' };
 
 /**
- * The order after its cancel, or null when there is no order of that id. An order that is cancelled already is returned as it is.
- * Throws OrderRejected for an order that was filled, has expired, or has no signature.
+ * Returns the order after its cancel, or null when no order has that id. An order that is already cancelled is returned unchanged.
+ * Throws OrderRejected when the offerer's signature of the cancel is not valid or cannot be verified, and for an order that was
+ * filled, has expired, or was imported without a signature.
  */
 export async function cancelOrder(
   context: OrderContext,

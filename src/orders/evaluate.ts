@@ -9,10 +9,10 @@ import { updateOrderStates } from './queries/order-states.ts';
 import type { OrderState } from './status.ts';
 import { deriveOrderStatus } from './status.ts';
 
-/** Orders whose evidence is read in one statement. */
+/** The most orders whose evidence one statement reads. */
 const BATCH_SIZE = 500;
 
-/** Evaluates the given orders. Returns those whose state changed; orders without a signature are ignored. */
+/** Evaluates the given orders and returns the orders whose state changed. Orders imported without a signature are skipped. */
 export async function evaluateOrders(tx: Queryable, orderIds: readonly string[], now: number): Promise<OrderChange[]> {
   const changes: OrderChange[] = [];
   for (let start = 0; start < orderIds.length; start += BATCH_SIZE) {
@@ -26,7 +26,7 @@ export async function evaluateOrders(tx: Queryable, orderIds: readonly string[],
   return changes;
 }
 
-/** Evaluates every order that the changes can affect. */
+/** Evaluates every signed order that the changes can affect. */
 export async function evaluateAffectedOrders(
   tx: Queryable,
   changes: EvidenceChanges,
@@ -35,7 +35,7 @@ export async function evaluateAffectedOrders(
   return evaluateOrders(tx, await listAffectedOrderIds(tx, changes), now);
 }
 
-/** Evaluates every order of a collection: when the service starts or stops following the collection. */
+/** Evaluates every signed order of a collection. Called when the collection's backfill is complete, and when it is no longer followed. */
 export async function evaluateCollectionOrders(
   tx: Queryable,
   collectionId: string,

@@ -15,9 +15,9 @@ import type { Occurrence, OrderState } from './status.ts';
 import { deriveOrderStatus } from './status.ts';
 import type { OrderContext } from './submit.ts';
 
-/** `ok` is null when this service cannot know the result. */
+/** One condition that an order must meet to be filled. `ok` is null when this service cannot know whether the order meets it. */
 export type ExplainedCheck = { check: string; ok: boolean | null; detail: string };
-/** A change of the order's state. `at` in milliseconds. */
+/** A change of the order's state. `at` is in milliseconds since the epoch. */
 export type Transition = { at: number; to: string; because: string; tx: string | null };
 
 export type Explanation = {
@@ -26,18 +26,18 @@ export type Explanation = {
   derived: OrderState | null;
   checks: ExplainedCheck[];
   transitions: Transition[];
-  /** The events of the order and of its offerer's counter, in block order. */
+  /** The events of the order and of its offerer's counter, in block order. Empty for an order imported without a signature. */
   events: ChainEvent[];
-  /** The events of the token and its approvals, newest first. */
+  /** Transfers and approvals of the token, and the offerer's approvals for all tokens. At most `TOKEN_EVENTS_MAX`, newest first. */
   tokenEvents: ChainEvent[];
   cancel: OrderCancel | null;
-  /** The last block of the chain that was read; null when the chain is not followed. */
+  /** The last block of the chain that was read. Null while no block of the chain has been read. */
   readTo: { number: number; hash: string; time: number } | null;
 };
 
 const TOKEN_EVENTS_MAX = 50;
 
-/** Null when no order has this id. */
+/** Explains an order, or returns null when no order has this id. */
 export async function explainOrder({ main, clock }: OrderContext, orderId: string): Promise<Explanation | null> {
   const order = await findStoredOrder(main, orderId);
   if (!order) return null;
@@ -86,17 +86,17 @@ function listChecks(
     {
       check: 'not_cancelled',
       ok: evidence.cancel === null,
-      detail: describe(evidence.cancel, 'not cancelled on the chain'),
+      detail: describeOccurrence(evidence.cancel, 'not cancelled on the chain'),
     },
     {
       check: 'counter',
       ok: evidence.counterRaise === null,
-      detail: describe(evidence.counterRaise, `signed with ${terms.counter}, not raised above it`),
+      detail: describeOccurrence(evidence.counterRaise, `signed with ${terms.counter}, not raised above it`),
     },
     {
       check: 'no_word',
       ok: evidence.offChainCancel === null,
-      detail: describe(evidence.offChainCancel, 'not cancelled off-chain'),
+      detail: describeOccurrence(evidence.offChainCancel, 'not cancelled off-chain'),
     },
     {
       check: 'balance',
@@ -116,8 +116,8 @@ function listChecks(
   ];
 }
 
-function describe(occurrence: Occurrence | null, none: string): string {
-  if (occurrence === null) return none;
+function describeOccurrence(occurrence: Occurrence | null, textIfNone: string): string {
+  if (occurrence === null) return textIfNone;
   const { at, tx } = occurrence;
   return `at ${toTime(at)}${tx === null ? '' : ` by ${tx}`}`;
 }

@@ -1,17 +1,23 @@
-// How orders are identified: the id of an order that this service stores, and the hash that its signature binds.
+// How orders are identified: by the id under which this service stores an order, or by the chain and the hash of the signed order.
 
 import type { Address, AssetId } from '../core/address.ts';
 
-/** Statuses of an order or a mirrored listing. `active` comes first; under one id the others are final. */
+/**
+ * Statuses of an order or a mirrored listing. An order starts as `active`. When a reorganisation of the chain removes the event that
+ * ended a signed order, the order becomes `active` again.
+ */
 export const LISTING_STATUSES = ['active', 'filled', 'cancelled', 'expired'] as const;
 export type ListingStatus = (typeof LISTING_STATUSES)[number];
 
-/** The id of an order of this service. Clients treat it as opaque. `createdAt` in milliseconds. */
+/** Makes the id of an order of this service. Clients must treat the id as opaque. `createdAt` is in milliseconds. */
 export function toOrderId(chainId: string, contractAddress: Address, tokenId: AssetId, createdAt: number): string {
   return `${chainId}_${contractAddress}_${tokenId}_${createdAt}`;
 }
 
-/** A signed order, wherever it is listed. The hash alone is not unique: it does not depend on the chain. */
+/**
+ * Identifies a signed order at every marketplace that lists it. The chain is needed because the hash does not depend on it: the same
+ * components have one hash on all chains.
+ */
 export type OrderKey = { chain: string; orderHash: string };
 
 /** An order key as one text, for sets and maps. */

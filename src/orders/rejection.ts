@@ -3,7 +3,10 @@
 
 import type { ListingRejection } from './seaport/listing.ts';
 
-/** In the order in which the checks run; those of ListingRejection run together. */
+/**
+ * The codes of the checks. `already_filled`, `already_cancelled` and `wrong_counter` are checked twice: by calls to the chain, before
+ * `duplicate`, and from the chain log, after `collection_not_followed`. Only a cancel is rejected with `not_signed`.
+ */
 export type OrderRejectionCode =
   | 'malformed_order'
   | 'unknown_protocol'
@@ -20,7 +23,7 @@ export type OrderRejectionCode =
   | 'not_approved'
   | 'not_signed';
 
-/** An order that is not accepted, or cannot be cancelled. `path` is the field that is wrong, where there is one. */
+/** Thrown for an order that is not accepted, or cannot be cancelled. `path` is the wrong field; null when no single field is wrong. */
 export class OrderRejected extends Error {
   override readonly name = 'OrderRejected';
   readonly code: OrderRejectionCode;

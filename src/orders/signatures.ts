@@ -1,5 +1,5 @@
-// Verifies who signed an order, and for which deployment of Seaport. A signature by an account's own key is verified offline.
-// Whether a contract accepts a signature (ERC-1271) is read from its chain.
+// Verifies who signed an order, and for which deployment of Seaport. A signature by an account's own key is verified offline. A
+// signature for a contract (ERC-1271) is verified by a call to the contract on its chain.
 
 import type { Address } from '../core/address.ts';
 import type { Hex } from '../core/evm.ts';
@@ -9,12 +9,13 @@ import { orderDigest } from './seaport/order.ts';
 import type { SignatureCheck } from './seaport/signature.ts';
 import { checkDigestSignature, checkSignature } from './seaport/signature.ts';
 
-/** The reads of a chain that check an order. Each call rejects when no endpoint of the chain responds. */
+/** The calls to a chain that check an order. Each promise rejects when no endpoint of the chain responds. */
 export type ChainChecks = {
-  /** ERC-1271. False when the account is not a contract. */
+  /** Whether the contract accepts the signature (ERC-1271). False when the account is not a contract, or when its call reverts. */
   isValidSignature(account: Address, digest: Hex, signature: Hex, at: 'latest'): Promise<boolean>;
-  /** Null when the deployment does not return a counter. */
+  /** Null when the call reverts, or when it does not return a counter. */
   getCounter(protocol: Address, offerer: Address, at: 'latest'): Promise<bigint | null>;
+  /** Null when the call reverts, or when it does not return a status. */
   getOrderStatus(
     protocol: Address,
     orderHash: Hex,
@@ -22,13 +23,16 @@ export type ChainChecks = {
   ): Promise<{ cancelled: boolean; totalFilled: bigint; totalSize: bigint } | null>;
 };
 
-/** A signature that is still to be verified. */
+/** A signature that has not been verified yet. */
 export type UnverifiedSignature = { offerer: Address; orderHash: Hex; signature: Hex };
 
-/** `closest` is the best result over all protocols when the offerer's own key signed for none of them. */
+/**
+ * The deployment for which the offerer's own key signed. When there is none, `closest` is `mismatch` if the check of at least one
+ * deployment found the key of another account, and otherwise `malformed`.
+ */
 export type SigningProtocol = { protocol: Protocol } | { protocol: null; closest: Exclude<SignatureCheck, 'ok'> };
 
-/** The first of the protocols that the offerer's own key signed for. */
+/** Finds the first of the protocols for which the offerer's own key signed. */
 export function findSigningProtocol(
   { offerer, orderHash, signature }: UnverifiedSignature,
   protocols: readonly Protocol[],
@@ -43,9 +47,9 @@ export function findSigningProtocol(
 }
 
 /**
- * The first of the protocols for which the offerer, as a contract, accepts the signature. Throws OrderRejected when there is
- * none. As in Seaport, the contract receives the digest of the single order and the complete signature, also when the signature
- * has the form of a bulk order's.
+ * The first of the protocols for which the offerer, as a contract, accepts the signature. Throws OrderRejected when there is none. As
+ * in Seaport, the contract receives the digest of the single order and the complete signature, even when the signature has the length
+ * of a bulk signature.
  */
 export async function requireContractSignature(
   { offerer, orderHash, signature }: UnverifiedSignature,
@@ -58,7 +62,7 @@ export async function requireContractSignature(
   throw toSignatureRejection(chain, closest);
 }
 
-/** Throws OrderRejected unless the account signed the digest, with its key or as a contract. */
+/** Throws OrderRejected unless the account's own key signed the digest, or the account is a contract that accepts the signature. */
 export async function requireSignature(
   chain: ChainChecks | null,
   signed: { account: Address; digest: Hex; signature: Hex },
@@ -75,7 +79,10 @@ async function isContractSignature(
   return chain !== null && (await readFromChain(() => chain.isValidSignature(account, digest, signature, 'latest')));
 }
 
-/** A signature that no key can have made may be a contract's, which cannot be verified without an endpoint of its chain. */
+/**
+ * A signature that no key can have made may be valid for a contract. Without an endpoint of the chain it cannot be verified, so it is
+ * rejected as `signature_unverifiable` and not as `signature_invalid`.
+ */
 function toSignatureRejection(chain: ChainChecks | null, closest: SignatureCheck): OrderRejected {
   return chain === null && closest === 'malformed'
     ? new OrderRejected(
@@ -88,7 +95,7 @@ function toSignatureRejection(chain: ChainChecks | null, closest: SignatureCheck
       });
 }
 
-/** The result of a read of the chain. Throws OrderRejected when the chain cannot be read. The client may try again. */
+/** Reads from the chain. Throws OrderRejected with `chain_unavailable` when the chain cannot be read; the client may then retry. */
 export async function readFromChain<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -15,7 +15,7 @@ export type OrderTerms = {
   expiresAt: number | null;
 };
 
-/** The time of an event in milliseconds, and its transaction; null for an event without a transaction. */
+/** When something happened to an order, in milliseconds. `tx` is the transaction, or null when there is none: an off-chain cancel, an expiry. */
 export type Occurrence = { at: number; tx: string | null };
 
 export type OrderEvidence = {
@@ -23,7 +23,7 @@ export type OrderEvidence = {
   fills: readonly (Occurrence & { quantity: bigint })[];
   /** The offerer's cancel on the chain. */
   cancel: Occurrence | null;
-  /** The first event that raised the offerer's counter above the order's. */
+  /** The first event that raised the offerer's counter above the counter in the order. Null when there is no such event. */
   counterRaise: Occurrence | null;
   /** A cancel without a transaction, by the offerer's signature or by the operator of the service. A reorganisation does not affect it. */
   offChainCancel: Occurrence | null;
@@ -43,13 +43,13 @@ export type OrderState = {
   filledQuantity: bigint;
   /** When the order ended; null while active. */
   endedAt: number | null;
-  /** The transaction that ended the order. */
+  /** The transaction that filled or cancelled the order. Null while active, when expired, and after an off-chain cancel. */
   tx: string | null;
 };
 
 /**
- * An order whose units are all filled is `filled`, whatever else happened, because the token has changed hands. Otherwise the
- * earliest ending decides: a cancel at the expiry time or later leaves the order `expired`.
+ * An order whose units are all filled is `filled`, whatever else happened, because the token has changed hands. Otherwise the first of
+ * cancel, counter raise and expiry decides. A cancel at the expiry time or later leaves the order `expired`.
  */
 export function deriveOrderStatus(terms: OrderTerms, evidence: OrderEvidence, now: number): OrderState {
   let filledQuantity = 0n;
@@ -74,7 +74,7 @@ function earliest(occurrences: readonly (Occurrence | null)[]): Occurrence | nul
   return first;
 }
 
-/** One unit is enough to fill a part of a partial order; any other order needs all of its units. */
+/** Why the order cannot be filled, or null. A partial order can be filled while the offerer holds one unit; others need all units. */
 function dormancyOf(terms: OrderTerms, { balance, approved }: OrderEvidence): DormantReason | null {
   if (balance !== null && balance < (terms.partial ? 1n : terms.quantity)) return 'no-balance';
   return approved === false ? 'not-approved' : null;

@@ -1,5 +1,5 @@
-// Checks a signed order and stores it, or rejects it with the code of the first check that fails. Evidence from the chain log is
-// checked in the transaction that inserts the order, while no block can be applied.
+// Checks a signed order and stores it, or rejects it with the code of the first check that fails. The checks against the chain log run
+// in the transaction that inserts the order. That transaction holds a lock, so no block can be applied before it commits.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { OnChanged } from '../core/collection-versions.ts';
@@ -32,16 +32,16 @@ export type OrderContext = {
   clock: Clock;
   /** Deployments of Seaport in addition to the built-in ones. */
   seaport: MoreDeployments;
-  /** Reads of a chain; null for a chain without an endpoint, where only the signature of an order is checked. */
+  /** The calls to a chain that check an order. Null for a chain without an endpoint: there only the order and its signature are checked. */
   checksOf: (chain: Chain) => ChainChecks | null;
   onChanged: OnChanged;
-  /** Ends the mirrored listings of orders that are now stored here. Never rejects. */
+  /** Removes the mirrored listings of orders that are now stored here from all lists. Must not reject. */
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
 };
 
 export type Submission = {
   chain: Chain;
-  /** Null: any deployment for which the signature is valid. */
+  /** The deployment for which the order is signed. Null to accept any deployment for which the signature is valid. */
   protocolAddress: string | null;
   /** `{parameters, signature}`, as OpenSea, seaport-js and Reservoir write them. */
   order: { parameters: unknown; signature: unknown };
@@ -49,7 +49,7 @@ export type Submission = {
 
 type NewSignedOrder = Omit<SignedOrder, 'orderId' | 'createdAt'>;
 
-/** Checks and stores an order. Throws OrderRejected. */
+/** Checks and stores an order. Throws OrderRejected when a check fails. */
 export async function submitOrder(context: OrderContext, submission: Submission): Promise<SignedOrder> {
   const { chain } = submission;
   const now = context.clock();
@@ -85,7 +85,7 @@ function parseSubmission({ order: { parameters, signature } }: Submission): {
   return { order, signed: { offerer: order.offerer, orderHash: hashOrder(order), signature } };
 }
 
-/** The deployments that the order may be signed for: at least one. */
+/** The deployments for which the order may be signed. Throws OrderRejected when there is none. */
 function requireProtocols(
   { seaport }: OrderContext,
   { chain, protocolAddress }: Submission,
@@ -140,12 +140,15 @@ function toNewOrder({
   };
 }
 
-/** How often the checks are repeated because a block was applied meanwhile. Then the order is rejected with `chain_unavailable`. */
+/**
+ * The most attempts to check and insert an order. An attempt fails when a block is applied during it. After the last attempt the order
+ * is rejected with `chain_unavailable`.
+ */
 const ATTEMPTS_MAX = 8;
 
 /**
- * Reads the chain and inserts the order, if no block was applied in between. Otherwise an order that ended in that block would be
- * stored as active: the read was before the block, and the block was applied before the order was stored.
+ * Checks the order on its chain and inserts it, if no block was applied between the two. If one was, the checks are repeated: they did
+ * not see the block, and the block was applied before the order was stored, so an order that ended in it would be stored as active.
  */
 async function storeOrder(
   { main }: OrderContext,
@@ -200,10 +203,13 @@ async function insertChecked(
   return stored;
 }
 
-/** Milliseconds after `now` that are tried for the id: orders of one token within one millisecond have the next free ones. */
+/**
+ * How many milliseconds from `now` on are tried as the order's creation time. The id contains that time, so a second order of one token
+ * in the same millisecond is stored with the next free millisecond.
+ */
 const ID_ATTEMPTS_MAX = 1_000;
 
-/** Inserts the order under the first id that is free from `now` on. */
+/** Inserts the order with the first creation time from `now` on whose id is free. Throws OrderRejected for an order already stored. */
 async function insertUnderNewId(tx: Queryable, order: NewSignedOrder, now: number): Promise<SignedOrder> {
   const { chain, contractAddress, asset } = order;
   for (let createdAt = now; createdAt < now + ID_ATTEMPTS_MAX; createdAt += 1) {
@@ -217,7 +223,7 @@ async function insertUnderNewId(tx: Queryable, order: NewSignedOrder, now: numbe
   throw new Error(`no free order id for ${contractAddress} ${asset} within ${ID_ATTEMPTS_MAX} ms`);
 }
 
-/** Rejects an order that could not be filled when it is stored. */
+/** Throws OrderRejected for an order that cannot be filled at the time when it is stored. */
 function requireFillable(order: NewSignedOrder, { terms, evidence }: OrderWithEvidence, now: number): void {
   const { status, dormant } = deriveOrderStatus(terms, evidence, now);
   if (status === 'filled') throw new OrderRejected('already_filled', 'the order was filled on its chain');
@@ -235,12 +241,12 @@ function requireFillable(order: NewSignedOrder, { terms, evidence }: OrderWithEv
   }
 }
 
-/** `current` is null when the counter is higher than the order's, but its value is not known. */
+/** `current` is null when the offerer's counter is higher than the signed counter, but its value is not known. */
 function wrongCounter(signed: bigint, current: bigint | null): OrderRejected {
-  const now = current === null ? 'has been raised since' : `is ${current}`;
+  const difference = current === null ? 'has been raised since' : `is ${current}`;
   return new OrderRejected(
     'wrong_counter',
-    `the order was signed with counter ${signed}, but the counter of the offerer ${now}: sign the order again`,
+    `the order was signed with counter ${signed}, but the counter of the offerer ${difference}: sign the order again`,
     { path: 'order.parameters.counter' },
   );
 }

@@ -11,7 +11,7 @@ import { eventAt, OFFERER, TestOrders } from './test-orders.ts';
 forEachEngine('the explanation of an order', (engine) => {
   const orders = new TestOrders(engine);
 
-  test('an explanation shows the failed checks, the events, and how the order came to its state', async () => {
+  test('an explanation contains the failed checks, the events of the token, and the transitions of the order', async () => {
     await orders.follow();
     const { orderId, orderHash } = await orders.submitSigned(orders.contextOf({}));
     const { protocol: _protocol, offerer: _offerer, ...where } = eventAt(4);

@@ -1,4 +1,4 @@
-// Reads of the order book: every read leaves out what nobody can fill at the moment, dormant orders among them.
+// Reads of the order book: every read leaves out the orders that cannot be filled at the moment, including dormant orders.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -17,9 +17,9 @@ import { emptyTables, EVM, ingest, NOW, order } from '../support/service/intake.
 
 const ID = `ethereum_${EVM}`;
 const CHEAP = '1';
-const DEAR = '2';
+const HIGHER = '2';
 
-/** Why the cheap order cannot be filled now, as SQL of its row. */
+/** Reasons for which the cheap order cannot be filled now, each with the SQL that changes its row. */
 const REASONS: Readonly<Record<string, string>> = {
   'its offerer does not hold the token': `dormant = 'no-balance'`,
   'its offerer has revoked the approval': `dormant = 'not-approved'`,
@@ -35,42 +35,42 @@ forEachEngine('fillable orders', (engine) => {
   });
   beforeEach(async () => {
     await emptyTables(db);
-    await ingest(db, order({ tokenId: CHEAP, priceRaw: '100' }), order({ tokenId: DEAR, priceRaw: '200' }));
+    await ingest(db, order({ tokenId: CHEAP, priceRaw: '100' }), order({ tokenId: HIGHER, priceRaw: '200' }));
   });
 
-  /** What every read of the book returns. */
+  /** The results of all reads of the order book. */
   const readBook = async () => ({
     orders: (await listFillableOrders(db, ID, { now: NOW, limit: 10 })).map(({ asset }) => asset),
     ofAsset: (await findFillableOrderOfAsset(db, ID, CHEAP, NOW))?.asset ?? null,
     cheapest: (await findCheapestOwnFills(db, ID, NOW)).ask,
     asks: [...(await listCheapestAsks(db, [ID], NOW)).values()],
-    among: (await listFillableAssetsAmong(db, ID, [CHEAP, DEAR], NOW)).toSorted(),
+    among: (await listFillableAssetsAmong(db, ID, [CHEAP, HIGHER], NOW)).toSorted(),
     assets: (await listFillableAssets(db, [ID], { now: NOW, limit: 10 })).map(({ asset }) => asset).toSorted(),
     collections: [...(await listCollectionsWithFillableAsset(db, [{ collectionId: ID, asset: CHEAP }], NOW))],
   });
 
-  test('are in every read of the book', async () => {
+  test('an order that can be filled is in every read of the order book', async () => {
     assert.deepEqual(await readBook(), {
-      orders: [CHEAP, DEAR],
+      orders: [CHEAP, HIGHER],
       ofAsset: CHEAP,
       cheapest: 100n,
       asks: [100n],
-      among: [CHEAP, DEAR],
-      assets: [CHEAP, DEAR],
+      among: [CHEAP, HIGHER],
+      assets: [CHEAP, HIGHER],
       collections: [ID],
     });
   });
 
   for (const [reason, change] of Object.entries(REASONS)) {
-    test(`an order is in no read of the book when ${reason}`, async () => {
+    test(`an order is in no read of the order book when ${reason}`, async () => {
       await db.query(`update main.book_order set ${change} where token_id = $1`, [CHEAP]);
       assert.deepEqual(await readBook(), {
-        orders: [DEAR],
+        orders: [HIGHER],
         ofAsset: null,
         cheapest: 200n,
         asks: [200n],
-        among: [DEAR],
-        assets: [DEAR],
+        among: [HIGHER],
+        assets: [HIGHER],
         collections: [],
       });
     });

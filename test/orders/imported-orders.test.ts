@@ -21,7 +21,7 @@ forEachEngine('imported orders', (engine) => {
     });
   const load = (...records: unknown[]) => runImport(toContext(orders.db), toNdjson(records));
 
-  test('an order with a valid signature is stored once, by its hash', async () => {
+  test('an order with a valid signature is stored once, even when it is imported again or also submitted', async () => {
     const order = ask();
     const line = await record(order);
     assert.deepEqual((await load(line)).refused, []);
@@ -34,7 +34,7 @@ forEachEngine('imported orders', (engine) => {
     assert.match(elsewhere.refused[0]?.reason ?? '', /^seaport: the order is already stored as ethereum_/);
   });
 
-  test('an order is rejected when its signature is invalid or its record has other terms', async () => {
+  test('an order is rejected when its signature is invalid, or when its record differs from the signed terms', async () => {
     const order = ask();
     const { refused, summary } = await load(
       await record(order, {}, await signOrder(2, order)),
@@ -46,7 +46,7 @@ forEachEngine('imported orders', (engine) => {
       await record(ask({ price: 0n }), { priceRaw: '0' }),
       orderRecord({ tokenId: '5' }),
     );
-    assert.equal(summary.inserted, 1, 'the unsigned one is kept');
+    assert.equal(summary.inserted, 1, 'only the unsigned order is stored');
     const reasons = refused.map(({ line, reason }) => `${line} ${reason.slice(0, 80)}`);
     assert.match(reasons.join('\n'), /^1 seaport\.signature: is not a signature of this order by its offerer/);
     assert.equal(reasons.length, 7);

@@ -1,4 +1,4 @@
-// The status of a signed order, derived from what was signed and what happened.
+// The status of a signed order, derived from its signed terms, its evidence and the time.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -31,7 +31,7 @@ test('an order whose offerer holds the token and has approved the operator is ac
   assert.deepEqual(derive({}), { status: 'active', dormant: null, filledQuantity: 0n, endedAt: null, tx: null });
 });
 
-test('an active order without the token or the approval is dormant, and one of an unfollowed collection is not', () => {
+test('an active order without the token or the approval is dormant, unless its collection is not followed', () => {
   assert.equal(summaryOf({ balance: 0n }), 'active no-balance');
   assert.equal(summaryOf({ approved: false }), 'active not-approved');
   assert.equal(summaryOf({ balance: 0n, approved: false }), 'active no-balance');
@@ -72,7 +72,7 @@ test('a complete fill on the chain prevails over an off-chain cancel', () => {
   assert.equal(summaryOf({ offChainCancel: at(3, null), fills: [fillOf(5)] }), 'filled 0x5');
 });
 
-test('without its evidence an ended order is active again: no status is remembered', () => {
+test('an order is active again when the events that ended it are removed', () => {
   const time = fc.integer({ min: 1, max: NOW });
   const ending = fc.option(time.map((value) => at(value)));
   fc.assert(

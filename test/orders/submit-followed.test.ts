@@ -59,7 +59,7 @@ forEachEngine('orders on a followed chain', (engine) => {
     assert.equal(outcome, 'not_the_owner');
   });
 
-  test('an order that the chain log shows as filled, cancelled or of another counter is rejected', async () => {
+  test('an order is rejected when the chain log has its fill, its cancel, or another counter of its offerer', async () => {
     await orders.follow();
     const [filled, cancelled] = [ask(), ask()];
     const item = { itemType: 2, token: EVM as Address, identifier: 1n, amount: 1n };
@@ -98,7 +98,7 @@ forEachEngine('orders on a followed chain', (engine) => {
     );
   });
 
-  test('the chain is read again when a block was applied between the read and the insert', async () => {
+  test('an order is checked on its chain again when a block was applied between the check and the insert', async () => {
     await orders.follow();
     let reads = 0;
     const context = orders.contextOf({

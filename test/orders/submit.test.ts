@@ -1,5 +1,5 @@
-// Submitted orders: which signatures, listings and duplicates are accepted without reading the chain, and with a contract as
-// offerer.
+// Submitted orders: which signatures, listings and duplicates are accepted on a chain without an endpoint, and how an order by a
+// contract is verified.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ import { ask, chains, COLLECTION, ethereum, OFFERER, outcomeOf, START, TestOrder
 forEachEngine('submitted orders', (engine) => {
   const orders = new TestOrders(engine);
 
-  test('an order is accepted with a valid signature of any form, and stored with the terms that it binds', async () => {
+  test('an order is accepted with a valid signature of any form, and stored with its signed terms', async () => {
     const full = ask({ fees: [{ recipient: accountOf(9).lower, amount: 30n }] });
     const stored = await orders.submitSigned(orders.offline, full);
     assert.equal(stored.orderId, `ethereum_${EVM}_1_${NOW}`);
@@ -41,7 +41,7 @@ forEachEngine('submitted orders', (engine) => {
     assert.deepEqual(new Set(orders.changed), new Set([COLLECTION]));
   });
 
-  test('the deployment is that of the signature, and must be the named one if there is one', async () => {
+  test('an order is stored with the deployment for which it was signed, and rejected when the request names another', async () => {
     const order = ask();
     const old = { ...SEAPORT_1_6, version: '1.5', address: '0x00000000000000adc04c56bf30ac9d3c0aaf14dc' as Address };
     const signature = await signOrder(1, order, old);
@@ -113,7 +113,7 @@ forEachEngine('submitted orders', (engine) => {
     assert.equal(await outcomeOf(orders.submit(orders.contextOf({}), ask(), signature)), 'signature_invalid');
   });
 
-  test('an order can be submitted again when the chain does not answer', async () => {
+  test('an order is rejected with chain_unavailable, and not stored, when the chain cannot be read', async () => {
     await orders.follow();
     const unreachable = () => Promise.reject(new Error('no endpoint answers'));
     assert.equal(

@@ -1,4 +1,5 @@
-// Orders on a test database: a context whose chain reads are set by the test, and evidence as the followers of chains write it.
+// Orders on a test database: a context in which the test sets the results of chain calls, and functions that store evidence with the
+// queries that the chain follower uses.
 
 import { before, beforeEach } from 'node:test';
 import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
@@ -30,7 +31,7 @@ export const COLLECTION = `ethereum_${EVM}`;
 export const START = NOW / 1_000 - 60;
 export const HOUR = 3_600;
 
-/** Chain reads that find nothing against an order. */
+/** Results of chain calls with which an order passes the checks. Contract signatures are not accepted. */
 const PASSING_CHECKS: ChainChecks = {
   isValidSignature: async () => false,
   getCounter: async () => 0n,
@@ -56,7 +57,7 @@ export async function outcomeOf(work: Promise<unknown>): Promise<string> {
 
 const TX: Hex = `0x${'cd'.repeat(32)}`;
 
-/** The values that all events have: block 90, and this index. */
+/** The fields that all test events share. They are in block 90 and differ by their log index. */
 export const eventAt = (logIndex: number) => ({
   blockNumber: 90,
   blockTime: NOW - 120_000,
@@ -67,7 +68,7 @@ export const eventAt = (logIndex: number) => ({
   offerer: OFFERER,
 });
 
-/** A database without orders before each test. */
+/** A database whose orders, evidence and follows are deleted before each test. */
 export class TestOrders {
   /** The collections that were reported as changed. */
   changed: string[] = [];
@@ -91,7 +92,7 @@ export class TestOrders {
     return this.#db;
   }
 
-  /** `checks` null: the chain has no endpoint. Otherwise these reads replace those that pass. */
+  /** With `checks` null the chain has no endpoint. Otherwise the given calls replace those of PASSING_CHECKS. */
   contextOf(checks: Partial<ChainChecks> | null, now = NOW): OrderContext {
     const { db } = this;
     return {
@@ -123,7 +124,7 @@ export class TestOrders {
     return Number(row?.['n']);
   }
 
-  /** Follows the collection, all of its blocks read. By default the offerer holds token 1 and has approved Seaport. */
+  /** Follows the collection, with its backfill complete. By default the offerer holds token 1 and has approved Seaport. */
   async follow({ held = 1n, approved = true }: { held?: bigint; approved?: boolean } = {}): Promise<void> {
     const hash: Hex = `0x${'ab'.repeat(32)}`;
     await insertChainCursor(this.db, 'ethereum', { number: 100, hash, time: NOW - 12_000 }, NOW);

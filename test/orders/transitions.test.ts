@@ -1,4 +1,4 @@
-// The table of transitions in docs/orders.md, row by row: the status is derived from the evidence before and after each change.
+// Tests each row of the table of transitions in docs/orders.md: the status is derived from the evidence before and after the change.
 // Every row has a case here, and every case has a row.
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ const FRESH: OrderEvidence = {
 
 type Change = Partial<OrderEvidence> & { now?: number; partial?: boolean };
 type Row = { state: string; happens: string; becomes: string; byBlock: string };
-/** The evidence before the change, and each evidence after it that the row stands for. */
+/** The evidence before the change, and the variants of the evidence after it for which the row must be true. */
 type Case = { before: Change; after: readonly Change[] };
 
 const at = (time: number) => ({ at: time, tx: `0x${time}` });
@@ -122,7 +122,7 @@ function derive({ now = NOW, partial = true, ...evidence }: Change) {
   return deriveOrderStatus({ ...TERMS, partial }, { ...FRESH, ...evidence }, now);
 }
 
-/** The state as in the table. */
+/** The state in the words of the table. */
 function stateOf(change: Change): string {
   const { status, dormant } = derive(change);
   return dormant === null ? status : 'dormant';
@@ -156,7 +156,7 @@ test('every row of the table in docs/orders.md is true, and every case has its r
     assert.equal(stateOf(before), state, `${name}: before`);
     for (const change of after) {
       assert.equal(stateOf(change), becomes, `${name}: after`);
-      // No block brings the end of following a collection.
+      // Balance null: the collection is no longer followed, which is not a change by a block.
       const isOfChain = change.balance !== null && chainPartOf(before) !== chainPartOf(change);
       assert.equal(byBlock, isOfChain ? 'yes' : 'no', `${name}: by a block`);
       // Without the block the evidence is as before, except for the clock.
@@ -166,7 +166,7 @@ test('every row of the table in docs/orders.md is true, and every case has its r
   }
 });
 
-test('of several reasons one decides, with its transaction and its time', () => {
+test('when several reasons end an order, the state has the time and transaction of the one that decides', () => {
   const endingOf = (change: Change) => {
     const { tx, endedAt, filledQuantity } = derive(change);
     return [tx, endedAt, filledQuantity];

@@ -1,4 +1,4 @@
-// The sweep that records orders and listings as expired when they reach their expiry time.
+// The sweep that marks orders and listings as expired when they have reached their expiry time.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -23,14 +23,14 @@ forEachEngine('the expiry sweep', (engine) => {
     return [...orders, ...listings].map((found) => found['row']);
   };
 
-  test('records rows that have reached their expiry time as expired, and leaves other rows and rows that ended otherwise', async () => {
-    const order1 = (tokenId: string, more: object) => order({ tokenId, ...more });
+  test('an active order or listing is marked as expired at its expiry time, and no other row is changed', async () => {
+    const orderOf = (tokenId: string, more: object) => order({ tokenId, ...more });
     await ingest(
       db,
-      order1('1', { expiresAt: at(0) }),
-      order1('2', { expiresAt: at(1) }),
-      order1('3', {}),
-      order1('4', { expiresAt: at(-1), status: 'filled' }),
+      orderOf('1', { expiresAt: at(0) }),
+      orderOf('2', { expiresAt: at(1) }),
+      orderOf('3', {}),
+      orderOf('4', { expiresAt: at(-1), status: 'filled' }),
       listing({ id: 'a', expiresAt: at(-1) }),
       listing({ id: 'b', expiresAt: at(1) }),
       listing({ id: 'c' }),
@@ -44,7 +44,7 @@ forEachEngine('the expiry sweep', (engine) => {
     assert.equal(await sweep(AT + 1), 2);
   });
 
-  test('records more rows than one statement updates', async () => {
+  test('one sweep marks more rows than one statement may update', async () => {
     const expiresAt = at(-1);
     await ingest(db, ...Array.from({ length: 1_203 }, (_, n) => listing({ id: `x${n}`, tokenId: `${n}`, expiresAt })));
     assert.equal(await sweepExpired(db, db, () => AT), 1_203);

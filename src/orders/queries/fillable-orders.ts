@@ -1,5 +1,5 @@
-// Reads the orders of this service that can be filled at a given time. Primary database. The time is compared in each statement:
-// an order that has expired is never returned, whether or not its status has been updated.
+// Reads the orders of this service that can be filled at a given time. Primary database. Each statement compares the expiry time with
+// that time, so an expired order is not returned even while its stored status is still `active`.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -39,7 +39,7 @@ const fillableAt = (now: string) =>
   `status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
        and (starts_at is null or starts_at <= ${now})`;
 
-/** Orders of a collection, sorted by price, then by id. `after` is the last order of the previous page. */
+/** The fillable orders of a collection, sorted by ask, then by id. `after` is the last order of the previous page. */
 export async function listFillableOrders(
   db: Queryable,
   collectionId: string,
@@ -56,7 +56,7 @@ export async function listFillableOrders(
   return rows.map(decodeFillableOrder);
 }
 
-/** The cheapest order of one asset, or null. */
+/** The cheapest fillable order of one asset, or null when the asset has none. */
 export async function findFillableOrderOfAsset(
   db: Queryable,
   collectionId: string,
@@ -73,8 +73,8 @@ export async function findFillableOrderOfAsset(
 }
 
 /**
- * The lowest prices of a collection's orders: `total` among the orders that include their fees, as what a buyer pays in all;
- * `ask` among the orders on which platform fee and royalty are added, before these are added.
+ * The lowest prices of a collection's fillable orders. `total` is the lowest buyer total among the orders that include their fees.
+ * `ask` is the lowest ask among the orders to which platform fee and royalty are still added. Each is null without such an order.
  */
 export async function findCheapestOwnFills(
   db: Queryable,
@@ -94,7 +94,7 @@ export async function findCheapestOwnFills(
 
 const decodeCheapestFills = rowDecoder('cheapest orders', { total: nullable(amount), ask: nullable(amount) });
 
-/** The lowest ask of each of the given collections that has an order, by collection id. */
+/** Maps the id of each given collection to its lowest ask. A collection without a fillable order is missing. */
 export async function listCheapestAsks(
   db: Queryable,
   collectionIds: readonly string[],
@@ -114,7 +114,7 @@ export async function listCheapestAsks(
 
 const decodeCheapestAsk = rowDecoder('cheapest ask', { id: text, raw: column('price_raw', amount) });
 
-/** The given assets of a collection, without the assets that have no fillable order. */
+/** Returns the assets among `assets` that have a fillable order. */
 export async function listFillableAssetsAmong(
   db: Queryable,
   collectionId: string,
@@ -131,7 +131,7 @@ export async function listFillableAssetsAmong(
 
 const decodeAsset = rowDecoder('book_order', { asset: column('token_id', text) });
 
-/** Every asset of the given collections that has an order, up to `limit` in all. */
+/** The assets of the given collections that have a fillable order: at most `limit` assets over all the collections. */
 export async function listFillableAssets(
   db: Queryable,
   collectionIds: readonly string[],
@@ -150,7 +150,7 @@ const decodeCollectionAsset = rowDecoder('book_order', {
   asset: column('token_id', text),
 });
 
-/** Of the given pairs of collection and asset, the ids of the collections whose asset has an order. */
+/** Returns the ids of the collections in `pairs` whose given asset has a fillable order. */
 export async function listCollectionsWithFillableAsset(
   db: Queryable,
   pairs: readonly { collectionId: string; asset: string }[],

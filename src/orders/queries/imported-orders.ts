@@ -7,7 +7,7 @@ import { toTimestamp, upsertRows } from '../../database/upsert.ts';
 import type { ListingStatus } from '../order-id.ts';
 import type { SeaportJson, SignedTerms } from './stored-orders.ts';
 
-/** An order as a record describes it. Its id contains `createdAt`. Times in milliseconds. */
+/** An order as an imported record describes it. Times in milliseconds. `id` contains `createdAt`, so an update cannot change that time. */
 export type ImportedOrder = {
   id: string;
   collectionId: string;
@@ -22,7 +22,7 @@ export type ImportedOrder = {
   tx: string | null;
   /** The components and signature of the record; null when the record has none. */
   seaport: SeaportJson | null;
-  /** The terms that the verified signature covers. Null when the record has no signature that was verified. */
+  /** The terms that the signature covers. Null when the record has no signature, or its signature was not verified. */
   signed: SignedTerms | null;
 };
 
@@ -38,11 +38,14 @@ const SIGNED_COLUMNS = [
   'operator',
 ];
 const TERMS = ['price_raw', 'seller', 'expires_at', ...SIGNED_COLUMNS];
-/** An SQL value for a term: a signed stored order keeps its terms, unless the incoming record is also signed. */
+/** The SQL value of a column in TERMS: a signed stored order keeps its terms, unless the incoming record is also signed. */
 const termOf = (column: string) =>
   `case when stored.order_hash is null or excluded.order_hash is not null then excluded.${column} else stored.${column} end`;
 
-/** Stores orders. A record updates an active order, except that an unsigned record does not change signed terms. An ended order is kept. */
+/**
+ * Inserts or updates orders. A record updates a stored order only while that order is active, and an unsigned record does not change
+ * the terms of a signed order.
+ */
 export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): Promise<UpsertCounts> {
   return upsertRows(tx, orders, {
     keyOf: (order) => order.id,
@@ -66,7 +69,7 @@ export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): P
   });
 }
 
-/** Merges two records of one order in a batch. The rule is the same as in the SQL statement. */
+/** Merges two records of one order in a batch, by the rules of the SQL statement in `upsertOrders`. */
 function foldOrder(earlier: ImportedOrder, later: ImportedOrder): ImportedOrder {
   if (earlier.status !== 'active') return earlier;
   const terms = earlier.signed && !later.signed ? { ...earlier, status: later.status } : later;

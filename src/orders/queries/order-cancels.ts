@@ -3,7 +3,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** `signature` is the offerer's. It is null for a cancel by the operator of the service. `createdAt` in milliseconds. */
+/** `signature` is the offerer's signature of the cancel, and null when the operator of the service cancelled. `createdAt` in milliseconds. */
 export type OrderCancel = {
   cancelledBy: 'offerer' | 'operator';
   signature: string | null;

@@ -1,5 +1,6 @@
-// The evidence that the status of signed orders is derived from, and which orders a change of evidence affects. Primary
-// database. Evidence of an order: its rows in the chain log, the holdings, the approvals, and the off-chain cancels.
+// Reads the evidence from which the status of a signed order is derived, and finds the orders that a change of evidence affects.
+// Primary database. The evidence of an order consists of its events in the chain log, the offerer's holding of the token, the
+// approvals, and the off-chain cancel.
 
 import { isPartialOrder } from '../../core/seaport.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -43,7 +44,7 @@ export type OrderWithEvidence = {
   stored: OrderState;
 };
 
-/** The ids of the signed orders whose evidence the changes may concern. */
+/** The ids of the signed orders whose evidence may have changed. */
 export async function listAffectedOrderIds(tx: Queryable, changes: EvidenceChanges): Promise<string[]> {
   const rows = await tx.query(
     `select id from main.book_order where chain = $1 and order_hash = any($2)
@@ -82,12 +83,12 @@ export async function listSignedOrderIds(tx: Queryable, collectionId: string): P
 
 const decodeId = rowDecoder('book_order', { id: text });
 
-/** An order with its evidence, or null when there is no signed order of that id. */
+/** An order with its evidence, or null when no signed order has that id. */
 export async function findOrderWithEvidence(db: Queryable, orderId: string): Promise<OrderWithEvidence | null> {
   return (await listOrdersWithEvidence(db, [orderId]))[0] ?? null;
 }
 
-/** When an event happened, in milliseconds, and its transaction. */
+/** Arguments of `json_build_object` for an `Occurrence`: the time of an event in milliseconds, and its transaction. */
 const OCCURRENCE = `'at', (extract(epoch from block_time) * 1000)::bigint, 'tx', event.tx`;
 
 export async function listOrdersWithEvidence(db: Queryable, orderIds: readonly string[]): Promise<OrderWithEvidence[]> {
@@ -165,7 +166,7 @@ function toOrderWithEvidence(row: ReturnType<typeof decodeOrder>): OrderWithEvid
   };
 }
 
-/** The counter of an offerer as the chain log knows it; null when the offerer has never raised it there. */
+/** The counter of an offerer according to the chain log. Null when the log has no event in which the offerer raised the counter. */
 export async function findOffererCounter(
   db: Queryable,
   key: { chain: string; protocol: string; offerer: string },

@@ -26,7 +26,7 @@ export async function updateOrderStates(tx: Queryable, changes: readonly OrderCh
   );
 }
 
-/** Marks up to `limit` active orders whose expiry time has passed as expired. Returns how many there were. */
+/** Marks up to `limit` active orders whose expiry time has passed as expired. Returns the number of orders that were marked. */
 export async function updateExpiredOrders(db: Queryable, now: number, limit: number): Promise<number> {
   const rows = await db.query(
     `update main.book_order set status = 'expired', dormant = null, ended_at = expires_at where id in (

@@ -1,5 +1,4 @@
-// Single orders of this service, whatever their status: a signed order is inserted, found by its id, or found by its hash.
-// Primary database.
+// Inserts a signed order, and finds an order of any status by its id or by its hash. Primary database.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex, TokenStandard } from '../../core/evm.ts';
@@ -23,7 +22,7 @@ import { LISTING_STATUSES, toOrderKeyText } from '../order-id.ts';
 import type { DormantReason } from '../status.ts';
 import { DORMANT_REASONS } from '../status.ts';
 
-/** The terms of a signed order, one for each column. Prices are for one unit; times in milliseconds. */
+/** The terms of a signed order. Each is stored in a column of its own. Prices are for one unit; times are in milliseconds. */
 export type SignedTerms = {
   orderHash: Hex;
   protocolAddress: Address;
@@ -62,12 +61,13 @@ export type StoredOrder = Omit<SignedOrder, keyof SignedTerms | 'seaport'> & {
   filledQuantity: bigint;
   endedAt: number | null;
   tx: string | null;
-  /** null for an order that was imported without a signature. */
+  /** Null for an order that was imported without a signature. */
   signed: SignedTerms | null;
+  /** The components and signature. Null for an order that was imported without them. */
   seaport: SeaportJson | null;
 };
 
-/** Returns false when an order of the same id or hash is stored. */
+/** Stores an order. Returns false when an order with the same id, or with the same chain and hash, is already stored. */
 export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Promise<boolean> {
   const rows = await tx.query(
     `insert into main.book_order (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at,
@@ -100,7 +100,7 @@ export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Prom
   return rows.length > 0;
 }
 
-/** The ids of stored orders by `toOrderKeyText`. Keys of orders that are not stored are left out. */
+/** Maps the `toOrderKeyText` of each given key to the id of the stored order. Keys of orders that are not stored are left out. */
 export async function listOrderIdsByHash(db: Queryable, keys: readonly OrderKey[]): Promise<Map<string, string>> {
   if (keys.length === 0) return new Map();
   const rows = await db.query(
@@ -113,7 +113,7 @@ export async function listOrderIdsByHash(db: Queryable, keys: readonly OrderKey[
 
 const decodeKey = rowDecoder('book_order', { id: text, chain: text, orderHash: column('order_hash', text) });
 
-/** The order of this id, or null. With `lock`, no other transaction changes the order before this one ends. */
+/** The order with this id, or null. With `lock`, no other transaction can change the order until this transaction ends. */
 export async function findStoredOrder(
   db: Queryable,
   orderId: string,

@@ -12,7 +12,10 @@ import type { Protocol } from './order.ts';
 /** The deployments that the setting SEAPORT_ADDRESSES adds, by chain. */
 export type MoreDeployments = ReadonlyMap<string, readonly SeaportDeployment[]>;
 
-/** All deployments on a chain: those of `more` first, then the known ones from the newest version. None outside the EVM. */
+/**
+ * All deployments on a chain: first the deployments of `more`, then the built-in ones from the newest version to the oldest. Empty
+ * for a chain that is not an EVM chain.
+ */
 export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
   const { chainId } = chain;
   if (chainId === null || chain.family !== 'evm') return [];
@@ -28,8 +31,8 @@ const CONDUIT_CODE_HASH = '0x023d904f2503c37127200ca07b976c3a53cc562623f67023115
 const WITH_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL_SEAPORT.map(({ address }) => address));
 
 /**
- * The account that the offerer must approve to transfer the token: the deployment itself, or the conduit of the key. Null for a
- * conduit key of a deployment whose conduit controller is not known.
+ * The account that the offerer must approve to transfer the token. For the conduit key 0 it is the deployment itself; for any other
+ * key it is the conduit of that key, or null when the conduit controller of the deployment is not known.
  */
 export function findOperator(protocol: Pick<Protocol, 'address'>, conduitKey: Hex): Address | null {
   if (conduitKey === ZERO_HASH) return protocol.address;
@@ -38,14 +41,15 @@ export function findOperator(protocol: Pick<Protocol, 'address'>, conduitKey: He
 
 const ADDRESS_DIGITS = 40;
 
-/** The address of a conduit is determined by its key (CREATE2, EIP-1014), also before the conduit is deployed. */
+/** Computes the address of a conduit from its key (CREATE2, EIP-1014). The address is the same before and after its deployment. */
 function toConduit(key: Hex): Address {
   const digest = keccak256(`0xff${CONDUIT_CONTROLLER.slice(2)}${key.slice(2)}${CONDUIT_CODE_HASH.slice(2)}`);
   return `0x${digest.slice(-ADDRESS_DIGITS)}` as Address;
 }
 
 /**
- * Slugs of marketplaces by their domain. Its hash begins the salts of their orders and ends the call data of their fills.
+ * Slugs of marketplaces by their domain. A marketplace marks its orders and fills with the first four bytes of the domain's keccak256
+ * hash: the salt of an order begins with these bytes, and the call data of a fill ends with them.
  */
 const SLUGS_BY_DOMAIN: Readonly<Record<string, string>> = {
   'opensea.io': 'opensea',
@@ -82,6 +86,7 @@ export function findMarketplaceByTag(tag: Hex): string | null {
   return SLUGS_BY_TAG.get(tag) ?? null;
 }
 
+/** The marketplace that receives its fee in this account, or null. */
 export function findMarketplaceByFeeRecipient(recipient: string): string | null {
   return Object.hasOwn(SLUGS_BY_FEE_RECIPIENT, recipient) ? (SLUGS_BY_FEE_RECIPIENT[recipient] ?? null) : null;
 }

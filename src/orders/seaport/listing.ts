@@ -1,5 +1,5 @@
-// Parses the listing in a Seaport order. A listing offers one token at a fixed price in one currency, and anyone can fill it. Any
-// other order is rejected with a code. The signature, the offerer's balance and the order's status are checked elsewhere.
+// Reads the terms of a listing from a Seaport order. A listing offers one token at a fixed price in one currency, and anyone can fill
+// it. Any other order is rejected with a code. The signature, the offerer's balance and the order's status are checked elsewhere.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import { toTokenId } from '../../core/address.ts';
@@ -10,7 +10,7 @@ import { isTokenItem, ITEM_TYPE, ORDER_TYPE } from '../../core/seaport.ts';
 import { findOperator } from './deployments.ts';
 import type { ConsiderationItem, OfferItem, Protocol, SeaportOrder } from './order.ts';
 
-/** The terms of a listing. Prices are for one unit; times are in milliseconds. */
+/** The terms of a listing. Prices are for one unit, rounded up. Times are in milliseconds. */
 export type ListingTerms = {
   contractAddress: Address;
   tokenId: AssetId;
@@ -47,14 +47,14 @@ export type ListingRejection = (typeof LISTING_REJECTIONS)[number];
 
 export type ParsedListing = { terms: ListingTerms } | { terms: null; code: ListingRejection; message: string };
 
-/** How far in the future an order may start. The owner can still sell the token before the start, so the time is short. */
+/** How far in the future an order may start. The limit is low because the owner can still sell the token before the start. */
 export const STARTS_AHEAD_MAX_MS = 24 * 60 * 60_000;
 /**
  * The largest share of the buyer's price that accounts other than the offerer may receive. Without a limit, an order with a tiny
  * ask and a large fee to another account of the offerer would set the floor.
  */
 export const FEES_MAX_BPS = 5_000n;
-/** 1 January 10000, in seconds: an order that ends then or later is stored as one that never ends. */
+/** 1 January 10000, in seconds. An order that ends at this time or later is stored without an expiry time. */
 const NEVER_S = 253_402_300_800n;
 
 /** The order types that anyone can fill, without the consent of a zone. */
@@ -174,7 +174,7 @@ function requireFixedAmounts({ offer, consideration }: SeaportOrder): void {
   }
 }
 
-/** The amounts that the offerer receives and that the buyer pays, for all units. */
+/** For all units together: `askRaw` is the amount that the offerer receives, `totalRaw` the amount that the buyer pays. */
 function readPrice(order: SeaportOrder): { askRaw: bigint; totalRaw: bigint } {
   let askRaw = 0n;
   let totalRaw = 0n;

@@ -33,20 +33,23 @@ export type SeaportOrder = {
   counter: bigint;
 };
 
-/** One deployment of Seaport, by the values of the EIP-712 domain of its signatures. */
+/** One deployment of Seaport. These values are part of the EIP-712 domain for which its orders are signed. */
 export type Protocol = { address: Address; version: string; chainId: number };
 
 export type ParsedSeaportOrder = { order: SeaportOrder } | { order: null; path: string; reason: string };
 
-/** Items in the offer, and items in the consideration. */
+/** The most items that the offer may contain, and the most that the consideration may contain. */
 export const ITEMS_MAX = 32;
 const ORDER_TYPE_MAX = 4n;
 const ITEM_TYPE_MAX = 5n;
 const NUMBER_LENGTH_MAX = 100;
 const FIELD_NAME_SHOWN_MAX = 100;
 
-/** Fields that are accepted beside the components: Reservoir writes its own kind and the signature among them. */
-const IGNORED_FIELDS = new Set(['totalOriginalConsiderationItems', 'kind', 'signature', 'partial']);
+/**
+ * Fields that are accepted beside the components and are not part of the hash. `totalOriginalConsiderationItems` must be the number of
+ * consideration items. The others, which Reservoir adds, are ignored.
+ */
+const EXTRA_FIELDS = new Set(['totalOriginalConsiderationItems', 'kind', 'signature', 'partial']);
 
 /** Parses the components of an order. Numbers may be JSON numbers, decimal text or 0x-hex text. */
 export function parseSeaportOrder(value: unknown): ParsedSeaportOrder {
@@ -68,7 +71,7 @@ class MalformedOrder extends Error {
   }
 }
 
-/** A value of the JSON, and its path in the order. */
+/** A value of the order's JSON, with its path for the error message. */
 type JsonValue = { value: unknown; path: string };
 
 const ITEM_FIELDS = ['itemType', 'token', 'identifierOrCriteria', 'startAmount', 'endAmount'];
@@ -87,7 +90,7 @@ const ORDER_FIELDS = [
 ];
 
 function readOrder(json: JsonValue): SeaportOrder {
-  const field = fieldsOf(json, ORDER_FIELDS, IGNORED_FIELDS);
+  const field = fieldsOf(json, ORDER_FIELDS, EXTRA_FIELDS);
   const consideration = readItems(field('consideration'), ['recipient']).map((item) => ({
     ...readItem(item),
     recipient: readAddress(item('recipient')),
@@ -111,20 +114,20 @@ function readOrder(json: JsonValue): SeaportOrder {
   };
 }
 
-type Reader = (name: string) => JsonValue;
+type FieldReader = (name: string) => JsonValue;
 
-function readItems(json: JsonValue, more: readonly string[]): Reader[] {
+function readItems(json: JsonValue, extraFields: readonly string[]): FieldReader[] {
   const { value, path } = json;
   if (!Array.isArray(value)) throw new MalformedOrder(path, 'must be an array');
   if (value.length > ITEMS_MAX) throw new MalformedOrder(path, `must have at most ${ITEMS_MAX} items`);
   return value.map((item: unknown, index) =>
-    fieldsOf({ value: item, path: `${path}.${index}` }, [...ITEM_FIELDS, ...more], NONE),
+    fieldsOf({ value: item, path: `${path}.${index}` }, [...ITEM_FIELDS, ...extraFields], NO_FIELDS),
   );
 }
 
-const NONE: ReadonlySet<string> = new Set();
+const NO_FIELDS: ReadonlySet<string> = new Set();
 
-function readItem(field: Reader): OfferItem {
+function readItem(field: FieldReader): OfferItem {
   return {
     itemType: Number(readUint(field('itemType'), ITEM_TYPE_MAX)),
     token: readAddress(field('token')),
@@ -134,25 +137,28 @@ function readItem(field: Reader): OfferItem {
   };
 }
 
-/** Reads the fields of an object. An unknown field is an error, unless it is in `ignored`. */
-function fieldsOf({ value, path }: JsonValue, known: readonly string[], ignored: ReadonlySet<string>): Reader {
+/** Returns a function that reads a field of an object. Throws MalformedOrder if the object has a field in neither `known` nor `extra`. */
+function fieldsOf({ value, path }: JsonValue, known: readonly string[], extra: ReadonlySet<string>): FieldReader {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
     throw new MalformedOrder(path, 'must be an object');
   }
-  const under = path === '' ? '' : `${path}.`;
-  const unknown = Object.keys(value).find((name) => !known.includes(name) && !ignored.has(name));
+  const prefix = path === '' ? '' : `${path}.`;
+  const unknown = Object.keys(value).find((name) => !known.includes(name) && !extra.has(name));
   if (unknown !== undefined) {
-    throw new MalformedOrder(under + unknown.slice(0, FIELD_NAME_SHOWN_MAX), 'is not a field of an order');
+    throw new MalformedOrder(prefix + unknown.slice(0, FIELD_NAME_SHOWN_MAX), 'is not a field of an order');
   }
   return (name) => ({
     value: Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined,
-    path: under + name,
+    path: prefix + name,
   });
 }
 
 const NUMBER = /^(?:\d+|0x[0-9a-f]+)$/i;
 
-/** A JSON number beyond 2^53 may have been rounded, and would not hash to what was signed: it is rejected. */
+/**
+ * Reads an unsigned integer. A JavaScript number above 2^53 - 1 is rejected: it may have been rounded, and the order's hash would then
+ * differ from the signed hash. A JsonNumber keeps the digits of the JSON text, so it may be as large as `max`.
+ */
 function readUint({ value, path }: JsonValue, max = UINT256_MAX): bigint {
   const text = value instanceof JsonNumber ? value.text : Number.isSafeInteger(value) ? String(value) : value;
   const isNumber = typeof text === 'string' && text.length <= NUMBER_LENGTH_MAX && NUMBER.test(text);
@@ -175,7 +181,7 @@ function readBytes32({ value, path }: JsonValue): Hex {
   return value.toLowerCase() as Hex;
 }
 
-/** The components as JSON with numbers in decimal text, as they are stored and as buyers' libraries read them. */
+/** The components as they are stored, and as buyers' libraries read them: JSON with large integers as decimal text. */
 export function toParameters(order: SeaportOrder): Record<string, unknown> {
   const toText = (_name: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
   const components = JSON.parse(JSON.stringify(order, toText)) as Record<string, unknown>;
@@ -188,27 +194,28 @@ const CONSIDERATION_ITEM_TYPE = `ConsiderationItem(${ITEM},address recipient)`;
 const COMPONENTS_TYPE =
   'OrderComponents(address offerer,address zone,OfferItem[] offer,ConsiderationItem[] consideration,uint8 orderType,' +
   'uint256 startTime,uint256 endTime,bytes32 zoneHash,uint256 salt,bytes32 conduitKey,uint256 counter)';
-/** The encoding of the order's type in EIP-712, and of the types that it references, sorted by name. */
+/** The EIP-712 encoding of the order's own type, without the types that it references. */
 export const ORDER_TYPE_TEXT = COMPONENTS_TYPE;
+/** The EIP-712 encodings of the types that the order's type references, sorted by name. */
 export const REFERENCED_TYPES_TEXT = CONSIDERATION_ITEM_TYPE + OFFER_ITEM_TYPE;
 
-const OFFER_ITEM_HASH = keccak256OfText(OFFER_ITEM_TYPE);
-const CONSIDERATION_ITEM_HASH = keccak256OfText(CONSIDERATION_ITEM_TYPE);
-const ORDER_HASH = keccak256OfText(COMPONENTS_TYPE + REFERENCED_TYPES_TEXT);
-const DOMAIN_HASH = keccak256OfText(
+const OFFER_ITEM_TYPE_HASH = keccak256OfText(OFFER_ITEM_TYPE);
+const CONSIDERATION_ITEM_TYPE_HASH = keccak256OfText(CONSIDERATION_ITEM_TYPE);
+const ORDER_TYPE_HASH = keccak256OfText(COMPONENTS_TYPE + REFERENCED_TYPES_TEXT);
+const DOMAIN_TYPE_HASH = keccak256OfText(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 );
 const NAME_HASH = keccak256OfText('Seaport');
 
-/** The EIP-712 struct hash of an order: its identifier in Seaport's events and at marketplaces. */
+/** The EIP-712 struct hash of an order. Seaport's events and marketplaces identify the order by this hash. */
 export function hashOrder(order: SeaportOrder): Hex {
   return hashWords([
-    ORDER_HASH,
+    ORDER_TYPE_HASH,
     order.offerer,
     order.zone,
-    hashWords(order.offer.map((item) => hashWords([OFFER_ITEM_HASH, ...wordsOf(item)]))),
+    hashWords(order.offer.map((item) => hashWords([OFFER_ITEM_TYPE_HASH, ...wordsOf(item)]))),
     hashWords(
-      order.consideration.map((item) => hashWords([CONSIDERATION_ITEM_HASH, ...wordsOf(item), item.recipient])),
+      order.consideration.map((item) => hashWords([CONSIDERATION_ITEM_TYPE_HASH, ...wordsOf(item), item.recipient])),
     ),
     BigInt(order.orderType),
     order.startTime,
@@ -224,16 +231,16 @@ function wordsOf({ itemType, token, identifierOrCriteria, startAmount, endAmount
   return [BigInt(itemType), token, identifierOrCriteria, startAmount, endAmount];
 }
 
-/** The EIP-712 digest that is signed for one deployment. `structHash` is that of an order, or of a tree of orders. */
+/** The EIP-712 digest that is signed for one deployment. `structHash` is the struct hash of an order, or of a tree of orders. */
 export function orderDigest({ address, version, chainId }: Protocol, structHash: Hex): Hex {
-  const domain = hashWords([DOMAIN_HASH, NAME_HASH, keccak256OfText(version), BigInt(chainId), address]);
+  const domain = hashWords([DOMAIN_TYPE_HASH, NAME_HASH, keccak256OfText(version), BigInt(chainId), address]);
   return keccak256(`0x1901${domain.slice(2)}${structHash.slice(2)}`);
 }
 
 /** Hex text of at most 32 bytes, or a number. */
 type Word = string | bigint;
 
-/** The hash of values encoded as in EIP-712: each in 32 bytes, right-aligned. */
+/** The keccak256 hash of values encoded as in EIP-712: each value is padded on the left to 32 bytes. */
 export function hashWords(words: readonly Word[]): Hex {
   const digits = words.map((word) => (typeof word === 'bigint' ? word.toString(16) : word.slice(2)).padStart(64, '0'));
   return keccak256(`0x${digits.join('')}`);

@@ -1,5 +1,6 @@
-// Verifies signatures of Seaport orders offline: 65 bytes, 64 bytes (EIP-2098), and both followed by the Merkle proof of a bulk
-// order. A signature that fails here may still be valid for a contract (ERC-1271), which only its chain can decide.
+// Verifies signatures of Seaport orders offline. A signature has 65 bytes, or 64 bytes (EIP-2098). A bulk signature signs a tree of
+// orders: the index and the Merkle proof of the order follow the 65 or 64 bytes. A contract may accept a signature that fails here
+// (ERC-1271); only a call to the contract can verify such a signature.
 
 import { secp256k1 } from '@noble/curves/secp256k1';
 import type { Address } from '../../core/address.ts';
@@ -8,20 +9,21 @@ import { keccak256, keccak256OfText } from '../../core/keccak.ts';
 import type { Protocol } from './order.ts';
 import { hashWords, ORDER_TYPE_TEXT, orderDigest, REFERENCED_TYPES_TEXT } from './order.ts';
 
+/** `mismatch`: the signature was made by a key of another account. `malformed`: no key can have made the signature. */
 export type SignatureCheck = 'ok' | 'mismatch' | 'malformed';
 
-/** Far more than the signatures of wallet contracts have. */
+/** The longest signature accepted. Signatures of wallet contracts are far shorter. */
 export const SIGNATURE_BYTES_MAX = 4_096;
 /** The height of the largest tree of orders that Seaport accepts. */
 export const BULK_HEIGHT_MAX = 24;
-/** Bytes of the order's index in the tree, between the signature and the proof. */
+/** The length of the order's index in the tree. The index stands between the 64 or 65 bytes of the signature and the proof. */
 const INDEX_BYTES = 3;
 const COMPACT_BYTES = 64;
 const FULL_BYTES = 65;
-/** The only version without bulk orders. */
+/** The only version of Seaport that does not accept bulk signatures. */
 const WITHOUT_BULK = '1.1';
 
-/** True for 0x and an even number of hex digits, within the limit. */
+/** True for 0x followed by 1 to `SIGNATURE_BYTES_MAX` bytes in hex. */
 export function isSignatureText(text: string): text is Hex {
   return /^0x(?:[0-9a-f]{2})+$/i.test(text) && text.length <= 2 + 2 * SIGNATURE_BYTES_MAX;
 }
@@ -32,7 +34,7 @@ export type OrderSignature = {
   signature: Hex;
 };
 
-/** Whether the signature is that of the offerer's own key. */
+/** Checks whether the offerer's own key made the signature. */
 export function checkSignature(signed: OrderSignature, offerer: Address): SignatureCheck {
   const signer = recoverSigner(signed);
   return signer === null ? 'malformed' : signer === offerer ? 'ok' : 'mismatch';
@@ -46,7 +48,10 @@ function recoverSigner({ protocol, orderHash, signature }: OrderSignature): Addr
   return recoverAccount(orderDigest(protocol, structHash), parts.ecdsa);
 }
 
-/** Whether a signature of 64 or 65 bytes of any digest is that of the account's own key. */
+/**
+ * Checks whether the account's own key signed the digest, which may be the digest of any message. A signature with another length than
+ * 64 or 65 bytes is `malformed`.
+ */
 export function checkDigestSignature(digest: Hex, signature: Hex, account: Address): SignatureCheck {
   const signer = recoverAccount(digest, signature.slice(2));
   return signer === null ? 'malformed' : signer === account ? 'ok' : 'mismatch';
@@ -60,11 +65,11 @@ function recoverAccount(digest: Hex, ecdsa: string): Address | null {
     const point = secp256k1.Signature.fromCompact(signature.slice(2, -2))
       .addRecoveryBit(yParity)
       .recoverPublicKey(digest.slice(2));
-    // Without the prefix byte of an uncompressed point.
+    // Cuts off the byte 04, with which the encoding of an uncompressed point begins.
     const coordinates = point.toHex(false).slice(2);
     return `0x${keccak256(`0x${coordinates}`).slice(-ADDRESS_DIGITS)}` as Address;
   } catch {
-    // 65 bytes that are not a point on the curve.
+    // No public key matches r and s: one of them is out of range, or no point of the curve has r as its x-coordinate.
     return null;
   }
 }
@@ -72,8 +77,8 @@ function recoverAccount(digest: Hex, ecdsa: string): Address | null {
 const ADDRESS_DIGITS = 40;
 
 /**
- * The signature in lower case, with a v of 27 or 28: Seaport accepts no other v, while some signers write 0 and 1. A signature of
- * another form is not changed.
+ * The signature in lower case. If it contains 65 bytes of a key's signature and v is 0 or 1, v becomes 27 or 28: some signers write 0
+ * and 1, but Seaport accepts only 27 and 28. Nothing else is changed.
  */
 export function normalizeSignature(signature: Hex, version: string): Hex {
   const lower = signature.toLowerCase() as Hex;
@@ -86,40 +91,41 @@ export function normalizeSignature(signature: Hex, version: string): Hex {
 const V_AS_27_OR_28: Readonly<Record<string, string>> = { '00': '1b', '01': '1c', '1b': '1b', '1c': '1c' };
 
 type Proof = { index: number; siblings: readonly string[] };
-/** `ecdsa` without 0x. */
+/** `ecdsa` is the 64 or 65 bytes of the signature in hex without 0x. `proof` is null for the signature of a single order. */
 type Parts = { ecdsa: string; proof: Proof | null };
 
 function splitSignature(signature: Hex, version: string): Parts | null {
   const digits = signature.slice(2);
   const bytes = digits.length / 2;
   if (bytes === COMPACT_BYTES || bytes === FULL_BYTES) return { ecdsa: digits, proof: null };
-  const short = COMPACT_BYTES + INDEX_BYTES;
-  const ecdsaBytes = (bytes - short) % 32 === 0 ? COMPACT_BYTES : FULL_BYTES;
+  const isCompact = (bytes - COMPACT_BYTES - INDEX_BYTES) % 32 === 0;
+  const ecdsaBytes = isCompact ? COMPACT_BYTES : FULL_BYTES;
   const height = (bytes - ecdsaBytes - INDEX_BYTES) / 32;
   if (version === WITHOUT_BULK || !Number.isInteger(height) || height < 1 || height > BULK_HEIGHT_MAX) return null;
   const indexAt = 2 * ecdsaBytes;
   const proofAt = indexAt + 2 * INDEX_BYTES;
   const index = Number.parseInt(digits.slice(indexAt, proofAt), 16);
-  // Seaport ignores the bits above the height of the tree: with other bits there, one signature would have several texts.
+  // A tree of this height has 2 ** height orders. Seaport ignores the higher bits of the index. They must be 0 here, so that one proof
+  // cannot be submitted with several indexes.
   if (index >= 2 ** height) return null;
   const siblings = Array.from({ length: height }, (_, level) => digits.slice(proofAt + 64 * level).slice(0, 64));
   return { ecdsa: digits.slice(0, indexAt), proof: { index, siblings } };
 }
 
-/** The 65 bytes of a signature with v as 27 or 28; null when v has another value. */
+/** The signature in 65 bytes, with v as 27 or 28. Null when it has neither 64 nor 65 bytes, or v is none of 0, 1, 27 and 28. */
 function toFullSignature(ecdsa: string): Hex | null {
   if (ecdsa.length === 2 * FULL_BYTES) {
     const v = V_AS_27_OR_28[ecdsa.slice(-2).toLowerCase()];
     return v === undefined ? null : `0x${ecdsa.slice(0, -2)}${v}`;
   }
   if (ecdsa.length !== 2 * COMPACT_BYTES) return null;
-  // EIP-2098: the highest bit of s holds v.
+  // EIP-2098: the highest bit of the second word is 0 for v = 27 and 1 for v = 28; the other bits are s.
   const s = BigInt(`0x${ecdsa.slice(64)}`);
   const v = s >> 255n === 0n ? '1b' : '1c';
   return `0x${ecdsa.slice(0, 64)}${(s & (2n ** 255n - 1n)).toString(16).padStart(64, '0')}${v}`;
 }
 
-/** The struct hash of the tree of orders that contains the order. */
+/** The struct hash of a tree of orders, computed from one order and its Merkle proof. */
 function hashTree(orderHash: Hex, { index, siblings }: Proof): Hex {
   let node = orderHash;
   for (const [level, sibling] of siblings.entries()) {

@@ -13,7 +13,7 @@ import {
 
 const chains = createChains();
 
-test('the address of a conduit is determined by its key, as for the two conduits of OpenSea', () => {
+test('the addresses of the two conduits of OpenSea are computed from their keys', () => {
   const protocol = { address: '0x0000000000000068f116a894984e2db1123eb395' as Address };
   const operator = (key: string) => findOperator(protocol, `0x${key}`);
   assert.equal(
@@ -44,7 +44,7 @@ test('every EVM chain has canonical, distinct deployments, the newest version fi
   }
 });
 
-test('the settings add deployments, before the known ones', () => {
+test('deployments that the settings add are listed before the built-in ones', () => {
   const ethereum = chains.get('ethereum');
   assert.ok(ethereum);
   const more = new Map([['ethereum', [{ address: `0x${'5e'.repeat(20)}` as Address, version: '1.6' }]]]);

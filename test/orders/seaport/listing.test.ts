@@ -34,7 +34,7 @@ const codeOf = (order: SeaportOrder, address?: Address) => {
 };
 
 describe('listings', () => {
-  test('an ask has a token, a price and times', () => {
+  test('a listing without fees has its token, price, times, counter and operator', () => {
     assert.deepEqual(termsOf(ask({}, { counter: 9n })), {
       contractAddress: CONTRACT,
       tokenId: '7',
@@ -49,7 +49,7 @@ describe('listings', () => {
     });
   });
 
-  test('the ask is what the offerer receives and the total what the buyer pays, for one unit and rounded up', () => {
+  test('the ask is the amount that the offerer receives and the total the amount that the buyer pays, for one unit, rounded up', () => {
     const fees = [
       { recipient: FEE, amount: 26n },
       { recipient: OFFERER, amount: 1n },
@@ -66,13 +66,13 @@ describe('listings', () => {
     );
   });
 
-  test('an end time after the year 9999 is none', () => {
+  test('an order that ends after the year 9999 has no expiry time', () => {
     assert.equal(termsOf(ask({ end: 2n ** 256n - 1n })).expiresAt, null);
     assert.equal(termsOf(ask({ end: 253_402_300_800n })).expiresAt, null);
     assert.equal(termsOf(ask({ end: 253_402_300_799n })).expiresAt, 253_402_300_799_000);
   });
 
-  test('the wrapped native currency counts as native', () => {
+  test('a price in the wrapped native currency is accepted', () => {
     assert.equal(termsOf(ask({ currency: WETH })).askRaw, 1_000n);
   });
 
@@ -83,7 +83,7 @@ describe('listings', () => {
     assert.equal(codeOf(ask(), CONTRACT), 'listed');
   });
 
-  test('every order that is not a listing has its code', () => {
+  test('each kind of order that is not a listing is rejected with its own code', () => {
     const [payment] = ask().consideration;
     const [token] = ask().offer;
     assert.ok(payment && token);
@@ -140,7 +140,7 @@ describe('listings', () => {
     for (const [code, orders] of Object.entries(cases)) for (const order of orders) assert.equal(codeOf(order), code);
   });
 
-  test('an order at a limit is still a listing', () => {
+  test('an order exactly at a limit is accepted', () => {
     assert.equal(codeOf(ask({ fees: [{ recipient: FEE, amount: 1_000n }] })), 'listed');
     assert.equal(codeOf(ask({ start: (NOW + STARTS_AHEAD_MAX_MS) / 1_000, end: 2n ** 200n })), 'listed');
     assert.equal(codeOf(ask({ end: NOW / 1_000 + 1 })), 'listed');

@@ -51,7 +51,7 @@ function reasonOf(value: unknown): string {
 }
 
 describe('orders', () => {
-  test('any order hashes as an independent implementation of EIP-712 hashes it', () => {
+  test('the hash of any order equals the hash that another implementation of EIP-712 computes', () => {
     fc.assert(fc.property(orders, (order) => assert.equal(hashOrder(order), hashAsk(order))));
   });
 
@@ -121,7 +121,7 @@ describe('orders', () => {
     assert.equal(reasonOf({ ...parameters, totalOriginalConsiderationItems: undefined }), 'accepted');
   });
 
-  test('any JSON value gives an order or a reason', () => {
+  test('a JSON value that is not an order is rejected with a reason, and no value makes the parser throw', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => assert.notEqual(reasonOf(value), 'accepted')));
     const names = Object.keys(toParameters(ASK));
     fc.assert(

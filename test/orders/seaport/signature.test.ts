@@ -20,7 +20,7 @@ const makeAsk = (tokenId = 7n) =>
 const check = (order: SeaportOrder, signature: Hex, protocol = SEAPORT_1_6) =>
   checkSignature({ protocol, orderHash: hashOrder(order), signature }, OFFERER);
 
-/** The signature of one order in each form that there is. */
+/** Signatures of one order in all four forms, each with the name of its form. */
 async function signInAllForms(order: SeaportOrder): Promise<[string, Hex][]> {
   const full = await signOrder(1, order);
   const others = [order, makeAsk(8n), makeAsk(9n)];
@@ -41,7 +41,7 @@ const flip = (hex: string, bit: number): Hex => {
 };
 
 describe('signatures', () => {
-  test('65 bytes, 64 bytes, and bulk signatures of both are verified', async () => {
+  test('a signature of 65 or 64 bytes, and a bulk signature with either, is valid only for its order, chain and version', async () => {
     const order = makeAsk();
     for (const [form, signature] of await signInAllForms(order)) {
       assert.equal(check(order, signature), 'ok', form);
@@ -74,7 +74,7 @@ describe('signatures', () => {
     assert.equal(normalizeSignature('0xABCD', '1.6'), '0xabcd');
   });
 
-  test('bulk orders of heights from 1 to 24 are accepted, and no others', async () => {
+  test('bulk signatures of several heights are accepted, and a proof of 0 or 25 levels is malformed', async () => {
     const order = makeAsk();
     for (const height of [1, 5, 9]) {
       for (const compact of [false, true]) {
@@ -89,7 +89,7 @@ describe('signatures', () => {
     }
   });
 
-  test('version 1.1 has no bulk orders', async () => {
+  test('a bulk signature is malformed for Seaport 1.1', async () => {
     const order = makeAsk();
     const protocol = { ...SEAPORT_1_6, version: '1.1' };
     const [bulk = '0x'] = await signBulk(1, [order], { height: 1, protocol });
