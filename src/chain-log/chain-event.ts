@@ -4,7 +4,7 @@
 import type { Address, AssetId } from '../core/address.ts';
 import type { Hex } from '../core/evm.ts';
 
-/** The position of an event in its chain. Several events decoded from one EVM log are numbered by `part`, from 0. */
+/** The position of an event in its chain. Events that are decoded from the same EVM log differ by `part`, which counts from 0. */
 export type EventPosition = {
   blockNumber: number;
   /** Milliseconds since the epoch. */
@@ -14,7 +14,7 @@ export type EventPosition = {
   part: number;
 };
 
-/** An item that a fill moved. `token` is the zero address for the native currency. */
+/** An item of a fill: a token or a payment. `token` is the zero address for the native currency. */
 export type SpentItem = { itemType: number; token: Address; identifier: bigint; amount: bigint };
 export type ReceivedItem = SpentItem & { recipient: Address };
 
@@ -24,7 +24,7 @@ export type OrderFulfilled = EventPosition & {
   orderHash: Hex;
   offerer: Address;
   zone: Address;
-  /** The account that receives the offer; the zero address in fills by `matchOrders`. */
+  /** The account that receives the offered items. The zero address when the order was filled by `matchOrders` in Seaport 1.1. */
   recipient: Address;
   offer: readonly SpentItem[];
   consideration: readonly ReceivedItem[];
@@ -43,14 +43,14 @@ export type OrdersMatched = EventPosition & {
   protocol: Address;
   orderHashes: readonly Hex[];
 };
-/** All orders of the offerer that were signed with a lower counter are void. */
+/** The offerer has raised the counter to `counter`. All orders that the offerer signed with a lower counter are void. */
 export type CounterIncremented = EventPosition & {
   kind: 'counter-incremented';
   protocol: Address;
   offerer: Address;
   counter: bigint;
 };
-/** From the zero address: a mint. To the zero address: a burn. `quantity` is 1 for ERC-721. */
+/** A transfer of units. A transfer from the zero address is a mint, one to the zero address a burn. `quantity` is 1 for ERC-721. */
 export type Transfer = EventPosition & {
   kind: 'transfer';
   contract: Address;

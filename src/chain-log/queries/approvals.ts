@@ -1,5 +1,5 @@
-// The current approvals and counters, as the chain log last set them. Primary database. Approvals are set from new events, and after
-// a reorganisation from the remaining log. Counters are always read from the log.
+// Stores the current approvals and counters that follow from the chain log. Primary database. Approvals are set from the events of new
+// blocks; after a reorganisation they are read from the remaining chain log. Counters are always read from the chain log.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, nullable, rowDecoder, text } from '../../database/rows.ts';
@@ -55,7 +55,10 @@ export async function updateTokenApprovals(tx: Queryable, approvals: readonly To
 
 const decodeApproved = rowDecoder('operator approval', { approved: nullable(boolean) });
 
-/** The approvals that the log last set for the given operators of owners. */
+/**
+ * The current approval of each pair of owner and operator, read from the last approval event in the chain log. `approved` is false when
+ * the log has no such event.
+ */
 export async function listOperatorApprovals(
   tx: Queryable,
   chain: string,
@@ -76,7 +79,7 @@ export async function listOperatorApprovals(
 
 const decodeOperator = rowDecoder('token approval', { operator: nullable(text) });
 
-/** The approvals that the log last set for the given tokens: by an approval, or by a transfer, which revokes it. */
+/** The account that is approved for each token, read from the last approval or transfer in the chain log. A transfer revokes the approval. */
 export async function listTokenApprovals(
   tx: Queryable,
   chain: string,
@@ -93,7 +96,7 @@ export async function listTokenApprovals(
   return keys.map((key, index) => ({ ...key, operator: approvals[index]?.operator ?? null }));
 }
 
-/** Sets the counters of offerers to the highest that the log holds. */
+/** Sets the counter of each offerer to the highest value in the chain log. Deletes the counter when the log has none. */
 export async function updateCounters(tx: Queryable, chain: string, keys: readonly CounterKey[]): Promise<void> {
   if (keys.length === 0) return;
   const params = [chain, keys.map((key) => key.protocol), keys.map((key) => key.offerer)];

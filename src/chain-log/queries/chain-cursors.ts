@@ -1,20 +1,20 @@
 // How far each chain has been read, and the hashes of the newest blocks that were read. Primary database. A transaction that applies
-// blocks locks the chain's row, so that no order is checked against a state that is being changed.
+// blocks locks the cursor of the chain. A transaction that stores or cancels an order waits for that lock.
 
 import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
 import { column, hex, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import type { BlockHeader } from '../chain-event.ts';
 
-/** The last block that was read of a chain. `time` in milliseconds. */
+/** The last block of a chain that was read and applied. Times in milliseconds. */
 export type ChainCursor = {
   chain: string;
   number: number;
   hash: Hex;
   time: number;
-  /** Incremented whenever the set of followed contracts changes. */
+  /** Incremented when a collection joins the live stream of the chain, and when a collection is no longer followed. */
   revision: number;
-  /** Reorganisations so far. */
+  /** The number of reorganisations since the chain was first followed. */
   reorgs: number;
   /** Why no further block is read; null while the chain is read normally. */
   note: string | null;
@@ -35,7 +35,7 @@ const decodeCursor = rowDecoder('chain_cursor', {
   updatedAt: column('updated_at', timestamp),
 });
 
-/** The cursor of a chain, or null before the chain's first step. A lock is held until the transaction ends. */
+/** The cursor of a chain, or null before the chain's first step. A lock on the cursor is held until the transaction ends. */
 export async function findChainCursor(
   db: Queryable,
   chain: string,
@@ -58,7 +58,7 @@ export async function insertChainCursor(tx: Queryable, chain: string, at: Block,
   );
 }
 
-/** Moves a cursor forward, or in a reorganisation back to the common ancestor. */
+/** Moves the cursor of a chain forward, or back to the common ancestor in a reorganisation. */
 export async function updateChainCursor(
   tx: Queryable,
   chain: string,
@@ -72,6 +72,7 @@ export async function updateChainCursor(
   );
 }
 
+/** Increments the revision of a chain's cursor. */
 export async function updateChainRevision(tx: Queryable, chain: string): Promise<void> {
   await tx.query(`update main.chain_cursor set revision = revision + 1 where chain = $1`, [chain]);
 }
@@ -97,7 +98,7 @@ export async function upsertChainBlocks(tx: Queryable, chain: string, blocks: re
 
 const decodeBlock = rowDecoder('chain_block', { number: safeInteger, hash: hex, time: timestamp });
 
-/** The stored blocks of a chain up to a number, newest first. */
+/** The stored blocks of a chain up to and including block `upTo`, newest first. */
 export async function listChainBlocks(
   db: Queryable,
   chain: string,
@@ -110,7 +111,7 @@ export async function listChainBlocks(
   return rows.map(decodeBlock);
 }
 
-/** Deletes the blocks with a number above `after` or below `before`. */
+/** Deletes the stored blocks with a number above `after` or below `before`. */
 export async function deleteChainBlocks(
   tx: Queryable,
   chain: string,

@@ -9,7 +9,7 @@ import { decodeEvent } from './event-rows.ts';
 
 const COLUMNS = `block_number, log_index, part, block_time, tx, kind, contract, token_id, order_hash, account, details`;
 
-/** Adds events and returns those that were new. An event that is already in the log is ignored, so a step can be repeated. */
+/** Adds events and returns the events that were new. An event that is already in the log is ignored, so a step can be repeated. */
 export async function insertChainEvents(
   tx: Queryable,
   chain: string,
@@ -30,7 +30,7 @@ export async function insertChainEvents(
   return events.filter((event) => inserted.has(`${event.blockNumber} ${event.logIndex} ${event.part}`));
 }
 
-/** Deletes the events after a block and returns them in block order. */
+/** Deletes the events of all blocks after `blockNumber` and returns them in block order. */
 export async function deleteChainEventsAfter(tx: Queryable, chain: string, blockNumber: number): Promise<ChainEvent[]> {
   const rows = await tx.query(
     `with deleted as (delete from main.chain_event where chain = $1 and block_number > $2 returning ${COLUMNS})
@@ -45,12 +45,15 @@ export async function deleteContractEvents(tx: Queryable, chain: string, contrac
   await tx.query(`delete from main.chain_event where chain = $1 and contract = $2`, [chain, contract]);
 }
 
-/** An entry of the chain log: an event, or a reorganisation that voids all earlier entries for blocks after `ancestor`. */
+/**
+ * An entry of the chain log: an event, or a reorganisation. A reorganisation voids the events with a lower sequence number in blocks
+ * after block `ancestor`.
+ */
 export type LogEntry = { seq: number } & ({ event: ChainEvent } | { ancestor: number });
 
 const decodeEntry = rowDecoder('log entry', { seq: safeInteger, ancestor: nullable(safeInteger) });
 
-/** The entries of a chain's log whose sequence number is above `after`, in order of sequence number. */
+/** The first `limit` entries of a chain's log whose sequence number is above `after`, sorted by sequence number. */
 export async function listLogEntries(
   db: Queryable,
   chain: string,
@@ -98,7 +101,7 @@ export async function insertReorg(
   ]);
 }
 
-/** The events of one order, and the counter increments of its offerer, in block order. */
+/** The events of one order, and the counter increments of its offerer at the same deployment, in block order. */
 export async function listOrderEvents(
   db: Queryable,
   chain: string,
@@ -115,7 +118,7 @@ export async function listOrderEvents(
   return rows.map(decodeEvent);
 }
 
-/** Transfers and approvals of one token, and approvals for all by its holder, newest first. */
+/** The transfers and approvals of one token, and the events in which `holder` approved an operator for all tokens. Newest first. */
 export async function listTokenEvents(
   db: Queryable,
   chain: string,
@@ -134,7 +137,7 @@ export async function listTokenEvents(
   return rows.map(decodeEvent);
 }
 
-/** The columns of an event. `details` holds all fields except position and kind. Indexed fields also have columns of their own. */
+/** The columns of an event. `details` has all fields except position and kind. Fields that queries search have columns of their own too. */
 function toColumns(event: ChainEvent): Record<string, unknown> {
   const { blockNumber, blockTime, tx, logIndex, part, kind, ...details } = event;
   return {
@@ -152,14 +155,14 @@ function toColumns(event: ChainEvent): Record<string, unknown> {
   };
 }
 
-/** The account by which the event is found: the offerer, the owner, or the sender of a transfer. */
+/** The account by which queries find the event: the offerer, the owner, or the sender of a transfer. */
 function accountOf(event: ChainEvent): string | null {
   if ('offerer' in event) return event.offerer;
   if ('owner' in event) return event.owner;
   return event.kind === 'transfer' ? event.from : null;
 }
 
-/** JSON has no integers of 256 bits: each bigint becomes decimal text. */
+/** Replaces each bigint by decimal text, because a JSON number cannot hold 256 bits without rounding. */
 function withDecimalText(details: object): unknown {
   return JSON.parse(
     JSON.stringify(details, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),

@@ -1,4 +1,4 @@
-// Decodes rows of the log: one decoder for each kind of event, checked when the row is read.
+// Decodes rows of the chain log. Each kind of event has a decoder that checks the details of the row.
 
 import type { Row } from '../../database/port.ts';
 import type { Decoder } from '../../database/rows.ts';
@@ -43,7 +43,7 @@ const decodeRow = rowDecoder('chain_event', {
   details: anyJson,
 });
 
-/** The event of a row of `main.chain_event`. Throws RowError. */
+/** Decodes a row of `main.chain_event`. Throws RowError when the row does not have the form of its kind of event. */
 export function decodeEvent(row: Row): ChainEvent {
   const { kind, details, ...position } = decodeRow(row);
   return DECODERS[kind](position, details);

@@ -1,14 +1,14 @@
-// The units of each token of followed contracts that each account holds: the sums of the transfers in the chain log. Primary
-// database. Holdings are changed in the transaction that changes the log.
+// How many units of each token of a followed contract each account holds: the sum of the transfers in the chain log. Primary
+// database. Holdings are changed in the transaction that changes the chain log.
 
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, integer, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 
-/** A change of the units that an account holds; negative for units that leave it. */
+/** A change of the units that an account holds. `quantity` is negative for units that the account transfers. */
 export type HoldingChange = { collectionId: string; tokenId: string; holder: string; quantity: bigint };
 
-/** Adds changes to the holdings and deletes those that become zero. Changes of the zero address are ignored. */
+/** Adds the changes to the stored holdings, and deletes holdings that become zero. Changes of the zero address are ignored. */
 export async function updateHoldings(tx: Queryable, changes: readonly HoldingChange[]): Promise<void> {
   const rows = sumByKey(changes);
   if (rows.length === 0) return;
@@ -49,7 +49,7 @@ function sumByKey(changes: readonly HoldingChange[]): HoldingChange[] {
     .map(([, change]) => change);
 }
 
-/** `owner` is null unless the token has exactly one holder. `burned`: all units were burned. `minted`: a unit was ever minted. */
+/** `owner`: the holder, or null unless there is exactly one. `burned`: all units were burned. `minted`: the chain log has events of the token. */
 export type Ownership = { owner: string | null; burned: boolean; minted: boolean };
 
 const decodeHolders = rowDecoder('token holders', {
@@ -59,7 +59,7 @@ const decodeHolders = rowDecoder('token holders', {
   minted: boolean,
 });
 
-/** The ownership of the given tokens of a followed contract, by token id. */
+/** Maps the id of each given token of a followed contract to its ownership. */
 export async function listOwnership(
   db: Queryable,
   { collectionId, chain, contract }: { collectionId: string; chain: string; contract: string },
@@ -86,7 +86,7 @@ export async function listOwnership(
 
 const decodeCounts = rowDecoder('holding counts', { supply: safeInteger, owners: safeInteger });
 
-/** How many tokens of a collection have a holder, and how many accounts hold any. */
+/** How many tokens of a collection have a holder (`supply`), and how many accounts hold at least one of them (`owners`). */
 export async function countHoldings(db: Queryable, collectionId: string): Promise<{ supply: number; owners: number }> {
   const [row] = await db.query(
     `select count(distinct token_id) as supply, count(distinct holder) as owners
