@@ -1,4 +1,4 @@
-// The dependencies of the workers: those of the chains and the upstreams, and the vendors whose tasks they run.
+// The dependencies of the workers: the dependencies of the chains and of the upstreams, and the vendors whose tasks the workers run.
 
 import type { ChainContext } from '../chains/context.ts';
 import type { UpstreamContext } from '../upstreams/context.ts';

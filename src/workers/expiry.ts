@@ -1,5 +1,5 @@
-// The sweep that marks expired orders and listings and deletes rows that are no longer used. Nothing depends on its time, because
-// reads compare with the clock themselves. It keeps the indexes of active rows short.
+// The sweep that marks expired orders and listings, and deletes rows that are no longer used. Reads compare expiry times with the clock
+// themselves, so a late sweep does not change what is served. The sweep keeps the indexes of active rows small.
 
 import type { Clock } from '../core/clock.ts';
 import { updateExpiredOrders } from '../orders/queries/order-states.ts';
@@ -12,15 +12,15 @@ import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
 const PERIOD_MS = 30_000;
-/** Longer than a sweep of BATCHES_MAX batches takes. */
+/** The longest time that one sweep may take. It is meant for a sweep that hangs: a full sweep takes less. */
 const DEADLINE_MS = 10 * 60_000;
 const BATCH_SIZE = 500;
-/** The deadline of one batch. The next sweep tries again. */
+/** The deadline of one batch. If a batch exceeds it, the sweep fails and the next sweep continues. */
 const BATCH_TIMEOUT_MS = 10_000;
-/** Batches of one kind of row in one sweep. The next sweep continues. */
+/** The most batches of each kind of row in one sweep. The next sweep continues with the remaining rows. */
 const BATCHES_MAX = 200;
 
-/** Views count for minutes, and the time of a token's last refresh for hours. */
+/** How long the record of a view is kept. Tasks use a view for minutes, and the time of a token's last refresh for hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
 export function createExpiryTask({ main, indexer, clock }: WorkerContext): Task {
@@ -35,7 +35,7 @@ export function createExpiryTask({ main, indexer, clock }: WorkerContext): Task 
   };
 }
 
-/** Marks and deletes in short statements; returns the number of rows. */
+/** Marks and deletes rows in batches, so that no statement takes long. Returns the number of rows that were marked or deleted. */
 export async function sweepExpired(
   main: Database,
   indexer: Database,

@@ -1,5 +1,5 @@
-// The operator's operations on followed collections: add one, with an estimate of its backfill; list them with their progress; remove
-// one. Nothing is read from a marketplace here: the tasks do that.
+// The operator's operations on followed collections: add a collection and estimate its backfill, list all followed collections with
+// their progress, and remove a collection. Only the tasks read from marketplaces; these operations do not.
 
 import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
@@ -28,19 +28,19 @@ export type FollowOperations = WorkerContext & {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** What the backfill of a collection will take, extrapolated from a few calls. */
+/** The blocks, calls and minutes that the backfill of a collection needs. Calls and minutes are extrapolated from a few sample calls. */
 export type Estimate = { fromBlock: number; toBlock: number; blocks: number; calls: number; minutes: number };
 
 export type Added = {
   collectionId: string;
   name: string;
   standard: TokenStandard | null;
-  /** Null for a chain without endpoints: then only marketplaces are read. */
+  /** Null for a chain that is not read, because it has no endpoint or is frozen. The collection is then read from marketplaces only. */
   estimate: Estimate | null;
   dryRun: boolean;
 };
 
-/** Operations by name. Inputs and results are JSON. Throw OperatorError for an input that the operator has to correct. */
+/** The operations by name. Inputs and results are JSON. An operation throws OperatorError for an input that the operator must correct. */
 export function createCollectionOperations(context: FollowOperations) {
   return {
     'collections.add': (input: Input) => add(context, input),
@@ -65,8 +65,8 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       chain: chain.id,
       contractAddress: address,
       name,
-      ...given('slug', readTextOrNull(input, 'slug')),
-      ...given('tokenStandard', facts?.standard?.toUpperCase().replace('ERC', 'ERC-') ?? null),
+      ...fieldIfKnown('slug', readTextOrNull(input, 'slug')),
+      ...fieldIfKnown('tokenStandard', facts?.standard?.toUpperCase().replace('ERC', 'ERC-') ?? null),
     },
   ]);
   const [rejection] = ingester.result().refusals ?? [];
@@ -81,7 +81,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       names: readNames(context.config.vendors, input),
       createdAt: context.clock(),
     });
-    // Earlier runs may have used other names, so the collection is due for every task.
+    // Earlier runs may have used other names of the collection, so every task must run for it again.
     await deleteLastRuns(tx, collectionId);
   });
   await context.onFollowed();
@@ -90,7 +90,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
 
 type Facts = { standard: TokenStandard; name: string | null; fromBlock: number; estimate: Estimate };
 
-/** Reads a contract on its chain. Throws OperatorError when it cannot be followed. */
+/** Reads the facts about a contract from its chain. Throws OperatorError when the contract cannot be followed. */
 async function readFacts(
   context: FollowOperations,
   reader: ChainReader,
@@ -114,15 +114,15 @@ async function readFacts(
   const cursor = await findChainCursor(context.main, chain.id);
   const toBlock = cursor?.number ?? (await reader.blocks.head()).number;
   const filter = { protocols: context.followed.protocolsOf(chain.id), contracts: [address] };
-  const estimate = await estimateReading(reader, { from, to: toBlock }, filter);
+  const estimate = await estimateBackfill(reader, { from, to: toBlock }, filter);
   return { standard, name: await reader.contracts.name(address), fromBlock: from, estimate };
 }
 
-/** Where in the range of blocks a call is measured, as shares of it. */
+/** Where the sample calls start, as shares of the range of blocks. */
 const SAMPLES = [0.02, 0.5, 0.98];
 const SAMPLE_BLOCKS_MAX = 50_000;
 
-async function estimateReading(
+async function estimateBackfill(
   reader: ChainReader,
   { from, to }: { from: number; to: number },
   filter: EventFilter,
@@ -146,7 +146,7 @@ async function estimateReading(
 type Listed = Pick<Follow, 'collectionId' | 'chain' | 'contractAddress' | 'standard'> & {
   name: string | null;
   state: 'live' | 'catching up' | 'marketplaces only';
-  /** Of its backfill, in per cent; null when the chain is not followed. */
+  /** How much of the backfill is done, in per cent. Null when the collection is read from marketplaces only, or its chain was never read. */
   progress: number | null;
   createdAt: string;
 };
@@ -180,7 +180,10 @@ function toProgress(
   return total <= 0 ? 0 : Math.floor((100 * read) / total);
 }
 
-/** Stops following a collection. Stored rows are kept and served; its orders keep their status. */
+/**
+ * Stops following a collection. Its listings, sales, tokens and orders are kept and served. On an EVM chain its events, holders and
+ * approvals are deleted, and its orders are evaluated without them.
+ */
 async function remove({ main, chains, clock, onChanged }: FollowOperations, input: Input) {
   const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');
   const follow = (await findFollow(main, id)) ?? (await findByAddress(main, id));
@@ -192,7 +195,7 @@ async function remove({ main, chains, clock, onChanged }: FollowOperations, inpu
     if (chains.get(chain)?.family !== 'evm') return;
     await deleteContractEvents(tx, chain, contractAddress);
     await deleteHoldings(tx, collectionId);
-    // Holders are no longer known, so no order stays dormant because of the last known ones.
+    // Without known holders and approvals no order is dormant, so dormant orders of the collection become active again.
     await evaluateCollectionOrders(tx, collectionId, clock());
     await updateChainRevision(tx, chain);
   });
@@ -224,7 +227,7 @@ function readBlock(input: Input): number | null {
   return rejectInput('the first block must be an integer from 0');
 }
 
-/** The names at vendors among the fields of an input, by vendor. */
+/** Reads the collection's names at vendors from the input. Maps each vendor to the name. */
 function readNames(vendors: Vendors, input: Input): Map<string, string> {
   const names = new Map<string, string>();
   for (const { name: vendor, collectionName } of vendors) {
@@ -234,7 +237,7 @@ function readNames(vendors: Vendors, input: Input): Map<string, string> {
   return names;
 }
 
-/** One field for each vendor that names collections, null where the collection has no name there. */
+/** One field for each vendor that has its own names of collections. The value is null when no name at the vendor is stored. */
 function toListedNames(vendors: Vendors, names: ReadonlyMap<string, string>): Record<string, string | null> {
   return Object.fromEntries(
     vendors.flatMap(({ name: vendor, collectionName }) =>
@@ -251,7 +254,7 @@ function readTextOrNull(input: Input, name: string): string | null {
   return rejectInput(`${name} must be text`);
 }
 
-function given(name: string, value: string | null): Record<string, string> {
+function fieldIfKnown(name: string, value: string | null): Record<string, string> {
   return value === null ? {} : { [name]: value };
 }
 

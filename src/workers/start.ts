@@ -1,5 +1,5 @@
-// Creates the tasks that keep the service's data fresh, the driver that runs them, and the operations with which the operator runs
-// them. The tasks of a vendor come from its registration (upstreams/registry.ts).
+// Creates the tasks that keep the service's data fresh, the driver that runs the tasks when they are due, and the operations with which
+// the operator starts them. The tasks of a vendor come from its registration (upstreams/registry.ts).
 
 import { updateTasksNudged } from '../tasks/queries/tasks.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -17,7 +17,7 @@ import { createTaskStatus, readTaskStatus } from '../tasks/task-status.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-/** Starts the tasks. With `drive` false this process runs no task, except when the operator starts one. */
+/** Starts the tasks. With `drive` false, this process runs a task only when the operator starts it. */
 export async function startTasks(context: WorkerContext, { drive }: { drive: boolean }): Promise<RunningTasks> {
   const { main, log, random } = context;
   const tasks = await createTasks(context);
@@ -62,7 +62,7 @@ export class RunningTasks {
     await Promise.all([this.#driver?.stop(), ...this.#startedRuns]);
   }
 
-  /** Starts the tasks of a name; returns their status from before. */
+  /** Starts the tasks with this name and returns the status that they had before the start. */
   async #startNamed(name: unknown): Promise<TaskStatus[]> {
     const named = findTasks(this.#tasks, name);
     const before = await readTaskStatus(this.#context.main, named);
@@ -82,14 +82,17 @@ export class RunningTasks {
     return readTaskStatus(this.#context.main, name === null ? this.#tasks : findTasks(this.#tasks, name));
   }
 
-  /** Makes the tasks that read the followed collections due, in whichever process runs them. */
+  /** Makes the tasks that read the followed collections due. The process that runs a task notices this when it reads the schedule. */
   async #nudgeFollowers(): Promise<void> {
     const names = this.#tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
     await updateTasksNudged(this.#context.main, names);
   }
 }
 
-/** The task of a name, or all tasks of a source: `opensea` has `opensea-listings` and others. Throws OperatorError. */
+/**
+ * The task with this name, or all tasks of this source: `opensea` finds `opensea-listings` and the other tasks whose names begin with
+ * `opensea-`. Throws OperatorError when there is none.
+ */
 function findTasks(tasks: readonly Task[], name: unknown): Task[] {
   const named = tasks.filter((task) => task.name === name || task.name.startsWith(`${String(name)}-`));
   if (typeof name === 'string' && named.length > 0) return named;

@@ -22,13 +22,13 @@ export type Follow = {
   chain: string;
   contractAddress: Address;
   standard: TokenStandard | null;
-  /** The first block to be read; null when the chain has no endpoints, so that only marketplaces are read. */
+  /** The first block to read. Null when the chain had no endpoint when the collection was added, so that only marketplaces are read. */
   fromBlock: number | null;
   /** The last block that the backfill has read; null before the backfill has begun. */
   readToBlock: number | null;
   /** True once the collection is part of its chain's live stream: every block up to the chain's cursor has been read for it. */
   joined: boolean;
-  /** The names of the collection at vendors that have their own, by vendor: for example its OpenSea slug. */
+  /** The collection's names by vendor, for vendors that have their own names. An example is its slug at OpenSea. */
   names: ReadonlyMap<string, string>;
   createdAt: number;
 };
@@ -49,7 +49,7 @@ const decodeFollow = rowDecoder('follow', {
   createdAt: column('created_at', timestamp),
 });
 
-/** Every followed collection, or those of one chain, ordered by id. */
+/** All followed collections, or the followed collections of one chain, sorted by id. */
 export async function listFollows(db: Queryable, chain: string | null = null): Promise<Follow[]> {
   const rows = await db.query(
     `select ${COLUMNS} from main.follow where $1::text is null or chain = $1 order by collection_id`,
@@ -64,8 +64,8 @@ export async function findFollow(db: Queryable, collectionId: string): Promise<F
 }
 
 /**
- * Follows a collection. If the collection is followed already, the given names and standard replace the stored ones. Other names and
- * the progress of the backfill stay.
+ * Follows a collection. If it is already followed, the given names and standard replace the stored ones, and `fromBlock` is stored if
+ * there was none. Names at other vendors and the progress of the backfill are kept.
  */
 export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBlock' | 'joined'>): Promise<void> {
   await tx.query(
@@ -109,7 +109,7 @@ export async function insertFollowName(
   );
 }
 
-/** Stores the last block that a collection's backfill has read, and whether the collection now is part of the chain's live stream. */
+/** Stores the last block that a collection's backfill has read, and whether the collection has joined the chain's live stream. */
 export async function updateFollowProgress(
   tx: Queryable,
   collectionId: string,
@@ -122,7 +122,7 @@ export async function updateFollowProgress(
   ]);
 }
 
-/** After a reorganisation: sets backfills back to the common ancestor, so that they read the later blocks again. */
+/** Sets the backfills of a chain back to the common ancestor after a reorganisation, so that they read the later blocks again. */
 export async function updateFollowsAfterReorg(tx: Queryable, chain: string, ancestor: number): Promise<void> {
   await tx.query(`update main.follow set read_to_block = $2 where chain = $1 and not joined and read_to_block > $2`, [
     chain,

@@ -1,9 +1,9 @@
-// When each task last ran for each followed collection. Primary database. The times come from the clock of the process that ran it.
+// When each task last ran for each followed collection. Primary database. Each time is from the clock of the process that ran the task.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** Times in milliseconds. `doneAt` is null before the first completed run. */
+/** When the task last tried the collection, and when it last completed it, in milliseconds. `doneAt` is null until it has completed once. */
 export type LastRun = { triedAt: number; doneAt: number | null };
 
 const decodeLastRun = rowDecoder('follow_run', {
@@ -12,7 +12,7 @@ const decodeLastRun = rowDecoder('follow_run', {
   doneAt: column('done_at', nullable(timestamp)),
 });
 
-/** The last runs of a task by collection id. A collection that the task has never tried is missing. */
+/** Maps collection ids to the last run of a task. A collection that the task has never tried is missing. */
 export async function listLastRuns(db: Queryable, task: string): Promise<Map<string, LastRun>> {
   const rows = await db.query(`select collection_id, tried_at, done_at from main.follow_run where task = $1`, [task]);
   return new Map(rows.map(decodeLastRun).map(({ collectionId, ...run }) => [collectionId, run]));
@@ -33,7 +33,7 @@ export async function upsertLastRun(
   );
 }
 
-/** Deletes the last runs of a collection, so that it is due for every task. */
+/** Deletes the last runs of a collection, so that the collection is due for every task. */
 export async function deleteLastRuns(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(`delete from main.follow_run where collection_id = $1`, [collectionId]);
 }
