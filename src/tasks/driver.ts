@@ -1,5 +1,5 @@
 // Runs tasks when they are due. The schedule is in the primary database and is shared by all processes. A driver reads the schedule,
-// waits until the next task is due, and starts the task. A nudge makes a task due before its time.
+// starts the tasks that are due, and waits until the next task is due. To nudge a task is to make it due before its time.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/port.ts';
@@ -22,9 +22,12 @@ export type DriverOptions = {
 };
 
 const POLL_MS = 5_000;
-/** A random part is added to the wait after a failure, so that processes that lost the database together do not return together. */
+/**
+ * When the schedule cannot be read, the wait is longer by a random part of up to this share. Processes that lost the database at the
+ * same time then do not all read the schedule again at the same time.
+ */
 const RETRY_JITTER = 0.5;
-/** The shortest time between two readings of the schedule. */
+/** The shortest time between two reads of the schedule. */
 const GAP_MS = 50;
 
 export class TaskDriver {
@@ -35,10 +38,11 @@ export class TaskDriver {
   readonly #pause = new Pause();
   /** Runs of this process, by task name. */
   readonly #running = new Map<string, Promise<void>>();
-  /** Tasks of this process that must run even if they are not due. */
+  /** The names of tasks that this process must run even if they are not due. */
   readonly #nudged = new Set<string>();
   /** Whether the next round must start without a wait, because of a nudge or because a run has ended. */
-  #hasNews = false;
+  #isRoundDue = false;
+  /** Whether the last read of the schedule failed. Only the first of several failures is logged. */
   #hasFailed = false;
   #ended: Promise<void> = Promise.resolve();
 
@@ -68,17 +72,17 @@ export class TaskDriver {
   }
 
   #startRound(): void {
-    this.#hasNews = true;
+    this.#isRoundDue = true;
     this.#pause.end();
   }
 
   async #loop(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      this.#hasNews = false;
+      this.#isRoundDue = false;
       const waitMs = await this.#runRound();
       await delay(GAP_MS);
-      if (!this.#hasNews && !signal.aborted) await this.#pause.wait(waitMs - GAP_MS);
+      if (!this.#isRoundDue && !signal.aborted) await this.#pause.wait(waitMs - GAP_MS);
     }
   }
 
@@ -112,7 +116,8 @@ export class TaskDriver {
   }
 
   #startRun(task: Task, force: boolean): void {
-    // Removed before the run: a nudge during the run may concern work that the run has already passed, so it must cause another run.
+    // Removed before the run starts: a nudge during the run must cause another run, because this run may already have passed the work
+    // for which the task was nudged.
     this.#nudged.delete(task.name);
     const run = runTask(task, { ...this.#options, force, isFull: false, stop: this.#stopping.signal })
       .then(({ kind }) => {
@@ -121,7 +126,7 @@ export class TaskDriver {
         this.#startRound();
       })
       .catch((error: unknown) => {
-        // No round is started: a database that rejects writes is retried after the normal wait.
+        // No round is started here: when the database rejects writes, the next attempt is made after the normal wait.
         this.#running.delete(task.name);
         if (force) this.#nudged.add(task.name);
         this.#options.log.debug('a task could not be claimed', { task: task.name, error });

@@ -5,10 +5,10 @@ import type { Database } from '../database/port.ts';
 import type { Log } from '../core/log.ts';
 import type { TaskProgress } from './task.ts';
 
-/** `holder` identifies the run. */
+/** The lease of one run of a task. `holder` identifies the run. */
 export type TaskLease = { name: string; holder: string; leaseMs: number };
 
-/** Renewals are attempted this often within the length of a lease, so that the lease survives two failed renewals. */
+/** How many renewals are attempted within the length of a lease. With three, the lease survives two failed renewals. */
 const RENEWALS = 3;
 const PROGRESS_PERIOD_MS = 1_000;
 
@@ -31,7 +31,7 @@ export class LeaseKeeper {
     this.#periodMs = lease.leaseMs / RENEWALS;
   }
 
-  /** Aborts when another process holds the lease, or may hold it because this process could not renew it in time. */
+  /** A signal that aborts when another process holds the lease, or may hold it because this process could not renew it in time. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -41,12 +41,12 @@ export class LeaseKeeper {
   }
 
   /** Stores the progress with the next renewal, and makes that renewal happen within a second. */
-  note(progress: TaskProgress): void {
+  setProgress(progress: TaskProgress): void {
     this.#progress = progress;
     this.#hasNewProgress = true;
   }
 
-  /** Ends the renewals and waits for the current one. */
+  /** Stops renewing the lease, and waits for a renewal that is in progress. */
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     await this.#renewing;

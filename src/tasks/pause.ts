@@ -1,9 +1,9 @@
-// A wait between two rounds of a loop that a call of `end` cuts short. It does not keep the process alive.
+// A wait between two rounds of a loop. A call of `end` ends the wait early. The wait does not keep the process alive.
 
 export class Pause {
   #end: () => void = () => undefined;
 
-  /** Resolves after `ms`, or when `end` is called. One wait at a time. */
+  /** Resolves after `ms`, or when `end` is called. Must not be called again before it has resolved. */
   async wait(ms: number): Promise<void> {
     if (ms <= 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -17,9 +17,9 @@ import { PermanentFailure } from './task.ts';
 export type RunOptions = {
   main: Database;
   log: Log;
-  /** Aborts the run. The task is then due at once. */
+  /** Aborts the run. The task is then due immediately, so that another process can run it. */
   stop: AbortSignal;
-  /** Run the task even if it is not due. A lease of another run is respected all the same. */
+  /** Run the task even if it is not due. The task does not run while another run holds its lease. */
   force?: boolean;
   /** Passed to the task as `RunRequest.isFull`. Default: the value of `force`. */
   isFull?: boolean;
@@ -28,22 +28,25 @@ export type RunOptions = {
   onProgress?: (progress: TaskProgress) => void;
 };
 
-/** `busy`: not run, because the task is not due or another run is under way. `lost`: another process took over the task. */
+/**
+ * How a run ended. `busy`: the task did not run, because it is not due or another run holds its lease. `stopped`: the run was aborted by
+ * `stop`. `lost`: the lease was lost or could not be renewed in time, so another process may run the task.
+ */
 export type RunEnd =
   | { kind: 'done'; result: TaskResult }
   | { kind: 'failed'; error: string; isPermanent: boolean }
   | { kind: 'stopped' | 'busy' | 'lost' };
 
-/** How long a lease lasts without a renewal. After a process has died, its task waits this long for another process. */
+/** How long a lease lasts without a renewal. After a process has died, no other process runs its task for up to this long. */
 export const TASK_LEASE_MS = 30_000;
 export const TASK_STATEMENT_TIMEOUT_MS = 10_000;
 const JITTER = 0.1;
 /**
- * The delay after a failure, or the task's period if that is shorter. An upstream that recovers is used again within a minute: a
- * circuit breaker is open for a shorter time than this delay, and a request that hangs ends within half a minute.
+ * The delay before a failed task runs again, or the task's period if that is shorter. With this delay, an upstream that recovers is
+ * used again within about a minute.
  */
 const RETRY_MS = 20_000;
-/** The delay after a permanent failure, or the task's period if that is shorter. */
+/** The delay before a task runs again after a permanent failure, or the task's period if that is shorter. */
 const PERMANENT_RETRY_MS = 15 * 60_000;
 const ERROR_LENGTH_MAX = 500;
 
@@ -63,7 +66,7 @@ export async function runTask(task: Task, options: RunOptions): Promise<RunEnd> 
     const change = await updateTaskEnded(main.within(TASK_STATEMENT_TIMEOUT_MS), run);
     if (change) logChange(log, { task: task.name, end, change });
   } catch (error) {
-    // The lease runs out, and the next run repeats the work.
+    // The lease expires, and the next run repeats the work.
     log.warn('the end of a task could not be recorded', { task: task.name, error });
   }
   return end;
@@ -72,7 +75,7 @@ export async function runTask(task: Task, options: RunOptions): Promise<RunEnd> 
 async function runUntilDeadline(task: Task, keeper: LeaseKeeper, options: RunOptions): Promise<RunEnd> {
   using deadline = new DeadlineSignal(task.deadlineMs, options.stop, keeper.lost);
   const report = (progress: TaskProgress) => {
-    keeper.note(progress);
+    keeper.setProgress(progress);
     options.onProgress?.(progress);
   };
   const request = { isFull: options.isFull ?? options.force ?? false };
@@ -99,7 +102,7 @@ function toOutcome(end: RunEnd, task: Task, random: Random): TaskOutcome {
   return { kind: 'failed', error: end.error, nextInMs: spread(delayMs) };
 }
 
-/** Logs the first failure or problem at `warn`, its repetitions at `debug`, and the recovery from failures at `info`. */
+/** Logs the first failure or problem at `warn`, further ones in a row at `debug`, and the first success after failures at `info`. */
 function logChange(log: Log, { task, end, change }: { task: string; end: RunEnd; change: TaskChange }): void {
   if (end.kind === 'failed') {
     log[change.failuresBefore === 0 ? 'warn' : 'debug']('a task failed', { task, reason: end.error });

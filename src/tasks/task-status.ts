@@ -1,4 +1,4 @@
-// The status of the tasks. The operator's status is complete. The public status leaves out texts that may come from upstreams.
+// The status of the tasks. The operator's status has all fields. The public status leaves out texts that may come from upstreams.
 
 import type { StatusProvider } from '../core/status.ts';
 import type { Database } from '../database/port.ts';
@@ -9,8 +9,9 @@ import { toUpstreamSummary } from './upstream-status.ts';
 import type { Task, TaskProgress, TaskResult } from './task.ts';
 
 /**
- * `waiting`: the task never ran. `overdue`: it has been due for so long that probably no process runs it. Times are ISO 8601.
- * `lagSeconds` counts from the end of the last successful run; null before the first.
+ * The status of one task. `waiting`: the task has never run. `overdue`: it has been due for so long that probably no process runs it.
+ * `partial`: the last successful run did only part of its work. Times are ISO 8601. `lagSeconds` counts from the end of the last
+ * successful run, and is null before the first one.
  */
 export type TaskStatus = {
   name: string;
@@ -77,7 +78,10 @@ function toTaskStatus(task: Task, record: TaskRecord | null): TaskStatus {
   };
 }
 
-/** The current state if this process has used the upstreams; otherwise the state that the process of the last run stored. */
+/**
+ * The current state of the task's upstreams if this process has used them. Otherwise the state that was stored at the end of the last
+ * run.
+ */
 function upstreamsOf(task: Task, record: TaskRecord | null): readonly UpstreamSummary[] {
   const current = task.upstreams?.().map(toUpstreamSummary) ?? [];
   const isUsedHere = current.some(({ requests, refused }) => requests + refused > 0);

@@ -1,4 +1,4 @@
-// The types of a task, of its arguments and of its results.
+// The types of a task, its arguments and its results.
 
 import type { UpstreamStatus } from './upstream-status.ts';
 
@@ -11,7 +11,7 @@ export type Task = {
   jitter?: number;
   /** How long one run may take before its signal aborts. */
   deadlineMs: number;
-  /** How long a lease lasts without a renewal; then another process may run the task. Default: `TASK_LEASE_MS`. */
+  /** How long the lease lasts without a renewal. After that, another process may run the task. Default: `TASK_LEASE_MS`. */
   leaseMs?: number;
   /** Whether the task reads the followed collections, and should run when one is added. */
   readsFollows?: boolean;
@@ -21,27 +21,27 @@ export type Task = {
   upstreams?(): readonly UpstreamStatus[];
 };
 
-/** `isFull`: do all the work, including work that was done a moment ago. The operator can request this. */
+/** `isFull`: do all the work, including work that was done recently. A run that the operator starts is full. */
 export type RunRequest = { isFull: boolean };
 
-/** A failure that a retry would repeat, such as a name that does not exist. The task is retried after a long delay only. */
+/** A failure that would happen again at once, such as a name that does not exist. The task runs again only after a long delay. */
 export class PermanentFailure extends Error {
   override readonly name = 'PermanentFailure';
 }
 
-/** Reports the progress of a run. It is cheap, so a task may call it for every page. */
+/** Reports the progress of a run. The call does no I/O, so a task may call it for every page. */
 export type Report = (progress: TaskProgress) => void;
 
-/** `total` is null when it is not known. */
+/** `done` of `total` units of `what`. `total` is null when it is not known. */
 export type TaskProgress = { done: number; total: number | null; what: string };
 
-/** The result of a run. It is stored and shown, so it must not contain an address or a key. */
+/** The result of a run. It is stored and shown to the operator, so it must not contain the URL of an upstream or a key. */
 export type TaskResult = {
-  /** `read`: records that were read. `changed`: those that inserted or updated a row. `refused`: those that were rejected. */
+  /** Numbers of records: `read` in all, `changed` those that inserted or updated a row, `refused` the rejected ones. */
   read: number;
   changed: number;
   refused: number;
-  /** Rows that were retired because they no longer exist upstream. */
+  /** Rows that were marked as retired, because the upstream no longer has them. */
   retired?: number;
   /** Rejections by reason, each with an example. */
   refusals?: readonly RejectionCount[];

@@ -1,4 +1,4 @@
-// The state of an upstream that tasks read. It is public, so it must not contain an address or a key.
+// The state of an upstream that tasks read. Part of it is in the public status, so it must not contain the upstream's URL or a key.
 
 import type { BreakerState } from '../resilience/breaker.ts';
 
@@ -19,7 +19,7 @@ export type UpstreamStatus = {
   /** Requests that were sent, retries included. */
   requests: number;
   retries: number;
-  /** Calls that were not sent: over budget, paused, or with the breaker open. */
+  /** Calls that were not sent, because the budget was used up, the upstream was paused, or its breaker was open. */
   refused: number;
 };
 

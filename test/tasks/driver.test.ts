@@ -1,5 +1,5 @@
-// The driver of tasks in one process: schedule, leases, deadlines, nudges, what is recorded and what is logged. Processes
-// that share the tasks are in takeover.test.ts.
+// The driver of tasks in one process: schedule, leases, deadlines, nudges, stored results and log lines. Tests of several processes that
+// share the tasks are in takeover.test.ts.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -17,7 +17,7 @@ const LIMIT_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const POLL_MS = 50;
 const DONE: TaskResult = { read: 3, changed: 2, refused: 1 };
-/** A successful run as it is stored. */
+/** The result DONE as it is stored. */
 const STORED = { ...DONE, retired: 0, problems: [], refusals: [] };
 
 forEachEngine('the driver of tasks', (engine) => {
@@ -53,7 +53,7 @@ forEachEngine('the driver of tasks', (engine) => {
   const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
-  test('a new task runs at once, its result is stored, and it is due again a period later', async () => {
+  test('a task that has never run starts at once, its result is stored, and it is due again after its period', async () => {
     let runs = 0;
     start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) });
     await until(async () => runs > 0 && (await readRecord()).lastOk !== null, LIMIT_MS, 'the task did not run');
@@ -65,13 +65,13 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal(runs, 1);
   });
 
-  test('a task runs every period', async () => {
+  test('a task runs again after each period', async () => {
     let runs = 0;
     start({ periodMs: 20, run: () => Promise.resolve((runs += 1)).then(() => DONE) });
     await until(() => runs >= 4, LIMIT_MS, 'the task did not run again');
   });
 
-  test('several drivers run a task one at a time, and share its schedule', async () => {
+  test('several drivers never run a task at the same time, and together run it once in each period', async () => {
     let concurrent = 0;
     let most = 0;
     let runs = 0;
@@ -91,14 +91,18 @@ forEachEngine('the driver of tasks', (engine) => {
     await db.query('delete from main.sync_task');
     const { main, countOf } = countStatements(db);
     for (let n = 0; n < 4; n += 1) start({ run }, main);
-    await until(async () => (await listTasks(db)).some(({ lastOk }) => lastOk !== null), LIMIT_MS, 'it did not run');
+    await until(
+      async () => (await listTasks(db)).some(({ lastOk }) => lastOk !== null),
+      LIMIT_MS,
+      'the task did not run',
+    );
     for (const driver of drivers) driver.nudge('another one');
     const read = countOf(SCHEDULE);
     await until(() => countOf(SCHEDULE) >= read + 8, LIMIT_MS, 'the schedule is not read again');
-    assert.equal(runs, 1, 'one run a period, however many drivers');
+    assert.equal(runs, 1, 'four drivers run the task once in a period');
   });
 
-  test('a lease of another run is respected: nothing is claimed before it ends, not even after a nudge', async () => {
+  test('a driver does not claim a task before the lease of another run has ended, not even after a nudge', async () => {
     const claim = { name: 'one', holder: randomUUID(), leaseMs: HOUR_MS, periodMs: HOUR_MS, force: false };
     assert.equal(await claimTask(db, claim), true);
     let runs = 0;
@@ -112,7 +116,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal(countOf(CLAIM), 1);
   });
 
-  test('a nudge runs a task; a nudge during a run runs it once more; a nudge in the database does the same', async () => {
+  test('a task runs after a nudge to the driver or in the database, and runs once more after nudges during a run', async () => {
     let runs = 0;
     let release = () => undefined as void;
     const driver = start({
@@ -137,7 +141,7 @@ forEachEngine('the driver of tasks', (engine) => {
     await idleAfter(4);
   });
 
-  test('a nudge is not lost with the process that claims it and dies: the task runs when the lease has ended', async () => {
+  test('a nudged task runs when the lease has ended, even if the process that claimed the task has died', async () => {
     const task = { name: 'one', periodMs: HOUR_MS, deadlineMs: HOUR_MS, run: () => Promise.resolve(DONE) };
     await runTask(task, { main: db, log, random, stop: AbortSignal.timeout(LIMIT_MS) });
     await updateTasksNudged(db, ['one']);
@@ -146,17 +150,17 @@ forEachEngine('the driver of tasks', (engine) => {
     let runs = 0;
     start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) });
     await until(async () => runs === 1 && !(await readRecord()).isRunning, LIMIT_MS, 'the task was not taken over');
-    assert.equal(await claimTask(db, claim), false, 'and then it is due after its period');
+    assert.equal(await claimTask(db, claim), false, 'after the run the task is not due before its period has passed');
   });
 
-  test('the deadline aborts a run, which is then a failure', async () => {
+  test('a run that exceeds its deadline is aborted and recorded as a failure', async () => {
     start({ deadlineMs: 30, run: rejectOnAbort });
     await until(async () => (await listTasks(db))[0]?.failures === 1, LIMIT_MS, 'the run was not aborted');
     const { lastError, lastOk, isRunning } = await readRecord();
     assert.deepEqual([lastError, lastOk, isRunning], ['not done within 0.03 s', null, false]);
   });
 
-  test('a task that fails is retried, and logged once when it starts to fail and once when it works again', async () => {
+  test('a failing task is retried; the first failure and the recovery are each logged once', async () => {
     let runs = 0;
     let works = false;
     start({
@@ -185,7 +189,7 @@ forEachEngine('the driver of tasks', (engine) => {
     );
   });
 
-  test('stopping aborts the run and waits for it, and the task is due at once', async () => {
+  test('stopping the driver aborts the run and waits for its end, and the task is due at once', async () => {
     let hasEnded = false;
     const driver = start({
       run: async (signal) => {
@@ -207,7 +211,7 @@ forEachEngine('the driver of tasks', (engine) => {
     await until(() => hasRun, LIMIT_MS, 'the task was not due');
   });
 
-  test('a run renews its lease and stores its progress; a run that lost its lease is aborted and records nothing', async () => {
+  test('a run renews its lease and stores its progress, and is aborted without a record when it has lost its lease', async () => {
     const stop = new AbortController();
     const options = { main: db, log, random, stop: stop.signal, leaseMs: 3_000 };
     let reason: unknown;
@@ -234,7 +238,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal((await readRecord()).lastEnded, null);
   });
 
-  test('a database that cannot be read is logged once, and the task runs when it can be read again', async () => {
+  test('a database that cannot be read is logged once, and the task runs when the database can be read again', async () => {
     let runs = 0;
     let isBroken = true;
     const { main, countOf } = countStatements(db, () => isBroken);
@@ -246,11 +250,11 @@ forEachEngine('the driver of tasks', (engine) => {
   });
 });
 
-/** The start of the statements that read the schedule and that claim a task. */
+/** How the statements begin that read the schedule, and that claim a task. */
 const SCHEDULE = 'select name, case when nudged';
 const CLAIM = 'insert into main.sync_task';
 
-/** The database with a count of its statements. While `isBroken` every statement is rejected. */
+/** Wraps a database so that its statements are counted. While `isBroken` returns true, every statement is rejected. */
 function countStatements(db: Database, isBroken = () => false) {
   const statements: string[] = [];
   const main: Database = {

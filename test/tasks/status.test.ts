@@ -58,7 +58,7 @@ forEachEngine('the status for the operator', (engine) => {
   };
 
   describe('without a server', () => {
-    test('sync runs the tasks of a name once, in its own process, and prints what happened to the rows', async (t) => {
+    test('without a server, sync runs the named tasks once in its own process and prints the numbers of rows', async (t) => {
       const { settings, replay } = await priced(t);
       const { code, stdout } = await mercat(settings, 'sync', 'prices', '--once');
       assert.match(stdout, /^prices: 4 read, 4 changed, 0 refused, 0 retired in [\d.]+ s\n$/);
@@ -68,7 +68,7 @@ forEachEngine('the status for the operator', (engine) => {
       assert.equal(row?.['usd'], 2723.905);
     });
 
-    test('a run that fails exits with 1 and the reason, without an address', async (t) => {
+    test('when a run fails, sync exits with 1 and prints the reason without the URL of the upstream', async (t) => {
       const { settings, replay } = await priced(t);
       replay.fail('not-json');
       const { code, stdout } = await mercat(settings, 'sync', 'prices', '--once');
@@ -79,14 +79,14 @@ forEachEngine('the status for the operator', (engine) => {
       assert.match(status.stdout, /^prices +failing [^]*\nprices: failed 1 times in a row: coinbase: malformed\n/m);
     });
 
-    test('an unknown name is bad usage that names the known ones', async () => {
+    test('sync with an unknown task name exits with 2 and lists the known names', async () => {
       const { code, stderr } = await mercat({}, 'sync', 'nonsense');
       assert.equal(code, 2);
       assert.match(stderr, /there is no task "nonsense"; the settings give .*expiry/);
       assert.equal((await mercat({}, 'sync')).code, 2);
     });
 
-    test('status shows databases and tasks, as text and as JSON', async (t) => {
+    test('the command status shows the databases and tasks, as text and as JSON', async (t) => {
       const { settings } = await priced(t);
       await mercat(settings, 'sync', 'prices', '--once');
       const { code, stdout } = await mercat(settings, 'status');
@@ -119,7 +119,7 @@ forEachEngine('the status for the operator', (engine) => {
       for (const clean of cleanups) await clean();
     });
 
-    test('GET /status shows every task without secrets, hosts or text from outside, and must not be cached', async () => {
+    test('GET /status contains no secret, host or text of an upstream, and its response must not be cached', async () => {
       // The route is not part of the documented interfaces.
       const get = (method = 'GET') => fetch(`${service.url}/status`, { method });
       const read = async (): Promise<any> => ((await (await get()).json()) as any).data;
@@ -139,7 +139,7 @@ forEachEngine('the status for the operator', (engine) => {
       assert.equal((await get('POST')).status, 405);
     });
 
-    test('sync and status go through the server, where the task runs', async () => {
+    test('while a server runs, sync runs the task in the server, and status reads from the server', async () => {
       const before = await json(settings, 'status').then(({ tasks }) => tasks);
       const { code, stdout, stderr } = await mercat(settings, 'sync', 'prices', '--once', '--json');
       assert.deepEqual([code, stderr], [0, '']);
@@ -164,7 +164,7 @@ forEachEngine('the status for the operator', (engine) => {
       return { code, stdout, of: (name: string) => found.find((one) => one.name === name), found };
     };
 
-    test('finds no fault in a working service, and changes nothing', async (t) => {
+    test('doctor reports no failure for a working service', async (t) => {
       const { settings } = await priced(t);
       const { code, found, of } = await findings(settings);
       assert.deepEqual([code, found.filter(({ level }) => level === 'fail')], [0, []]);
@@ -173,13 +173,13 @@ forEachEngine('the status for the operator', (engine) => {
       assert.ok(of('disk') && of('data directory'));
     });
 
-    test('names every invalid setting', async () => {
+    test('doctor names every invalid setting', async () => {
       const { code, of } = await findings({ PORT: 'x', OPENSEA_HOURLY_BUDGET: '0' });
       assert.equal(code, 1);
       assert.match(of('settings')?.message ?? '', /PORT must be .*; OPENSEA_HOURLY_BUDGET must be/);
     });
 
-    test('checks of each upstream whether it responds, accepts the key and serves the right chain, and compares its clock', async (t) => {
+    test('doctor reports an upstream that does not respond, rejects the key, serves another chain, or has another time', async (t) => {
       const dead = `http://127.0.0.1:${await freePort()}`;
       const wrong = await startAnswering(t, { body: '{"jsonrpc":"2.0","id":1,"result":"0x89"}' });
       const strict = await startAnswering(t, { status: 401, date: new Date(Date.now() - 3_600_000) });
@@ -199,11 +199,11 @@ forEachEngine('the status for the operator', (engine) => {
       assert.match(of('feed')?.message ?? '', /rejects the request as unauthorized \(401\)/);
       assert.match(of('feed')?.mend ?? '', /FEED_TOKEN/);
       assert.doesNotMatch(stdout, new RegExp(`127\\.0\\.0\\.1|${SECRET}`));
-      const late = await findings({ FEED_URL: strict });
-      assert.match(late.of('clock')?.message ?? '', /36\d\d s ahead of the dates of the responses/);
+      const withWrongClock = await findings({ FEED_URL: strict });
+      assert.match(withWrongClock.of('clock')?.message ?? '', /36\d\d s ahead of the dates of the responses/);
     });
 
-    test('reports a database that does not respond, has a newer schema, or lacks migrations', async (t) => {
+    test('doctor reports a database that does not respond, has a newer schema, or lacks migrations', async (t) => {
       const { settings } = await priced(t);
       const dead = `postgres://someone:${SECRET}@127.0.0.1:${await freePort()}/none`;
       const broken = await findings({ ...settings, INDEXER_DATABASE_URL: dead });
@@ -214,8 +214,8 @@ forEachEngine('the status for the operator', (engine) => {
       await withMain((main) => main.query(`insert into main.migration (name, digest) values (${name}, '')`));
       assert.match((await findings(settings)).of('primary database: schema')?.message ?? '', /newer version/);
       await withMain((main) => main.query(`delete from main.migration where name = ${name}`));
-      const late = `(select max(name) from indexer.migration)`;
-      await withMain((main) => main.query(`delete from indexer.migration where name = ${late}`));
+      const lastName = `(select max(name) from indexer.migration)`;
+      await withMain((main) => main.query(`delete from indexer.migration where name = ${lastName}`));
       const { code, of } = await findings(settings);
       assert.deepEqual([code, of('indexer database: schema')?.message], [0, 'migrations to apply: 1']);
     });

@@ -1,4 +1,4 @@
-// Processes that share the tasks: when the process that runs a task is killed, another runs it after the lease.
+// Processes that share the tasks: when the process that runs a task is killed, another process runs the task after the lease has ended.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -47,7 +47,7 @@ forEachEngine('processes that share the tasks', (engine) => {
     await withDatabase((main) => migrate(main, 'main'));
     const first = startProcess();
     await until(first.hasBegun, LIMIT_MS, 'the first process did not begin');
-    // On a server the second process runs from the start. The embedded database admits one process at a time.
+    // On PostgreSQL the second process runs from the start. The embedded database can be opened by one process at a time only.
     const second = engine.name === 'postgresql' ? startProcess() : null;
     if (second) {
       const before = await readLease();
@@ -55,7 +55,7 @@ forEachEngine('processes that share the tasks', (engine) => {
       assert.equal((await readLease())['holder'], before['holder']);
       assert.ok(!second.hasBegun(), 'two processes run the task at once');
     }
-    // Renewals only extend the lease, so the next run starts after this one in any case.
+    // Renewals only extend the lease, so the next run cannot start before the end of the lease that is read here.
     const leaseBeforeKill = second ? await readLease() : null;
     first.child.kill('SIGKILL');
     await first.closed;
@@ -68,7 +68,11 @@ forEachEngine('processes that share the tasks', (engine) => {
     assert.ok(startedAt >= lease['leased_until'], 'the process did not wait for the end of the lease');
     await withDatabase(async (main) => {
       const [task] = await listTasks(main);
-      assert.deepEqual([task?.isRunning, task?.failures], [false, 0], 'the run was stopped, and its lease released');
+      assert.deepEqual(
+        [task?.isRunning, task?.failures],
+        [false, 0],
+        'the run was not recorded as stopped with its lease released',
+      );
     });
   });
 });

@@ -1,5 +1,5 @@
-// The leases and the schedule of tasks, and the results of their last runs. Primary database. A nudged task is due at once, until its
-// next run begins. All times are times of the database, so that leases hold between machines whose clocks differ.
+// The leases and the schedule of tasks, and the results of their last runs. Primary database. A nudged task is due immediately; its next
+// run ends the nudge. All times are from the clock of the database, because the clocks of the processes' machines may differ.
 
 import type { Queryable } from '../../database/port.ts';
 import type { Decoder } from '../../database/rows.ts';
@@ -27,9 +27,10 @@ const decodeSchedule = rowDecoder('task schedule', {
   leasedMs: column('leased', decimal),
 });
 
-/** The time until a task is due and the time until its lease ends, from now. */
+/** How long until a task is due, and how long until its lease ends. */
 export type TaskSchedule = ReturnType<typeof decodeSchedule>;
 
+/** The schedules of the given tasks. A task that has never run is missing. */
 export async function listTaskSchedules(db: Queryable, names: readonly string[]): Promise<TaskSchedule[]> {
   const rows = await db.query(
     `select name, case when nudged then 0 else ${msFromNow('due_at')} end as due, ${msFromNow('leased_until')} as leased
@@ -39,7 +40,7 @@ export async function listTaskSchedules(db: Queryable, names: readonly string[])
   return rows.map(decodeSchedule);
 }
 
-/** SQL: milliseconds from now until a time, 0 for a time in the past and for null. */
+/** The SQL expression for the milliseconds from now until a time. It is 0 for a time in the past and for null. */
 function msFromNow(timeColumn: string): string {
   return `greatest(0, coalesce(extract(epoch from ${timeColumn} - clock_timestamp()) * 1000, 0))::float8`;
 }
@@ -50,14 +51,14 @@ export type TaskClaim = {
   holder: string;
   leaseMs: number;
   periodMs: number;
-  /** Claim the task even if it is neither due nor nudged. A lease of another run is respected all the same. */
+  /** Claim the task even if it is neither due nor nudged. The claim still fails while another run holds the lease. */
   force: boolean;
 };
 
 /**
- * Claims a task for a run and returns whether that succeeded. It fails while another run holds a lease that has not expired, and,
- * without `force`, when the task is neither due nor nudged. A claimed task stays due until the end of its run is recorded, so that a
- * nudge is not lost when the process dies.
+ * Claims a task for a run and returns whether the claim succeeded. The claim fails while another run holds a lease that has not expired.
+ * Without `force` it also fails when the task is neither due nor nudged. A claimed task stays due until the end of its run is recorded,
+ * so that a nudge is not lost when the process dies.
  */
 export async function claimTask(db: Queryable, claim: TaskClaim): Promise<boolean> {
   const { name, holder, leaseMs, periodMs, force } = claim;
@@ -75,7 +76,7 @@ export async function claimTask(db: Queryable, claim: TaskClaim): Promise<boolea
   return rows.length > 0;
 }
 
-/** Renews a lease and stores the progress of the run; false when another run holds the lease. */
+/** Renews a lease and stores the progress of the run. Returns false when the run no longer holds the lease. */
 export async function updateTaskLease(
   db: Queryable,
   { name, holder, leaseMs, progress }: { name: string; holder: string; leaseMs: number; progress: object | null },
@@ -88,7 +89,10 @@ export async function updateTaskLease(
   return rows.length > 0;
 }
 
-/** How a run ended. `stopped`: the process is stopping. This counts neither as a failure nor as a success, and the task is due at once. */
+/**
+ * How a run ended. `stopped`: the process is stopping. Such a run counts neither as a failure nor as a success, and the task is due
+ * immediately. `nextInMs`: milliseconds until the task is due again.
+ */
 export type TaskOutcome =
   | { kind: 'done'; result: object; nextInMs: number }
   | { kind: 'failed'; error: string; nextInMs: number }
@@ -100,10 +104,10 @@ const decodeChange = rowDecoder('ended task', {
   hadProblems: column('problems', boolean),
 });
 
-/** Consecutive failures before and after a run, and whether the last successful run had problems. */
+/** Consecutive failures before and after a run, and whether the last successful run before it had problems. */
 export type TaskChange = ReturnType<typeof decodeChange>;
 
-/** Records the end of a run and releases its lease; null when another run holds the lease. */
+/** Records the end of a run and releases its lease. Returns null, and changes nothing, when the run no longer holds the lease. */
 export async function updateTaskEnded(
   db: Queryable,
   run: { name: string; holder: string; outcome: TaskOutcome; upstreams: object },
@@ -136,7 +140,10 @@ export async function updateTaskEnded(
 
 const decodeName = rowDecoder('task', { name: text });
 
-/** Nudges tasks: the next driver that reads the schedule runs them. Tasks that never ran are due anyway. Returns the nudged names. */
+/**
+ * Nudges tasks: the next driver that reads the schedule runs them. Returns the names of the nudged tasks. A task that has never run is
+ * not among them, because it is due anyway.
+ */
 export async function updateTasksNudged(db: Queryable, names: readonly string[]): Promise<string[]> {
   const rows = await db.query(`update main.sync_task set nudged = true where name = any($1) returning name`, [names]);
   return rows.map((row) => decodeName(row).name);
@@ -181,7 +188,7 @@ const decodeTask = rowDecoder('task', {
   upstreams: nullable(list(upstreamSummary)),
 });
 
-/** A task for the status. */
+/** What is stored about a task: its schedule, its current run, and the results of its last runs. */
 export type TaskRecord = ReturnType<typeof decodeTask>;
 
 export async function listTasks(db: Queryable): Promise<TaskRecord[]> {
