@@ -1,4 +1,4 @@
-// What every response has to satisfy. A violation is thrown, with the request that shows it.
+// Checks of responses to the fuzzer's requests. A check throws an error that names the request and the response.
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -6,14 +6,16 @@ import type { FuzzResponse } from './fuzz.ts';
 import type { Operation } from './document.ts';
 
 export type ResponseChecks = {
-  /** A documented status, the content type, and a body that is valid against its schema. */
-  answer(operation: Operation, target: string, answer: FuzzResponse): void;
-  /** A response of the interface, whatever the path means: a success or the error envelope. */
-  envelope(target: string, answer: FuzzResponse): void;
-  /** With 400: not with a success, and not as if it were well formed but unknown. */
-  refused(target: string, answer: FuzzResponse): void;
-  notAccepted(target: string, answer: FuzzResponse): void;
-  notRefused(target: string, answer: FuzzResponse): void;
+  /** The response has a documented status, JSON as its content type, and a body that is valid against its schema. */
+  documented(operation: Operation, target: string, response: FuzzResponse): void;
+  /** The response is a success, or an error in the error envelope. For paths that may match another operation or none. */
+  successOrEnvelope(target: string, response: FuzzResponse): void;
+  /** The status is 400. 404 would mean that the request is valid. */
+  rejected(target: string, response: FuzzResponse): void;
+  /** The status is 400 or above. */
+  notAccepted(target: string, response: FuzzResponse): void;
+  /** The status is not 400. */
+  notRejected(target: string, response: FuzzResponse): void;
 };
 
 type Responses = Record<string, unknown>;
@@ -25,45 +27,47 @@ export function createResponseChecks(document: unknown): ResponseChecks {
   addFormats.default(ajv);
   ajv.addSchema(document as object, 'document');
 
-  const matches = (pointer: string, target: string, answer: FuzzResponse): void => {
+  const matches = (pointer: string, target: string, response: FuzzResponse): void => {
     const check = ajv.getSchema(`document#${pointer}`) ?? ajv.compile({ $ref: `document#${pointer}` });
     expect(
-      check(parse(answer.text)) === true,
-      () => `breaks its schema (${ajv.errorsText(check.errors)})`,
+      check(parse(response.text)) === true,
+      () => `has a body that does not match its schema (${ajv.errorsText(check.errors)})`,
       target,
-      answer,
+      response,
     );
   };
 
-  const always = (target: string, answer: FuzzResponse): void => {
-    expect(answer.status < 500, () => 'is a failure inside the service', target, answer);
-    const type = answer.headers['content-type'] ?? '';
-    expect(type.startsWith('application/json'), () => `is ${type}`, target, answer);
-    expect(answer.headers['x-content-type-options'] === 'nosniff', () => 'may be sniffed', target, answer);
+  const checkBasics = (target: string, response: FuzzResponse): void => {
+    expect(response.status < 500, () => 'has a status of 500 or above', target, response);
+    const type = response.headers['content-type'] ?? '';
+    expect(type.startsWith('application/json'), () => `has the content type ${type}`, target, response);
+    expect(response.headers['x-content-type-options'] === 'nosniff', () => 'has no nosniff header', target, response);
   };
 
   return {
-    answer: ({ path }, target, answer) => {
-      always(target, answer);
-      const documented = String(answer.status) in (paths[path]?.get.responses ?? {});
-      expect(documented, () => 'has a status that is not documented', target, answer);
+    documented: ({ path }, target, response) => {
+      checkBasics(target, response);
+      const hasDocumentedStatus = String(response.status) in (paths[path]?.get.responses ?? {});
+      expect(hasDocumentedStatus, () => 'has a status that is not documented', target, response);
       const escaped = encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
-      const response = `/paths/${escaped}/get/responses/${answer.status}`;
-      matches(`${response}/content/application~1json/schema`, target, answer);
+      const pointer = `/paths/${escaped}/get/responses/${response.status}`;
+      matches(`${pointer}/content/application~1json/schema`, target, response);
     },
-    envelope: (target, answer) => {
-      always(target, answer);
-      if (answer.status !== 200) matches('/components/schemas/Error', target, answer);
+    successOrEnvelope: (target, response) => {
+      checkBasics(target, response);
+      if (response.status !== 200) matches('/components/schemas/Error', target, response);
     },
-    refused: (target, answer) => expect(answer.status === 400, () => 'is not refused', target, answer),
-    notAccepted: (target, answer) => expect(answer.status >= 400, () => 'accepts what is not valid', target, answer),
-    notRefused: (target, answer) => expect(answer.status !== 400, () => 'refuses what is valid', target, answer),
+    rejected: (target, response) => expect(response.status === 400, () => 'is not rejected with 400', target, response),
+    notAccepted: (target, response) =>
+      expect(response.status >= 400, () => 'was accepted, but is not valid', target, response),
+    notRejected: (target, response) =>
+      expect(response.status !== 400, () => 'was rejected, but is valid', target, response),
   };
 }
 
-function expect(holds: boolean, broken: () => string, target: string, answer: FuzzResponse): void {
+function expect(holds: boolean, describe: () => string, target: string, response: FuzzResponse): void {
   if (holds) return;
-  throw new Error(`${target.slice(0, 300)} ${broken()}: ${answer.status} ${answer.text.slice(0, 300)}`);
+  throw new Error(`${target.slice(0, 300)} ${describe()}: ${response.status} ${response.text.slice(0, 300)}`);
 }
 
 function parse(text: string): unknown {

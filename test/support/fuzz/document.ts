@@ -1,4 +1,4 @@
-// What the fuzzer reads in an OpenAPI document: operations, parameters, and which texts a parameter's schema allows.
+// What the fuzzer uses of an OpenAPI document: operations, parameters, and the texts that a parameter's schema allows.
 
 import fc from 'fast-check';
 
@@ -16,14 +16,14 @@ export type Operation = { path: string; parameters: Parameter[] };
 
 type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
 
-/** The GET operations in the order of the document. */
+/** The GET operations, in the order in which the document lists them. */
 export function readOperations(document: unknown): Operation[] {
   return Object.entries((document as Document).paths).flatMap(([path, item]) =>
     item.get ? [{ path, parameters: item.get.parameters ?? [] }] : [],
   );
 }
 
-/** Texts that the schema allows, as they stand in a URL before they are encoded. */
+/** Texts that the schema allows, before percent-encoding. `.` and `..` are left out, because URLs drop them from paths. */
 export function toArbitrary(schema: ParameterSchema): fc.Arbitrary<string> {
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.type === 'integer') {
@@ -37,7 +37,7 @@ export function toArbitrary(schema: ParameterSchema): fc.Arbitrary<string> {
   return texts.map((text) => text.toWellFormed()).filter((text) => isAllowedString(schema, text) && !isDots(text));
 }
 
-/** Texts that a lenient reader would take for one that the schema allows. Some are. */
+/** Texts that differ little from texts that the schema allows, so that a lenient parser would accept them. The schema allows some. */
 export function toNearMiss(schema: ParameterSchema): fc.Arbitrary<string> {
   const { minimum = 0, maximum = 100, minLength = 0, maxLength = 1_000 } = schema;
   const allowed = toArbitrary(schema);
@@ -86,7 +86,7 @@ export function toNearMiss(schema: ParameterSchema): fc.Arbitrary<string> {
   );
 }
 
-/** Whether the document allows a parameter to be this text. */
+/** Whether the document allows this text as the parameter's value. */
 export function isValidText({ schema }: Parameter, text: string): boolean {
   if (schema.enum) return schema.enum.includes(text);
   if (schema.type === 'string') return isAllowedString(schema, text);
@@ -96,7 +96,7 @@ export function isValidText({ schema }: Parameter, text: string): boolean {
 }
 
 function isAllowedString({ minLength = 0, maxLength, pattern }: ParameterSchema, text: string): boolean {
-  // JSON Schema counts characters, not their halves.
+  // JSON Schema counts code points, not UTF-16 code units.
   const length = Array.from(text).length;
   if (length < minLength || length > (maxLength ?? length)) return false;
   return pattern === undefined || new RegExp(pattern, 'u').test(text);

@@ -1,11 +1,12 @@
-// A property-based fuzzer of a read-only interface, driven by the OpenAPI document that the service itself serves: requests
-// that the document allows, requests with one thing wrong, and malformed paths. Findings are returned as values,
-// each shrunk to its smallest request.
+// A property-based fuzzer of a read-only interface. It reads the OpenAPI document that the service serves and sends requests that
+// the document allows, requests with one wrong or repeated parameter, and malformed paths. Each finding is shrunk to the smallest
+// request that shows it.
 
 import http from 'node:http';
 import fc from 'fast-check';
 import type { KnownValues } from './known-values.ts';
 import { createKnownValues } from './known-values.ts';
+import type { ResponseChecks } from './checks.ts';
 import { createResponseChecks } from './checks.ts';
 import type { Operation, Parameter } from './document.ts';
 import { isValidText, readOperations, toArbitrary, toNearMiss } from './document.ts';
@@ -13,15 +14,15 @@ import { isValidText, readOperations, toArbitrary, toNearMiss } from './document
 export type FuzzOptions = {
   url: string;
   seed: number;
-  /** Requests for each operation and each of its parameters. */
+  /** Runs for each kind of request: valid ones for each operation, two kinds of invalid ones for each parameter. */
   runs: number;
-  /** Query parameters whose values only the service can make: no other is ever accepted. */
+  /** Query parameters whose values only the service can issue, as it does cursors: a generated value is never accepted. */
   authenticated: ReadonlySet<string>;
-  /** Parameters whose rules the document cannot express: a value that it allows may be rejected. */
+  /** Parameters with rules that the document cannot express: the service may reject a value that the document allows. */
   judgedByService: ReadonlySet<string>;
 };
 
-/** One broken promise, with the request that shows it and what repeats it. */
+/** A response that failed a check. `message` names the request, and fast-check's path with which the run can be repeated. */
 export type Finding = { operation: string; kind: Kind; message: string };
 export type FuzzReport = { requests: number; accepted: number; findings: Finding[] };
 
@@ -34,14 +35,14 @@ export async function fuzzContract(options: FuzzOptions): Promise<FuzzReport> {
   const report: FuzzReport = { requests: 0, accepted: 0, findings: [] };
   const send: Send = async (target) => {
     report.requests += 1;
-    const answer = await get(options.url, target, agent);
-    if (answer.status === 200) report.accepted += 1;
-    return answer;
+    const response = await get(options.url, target, agent);
+    if (response.status === 200) report.accepted += 1;
+    return response;
   };
   try {
     const document: unknown = JSON.parse((await send('/v1/openapi.json')).text);
-    const context: Context = { ...options, send, judge: createResponseChecks(document), harvest: createKnownValues() };
-    await gather(context, readOperations(document));
+    const context: Context = { ...options, send, checks: createResponseChecks(document), known: createKnownValues() };
+    await collectNames(context, readOperations(document));
     for (const operation of readOperations(document)) {
       for (const { kind, property } of listProperties(context, operation)) {
         const details = await fc.check(property, { seed: options.seed, numRuns: options.runs });
@@ -61,17 +62,17 @@ export async function fuzzContract(options: FuzzOptions): Promise<FuzzReport> {
 }
 
 type Send = (target: string) => Promise<FuzzResponse>;
-type Context = FuzzOptions & { send: Send; judge: ReturnType<typeof createResponseChecks>; harvest: KnownValues };
+type Context = FuzzOptions & { send: Send; checks: ResponseChecks; known: KnownValues };
 type Property = { kind: Kind; property: fc.IAsyncProperty<unknown> };
 
-/** How many of each kind are read first. */
-const GATHERED_MAX = 12;
+/** The most requests for each operation before the fuzzing begins. */
+const FIRST_REQUESTS_MAX = 12;
 
-/** Reads the lists first, so that requests can name what exists. */
-async function gather({ send, harvest }: Context, operations: readonly Operation[]): Promise<void> {
+/** Requests each operation with the names known so far, so that later requests can name collections and tokens that exist. */
+async function collectNames({ send, known }: Context, operations: readonly Operation[]): Promise<void> {
   for (const operation of operations) {
-    for (const values of harvest.valuesOf(operation).slice(0, GATHERED_MAX)) {
-      harvest.add((await send(toTarget(operation, values))).text);
+    for (const values of known.valuesOf(operation).slice(0, FIRST_REQUESTS_MAX)) {
+      known.add((await send(toTarget(operation, values))).text);
     }
   }
 }
@@ -93,53 +94,57 @@ function listProperties(context: Context, operation: Operation): Property[] {
   ];
 }
 
-/** A request that the document allows gets the documented response, is never rejected, and its next page exists. */
+/**
+ * A request that the document allows gets a documented response. It is not accepted if it has a parameter of `authenticated`, may be
+ * rejected if it has one of `judgedByService`, and is not rejected otherwise. The next page is not rejected either.
+ */
 function allowedRequests(context: Context, operation: Operation): fc.IAsyncProperty<unknown> {
-  const { authenticated, judgedByService, judge, send, harvest } = context;
+  const { authenticated, judgedByService, checks, send, known } = context;
   return fc.asyncProperty(allowedValues(context, operation), async (values) => {
     const target = toTarget(operation, values);
-    const answer = await send(target);
-    judge.answer(operation, target, answer);
-    harvest.add(answer.text);
+    const response = await send(target);
+    checks.documented(operation, target, response);
+    known.add(response.text);
     const names = Object.keys(values);
-    if (names.some((name) => authenticated.has(name))) judge.notAccepted(target, answer);
-    else if (!names.some((name) => judgedByService.has(name))) judge.notRefused(target, answer);
-    const next = nextCursorOf(answer);
+    if (names.some((name) => authenticated.has(name))) checks.notAccepted(target, response);
+    else if (!names.some((name) => judgedByService.has(name))) checks.notRejected(target, response);
+    const next = nextCursorOf(response);
     if (next === null) return;
     const nextTarget = toTarget(operation, { ...values, cursor: next });
-    const nextAnswer = await send(nextTarget);
-    judge.answer(operation, nextTarget, nextAnswer);
-    judge.notRefused(nextTarget, nextAnswer);
+    const nextResponse = await send(nextTarget);
+    checks.documented(operation, nextTarget, nextResponse);
+    checks.notRejected(nextTarget, nextResponse);
   });
 }
 
-/** A value that the document does not allow is rejected, whatever the other parameters are. */
+/** A value that the document does not allow is rejected. A value that turns out to be allowed is not. */
 function oneValueWrong(context: Context, operation: Operation, parameter: Parameter): fc.IAsyncProperty<unknown> {
-  const { judge, send, authenticated, judgedByService } = context;
+  const { checks, send, authenticated, judgedByService } = context;
   const isQuery = parameter.in === 'query';
   const wrong = fc.oneof(junk(), toNearMiss(parameter.schema));
   return fc.asyncProperty(knownValues(context, operation), wrong, async (values, text) => {
-    // A path without one of its parts is another path.
+    // An empty segment, `.` or `..` would make it a different path.
     if (!isQuery && (text === '' || /^\.{1,2}$/.test(text))) return;
     const target = toTarget(operation, { ...values, [parameter.name]: text });
-    const answer = await send(target);
-    judge.answer(operation, target, answer);
-    if (authenticated.has(parameter.name) || !isValidText(parameter, text)) judge.refused(target, answer);
-    else if (!judgedByService.has(parameter.name)) judge.notRefused(target, answer);
+    const response = await send(target);
+    checks.documented(operation, target, response);
+    if (authenticated.has(parameter.name) || !isValidText(parameter, text)) checks.rejected(target, response);
+    else if (!judgedByService.has(parameter.name)) checks.notRejected(target, response);
   });
 }
 
+/** A query parameter that is given twice is rejected. */
 function givenTwice(context: Context, operation: Operation, parameter: Parameter): fc.IAsyncProperty<unknown> {
-  const { judge, send } = context;
+  const { checks, send } = context;
   const twice = fc.tuple(toArbitrary(parameter.schema), fc.oneof(toArbitrary(parameter.schema), junk()));
   return fc.asyncProperty(knownValues(context, operation), twice, async (values, [one, other]) => {
     const pair = `${encode(parameter.name)}=${encode(one)}&${encode(parameter.name)}=${encode(other)}`;
     const { [parameter.name]: _dropped, ...rest } = values;
     const target = toTarget(operation, rest);
     const repeated = `${target}${target.includes('?') ? '&' : '?'}${pair}`;
-    const answer = await send(repeated);
-    judge.answer(operation, repeated, answer);
-    judge.refused(repeated, answer);
+    const response = await send(repeated);
+    checks.documented(operation, repeated, response);
+    checks.rejected(repeated, response);
   });
 }
 
@@ -148,9 +153,9 @@ const RAW_PARTS = [
   '+ ; , : @ & = ! * ( ) [ ] { } | ^ " < >',
 ].flatMap((line) => line.split(' '));
 
-/** Path segments that no client writes get a response of the interface, and never a success by accident. */
+/** A path with a malformed segment gets a success or the error envelope, and no failure inside the service. */
 function rawPaths(context: Context, operation: Operation, parameter: Parameter): fc.IAsyncProperty<unknown> {
-  const { judge, send } = context;
+  const { checks, send } = context;
   const part = fc.oneof(
     fc.constantFrom(...RAW_PARTS),
     fc.string({ unit: 'binary-ascii', maxLength: 8 }).map(keepSendable),
@@ -161,43 +166,45 @@ function rawPaths(context: Context, operation: Operation, parameter: Parameter):
     .map(([text, times]) => text.repeat(times).slice(0, 9_000));
   return fc.asyncProperty(knownValues(context, operation), fc.oneof(raw, long), async (values, text) => {
     const target = toTarget(operation, values, { [parameter.name]: text });
-    const answer = await send(target);
-    judge.envelope(target, answer);
+    const response = await send(target);
+    checks.successOrEnvelope(target, response);
   });
 }
 
-/** Values that the document allows: of path parameters also those that name something. */
+/** Values that the document allows. In two of three runs, the path parameters name a collection or token that exists. */
 function allowedValues(context: Context, operation: Operation): fc.Arbitrary<Values> {
   const generated = fc.record(
     Object.fromEntries(operation.parameters.map((one) => [one.name, toArbitrary(one.schema)])),
     { requiredKeys: operation.parameters.filter((one) => one.required).map((one) => one.name) },
   );
   const query = operation.parameters.filter((one) => one.in === 'query' && !context.authenticated.has(one.name));
-  const asked = fc.record(Object.fromEntries(query.map((one) => [one.name, toArbitrary(one.schema)])), {
+  const queryValues = fc.record(Object.fromEntries(query.map((one) => [one.name, toArbitrary(one.schema)])), {
     requiredKeys: [],
   });
-  const named = fc.tuple(knownValues(context, operation), asked).map(([known, more]) => ({ ...known, ...more }));
+  const named = fc
+    .tuple(knownValues(context, operation), queryValues)
+    .map(([known, chosen]) => ({ ...known, ...chosen }));
   return fc.oneof({ weight: 2, arbitrary: named }, { weight: 1, arbitrary: generated }) as fc.Arbitrary<Values>;
 }
 
-/** Path parameters that name something that exists. */
+/** Path parameters that name a collection or token from an earlier response. Empty when none is known yet. */
 function knownValues(context: Context, operation: Operation): fc.Arbitrary<Values> {
   return fc.nat().map((index) => {
-    const known = context.harvest.valuesOf(operation);
-    return known[index % known.length] ?? {};
+    const sets = context.known.valuesOf(operation);
+    return sets[index % sets.length] ?? {};
   });
 }
 
-const NASTY = [
+const HARMFUL_TEXTS = [
   '| |0|-0|00|01|-1|+1|1.5|1e1|0x10|101|9007199254740993|1\n| 1|١٠|１|null|undefined|true|NaN|[]|{}|[object Object]',
   "__proto__|constructor|toString|\0|a\0b|'|' or ''='|'; --|$1|%|%00|../x|<script>|\u202e|\ufeff|🐙|ﬁ|e\u0301|Ethereum",
   `${'x'.repeat(300)}|${'x'.repeat(1_001)}|${'x'.repeat(9_000)}`,
 ].flatMap((line) => line.split('|'));
 
-/** Text of any kind, as likely as not wrong. */
+/** Texts of many kinds. Some are valid by chance. */
 function junk(): fc.Arbitrary<string> {
   return fc.oneof(
-    fc.constantFrom(...NASTY),
+    fc.constantFrom(...HARMFUL_TEXTS),
     fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.toWellFormed()),
     fc.bigInt().map(String),
     fc.integer({ min: -5, max: 105 }).map(String),
@@ -218,23 +225,23 @@ function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** Node's client refuses to send some characters at all; `?` and `#` would end the path. */
+/** Removes characters that Node's client does not send, and `?` and `#`, which would end the path. */
 function keepSendable(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]|[?#]/g, '');
 }
 
-function nextCursorOf(answer: FuzzResponse): string | null {
-  if (answer.status !== 200) return null;
-  const { pagination } = JSON.parse(answer.text) as { pagination?: { nextCursor: string | null } };
+function nextCursorOf(response: FuzzResponse): string | null {
+  if (response.status !== 200) return null;
+  const { pagination } = JSON.parse(response.text) as { pagination?: { nextCursor: string | null } };
   return pagination?.nextCursor ?? null;
 }
 
-const ANSWER_LIMIT_MS = 60_000;
+const RESPONSE_LIMIT_MS = 60_000;
 
 function get(url: string, target: string, agent: http.Agent): Promise<FuzzResponse> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    const request = http.get({ hostname, port, path: target, agent, timeout: ANSWER_LIMIT_MS }, (response) => {
+    const request = http.get({ hostname, port, path: target, agent, timeout: RESPONSE_LIMIT_MS }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
@@ -243,7 +250,7 @@ function get(url: string, target: string, agent: http.Agent): Promise<FuzzRespon
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
       });
     });
-    request.on('timeout', () => request.destroy(new Error(`no answer to ${target.slice(0, 200)}`)));
+    request.on('timeout', () => request.destroy(new Error(`no response to ${target.slice(0, 200)}`)));
     request.on('error', reject);
   });
 }

@@ -1,25 +1,25 @@
-// Names of collections and tokens found in responses, so that requests can name what exists.
+// Collects the ids and addresses of collections and tokens from responses, so that requests can name ones that exist.
 
 import type { Operation } from './document.ts';
 
 export type KnownValues = {
-  /** Collects the names in a response body. */
+  /** Adds the ids and addresses in a response body. A body that is not JSON adds none. */
   add(text: string): void;
-  /** Path parameters of the operation that name something; one empty set for an operation without any. */
+  /** Sets of path parameters that name a known collection or token. One empty set for an operation without path parameters. */
   valuesOf(operation: Operation): Record<string, string>[];
 };
 
-type Told = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 const NAMES_MAX = 500;
 
 export function createKnownValues(): KnownValues {
   const ids = new Set<string>();
-  /** By collection id: an item on Solana does not repeat the address of its collection. */
+  /** Contract addresses by collection id, because items on Solana have the collection's id and not its address. */
   const addresses = new Map<string, string>();
   const tokens = new Map<string, Record<string, string>>();
 
-  const take = (told: Told): void => {
-    const { id, slug, chain, contractAddress, collectionId, tokenId, mint } = told;
+  const addNames = (fields: Fields): void => {
+    const { id, slug, chain, contractAddress, collectionId, tokenId, mint } = fields;
     if (typeof id === 'string') {
       for (const name of [id, slug, contractAddress])
         if (typeof name === 'string' && ids.size < NAMES_MAX) ids.add(name);
@@ -33,7 +33,7 @@ export function createKnownValues(): KnownValues {
 
   const walk = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
-    if (!Array.isArray(value)) take(value as Told);
+    if (!Array.isArray(value)) addNames(value as Fields);
     for (const inner of Object.values(value)) walk(inner);
   };
 
