@@ -137,7 +137,7 @@ forEachEngine('store commands', (engine) => {
       }
     });
 
-    test('invalid input is bad usage, and a missing shop or key is a failure', async () => {
+    test('invalid input gives exit code 2, and a missing shop or key exit code 1', async () => {
       const calls: [string, Record<string, unknown>][] = [
         ['shops.create', { name: ' ' }],
         ['shops.create', { name: 'n'.repeat(161) }],

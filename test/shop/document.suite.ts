@@ -35,7 +35,7 @@ const list = fc.oneof(
 const anything = fc.oneof(text, number, fc.boolean(), fc.constant(null), list, fc.constant({}));
 
 /**
- * Generates bodies: fields of `validValues` with one of their valid values, then up to two fields, known or unknown, with a value of
+ * Generates bodies. Each has fields of `validValues` with valid values. Up to two fields, known or unknown, are then set to a value of
  * any type.
  */
 const bodiesOf = (validValues: Record<string, unknown[]>, requiredKeys: string[]) => {

@@ -1,4 +1,4 @@
-// Idempotency-Key: a request has its effect once for each key, and every repetition gets the first response.
+// Idempotency-Key: a request takes effect once for each key, and every repetition within 24 hours gets the first response.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,10 +6,10 @@ import { DAY_MS } from '../support/service/market.ts';
 import type { TestShop } from '../support/service/shop.ts';
 import { forEachStore, inParallel } from '../support/service/shop.ts';
 
-type CachedResponse = Awaited<ReturnType<TestShop['send']>>;
+type StoreResponse = Awaited<ReturnType<TestShop['send']>>;
 
 forEachStore('idempotency', (store) => {
-  /** The requests that accept an Idempotency-Key. Each of them changes the shop every time that it has its effect. */
+  /** Requests that accept an Idempotency-Key: [name, method, path, body, another body]. Each changes the shop whenever it is executed. */
   const requestsFor = (id: string): [string, string, string, object, object][] => [
     ['create', 'POST', '/products', { name: 'New', price: '1.0' }, { name: 'Other', price: 1 }],
     ['update', 'PUT', `/products/${id}`, { description: 'new' }, { description: 'other' }],
@@ -49,7 +49,7 @@ forEachStore('idempotency', (store) => {
     const firsts = [await withKey(shop, update, 'u'), await withKey(shop, stock, 's')];
     await shop.ok('DELETE', `/products/${id}`);
     const agains = [await withKey(shop, update, 'u'), await withKey(shop, stock, 's')];
-    for (const [index, first] of firsts.entries()) assertReplay(first, agains[index] as CachedResponse);
+    for (const [index, first] of firsts.entries()) assertReplay(first, agains[index] as StoreResponse);
   });
 
   test('the same key with another body, method or path is 422 and changes nothing', async () => {
@@ -81,7 +81,7 @@ forEachStore('idempotency', (store) => {
       const after = await footprint(shop);
       const isStock = request[0] === 'stock';
       assert.deepEqual([after[0], after[2]], [events + (isStock ? 0 : 1), adjustments + (isStock ? 1 : 0)]);
-      assertReplay(done[0] as CachedResponse, await withKey(shop, request, `c ${request[0]}`));
+      assertReplay(done[0] as StoreResponse, await withKey(shop, request, `c ${request[0]}`));
     }
   });
 
@@ -144,7 +144,7 @@ forEachStore('idempotency', (store) => {
     assert.deepEqual((await shop.walk('/inventory/adjustments')).length, 1);
   });
 
-  test('without a key a request has its effect every time', async () => {
+  test('without a key a request takes effect every time', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     for (const inventory of [49, 48]) {
@@ -153,7 +153,7 @@ forEachStore('idempotency', (store) => {
   });
 });
 
-function assertReplay(first: CachedResponse, again: CachedResponse): void {
+function assertReplay(first: StoreResponse, again: StoreResponse): void {
   assert.deepEqual([again.status, again.text], [first.status, first.text]);
   assert.equal(again.headers.get('idempotent-replayed'), 'true');
   for (const name of ['location', 'etag', 'content-type'])

@@ -81,7 +81,7 @@ forEachStore('inventory', (store) => {
   });
 
   describe('a change', () => {
-    test('returns its result', async () => {
+    test('returns the stock before and after the change, and the change that was applied', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ name: 'Mug', inventory: 15 });
       const result = await changeStock(shop, id, { adjustment: -3 });
@@ -229,7 +229,7 @@ forEachStore('inventory', (store) => {
       }
     });
 
-    test('with `expected` is made only when the stock has that value; otherwise it is a 409 with the current stock', async () => {
+    test('with `expected` is made only when the stock has that value; otherwise the response is a 409 with the current stock', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20 });
       assert.equal((await changeStock(shop, id, { adjustment: -1, expected: 20 })).inventory, 19);

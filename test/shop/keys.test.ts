@@ -37,8 +37,8 @@ const OPERATIONS: Record<string, Operation> = {
 };
 
 let clients = 0;
-/** Sends each request from another client address, because failed authentications are counted by address. */
-const fromSomewhere = (request: StoreRequest = {}): StoreRequest => {
+/** Gives each request a client address of its own, because failed authentications are counted by address. */
+const fromNewAddress = (request: StoreRequest = {}): StoreRequest => {
   clients += 1;
   const address = `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`;
   return { ...request, headers: { 'x-forwarded-for': address, ...request.headers } };
@@ -74,15 +74,15 @@ forEachStore('keys', (store) => {
       test(`${name} is 401 before anything else in it is checked`, async () => {
         const shop = await store.shop();
         const { id } = await shop.product();
-        const good = fromSomewhere({ secret: null, body: body?.(id) });
+        const good = fromNewAddress({ secret: null, body: body?.(id) });
         assertUnauthorized(await shop.send(method, path(id), good));
-        const bad = fromSomewhere({ secret: null, ...(body && { body: '{"' }) });
+        const bad = fromNewAddress({ secret: null, ...(body && { body: '{"' }) });
         assertUnauthorized(await shop.send(method, `${path('no such id')}?limit=0`, bad));
         assert.equal((await shop.send('GET', `/products/${id}`)).body.data.inventory, 0);
       });
     }
 
-    test('is 401 for every misspelling of a key, without the reason', async () => {
+    test('is 401 for every misspelling of a key, and the response does not reveal the reason', async () => {
       const shop = await store.shop();
       const { secret } = shop.key;
       const responses = new Set<string>();
@@ -108,7 +108,7 @@ forEachStore('keys', (store) => {
         const response = await shop.send(
           'GET',
           '/products',
-          fromSomewhere({ secret: null, headers: { authorization } }),
+          fromNewAddress({ secret: null, headers: { authorization } }),
         );
         assertUnauthorized(response);
         responses.add(response.text);
@@ -124,22 +124,22 @@ forEachStore('keys', (store) => {
       const shop = await store.shop();
       const { secret } = shop.key;
       for (const name of ['api_key', 'apiKey', 'key', 'token', 'access_token', 'authorization']) {
-        assertUnauthorized(await shop.send('GET', `/products?${name}=${secret}`, fromSomewhere({ secret: null })));
+        assertUnauthorized(await shop.send('GET', `/products?${name}=${secret}`, fromNewAddress({ secret: null })));
         assertUnauthorized(
-          await shop.send('GET', `/products?${name}=Bearer%20${secret}`, fromSomewhere({ secret: null })),
+          await shop.send('GET', `/products?${name}=Bearer%20${secret}`, fromNewAddress({ secret: null })),
         );
       }
       const headers = { cookie: `key=${secret}`, 'x-api-key': secret, 'proxy-authorization': `Bearer ${secret}` };
-      assertUnauthorized(await shop.send('GET', '/products', fromSomewhere({ secret: null, headers })));
+      assertUnauthorized(await shop.send('GET', '/products', fromNewAddress({ secret: null, headers })));
       const body = { access_token: secret, name: 'a', price: 1 };
-      assertUnauthorized(await shop.send('POST', '/products', fromSomewhere({ secret: null, body })));
+      assertUnauthorized(await shop.send('POST', '/products', fromNewAddress({ secret: null, body })));
     });
 
     test('runs no SQL statement when the key is malformed or mistyped', async () => {
       const shop = await store.shop();
       const before = store.statements('main.api_key');
       for (const secret of ['x', `${shop.key.secret}0`, `mercat_live_${'0'.repeat(36)}`, 'mercat_live_']) {
-        assertUnauthorized(await shop.send('GET', '/products', fromSomewhere({ secret })));
+        assertUnauthorized(await shop.send('GET', '/products', fromNewAddress({ secret })));
       }
       assert.equal(store.statements('main.api_key'), before);
       await shop.ok('GET', '/products');
@@ -172,7 +172,7 @@ forEachStore('keys', (store) => {
 
   describe('the lifetime of a key', () => {
     const works = async (shop: TestShop, secret: string) => {
-      const { status } = await shop.send('GET', '/products', fromSomewhere({ secret }));
+      const { status } = await shop.send('GET', '/products', fromNewAddress({ secret }));
       assert.ok(status === 200 || status === 401);
       return status === 200;
     };
@@ -227,7 +227,7 @@ forEachStore('keys', (store) => {
       assert.equal(listed.expiresAt, expiresAt);
     });
 
-    test('a key that is rotated again within its overlap keeps its expiry for the new key, and its overlap only shrinks', async () => {
+    test('when a key is rotated again during its overlap, the new key gets the original expiry, and the overlap is not extended', async () => {
       const shop = await store.shop();
       const endOf = async (id: string) =>
         (await store.operate('keys.list', { shop: shop.id })).find((key: any) => key.id === id).expiresAt as string;
@@ -320,7 +320,7 @@ forEachStore('keys', (store) => {
       assert.equal(response.status, { GET: 200, OPTIONS: 204, PATCH: 405 }[method]);
     }
   });
-  test('a key has 600 requests in a minute, successful or not; further ones are 429 until the minute is over', async () => {
+  test('a key may send 600 requests in a minute, successful or not; further requests are 429 until the minute is over', async () => {
     const shop = await store.shop();
     const start = store.now();
     const { secret } = await shop.newKey(['products:read']);
@@ -345,7 +345,7 @@ forEachStore('keys', (store) => {
     assert.equal((await get('/products')).status, 200);
   });
 
-  test('an address has 60 failed authentications in a minute; requests with valid keys from it still succeed', async () => {
+  test('after 60 failed authentications in a minute an address gets 429; its requests with valid keys still succeed', async () => {
     const shop = await store.shop();
     const headers = { 'x-forwarded-for': '192.0.2.7' };
     const { secret } = shop.key;

@@ -33,7 +33,7 @@ export function describeProductBodies(store: TestStore): void {
       'a lone surrogate in a field name': '{"name":"a","price":1,"\\udfff":1}',
       'arrays 20,000 deep': deep,
       'a field 20,000 deep': `{"name":"a","price":1,"moreImages":${deep}}`,
-      'a prototype': '{"__proto__":{"name":"a","price":1}}',
+      'a field named __proto__': '{"__proto__":{"name":"a","price":1}}',
     };
     for (const [name, body] of Object.entries(bodies)) {
       test(`(${name}) is 400 in a create and an update, with the documented message, and nothing is stored`, async () => {
@@ -55,7 +55,7 @@ export function describeProductBodies(store: TestStore): void {
       });
     }
 
-    test('is a body of another content type, even if it contains JSON', async () => {
+    test('includes every body with another content type, even if it contains JSON', async () => {
       const shop = await store.shop();
       const body = '{"name":"a","price":1}';
       for (const type of [
@@ -74,7 +74,7 @@ export function describeProductBodies(store: TestStore): void {
       }
     });
 
-    test('is a body that is too large', async () => {
+    test('includes every body of more than 1 MiB', async () => {
       const shop = await store.shop();
       const response = await shop.send('POST', '/products', {
         body: { name: 'a', price: 1, description: 'x'.repeat(1_100_000) },
@@ -83,7 +83,7 @@ export function describeProductBodies(store: TestStore): void {
       await assertNothingStored(shop);
     });
 
-    test('with thousands of errors gets a response that lists only the first errors', async () => {
+    test('because it has thousands of unknown fields gets a response that lists only the first errors', async () => {
       const shop = await store.shop();
       const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
       const response = await shop.send('POST', '/products', { body });

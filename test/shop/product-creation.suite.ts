@@ -8,7 +8,7 @@ import { assertInvalidProduct, assertNothingStored } from '../support/service/sh
 const ID = /^prod_[0-9a-f]{32}$/;
 const EMOJI = '🦔';
 
-/** Fields, their limits and their defaults. */
+/** Declares the tests of the fields of a new product, their limits and their defaults. */
 export function describeProductCreation(store: TestStore): void {
   describe('create', () => {
     test('returns 201 with the product, its location, and the defaults of a physical product', async () => {
@@ -134,17 +134,17 @@ export function describeProductCreation(store: TestStore): void {
       ['trackInventory', [true, false], ['true', 1, 0, []]],
       ['requiresShipping', [true, false], ['false', 1]],
     ];
-    for (const [field, good, bad] of edges) {
-      test(`limits the length of ${field} exactly`, async () => {
+    for (const [field, valid, invalid] of edges) {
+      test(`accepts exactly the valid values of ${field}`, async () => {
         const shop = await store.shop();
-        for (const value of good) {
+        for (const value of valid) {
           const product = await shop.product({ [field]: value });
           const stored = field === 'collection' ? product.collections[0] : product[field];
           assert.deepEqual(stored, value);
         }
         const count = (await shop.events()).length;
         const nulls = field === 'description' || field === 'image' ? [] : [null];
-        for (const value of [...bad, ...nulls, ...(typeof good[0] === 'string' ? ['\u0000', '\ud800'] : [])]) {
+        for (const value of [...invalid, ...nulls, ...(typeof valid[0] === 'string' ? ['\u0000', '\ud800'] : [])]) {
           assertInvalidProduct(
             await shop.send('POST', '/products', { body: { name: 'a', price: 1, [field]: value } }),
             field,

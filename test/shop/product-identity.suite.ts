@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { TestStore } from '../support/service/shop.ts';
 import { assertInvalidProduct, inParallel } from '../support/service/shop.ts';
 
-/** Slugs, which are unique in a shop, and versions, which If-Match names. */
+/** Declares the tests of slugs, which are unique in a shop, and of versions, which If-Match names. */
 export function describeProductIdentity(store: TestStore): void {
   describe('slugs', () => {
     test('are derived from the name: lower-case words in ASCII letters, never empty', async () => {
@@ -40,7 +40,7 @@ export function describeProductIdentity(store: TestStore): void {
       );
     });
 
-    test('of products that are created concurrently are all different', async () => {
+    test('of products that are created concurrently with the same name are all different', async () => {
       const shop = await store.shop();
       const slugs = await inParallel(
         Array.from({ length: 160 }),
@@ -50,7 +50,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal(new Set(slugs).size, 160);
     });
 
-    test('that are sent and already in use are a 400 that names the field, in creates and updates, even concurrent ones', async () => {
+    test('that a request sends and another product has are a 400 that names the field, even in concurrent updates', async () => {
       const shop = await store.shop();
       await shop.product({ slug: 'taken' });
       const other = await shop.product({ slug: 'other' });
@@ -114,7 +114,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal((await shop.send('PUT', path, { body: {}, headers: { 'if-match': '*' } })).status, 404);
     });
 
-    test('one of several concurrent changes of the same version succeeds', async () => {
+    test('of several concurrent changes whose If-Match names the same version, exactly one succeeds', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const etag = (await shop.send('GET', `/products/${id}`)).headers.get('etag') ?? '';

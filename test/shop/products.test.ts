@@ -1,4 +1,5 @@
-// /api/v1/products: list, update and delete. Creation, slugs, bodies and the document are in the suites beside this file.
+// /api/v1/products: list, update and delete. The suites beside this file test creation, slugs and versions, malformed request bodies, and
+// the OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -61,7 +62,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(await shop.walk('/products?limit=3&collection=rare&type=digital'), []);
     });
 
-    test('continues at its position when the product of its cursor is deleted', async () => {
+    test('continues at the same position when the product that its cursor names is deleted', async () => {
       const shop = await store.shop();
       const made = [await shop.product(), await shop.product(), await shop.product(), await shop.product()];
       const { pagination } = await shop.ok('GET', '/products?limit=2');
@@ -74,7 +75,7 @@ forEachStore('products', (store) => {
       );
     });
 
-    test('has every change at once, although versions are cached', async () => {
+    test('shows every change at once, although versions of products are cached', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.product();
@@ -104,10 +105,10 @@ forEachStore('products', (store) => {
       assert.equal(item.createdAt, new Date(store.now()).toISOString());
     });
 
-    test('is a 400 for invalid parameters, with the documented message and the name of the parameter', async () => {
+    test('rejects invalid parameters with a 400, the documented message and the name of the parameter', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
-      const bad: [string, string][] = [
+      const invalid: [string, string][] = [
         ...['0', '-1', '101', '1.5', '1e1', '0x10', '%2010', '', 'x', '05', '9007199254740993'].map(
           (limit) => ['limit', limit] as [string, string],
         ),
@@ -119,7 +120,8 @@ forEachStore('products', (store) => {
           (slug) => ['collection', slug] as [string, string],
         ),
       ];
-      for (const [name, value] of bad) assertInvalidQuery(await shop.send('GET', `/products?${name}=${value}`), name);
+      for (const [name, value] of invalid)
+        assertInvalidQuery(await shop.send('GET', `/products?${name}=${value}`), name);
       assertInvalidQuery(await shop.send('GET', '/products?limit=1&limit=1'), 'limit');
       for (const valid of [
         `cursor=prod_${'0'.repeat(32)}`,
@@ -256,7 +258,7 @@ forEachStore('products', (store) => {
     });
   });
 
-  test('delete succeeds once, and then the product is in no response', async () => {
+  test('a product can be deleted once; after that it is in no list, and every request for it is a 404', async () => {
     const shop = await store.shop();
     const { id, slug } = await shop.product();
     assert.deepEqual(await shop.ok('DELETE', `/products/${id}`), { data: { id, deleted: true } });

@@ -63,7 +63,7 @@ export function describeShopIsolation(store: TestStore): void {
       );
     });
 
-    test("is not in a response to a cursor from its shop's adjustment log: the request is a 400", async () => {
+    test("cannot be read with a cursor of its shop's adjustment log: for another shop the cursor is a 400", async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
       for (const adjustment of [1, 2]) await shop.ok('POST', '/inventory', { product_id: id, adjustment });

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { TestShop, TestStore } from '../support/service/shop.ts';
 import { inParallel } from '../support/service/shop.ts';
 
-const WIDTH = 32;
+const CONCURRENCY = 32;
 
 /** Changes a product's stock; returns the data of the response. */
 export const changeStock = async (shop: TestShop, id: string, body: object) =>
@@ -23,7 +23,7 @@ export function describeStockConcurrency(store: TestStore): void {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 10_000 });
       const amounts = Array.from({ length: 200 }, (_, index) => ((index * 37) % 41) - 20);
-      const results = await inParallel(amounts, WIDTH, (adjustment) => changeStock(shop, id, { adjustment }));
+      const results = await inParallel(amounts, CONCURRENCY, (adjustment) => changeStock(shop, id, { adjustment }));
       const expected = 10_000 + amounts.reduce((sum, amount) => sum + amount, 0);
       assert.equal(await readStock(shop, id), expected);
       const log = await shop.walk('/inventory/adjustments?limit=100');
@@ -32,7 +32,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual(new Set(log.map((entry) => entry.id)), new Set(results.map((result) => result.adjustmentId)));
     });
 
-    test('20 times -1 on a stock of 5 results in 0, every response is 200, and exactly five are not clamped', async () => {
+    test('20 adjustments by -1 of a stock of 5 result in 0, every response is 200, and exactly five are not clamped', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const results = await inParallel(Array.from({ length: 20 }), 20, () => changeStock(shop, id, { adjustment: -1 }));
@@ -44,7 +44,7 @@ export function describeStockConcurrency(store: TestStore): void {
     test('50 concurrent decrements send inventory.low exactly once, with the stock before and after the crossing', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ name: 'Mug', inventory: 40 });
-      await inParallel(Array.from({ length: 50 }), WIDTH, () => changeStock(shop, id, { adjustment: -1 }));
+      await inParallel(Array.from({ length: 50 }), CONCURRENCY, () => changeStock(shop, id, { adjustment: -1 }));
       const [event, ...more] = await listLowEvents(shop);
       assert.deepEqual(more, []);
       const log = await shop.walk('/inventory/adjustments');
@@ -64,7 +64,7 @@ export function describeStockConcurrency(store: TestStore): void {
       const { id } = await shop.product({ inventory: 30 });
       await inParallel(
         Array.from({ length: 60 }, (_, index) => index),
-        WIDTH,
+        CONCURRENCY,
         async (index) => {
           if (index % 3 === 0) return changeStock(shop, id, { adjustment: (index % 7) - 3 });
           if (index % 3 === 1) return changeStock(shop, id, { set: index % 23 });
@@ -79,24 +79,32 @@ export function describeStockConcurrency(store: TestStore): void {
   });
 
   describe('inventory.low', () => {
-    test('is not sent by a creation at or below the level, nor by changes below it, and is sent again after a rise above it', async () => {
+    test('is not sent when a product is created at or below the level, nor by changes below it; it is sent again after the stock has risen above the level', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 10 });
-      const fired = async (body: object) => {
+      const countEventsOf = async (body: object) => {
         const before = (await listLowEvents(shop)).length;
         await changeStock(shop, id, body);
         return (await listLowEvents(shop)).length - before;
       };
       assert.deepEqual(
-        [await fired({ adjustment: -1 }), await fired({ adjustment: 1 }), await fired({ set: 0 })],
+        [
+          await countEventsOf({ adjustment: -1 }),
+          await countEventsOf({ adjustment: 1 }),
+          await countEventsOf({ set: 0 }),
+        ],
         [0, 0, 0],
       );
       assert.deepEqual(
-        [await fired({ set: 11 }), await fired({ adjustment: -1 }), await fired({ adjustment: -1 })],
+        [
+          await countEventsOf({ set: 11 }),
+          await countEventsOf({ adjustment: -1 }),
+          await countEventsOf({ adjustment: -1 }),
+        ],
         [0, 1, 0],
       );
-      assert.deepEqual([await fired({ adjustment: 100 }), await fired({ set: 3 })], [0, 1]);
-      assert.deepEqual([await fired({ set: 11 }), await fired({ adjustment: -1_000 })], [0, 1]);
+      assert.deepEqual([await countEventsOf({ adjustment: 100 }), await countEventsOf({ set: 3 })], [0, 1]);
+      assert.deepEqual([await countEventsOf({ set: 11 }), await countEventsOf({ adjustment: -1_000 })], [0, 1]);
     });
 
     test('is sent once by a PUT that crosses the level', async () => {
@@ -129,7 +137,7 @@ export function describeStockConcurrency(store: TestStore): void {
   });
 }
 
-/** Fails unless the entries, newest first, lead from one level to the other without a gap. */
+/** Fails unless the entries, newest first, lead from the stock `from` to the stock `to` without a gap. */
 function assertChain(log: { previous: number; next: number; adjustment: number }[], from: number, to: number): void {
   let level = to;
   for (const { previous, next, adjustment } of log) {

@@ -54,15 +54,15 @@ describe('keys', () => {
     );
   });
 
-  test('differ in their checksum from any text with one other character, or with two neighbours swapped', () => {
+  test('are not well formed any more when one character is replaced, or when two neighbouring characters are swapped', () => {
     const printable = fc.stringMatching(/^[0-9A-Za-z_]$/);
     fc.assert(
-      fc.property(fc.nat(), printable, (at, character) => {
+      fc.property(fc.nat(), printable, (number, character) => {
         const key = createApiKey('mercat', randomBytes);
-        const place = at % key.length;
-        const changed = key.slice(0, place) + character + key.slice(place + 1);
+        const index = number % key.length;
+        const changed = key.slice(0, index) + character + key.slice(index + 1);
         assert.equal(isWellFormedKey('mercat', changed), changed === key);
-        const swapped = key.slice(0, place) + (key[place + 1] ?? '') + (key[place] ?? '') + key.slice(place + 2);
+        const swapped = key.slice(0, index) + (key[index + 1] ?? '') + (key[index] ?? '') + key.slice(index + 2);
         assert.equal(isWellFormedKey('mercat', swapped), swapped === key);
       }),
       { numRuns: 2_000 },
@@ -83,7 +83,7 @@ describe('keys', () => {
 });
 
 describe('JSON with its number literals', () => {
-  test('has the values that JSON.parse reads, with every number as its literal', () => {
+  test('is parsed to the values of JSON.parse, except that each number is kept as its literal', () => {
     const plain = (value: unknown): unknown => {
       if (value instanceof JsonNumber) return Number(value.text);
       if (Array.isArray(value)) return value.map(plain);
@@ -119,7 +119,7 @@ describe('product fields', () => {
       const { length } = Array.from(one);
       return length >= min && length <= max && !one.includes('\0');
     });
-  const good = fc.record(
+  const validBody = fc.record(
     {
       name: text(1, 160),
       price: fc.stringMatching(/^\d{1,40}(\.\d{1,18})?$/),
@@ -145,7 +145,7 @@ describe('product fields', () => {
 
   test('that are valid are accepted, and an update with the same fields changes nothing', () => {
     fc.assert(
-      fc.property(good, (body) => {
+      fc.property(validBody, (body) => {
         const fields = fieldsOf(body);
         assert.deepEqual([fields.name, fields.price], [body.name, body.price]);
         const input = parseProductInput(body);
@@ -157,17 +157,17 @@ describe('product fields', () => {
     );
   });
 
-  test('change in an update exactly when they are sent with another value', () => {
+  test('that an update omits keep their value, and the update reports exactly the fields whose value changed', () => {
     fc.assert(
-      fc.property(good, good, (one, two) => {
+      fc.property(validBody, validBody, (one, two) => {
         const before = fieldsOf(one);
         const input = parseProductInput(two);
         assert.ok(input.ok);
         const merged = mergeProduct(before, input.value);
         if (!merged.ok) return;
-        const given = new Set(Object.keys(two).map((name) => (name === 'collection' ? 'collections' : name)));
+        const sent = new Set(Object.keys(two).map((name) => (name === 'collection' ? 'collections' : name)));
         for (const name of Object.keys(before) as (keyof ProductFields)[]) {
-          if (!given.has(name)) assert.deepEqual(merged.value[name], before[name]);
+          if (!sent.has(name)) assert.deepEqual(merged.value[name], before[name]);
           const isChanged = changedFields(before, merged.value).includes(name);
           assert.equal(isChanged, JSON.stringify(merged.value[name]) !== JSON.stringify(before[name]));
         }
@@ -175,7 +175,7 @@ describe('product fields', () => {
     );
   });
 
-  test('of any JSON are accepted, or rejected with a reason', () => {
+  test('in any JSON value are accepted, or rejected with at least one reason', () => {
     fc.assert(
       fc.property(fc.json(), (body) => {
         const parsed = parseNewProduct(parseJsonText(body));

@@ -9,7 +9,7 @@ import { startReceiver } from './fixtures.ts';
 
 const PUBLIC_URL = 'https://hooks.example.com/mercat';
 const UNKNOWN_ID = `whk_${'0'.repeat(32)}`;
-/** Texts that are not ids. The database rejects two of them even as text. */
+/** Texts that are not ids. The two that contain a NUL character (%00) would be an error in the database. */
 const INVALID_IDS = ['x', 'prod_1', '%00', `whk_%00${'0'.repeat(31)}`, '%F0%9F%A6%94'];
 
 /** Every operation, with a valid body. */
@@ -132,7 +132,7 @@ function suite(store: TestStore): void {
     await create(shop);
   });
 
-  test('If-Match updates only the version that was read, and a request with an Idempotency-Key has its effect once', async () => {
+  test('If-Match updates only the version that was read, and a request with an Idempotency-Key takes effect once', async () => {
     const shop = await store.shop();
     const { id } = await create(shop);
     const etag = (await shop.send('GET', `/webhooks/${id}`)).headers.get('etag') ?? '';

@@ -1,5 +1,5 @@
-// From a change in a shop to a verified delivery, through a complete service; and the delivery log, recovery, and the operator's
-// commands.
+// A change in a shop becomes a verified delivery, through a complete service. Also tested: the delivery log, recovery, and the
+// operator's operations on deliveries.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -57,7 +57,7 @@ function suite(store: TestStore): void {
     for (const one of bodies) assert.equal(one.timestamp, new Date(store.now()).toISOString());
   });
 
-  test('a test event reaches its webhook only, whatever the webhook subscribes to; after a rotation both secrets sign', async () => {
+  test('a test event reaches its webhook only, whatever the webhook subscribes to, and after a rotation both secrets sign it', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/tested`, events: ['product.deleted'] });
     await create(shop, { url: `${receiver.url}/untested` });

@@ -28,7 +28,7 @@ export type Received = { path: string; headers: IncomingHttpHeaders; body: strin
 export type Receiver = {
   url: string;
   received: Received[];
-  /** Sets the response to later requests. Without a call the receiver responds with 204. */
+  /** Responds to a request. Tests replace this function. By default it responds with 204. */
   respond: (request: Received, response: ServerResponse) => void;
   close(): Promise<void>;
 };
@@ -103,7 +103,7 @@ export function record(db: Database, shopId: string, type = 'product.created', n
 
 type TestClock = ReturnType<typeof createTestClock>;
 
-/** A dispatcher with a clock of the test's own. */
+/** A dispatcher whose clock the test advances. */
 export class TestDispatcher extends DeliveryDispatcher {
   readonly clock: TestClock;
 
@@ -148,7 +148,7 @@ export async function reread(db: Database, webhook: Webhook): Promise<Webhook> {
   return found;
 }
 
-/** True when a signature of the request is correct. It is computed from the published format, not by our own code. */
+/** True when a signature of the request is correct. The expected signature is computed here, not by the code under test. */
 export function isSignedWith({ headers, body }: Received, secret: string): boolean {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const text = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;

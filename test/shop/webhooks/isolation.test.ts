@@ -36,7 +36,7 @@ forEachEngine('webhook isolation', (engine) => {
     await hanging.close();
   });
 
-  test('while one receiver does not respond, all deliveries to another one arrive', async () => {
+  test('while one receiver does not respond, all deliveries to another receiver arrive', async () => {
     await subscribe(db, { shopId, url: hanging.url });
     await subscribe(db, { shopId, url: good.url });
     for (let n = 0; n < 40; n += 1) await record(db, shopId);
@@ -50,10 +50,10 @@ forEachEngine('webhook isolation', (engine) => {
     }
   });
 
-  test('a claim takes the first delivery of every webhook before the second of any', async () => {
+  test('a claim leases the first delivery of every webhook before the second delivery of any webhook', async () => {
     await subscribe(db, { shopId, url: `${good.url}/overloaded` });
     for (let n = 0; n < 50; n += 1) await record(db, shopId);
-    // These fifty deliveries are fanned out before the other webhooks exist, so all are due before the deliveries of the others.
+    // These fifty deliveries are created before the other webhooks exist, so all are due before the deliveries of the others.
     await makeDispatcher(db, { limits: { ...LIMITS, sendsMax: 0 } }).dispatch();
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const name of names) await subscribe(db, { shopId, url: `${good.url}/${name}`, now: NOW + 1 });
@@ -68,13 +68,13 @@ forEachEngine('webhook isolation', (engine) => {
     await dispatcher.close();
   });
 
-  test('many dead receivers get only their share of the sends, and one send each', async () => {
+  test('failing receivers get at most `failingSendsMax` sends together, and at most one send each', async () => {
     for (let n = 0; n < 10; n += 1) await subscribe(db, { shopId, url: `${hanging.url}/${n}` });
     await db.query('update main.webhook set failing_since = $1', [new Date(NOW)]);
     for (let n = 0; n < 3; n += 1) await record(db, shopId);
     const dispatcher = makeDispatcher(db, { limits: LIMITS });
     assert.equal(await dispatcher.dispatch(), LIMITS.failingSendsMax);
-    assert.equal(await dispatcher.dispatch(), 0, 'more was sent than the share of failing receivers');
+    assert.equal(await dispatcher.dispatch(), 0, 'failing receivers got more sends than `failingSendsMax`');
     await subscribe(db, { shopId, url: good.url });
     await record(db, shopId);
     assert.equal(await dispatcher.dispatch(), 1, 'nothing was sent to the working receiver');
@@ -85,7 +85,7 @@ forEachEngine('webhook isolation', (engine) => {
     await dispatcher.close();
   });
 
-  test('no more is sent to one receiver at a time than its share, however often the dispatcher runs', async () => {
+  test('one webhook gets at most `perWebhookMax` sends at a time, however often the dispatcher runs', async () => {
     await subscribe(db, { shopId, url: hanging.url });
     for (let n = 0; n < 9; n += 1) await record(db, shopId);
     const dispatcher = makeDispatcher(db, { limits: LIMITS });
@@ -146,7 +146,7 @@ forEachEngine('webhook isolation', (engine) => {
     }
   });
 
-  test('a dispatcher that is closed releases what it could not send: the delivery is due at once, not after the lease', async () => {
+  test('a dispatcher that is closed releases its unfinished deliveries: they are due at once, not after the lease', async () => {
     await subscribe(db, { shopId, url: hanging.url });
     await record(db, shopId);
     const dispatcher = makeDispatcher(db, { limits: LIMITS });

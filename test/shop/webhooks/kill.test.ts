@@ -17,7 +17,7 @@ import { NOW, createTestClock, makeShop, makeDispatcher, quiet, startReceiver, s
 const KILLED_PROCESS = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const KILLED_PROCESS_LIMIT_MS = 60_000;
 
-/** The points at which a process is killed, in the order in which it reaches them. Only at the first is the change uncommitted. */
+/** The points at which a process is killed, in the order in which it reaches them. At the first point the change is not committed. */
 const POINTS = [
   'before the commit',
   'after the commit',
@@ -35,7 +35,7 @@ forEachEngine('kill -9 of a process that delivers', (engine) => {
   });
   after(() => receiver.close());
 
-  test('at every point: a committed change is delivered with one id, and there is no event without its change', async () => {
+  test('after a kill at any point, a committed change is delivered with one webhook-id, and an uncommitted change has no event', async () => {
     const settings = await engine.settings();
     const withDatabase = async <T>(work: (main: Database) => Promise<T>): Promise<T> => {
       const { main, close } = await openDatabases(readConfig({ ...settings }), quiet);

@@ -27,7 +27,7 @@ describe('an attempt', () => {
     assert.equal(judge({ status: 200, error: 'the response was cut off' }).state, 'pending');
   });
 
-  test('that fails is repeated after the delay for its number plus up to 10 % of jitter, and the tenth attempt is the last', () => {
+  test('that fails is repeated after the delay for its number, with up to 10 % of jitter added, and the tenth attempt is the last', () => {
     assert.equal(judge({ status: 500 }).dueAt, NOW + 5_000);
     assert.equal(judge({ status: 500 }, 0, 0.999).dueAt, NOW + 5_500);
     assert.equal(judge({ status: 500 }, 8).dueAt, NOW + 24 * 3_600_000);
@@ -69,13 +69,13 @@ describe('the health of a receiver', () => {
     assert.deepEqual(judgeHealth(disabled, 'works', NOW), { failingSince: null, disabledReason: null });
   });
 
-  test('is final after one 410, which disables the webhook, and later failures do not change a disabled webhook', () => {
+  test('with one 410 the webhook is disabled, and later failures do not change a disabled webhook', () => {
     assert.match(judgeHealth(working, 'gone', NOW)?.disabledReason ?? '', /410/);
     assert.equal(judgeHealth(disabled, 'gone', NOW), null);
     assert.equal(judgeHealth(disabled, 'fails', NOW + FAILING_MAX_MS), null);
   });
 
-  test('of several attempts at once: 410 is final, and one success outweighs failures', () => {
+  test('of several attempts that ended together: a 410 has precedence over a success, and a success over failures', () => {
     assert.equal(toHealthSign(resultOf({ status: 410 })), 'gone');
     assert.equal(toHealthSign(resultOf({ status: 500 })), 'fails');
     assert.equal(toHealthSign(resultOf({ status: 204 })), 'works');

@@ -82,7 +82,7 @@ test('a long response is read up to the limit only', async () => {
   assert.ok(sent < WEBHOOK_RESPONSE_BYTES_MAX + 16 * 1024 * 1024, `${sent} bytes`);
 });
 
-test('the error of a failed connection is described without an address', async () => {
+test('the error of a failed connection describes the failure, without an address', async () => {
   const cases: [string, (socket: net.Socket) => void, RegExp][] = [
     ['cut off', (socket) => socket.once('data', () => socket.destroy()), /cut off/],
     ['not HTTP', (socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n\r\n')), /not HTTP/],
@@ -113,7 +113,7 @@ test('an https URL of a plain HTTP server fails', async () => {
   assert.ok(error);
 });
 
-test('a kept connection is reused, and one that the receiver has closed meanwhile does not fail the attempt', async () => {
+test('an attempt on a kept connection that the receiver closes is repeated on a new connection', async () => {
   const sockets = new Set<net.Socket>();
   let requests = 0;
   // Responds once on each connection, and closes the connection when it is used again.

@@ -1,4 +1,4 @@
-// The URLs of webhooks. Anyone with a key chooses a URL, and no form of it may reach the operator's own network.
+// The URLs of webhooks. Shops choose the URLs. No form of a URL may lead to an address in the operator's own network.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -164,7 +164,7 @@ test('names of this machine are rejected too', async () => {
   assert.equal(connections, before);
 });
 
-test('with allowPrivate the same listener is reached, so the tests above can fail', async () => {
+test('with allowPrivate a request reaches the same listener, which shows that the tests above can fail', async () => {
   const sender = new WebhookSender({ allowPrivate: true, timeoutMs: 2_000 });
   const before = connections;
   const url = `http://2130706433:${port}/`;
