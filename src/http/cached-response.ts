@@ -6,24 +6,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** How long shared caches may keep a response, in seconds. */
 export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number };
 
-/** For responses that lack the data of a source: a complete one should replace them soon. */
+/** The policy of responses that lack the data of a failed source, so that a complete response soon replaces them. */
 export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
 
 export type CachedResponse = {
-  /** A collection id, ALL_COLLECTIONS or NO_COLLECTION: a change of what the tag names makes the response stale. */
+  /** A collection id, ALL_COLLECTIONS or NO_COLLECTION. A change of the collections that it names makes the response out of date. */
   cacheTag: string;
-  /** Milliseconds since the epoch from which on the response is wrong, because a listing in it expires; null: never. */
+  /** When a listing in the response expires, in ms since the epoch: from then on the response is wrong. Null when none expires. */
   validUntil: number | null;
   /** The body, split where the time of the response is inserted. */
   parts: readonly Buffer[];
-  /** Bytes of the body as it is written. */
+  /** The length of the body in bytes. */
   size: number;
   etag: string;
   headers: readonly string[];
   notModifiedHeaders: readonly string[];
 };
 
-/** Stands for the time of the response. It has the length of an ISO 8601 time with milliseconds: `content-length` is the same. */
+/** Stands for the time of the response in a body. It is as long as the time that replaces it, so `content-length` stays the same. */
 export const RESPONSE_TIME = '@@@@@@@response-time@@@@';
 
 export const CORS_HEADERS = {
@@ -32,7 +32,10 @@ export const CORS_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** Serialises `body`. With `timestamped`, each write replaces RESPONSE_TIME by its own time; the ETag does not depend on it. */
+/**
+ * Serialises `body`. With `timestamped`, the current time replaces RESPONSE_TIME in the body each time that the response is written.
+ * The ETag does not depend on that time.
+ */
 export function createCachedResponse(options: {
   body: unknown;
   cacheTag: string;

@@ -34,13 +34,13 @@ export function cachedRoute<Query extends object>(
 }
 
 /**
- * The path, and the parameters that the caller gave, in the order of the schema and each percent-encoded as
- * `encodeURIComponent` does. A default value is part of the key only when the caller gave it.
+ * The path, followed by the parameters that the caller sent, in the order of the schema and percent-encoded as
+ * `encodeURIComponent` does. A default value is part of the key only when the caller sent it.
  */
 export function toCacheKey(target: string, query: object): string {
-  const given = splitQuery(queryOf(target));
+  const sent = splitQuery(queryOf(target));
   const parameters = Object.entries(query)
-    .filter(([name]) => given[name] !== undefined)
+    .filter(([name]) => sent[name] !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   const path = withoutTrailingSlash(pathOf(target));
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;

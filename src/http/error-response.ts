@@ -27,8 +27,8 @@ export type ErrorResponse = { status: number; headers: Record<string, string>; e
 const RETRY_AFTER_S = 2;
 
 /**
- * The response to anything thrown. An error that is not a ServiceError is a bug: the response has no detail of it. The envelope
- * of the marketplace interface has no `details`.
+ * The response to a thrown value. An error that is neither a ServiceError nor a rejection by the framework is a bug, and the response
+ * says nothing about it. `details`: whether the envelope may have `details`; the envelope of the marketplace interface has none.
  */
 export function toErrorResponse(error: unknown, options: { details?: boolean } = {}): ErrorResponse {
   const known = error instanceof ServiceError ? error : toFrameworkError(error);
@@ -48,7 +48,7 @@ export function toErrorResponse(error: unknown, options: { details?: boolean } =
   };
 }
 
-/** Turns the failure to reach a database, which is logged, into an `unavailable`; any other error is returned as it is. */
+/** Logs a failure to reach a database and returns it as an `unavailable`. Returns any other error unchanged. */
 export function toKnownError(log: Log, thrown: unknown): unknown {
   if (!isOutOfReach(thrown)) return thrown;
   log.warn('a request could not reach the database', { error: thrown });
@@ -60,7 +60,7 @@ export function isUnexpected(error: unknown): boolean {
   return !(error instanceof ServiceError) && toFrameworkError(error) === null;
 }
 
-/** The requests that Fastify rejects by itself: a body that cannot be read, a URL that does not decode. */
+/** The error for a request that Fastify itself rejects, such as one whose URL does not decode. Null for any other error. */
 function toFrameworkError(error: unknown): ServiceError | null {
   const { statusCode, code } = (error ?? {}) as { statusCode?: number; code?: string };
   if (!code?.startsWith('FST_') || statusCode === undefined || statusCode < 400 || statusCode >= 500) return null;

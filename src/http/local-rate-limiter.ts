@@ -5,8 +5,8 @@ import type { RateLimitExceeded, RateLimiter } from './rate-limit.ts';
 import { WINDOW_MS } from './rate-limit.ts';
 
 /**
- * The largest number of windows in memory. Beyond this number the older half is dropped, and its clients begin a new window. So
- * requests from many addresses take bounded memory.
+ * The largest number of windows in memory, so that requests from many addresses use bounded memory. Beyond it the older half is
+ * dropped, and the clients of dropped windows begin new ones.
  */
 const WINDOWS_MAX = 200_000;
 
@@ -15,8 +15,9 @@ type Window = { count: number; resetAt: number };
 export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #limits: Record<B, number>;
   readonly #clock: Clock;
-  // Windows are kept in two generations. Deleting them one by one from a single map would cost as much as counting them. A
-  // generation is discarded a window's length after the next one was begun: only a flood ends a window early.
+  // Windows are kept in two generations, because deleting them one by one would cost as much as counting them. The older generation
+  // is discarded when the newer one has lasted for a window's length, so all windows in it have ended, or when the newer one is
+  // full, which ends windows early.
   #older = new Map<string, Window>();
   #newer = new Map<string, Window>();
   #newerSince: number;

@@ -17,7 +17,7 @@ export type OpenApiOptions = {
   title: string;
   description: string;
   tags: { name: string; description: string }[];
-  /** True: every operation needs an API key as a bearer token. */
+  /** Whether every operation needs an API key as a bearer token. */
   keyed: boolean;
 };
 
@@ -47,7 +47,7 @@ export async function registerOpenApi(app: FastifyInstance, options: OpenApiOpti
   });
 }
 
-/** The document as it is served. `baseUrl` is the address that callers use. */
+/** The document as it is served, with `baseUrl` (the URL that callers use) as its server. */
 export function toPublishedDocument(app: FastifyInstance, baseUrl: string): OpenApiDocument {
   const document = structuredClone(app.swagger()) as unknown as OpenApiDocument;
   document.servers = [{ url: baseUrl || '/' }];

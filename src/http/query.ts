@@ -1,12 +1,12 @@
-// Query strings, validated by the schema that documents them: no value is coerced or clamped. Parameters that the schema does
-// not name are ignored.
+// Query strings, validated by the schema that documents them. A value outside its limits is rejected and not clamped. Parameters
+// that the schema does not name are ignored.
 
 import type { FastifySchemaCompiler } from 'fastify';
 import type { Chains } from '../core/chains.ts';
 import { countCharacters } from '../core/text.ts';
 import { ServiceError } from '../core/errors.ts';
 
-/** The texts of each parameter in their order; null for a text that does not decode. */
+/** The values of each parameter, in the order in which they were sent. A value that does not decode is null. */
 export type RawQuery = Record<string, (string | null)[]>;
 
 type ParameterSchema = {
@@ -43,16 +43,16 @@ export function createQueryValidator(chains: Chains): FastifySchemaCompiler<Quer
           if (parameter.default !== undefined) value[name] = parameter.default;
           continue;
         }
-        const read = texts.length === 1 ? readParameter(name, texts[0] ?? null, parameter, chains) : undefined;
-        if (read === undefined) return { error: toValidationError(name, texts, parameter) };
-        value[name] = read;
+        const parsed = texts.length === 1 ? parseParameter(name, texts[0] ?? null, parameter, chains) : undefined;
+        if (parsed === undefined) return { error: toValidationError(name, texts, parameter) };
+        value[name] = parsed;
       }
       return { value };
     };
   };
 }
 
-function readParameter(
+function parseParameter(
   name: string,
   text: string | null,
   schema: ParameterSchema,

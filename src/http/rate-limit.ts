@@ -4,7 +4,7 @@
 import { ServiceError } from '../core/errors.ts';
 
 export type RateLimitBucket = 'list' | 'single';
-/** Requests a minute that a bucket allows a client. */
+/** How many requests a minute each client may make to each bucket. */
 export type RateLimits = Record<RateLimitBucket, number>;
 
 /** The limits of the marketplace interface, for each client address. */
@@ -16,7 +16,7 @@ export const WINDOW_MS = 60_000;
 export type RateLimitExceeded = { limit: number; resetAt: number; at: number };
 
 export type RateLimiter<B extends string = RateLimitBucket> = {
-  /** Counts a request; null when it is within the limit. Returns a promise only when other processes count too. */
+  /** Counts a request. Null when it is within the limit. Returns a promise when the request is counted outside this process. */
   count(bucket: B, client: string): RateLimitExceeded | null | Promise<RateLimitExceeded | null>;
 };
 

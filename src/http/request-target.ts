@@ -1,16 +1,16 @@
-// The canonical spelling of a request target: all spellings of a path count in the same rate limit bucket, take the same route
-// and find the same cached response. Whether anything is served at the path is decided elsewhere.
+// The canonical spelling of a request target, so that all spellings of a path count in the same rate limit bucket, have the same
+// route and find the same cached response. The router decides whether the path exists.
 
-/** Printable ASCII without `#`, which no request target can hold. */
+/** Visible ASCII characters other than `#`. A request target cannot contain any others. */
 const READABLE = /^[!-"$-~]+$/;
 /** The characters that `encodeURIComponent` does not encode, and slashes. */
 const PLAIN_PATH = /^[\w.~!*'()/-]*$/;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
 
 /**
- * Path and query, each segment of the path percent-encoded as `encodeURIComponent` does; the scheme and host of an absolute
- * target are left out. Null when the target has other characters than a target may have, or its path does not decode to UTF-8.
- * The query is returned as it is.
+ * The path and the query of a target. Each segment of the path is percent-encoded as `encodeURIComponent` does; the query is not
+ * changed; the scheme and host of an absolute target are left out. Null when the target has a character that no target may have,
+ * or when its path does not decode to UTF-8.
  */
 export function parseRequestTarget(raw: string): string | null {
   if (!READABLE.test(raw)) return null;
@@ -38,7 +38,7 @@ export function withoutTrailingSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** `http://any.host/path?query` as `/path?query`. Any other form, such as `*`, is returned as it is: the router has no route for it. */
+/** Returns `/path?query` for `http://any.host/path?query`. Returns any other form, such as `*`, unchanged: it has no route. */
 function toOriginForm(raw: string): string {
   const authority = ABSOLUTE_FORM.exec(raw)?.[0];
   if (authority === undefined) return raw;

@@ -1,5 +1,6 @@
 // The responses of the marketplace interface by cache key, fresh for a second. Concurrent requests for one key share one
-// computation; a response that is older than a change of its cache tag is not served while the database can be reached.
+// computation. A response that a change of its cache tag has made out of date is served only while the primary database cannot be
+// reached.
 
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
@@ -10,15 +11,15 @@ import { DEGRADED_POLICY, withCachePolicy } from './cached-response.ts';
 
 /** How long a response is served without being computed again. */
 const FRESH_MS = 1_000;
-/** How old a response may be that is served while another request computes its successor. */
+/** How old a response may be that is served while another request computes the next one. */
 const STALE_WHILE_COMPUTING_MS = 5_000;
 /** How old a response may be that is served while the primary database cannot be reached. */
 const STALE_IF_UNAVAILABLE_MS = 30 * 60_000;
 const BYTES_MAX = 64 * 1024 * 1024;
-/** Headers, key and bookkeeping of an entry. */
+/** An estimate of what an entry occupies beside its body and key. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
-/** `version` and `createdAt` are those of the moment before the response was computed. */
+/** `version`, the number of the latest change, and `createdAt`, the time, are from before the response was computed. */
 type Entry = { response: CachedResponse; version: number; createdAt: number; freshUntil: number };
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
@@ -36,15 +37,16 @@ export class ResponseCache {
     this.#clock = clock;
   }
 
-  /** The fresh response of a key, or undefined. It neither waits nor computes. */
+  /** The fresh response of a key; undefined when there is none. */
   peek(key: string): CachedResponse | undefined {
     const entry = this.#entries.get(key);
     return entry && entry.freshUntil > this.#clock() && this.#isCurrent(entry) ? entry.response : undefined;
   }
 
   /**
-   * The fresh response of a key, or the one that `compute` resolves with. When `compute` rejects with `unavailable`, the last
-   * response is served, up to half an hour old and under DEGRADED_POLICY; any other rejection is passed on.
+   * The fresh response of a key, or else the one that `compute` resolves with. While another request computes it, a response that is
+   * up to five seconds old and not out of date is returned without waiting. When `compute` rejects with `unavailable`, a response
+   * up to half an hour old is returned, with DEGRADED_POLICY. Any other rejection is passed on.
    */
   async get(key: string, compute: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const now = this.#clock();
@@ -81,7 +83,7 @@ export class ResponseCache {
     return promise;
   }
 
-  /** False when what the response is about has changed since it was computed. */
+  /** False when the collections of the response's cache tag have changed since it was computed. */
   #isCurrent(entry: Entry): boolean {
     return this.#changes.versionOf(entry.response.cacheTag) <= entry.version;
   }

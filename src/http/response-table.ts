@@ -5,13 +5,13 @@ import { RATE_LIMIT_HEADERS } from './openapi.ts';
 export type ErrorResponses = {
   /** What each status means in this interface. */
   descriptions: Readonly<Record<number, string>>;
-  /** The statuses that any request can be answered with. */
+  /** The error statuses that every route of the interface can return. */
   always: readonly number[];
   /** The `$id` of the schema of an error. */
   envelope: string;
 };
 
-/** The statuses that any request with an API key can be answered with. */
+/** The error statuses that every route with API keys can return. */
 export const KEYED_ERRORS: readonly number[] = [400, 401, 403, 429, 500, 503];
 
 /** Returns the function that makes the table of one route of an interface. */

@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 
-/** Options of an object that has no other fields than the documented ones. */
+/** Options of an object schema without fields other than the documented ones. */
 export const closed = { additionalProperties: false };
 
 /** A reference to the component schema of that `$id`. `T` is its static type. */
