@@ -1,4 +1,5 @@
-// The address that a request is counted against: that of the socket, or behind trusted proxies the one that they forward.
+// The client address under which requests are counted: the address of the socket or, behind trusted proxies, the address that they
+// report in X-Forwarded-For.
 
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -21,7 +22,7 @@ export function createClientAddress(trustProxy: number | readonly string[]): (re
   };
 }
 
-/** IPv4 as it is, IPv4-mapped IPv6 as IPv4, and IPv6 by its /64: a subscriber has at least that many addresses. */
+/** An IPv6 address is counted by its /64, because a subscriber has at least a /64. IPv4-mapped IPv6 is counted as IPv4. */
 function toCounted(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));

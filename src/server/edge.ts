@@ -22,8 +22,8 @@ export type EdgeOptions = {
 };
 
 /**
- * Returns a listener that responds to rejected requests and to reads with a fresh cached response. All other requests are passed to
- * `route`. A client that disconnects while its request is counted gets no response.
+ * Returns a listener that sends the error to a rejected request, and the cached response to a read that has a fresh one. It passes all
+ * other requests to `route`. A client that disconnects while its request is counted gets no response.
  */
 export function createEdge(options: EdgeOptions, route: RequestListener): RequestListener {
   return (request, response) => {

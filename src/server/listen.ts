@@ -1,4 +1,4 @@
-// Listening on the configured address: tried before databases are opened, and done when the service is ready.
+// Listens on the configured address: for a moment, to find out whether the address is free, and then for the service.
 
 import { once } from 'node:events';
 import net from 'node:net';

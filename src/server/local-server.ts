@@ -1,4 +1,4 @@
-// The local interface: the intake and the operations of the operator on a Unix socket that only its owner may open.
+// The local interface: the intake, and the operations that the operator's commands call, on a Unix socket that only its owner may open.
 
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -16,8 +16,8 @@ import { registerOperatorRoutes } from './operator.ts';
 const OWNER_ONLY_UMASK = 0o177;
 
 /**
- * Listens on the socket, and replaces the socket file of a process that was killed. Null when another server listens already
- * (several may share a data directory on PostgreSQL): commands keep using that one.
+ * Listens on the socket. A socket file that a killed process left behind is replaced. Null when another server already listens on the
+ * socket, because several servers on PostgreSQL may share a data directory: commands keep using that server.
  */
 export async function startLocalServer(
   { intake, operations }: { intake: IntakeContext; operations: Readonly<Record<string, OperatorCall>> },

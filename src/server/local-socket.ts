@@ -1,4 +1,5 @@
-// Where the local socket of a data directory is, and whether a server listens on it. Commands import this file before anything else.
+// Where the local socket of a data directory is, and whether a server listens on it. This file imports no other file of the service,
+// so that a command which uses a running server starts fast.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,12 +7,12 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-/** What fits into the address of a Unix socket on every system. */
+/** The longest path that every system accepts as the address of a Unix socket. */
 const SOCKET_PATH_BYTES_MAX = 100;
 /** Error codes of a socket on which no process listens: it is missing, or a server that was killed left it behind. */
 const NOT_LISTENING = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
 
-/** In the data directory, or in the system's temporary directory where its path would be too long. */
+/** The path of the socket: in the data directory or, when that path would be too long, in the system's temporary directory. */
 export function socketPathOf(dataDir: string): string {
   const inside = path.join(dataDir, 'mercat.sock');
   if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
@@ -19,7 +20,7 @@ export function socketPathOf(dataDir: string): string {
   return path.join(os.tmpdir(), `mercat-${digest}.sock`);
 }
 
-/** Throws where that is unknown, for example for want of permission. */
+/** Throws when this cannot be found out, for example without permission to open the socket. */
 export async function isServerListening(socketPath: string): Promise<boolean> {
   const connection = net.connect(socketPath);
   try {

@@ -8,17 +8,17 @@ import { ServiceError } from '../core/errors.ts';
 import { toErrorResponse } from '../http/error-response.ts';
 
 export type ClientLimits = {
-  /** From the first byte, or the opening of the connection, to the end of the headers. */
+  /** The longest time from the first byte of a request, or from the opening of the connection, to the end of the headers. */
   headersTimeoutMs: number;
-  /** To the end of the request. */
+  /** The longest time from the same moment to the end of the request. */
   requestTimeoutMs: number;
   /** How often the two timeouts above are checked. */
   checkPeriodMs: number;
-  /** Between a response and the next request. */
+  /** The longest time between a response and the next request. */
   keepAliveTimeoutMs: number;
-  /** Without a byte in either direction: a response that a client does not read occupies memory. */
+  /** The longest time without a byte in either direction. A response that a client does not read occupies memory. */
   stallTimeoutMs: number;
-  /** Request line and headers together. */
+  /** The largest size of request line and headers together. */
   headersBytesMax: number;
 };
 
@@ -44,10 +44,10 @@ export function createNodeServer(listener: RequestListener, limits: ClientLimits
     listener(request, response);
   };
   const fail = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    // One malformed input causes several errors: only the first is answered.
+    // One malformed input causes several errors, but the client gets one response.
     if (failed.has(socket)) return;
     failed.add(socket);
-    answerClientError(error, socket, newest.get(socket));
+    respondToClientError(error, socket, newest.get(socket));
   };
   const server = createServer(
     {
@@ -65,7 +65,11 @@ export function createNodeServer(listener: RequestListener, limits: ClientLimits
   return server.on('checkExpectation', listen).on('connect', rejectTunnel).on('clientError', fail);
 }
 
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, newest: RequestInProgress | undefined): void {
+function respondToClientError(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  newest: RequestInProgress | undefined,
+): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -73,14 +77,14 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, newest:
   const errorResponse = toRawResponse(CLIENT_ERRORS[error.code ?? ''] ?? UNREADABLE);
   if (!newest) return closeWith(socket, errorResponse);
   const { request, response } = newest;
-  const isUnanswered = !response.headersSent && response.socket !== null;
+  const hasNoResponse = !response.headersSent && response.socket !== null;
   if (request.complete) afterResponse(response, () => closeWith(socket, errorResponse));
-  // The error is in the body of the newest request, which gets one response: this one, unless its own was begun already.
-  else if (isUnanswered) closeWith(socket, errorResponse);
+  // The error is in the body of the newest request, so the error is its response, unless another response to it has begun.
+  else if (hasNoResponse) closeWith(socket, errorResponse);
   else afterResponse(response, () => closeWith(socket, ''));
 }
 
-/** A client reads responses in the order of its requests, so the one in progress must be complete first. */
+/** A client reads responses in the order of its requests, so the response in progress must be complete first. */
 function afterResponse(response: ServerResponse, proceed: () => void): void {
   if (response.closed || response.writableFinished) proceed();
   else response.once('close', proceed);

@@ -1,5 +1,5 @@
-// POST /operator/v1/{operation} on the local socket: operations of a running server for the operator's commands. The file mode
-// of the socket decides who may call them.
+// POST /operator/v1/{operation} on the local socket: the operations of a running server that the operator's commands call. The file
+// mode of the socket decides who may call them.
 
 import type { FastifyInstance } from 'fastify';
 import { OperatorError } from '../core/errors.ts';
@@ -12,7 +12,7 @@ export function registerOperatorRoutes(app: FastifyInstance, operations: Readonl
     const { operation } = request.params;
     const call = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
     try {
-      if (!call) throw new OperatorError(`the running server does not know ${operation}: is it an older version?`);
+      if (!call) throw new OperatorError(`the running server has no operation ${operation}: is it an older version?`);
       return { result: (await call((request.body ?? {}) as Record<string, unknown>)) ?? null };
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;

@@ -1,5 +1,5 @@
-// The API reference at /docs: a page that displays the served OpenAPI documents. All its code is served from here: it must not
-// contact any other host, which its configuration avoids and its Content-Security-Policy enforces.
+// The API reference at /docs: a page that displays the served OpenAPI documents. The page must contact no host other than the service.
+// Its configuration avoids that, and its Content-Security-Policy enforces it.
 
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -10,7 +10,7 @@ import { pathOf } from '../http/request-target.ts';
 
 const PAGE_PATH = '/docs';
 const SCRIPT_PATH = '/docs/reference.js';
-/** The script only changes with the program. */
+/** The script changes only when the program does. */
 const SCRIPT_MAX_AGE_S = 3_600;
 
 /** URLs are relative to the page: the service may be published below a path. */
@@ -48,7 +48,7 @@ const CONFIGURATION = {
 
 type Script = { plain: Buffer; gzipped: Buffer; etag: string };
 
-/** `baseUrl` is the server that the documents name: the page may send requests there too. */
+/** `baseUrl` is the server that the OpenAPI documents name. The page may send requests to it too. */
 export function registerReferencePage(app: FastifyInstance, baseUrl: () => string): void {
   let script: Promise<Script> | null = null;
   const routeOptions = { schema: { hide: true } };
@@ -62,7 +62,7 @@ export function registerReferencePage(app: FastifyInstance, baseUrl: () => strin
   });
 
   app.get(SCRIPT_PATH, routeOptions, async (request, reply) => {
-    // Loaded at the first request: it takes a fifth of a second and 40 MB.
+    // The script is loaded at the first request, because loading takes a fifth of a second and 40 MB.
     script ??= loadScript();
     return sendScript(await script, request, reply);
   });
@@ -98,7 +98,7 @@ function sendScript(script: Script, request: FastifyRequest, reply: FastifyReply
   return reply.header('content-encoding', 'gzip').send(script.gzipped);
 }
 
-/** The package provides its script only through a route that it registers: it is read from a server that does not listen. */
+/** The package provides its script only through a route, so the script is fetched from a Fastify instance that does not listen. */
 async function loadScript(): Promise<Script> {
   const { default: reference } = await import('@scalar/fastify-api-reference');
   const library = Fastify();

@@ -39,13 +39,13 @@ export type ServerOptions = {
   trustProxy: number | readonly string[];
   /** Requests a minute for each client address of the marketplace interface. */
   limits: RateLimits;
-  /** Where rate limits are counted with other nodes; null: in this process alone. */
+  /** How rate limits are counted together with other nodes. Null: they are counted in this process alone. */
   sharedCounting: SharedCounting | null;
   clock: Clock;
   log: Log;
 };
 
-/** No limit of the router rejects an id: routes do that. Percent-encoding makes three bytes of one. */
+/** Longer than any path, so that the routes reject an id and not the router. Percent-encoding turns one byte into three. */
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
 /** Longer than the slowest response takes with the default deadlines. */
@@ -85,7 +85,7 @@ function createRouter(options: ServerOptions, clientAddress: ClientAddress): Fas
     bodyLimit: BODY_BYTES_MAX,
     routerOptions: { maxParamLength: PATH_PART_LENGTH_MAX, ignoreTrailingSlash: true, querystringParser: splitQuery },
     frameworkErrors: (error, request, reply) => sendError(log, error, request, reply),
-    // node-server.ts answers what is not HTTP. The listener of Fastify would send a second response.
+    // node-server.ts responds to input that is not HTTP. The listener of Fastify would send a second response.
     clientErrorHandler: () => undefined,
     serverFactory: (route) => {
       const limiter = createLimiter(options.limits, clock, options.sharedCounting);

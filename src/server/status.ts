@@ -1,9 +1,9 @@
-// GET /status: the state of the service for monitors. It is public, so it holds nothing that is not fit for anyone to read.
+// GET /status: the state of the service for monitors. It is public, so it must contain no host, key or path.
 
 import type { FastifyInstance } from 'fastify';
 import type { StatusReader } from '../core/status.ts';
 
-/** The databases are queried at most once in this time, however many requests there are. */
+/** The status is read at most once in this time, however many requests there are. */
 const FRESH_MS = 1_000;
 
 export function registerStatusRoute(app: FastifyInstance, readStatus: StatusReader): void {

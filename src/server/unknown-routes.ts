@@ -1,4 +1,5 @@
-// Requests that no route takes: 404 for an unknown path, 405 for another method of a known one, and 204 for its preflight.
+// Responses to requests that match no route: 404 for an unknown path, 405 for a known path with another method, and 204 for OPTIONS
+// (a CORS preflight) on a known path.
 
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

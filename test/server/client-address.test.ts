@@ -1,4 +1,4 @@
-// The address that a request is counted against.
+// The client address under which a request is counted.
 
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
@@ -47,7 +47,7 @@ test('behind two proxies in a row the second entry from the right counts', () =>
   ]);
 });
 
-test('with named proxies the right-most entry that is none of them counts', () => {
+test('with the addresses of trusted proxies, the right-most entry that is none of these addresses counts', () => {
   cases(
     ['loopback', '10.0.0.0/8', '2001:db8:1::/48'],
     [

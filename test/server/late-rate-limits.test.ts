@@ -1,4 +1,5 @@
-// The edge with a slow rate limiter: responses keep the order of their requests, and requests of closed connections are dropped.
+// The edge with a rate limiter that responds late: responses keep the order of their requests, and requests of closed connections are
+// dropped.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -14,7 +15,7 @@ import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';
 
 const LIMIT_MS = 60_000;
-const REFUSAL: RateLimitExceeded = { limit: 1, resetAt: 60_000, at: 0 };
+const REJECTION: RateLimitExceeded = { limit: 1, resetAt: 60_000, at: 0 };
 
 type Verdict = PromiseWithResolvers<RateLimitExceeded | null>;
 
@@ -54,9 +55,9 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 test('responses keep the order of their requests, in whatever order the limiter resolves', async (t) => {
   const { url, verdicts } = await startEdge(t);
   const exchanged = exchange(url, get('/a') + get('/b') + get('/c') + get('/d'), { answers: 4 });
-  await until(() => verdicts.length === 4, LIMIT_MS, 'they did not arrive');
+  await until(() => verdicts.length === 4, LIMIT_MS, 'the requests did not arrive');
   for (const index of [3, 1, 0, 2]) {
-    verdicts[index]?.resolve(index === 1 ? REFUSAL : null);
+    verdicts[index]?.resolve(index === 1 ? REJECTION : null);
     await new Promise(setImmediate);
   }
   const { answers } = await exchanged;
@@ -70,13 +71,13 @@ test('a request whose connection was closed before it was counted is not routed'
   const { url, verdicts, sockets, routed } = await startEdge(t);
   const client = net.connect(Number(new URL(url).port), '127.0.0.1');
   client.write(get('/gone') + get('/gone'));
-  await until(() => verdicts.length === 2, LIMIT_MS, 'they did not arrive');
+  await until(() => verdicts.length === 2, LIMIT_MS, 'the requests did not arrive');
   client.resetAndDestroy();
-  await until(() => sockets.every(({ destroyed }) => destroyed), LIMIT_MS, 'it is still there');
-  for (const [index, { resolve }] of verdicts.entries()) resolve(index === 0 ? null : REFUSAL);
-  const still = exchange(url, get('/still'), { answers: 1 });
-  await until(() => verdicts.length === 3, LIMIT_MS, 'it did not arrive');
+  await until(() => sockets.every(({ destroyed }) => destroyed), LIMIT_MS, 'the connection is still open');
+  for (const [index, { resolve }] of verdicts.entries()) resolve(index === 0 ? null : REJECTION);
+  const next = exchange(url, get('/next'), { answers: 1 });
+  await until(() => verdicts.length === 3, LIMIT_MS, 'the request did not arrive');
   verdicts[2]?.resolve(null);
-  assert.equal((await still).answers[0]?.body, '/still');
-  assert.deepEqual(routed, ['/still']);
+  assert.equal((await next).answers[0]?.body, '/next');
+  assert.deepEqual(routed, ['/next']);
 });

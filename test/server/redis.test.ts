@@ -1,5 +1,5 @@
-// A connection to a real Redis: windows that end to the millisecond, whatever happens to their expiry, and failures without an
-// address or a secret. Also what `mercat doctor` reports about Redis.
+// A connection to a real Redis: a window ends at its time even when its key has lost its expiry, and the message of a failure has no
+// address and no secret. Also what `mercat doctor` reports about Redis.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -38,7 +38,7 @@ withRedis('a connection to Redis', (redis) => {
       },
     );
 
-  test('counts from one in a window that ends its length after its first count, by the clock of Redis', async (t) => {
+  test('counts from one, and its window ends one window length after the first count, by the clock of Redis', async (t) => {
     const connection = await connect(t);
     const [first, ...others] = [
       await connection.count('w', LONG_MS),
@@ -58,8 +58,8 @@ withRedis('a connection to Redis', (redis) => {
     const connection = await connect(t);
     const first = await connection.count('short', WINDOW_MS);
     let last = first;
-    for (const until = performance.now() + LIMIT_MS; last.resetAt === first.resetAt;) {
-      assert.ok(last.now < first.resetAt && performance.now() < until, 'it did not end');
+    for (const deadline = performance.now() + LIMIT_MS; last.resetAt === first.resetAt;) {
+      assert.ok(last.now < first.resetAt && performance.now() < deadline, 'the window did not end');
       last = await connection.count('short', WINDOW_MS);
     }
     assert.equal(last.count, 1);
@@ -73,7 +73,7 @@ withRedis('a connection to Redis', (redis) => {
     await until(
       async () => (await connection.count('kept', WINDOW_MS)).resetAt > first.resetAt,
       LIMIT_MS,
-      'it did not end',
+      'the window did not end',
     );
     // -2: the key has expired already.
     assert.notEqual(Number(await redis.ask('PTTL', 'kept')), -1);
@@ -107,7 +107,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.match(await failureOf(RedisConnection.connect(`${redis.url}/9999`, PATIENT)), /no database of that number/);
   });
 
-  test('leaves no timer behind when it is destroyed: a command that has used it ends', async () => {
+  test('leaves no timer behind when it is destroyed, so that a command which has used it can end', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const connection = await RedisConnection.connect(redis.url, PATIENT);
@@ -141,17 +141,17 @@ withRedis('a connection to Redis', (redis) => {
       assert.match(await failureOf(connection.count('text', LONG_MS)), /WRONGTYPE|it replies ERR/);
       await redis.ask('CONFIG', 'SET', 'requirepass', PASSWORD);
       try {
-        const bare = await RedisConnection.connect(redis.url, PATIENT);
-        assert.match(await failureOf(bare.count('w', LONG_MS)), /requires a password/);
-        bare.destroy();
-        const good = await connect(t, withPassword(redis.url));
-        assert.equal((await good.count('let in', LONG_MS)).count, 1);
+        const unauthenticated = await RedisConnection.connect(redis.url, PATIENT);
+        assert.match(await failureOf(unauthenticated.count('w', LONG_MS)), /requires a password/);
+        unauthenticated.destroy();
+        const authenticated = await connect(t, withPassword(redis.url));
+        assert.equal((await authenticated.count('authenticated', LONG_MS)).count, 1);
       } finally {
         await sendToRedis(withPassword(redis.url), ['CONFIG', 'SET', 'requirepass', '']);
       }
     });
 
-    test('comes at the deadline when Redis hangs, during the connection too', async () => {
+    test('comes at the deadline when Redis hangs, while connecting or while counting', async () => {
       const lost: string[] = [];
       const quick = {
         connectTimeoutMs: 300,
@@ -163,17 +163,17 @@ withRedis('a connection to Redis', (redis) => {
       try {
         const startedAt = performance.now();
         const counts = Array.from({ length: 50 }, () => failureOf(connection.count('w', LONG_MS)));
-        assert.deepEqual(new Set(await Promise.all(counts)), new Set(['it does not answer in time']));
+        assert.deepEqual(new Set(await Promise.all(counts)), new Set(['it does not respond in time']));
         assert.ok(performance.now() - startedAt >= 50);
         const locked = redis.url.replace('redis://', `redis://:${PASSWORD}@`);
-        assert.equal(await failureOf(RedisConnection.connect(locked, quick)), 'it does not answer in time');
+        assert.equal(await failureOf(RedisConnection.connect(locked, quick)), 'it does not respond in time');
         const encrypted = redis.url.replace('redis://', 'rediss://');
-        assert.equal(await failureOf(RedisConnection.connect(encrypted, quick)), 'it does not answer in time');
+        assert.equal(await failureOf(RedisConnection.connect(encrypted, quick)), 'it does not respond in time');
       } finally {
         redis.thaw();
         connection.destroy();
       }
-      assert.deepEqual(lost, [], 'who destroys it knows');
+      assert.deepEqual(lost, [], 'a destroyed connection was reported as lost');
     });
 
     test('is reported once when the connection is lost, and commands in progress fail at once', async (t) => {
@@ -185,9 +185,9 @@ withRedis('a connection to Redis', (redis) => {
         onLost: (_, failure) => void lost.push(failure.message),
       });
       proxy.hang();
-      const asked = Promise.all(Array.from({ length: 20 }, () => failureOf(connection.count('w', LONG_MS))));
+      const failures = Promise.all(Array.from({ length: 20 }, () => failureOf(connection.count('w', LONG_MS))));
       proxy.cut();
-      await asked;
+      await failures;
       assert.equal(lost.length, 1);
       connection.destroy();
     });
@@ -204,9 +204,9 @@ withRedis('a connection to Redis', (redis) => {
       random: () => 0,
     });
     t.after(() => windows.close());
-    const asked = Array.from({ length: COUNTS_IN_PROGRESS_MAX + 500 }, () => windows.count('one', LONG_MS));
-    const sent = asked.filter((response) => response !== null);
-    assert.equal(asked.length - sent.length, 500);
+    const counts = Array.from({ length: COUNTS_IN_PROGRESS_MAX + 500 }, () => windows.count('one', LONG_MS));
+    const sent = counts.filter((count) => count !== null);
+    assert.equal(counts.length - sent.length, 500);
     const counted = (await Promise.all(sent)).filter((window) => window !== null);
     // On a busy machine some replies may be late, which is logged.
     if (lines.length > 0) return t.skip('Redis did not respond in time on this busy machine');
@@ -255,7 +255,7 @@ withRedis('a connection to Redis', (redis) => {
       }
     });
 
-    test('needs no permission but those for counting', async () => {
+    test('does not fail when the Redis user has only the permissions for counting', async () => {
       const allowed = [
         '+eval',
         '+evalsha',
@@ -273,11 +273,11 @@ withRedis('a connection to Redis', (redis) => {
   });
 });
 
-test('REDIS_URL is a redis or rediss URL with a host, and is never shown', () => {
-  const good = ['redis://cache', 'rediss://u:p%40@cache.example:6380/2', 'redis://:p@[::1]:6379', 'redis://10.0.0.1/'];
-  for (const url of good) assert.equal(readConfig({ REDIS_URL: url }).redisUrl, url);
+test('REDIS_URL must be a redis or rediss URL with a host, and no error message has its password', () => {
+  const valid = ['redis://cache', 'rediss://u:p%40@cache.example:6380/2', 'redis://:p@[::1]:6379', 'redis://10.0.0.1/'];
+  for (const url of valid) assert.equal(readConfig({ REDIS_URL: url }).redisUrl, url);
   assert.equal(readConfig({ REDIS_URL: '' }).redisUrl, null);
-  const bad = [
+  const invalid = [
     'cache:6379',
     'http://cache',
     'redis://',
@@ -286,7 +286,12 @@ test('REDIS_URL is a redis or rediss URL with a host, and is never shown', () =>
     'redis://h/1/2',
     'redis://h?db=1',
   ];
-  for (const url of [...bad, `redis://u:${PASSWORD}%zz@h`, `redis://u:${PASSWORD}@h:99999`, 'unix:///run/redis.sock'])
+  for (const url of [
+    ...invalid,
+    `redis://u:${PASSWORD}%zz@h`,
+    `redis://u:${PASSWORD}@h:99999`,
+    'unix:///run/redis.sock',
+  ])
     assert.throws(
       () => readConfig({ REDIS_URL: url }),
       (error: Error) => /REDIS_URL must be a redis/.test(error.message) && !error.message.includes(PASSWORD),

@@ -1,5 +1,6 @@
-// Redis that is down, slow, silent, full, a replica, locked or empty: no request fails or waits because of it, each process keeps the
-// limits alone, the log has one line when this begins and one when it ends, and it ends without intervention.
+// Faults of Redis: it is down, slow, silent, full, a replica, locked or empty. No request fails or waits because of a fault, and each
+// process applies the limits alone. The log has one line when the fault begins and one when it ends. Limits are shared again without
+// intervention.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -69,7 +70,7 @@ withRedis('rate limits while Redis fails', (redis) => {
         reason: /ECONN|closed/,
       },
       {
-        name: 'has its memory full',
+        name: 'has full memory',
         begin: () => config('maxmemory', '1'),
         end: () => config('maxmemory', '0'),
         reason: /memory is full/,
@@ -81,7 +82,7 @@ withRedis('rate limits while Redis fails', (redis) => {
         reason: /replica|LOADING|MASTERDOWN/,
       },
       {
-        name: 'takes away the right to count',
+        name: 'withdraws the permission to count',
         begin: () => redis.ask('ACL', 'SETUSER', 'default', '-@write'),
         end: () => redis.ask('ACL', 'SETUSER', 'default', '+@all'),
         reason: /lacks the permission/,
@@ -89,40 +90,40 @@ withRedis('rate limits while Redis fails', (redis) => {
     ];
     for (const fault of faults) {
       test(`a Redis that ${fault.name} makes no request fail or wait, and is used again afterwards`, async (t) => {
-        const all = fault.of === 'a' ? [a] : [a, b];
+        const affected = fault.of === 'a' ? [a] : [a, b];
         await untilShared([a, b]);
-        const before = all.map((node) => node.told());
+        const before = affected.map((node) => node.logCounts());
         await fault.begin();
         try {
           // The requests that find Redis unavailable are counted too.
-          await Promise.all(all.flatMap((node) => [assertServed(node), assertExact(node)]));
-          for (const node of all) assert.equal(await node.counted(), 'alone');
-          for (const node of all) await assertExact(node);
+          await Promise.all(affected.flatMap((node) => [assertServed(node), assertExact(node)]));
+          for (const node of affected) assert.equal(await node.counted(), 'alone');
+          for (const node of affected) await assertExact(node);
         } finally {
           await fault.end();
         }
         const endedAt = performance.now();
         await untilShared([a, b]);
         t.diagnostic(`shared again after ${Math.round(performance.now() - endedAt)} ms`);
-        for (const [index, node] of all.entries()) {
+        for (const [index, node] of affected.entries()) {
           const { away = 0, back = 0 } = before[index] ?? {};
-          const { away: awayNow, back: backNow } = node.told();
-          assert.ok(awayNow > away, 'it was not told');
-          assert.ok(backNow > back, 'its return was not told');
+          const { away: awayNow, back: backNow } = node.logCounts();
+          assert.ok(awayNow > away, 'the outage was not logged');
+          assert.ok(backNow > back, 'the end of the outage was not logged');
           // On a busy machine there may be more than one outage; none is logged twice.
           assert.ok(
             awayNow - away - (backNow - back) <= 1,
             `away ${awayNow - away} times, back ${backNow - back} times`,
           );
-          const said = node.logged.filter((line) => line.includes('Redis is unavailable'))[away] ?? '';
-          assert.match(said, new RegExp(`${fault.reason.source}|in time`));
-          assert.doesNotMatch(said, /127\.0\.0\.1|:\d{4,5}\b(?!-)|"stack"/);
+          const warning = node.logged.filter((line) => line.includes('Redis is unavailable'))[away] ?? '';
+          assert.match(warning, new RegExp(`${fault.reason.source}|in time`));
+          assert.doesNotMatch(warning, /127\.0\.0\.1|:\d{4,5}\b(?!-)|"stack"/);
         }
         await assertShared();
       });
     }
 
-    /** Sequential and concurrent requests, each of which gets a 200 in time. */
+    /** Sends sequential and concurrent requests. Each of them must get a 200 before STALL_MS have passed. */
     async function assertServed(node: TestNode): Promise<void> {
       const timed = async () => {
         const startedAt = performance.now();
@@ -154,21 +155,21 @@ withRedis('rate limits while Redis fails', (redis) => {
         const names = (await redis.ask('KEYS', 'mercat:rate-limit:list:*')) as string[];
         return (await Promise.all(names.map((name) => redis.ask('HGET', name, 'count')))).includes('5');
       };
-      await until(isCountedTogether, LIMIT_MS, 'they do not count together');
+      await until(isCountedTogether, LIMIT_MS, 'the nodes do not count together');
     }
 
-    test('a client beyond its limit stays so when Redis becomes unavailable', async () => {
+    test('a client beyond its limit is still rejected when Redis becomes unavailable', async () => {
       await untilShared([a, b]);
       const from = newAddress();
-      let refused = await sendFrom(b, LISTS, { from });
-      for (let sent = 1; refused.status !== 429 && sent < 4 * LIST_MAX; sent += 1)
-        refused = await sendFrom(b, LISTS, { from });
+      let last = await sendFrom(b, LISTS, { from });
+      for (let sent = 1; last.status !== 429 && sent < 4 * LIST_MAX; sent += 1)
+        last = await sendFrom(b, LISTS, { from });
       await redis.stop();
       try {
         await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'it does not notice');
-        const still = await sendFrom(b, LISTS, { from });
-        assert.equal(still.status, 429);
-        assert.equal(still.headers.get('x-ratelimit-reset'), refused.headers.get('x-ratelimit-reset'));
+        const next = await sendFrom(b, LISTS, { from });
+        assert.equal(next.status, 429);
+        assert.equal(next.headers.get('x-ratelimit-reset'), last.headers.get('x-ratelimit-reset'));
       } finally {
         await redis.start();
       }
@@ -176,7 +177,7 @@ withRedis('rate limits while Redis fails', (redis) => {
 
     test('while Redis has another password each node counts alone, and limits are shared again afterwards', async () => {
       await untilShared([a, b]);
-      const before = b.told();
+      const before = b.logCounts();
       await config('requirepass', PASSWORD);
       const locked = new URL(redis.url);
       locked.password = PASSWORD;
@@ -186,19 +187,19 @@ withRedis('rate limits while Redis fails', (redis) => {
         await assertServed(b);
         await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'it does not notice');
         await assertExact(b);
-        // Connecting succeeds, counting does not: Redis is still unavailable.
-        const refused = async () => {
+        // Connecting succeeds but counting fails, so Redis is still unavailable.
+        const countRejected = async () => {
           const stats = String(await sendToRedis(locked.href, ['INFO', 'commandstats']));
           return Number(/cmdstat_evalsha:.*rejected_calls=(\d+)/.exec(stats)?.[1]);
         };
-        const [earlier, { back }] = [await refused(), b.told()];
-        await until(async () => (await refused()) >= earlier + 3, LIMIT_MS, 'it is not tried again');
-        assert.deepEqual([await b.counted(), b.told().back], ['alone', back]);
+        const [earlier, { back }] = [await countRejected(), b.logCounts()];
+        await until(async () => (await countRejected()) >= earlier + 3, LIMIT_MS, 'Redis is not tried again');
+        assert.deepEqual([await b.counted(), b.logCounts().back], ['alone', back]);
       } finally {
         await sendToRedis(locked.href, ['CONFIG', 'SET', 'requirepass', '']);
       }
       await untilShared([a, b]);
-      assert.ok(b.told().away > before.away && b.told().back > before.back);
+      assert.ok(b.logCounts().away > before.away && b.logCounts().back > before.back);
     });
 
     test('a service starts without a usable Redis, logs that once, and logs no secret', async (t) => {
@@ -214,40 +215,44 @@ withRedis('rate limits while Redis fails', (redis) => {
         [d, /rejects the user or password/],
       ] as const) {
         await assertServed(node);
-        assert.deepEqual([await node.counted(), node.told()], ['alone', { away: 1, back: 0 }]);
+        assert.deepEqual([await node.counted(), node.logCounts()], ['alone', { away: 1, back: 0 }]);
         assert.match(node.logged.join('\n'), reason);
         assert.doesNotMatch(node.logged.join('\n'), new RegExp(`${PASSWORD}|somebody|redis://`));
       }
-      const refused = async () =>
+      const countRejected = async () =>
         Number(/cmdstat_auth:.*failed_calls=(\d+)/.exec(String(await redis.ask('INFO', 'commandstats')))?.[1]);
-      const earlier = await refused();
-      await until(async () => (await refused()) >= earlier + 2, LIMIT_MS, 'it is not tried again');
-      assert.deepEqual([await d.counted(), d.told()], ['alone', { away: 1, back: 0 }]);
+      const earlier = await countRejected();
+      await until(async () => (await countRejected()) >= earlier + 2, LIMIT_MS, 'Redis is not tried again');
+      assert.deepEqual([await d.counted(), d.logCounts()], ['alone', { away: 1, back: 0 }]);
       await dead.heal();
       await untilShared([c]);
-      assert.ok(c.told().back > 0);
+      assert.ok(c.logCounts().back > 0);
     });
 
-    test('a service ends at once while Redis hangs and requests are in progress', async () => {
+    test('a service closes while Redis hangs and requests are in progress', async () => {
       const connections = async () => String(await redis.ask('CLIENT', 'LIST')).split('\n').length;
       const before = await connections();
       const c = await nodes.start(redis.url);
       await untilShared([c]);
       redis.freeze();
       try {
-        const asked = Promise.allSettled(Array.from({ length: 20 }, () => sendFrom(c, LISTS)));
+        const requests = Promise.allSettled(Array.from({ length: 20 }, () => sendFrom(c, LISTS)));
         const startedAt = performance.now();
         await c.close();
         const ms = performance.now() - startedAt;
-        await asked;
+        await requests;
         assert.ok(ms < STALL_MS, `it took ${Math.round(ms)} ms`);
       } finally {
         redis.thaw();
       }
-      await until(async () => (await connections()) <= before, LIMIT_MS, 'its connection is still there');
+      await until(
+        async () => (await connections()) <= before,
+        LIMIT_MS,
+        'the connection of the closed service is still open',
+      );
     });
 
-    test('without REDIS_URL the status says nothing about sharing', async (t) => {
+    test('without REDIS_URL the status has no section about rate limits', async (t) => {
       const c = await nodes.start(null);
       t.after(() => c.close());
       assert.equal(await c.counted(), undefined);

@@ -74,7 +74,7 @@ withRedis('rate limits over two nodes', (redis) => {
       ['single', SINGLE, SINGLE_MAX],
     ] as const) {
       testShared(
-        `of quick requests at once, exactly ${max} are allowed in the bucket ${bucket}, and the end is the same on both`,
+        `of concurrent requests to two nodes exactly ${max} are allowed in the bucket ${bucket}, and both report one end of the window`,
         both,
         async () => {
           const from = newAddress();
@@ -97,14 +97,18 @@ withRedis('rate limits over two nodes', (redis) => {
             assert.equal(body.error.message, `Too many requests, try again in ${wait} s`);
           }
           const other = bucket === 'list' ? SINGLE : LISTS;
-          assert.equal((await sendFrom(b, other, { from })).status, 200, 'the other bucket is another one');
-          assert.equal((await sendFrom(b, path)).status, 200, 'another address is another client');
+          assert.equal(
+            (await sendFrom(b, other, { from })).status,
+            200,
+            'the requests were counted in the other bucket too',
+          );
+          assert.equal((await sendFrom(b, path)).status, 200, 'another address was rejected');
         },
       );
     }
 
     testShared(
-      'a key has its requests of a minute over both nodes, and failed authentications theirs by address',
+      'the limits of an API key, and of failed authentications from one address, hold for both nodes together',
       both,
       async () => {
         const key = await newKey();
@@ -119,7 +123,7 @@ withRedis('rate limits over two nodes', (redis) => {
       },
     );
 
-    testShared('a node that was started anew goes on where the limit was', both, async () => {
+    testShared('a restarted node counts in the windows that were open before', both, async () => {
       const key = await newKey();
       const before = await ofBoth(KEY_MAX, (node) => sendFrom(node, '/intake/v1/orders/none', { key }));
       assert.deepEqual(tally(before), { 404: KEY_MAX });
@@ -129,7 +133,7 @@ withRedis('rate limits over two nodes', (redis) => {
       assert.equal(resetOf([await sendFrom(b, '/intake/v1/orders/none', { key })]), reset);
     });
 
-    testShared('a client is let in again when its window has ended, and not before', both, async () => {
+    testShared('a client beyond its limit is allowed again when its window has ended', both, async () => {
       const from = newAddress();
       const earlier = new Set(await keys());
       const responses = await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
@@ -165,13 +169,13 @@ withRedis('rate limits over two nodes', (redis) => {
         nodes.advance(MINUTE_MS + 1);
         const { status, headers } = await sendFrom(a, LISTS, { from });
         assert.equal(status, 429);
-        assert.ok(Number(headers.get('retry-after')) > 1, 'the remaining time is computed by one clock, not by two');
+        assert.ok(Number(headers.get('retry-after')) > 1, 'the remaining time was computed with two clocks');
         assert.equal(await calls(), counted + 1);
       },
     );
 
     testShared(
-      'requests on one connection get responses in their order, HEAD counts and a preflight does not',
+      'responses on one connection keep the order of its requests; HEAD requests are counted, preflights are not',
       both,
       async () => {
         const from = newAddress();
@@ -205,30 +209,34 @@ withRedis('rate limits over two nodes', (redis) => {
       assert.match(text, /"read":5000\b/);
     });
 
-    testShared('clients that disconnect while they are counted leave nothing behind', both, async () => {
-      const logged = a.logged.length;
-      const from = newAddress();
-      const { port } = new URL(a.url);
-      const request = `GET ${LISTS} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${from}\r\n\r\n`;
-      const hangUps = Array.from({ length: 50 }, async (_, index) => {
-        const socket = net.connect(Number(port), '127.0.0.1').on('error', () => undefined);
-        await new Promise((resolve) => socket.once('connect', resolve));
-        // Some after several requests, and some by a reset.
-        socket.write(request.repeat(1 + (index % 3)), () =>
-          index % 2 === 0 ? socket.resetAndDestroy() : socket.destroy(),
+    testShared(
+      'clients that disconnect while their requests are counted cause no error and no warning',
+      both,
+      async () => {
+        const logged = a.logged.length;
+        const from = newAddress();
+        const { port } = new URL(a.url);
+        const request = `GET ${LISTS} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${from}\r\n\r\n`;
+        const hangUps = Array.from({ length: 50 }, async (_, index) => {
+          const socket = net.connect(Number(port), '127.0.0.1').on('error', () => undefined);
+          await new Promise((resolve) => socket.once('connect', resolve));
+          // Some clients disconnect after several requests, and some by a reset.
+          socket.write(request.repeat(1 + (index % 3)), () =>
+            index % 2 === 0 ? socket.resetAndDestroy() : socket.destroy(),
+          );
+          await new Promise((resolve) => socket.once('close', resolve));
+        });
+        await Promise.all(hangUps);
+        assert.equal((await sendFrom(a, LISTS)).status, 200);
+        assert.equal(await a.counted(), 'shared');
+        assert.deepEqual(
+          a.logged.slice(logged).filter((line) => /"level":"(warn|error)"/.test(line)),
+          [],
         );
-        await new Promise((resolve) => socket.once('close', resolve));
-      });
-      await Promise.all(hangUps);
-      assert.equal((await sendFrom(a, LISTS)).status, 200);
-      assert.equal(await a.counted(), 'shared');
-      assert.deepEqual(
-        a.logged.slice(logged).filter((line) => /"level":"(warn|error)"/.test(line)),
-        [],
-      );
-    });
+      },
+    );
 
-    testShared('what is in Redis ends by itself within a minute, and tells no address', both, async () => {
+    testShared('every key in Redis expires within a minute, and none reveals a client address', both, async () => {
       const from = newAddress();
       const key = await newKey();
       await sendFrom(a, LISTS, { from });
@@ -258,7 +266,7 @@ withRedis('rate limits over two nodes', (redis) => {
     test('mercat status and mercat doctor report whether limits are shared, without an address', async () => {
       const settings = { DATA_DIR: path.dirname(a.socketPath), REDIS_URL: redis.url, PRICE_SOURCES: 'none' };
       const dead = `redis://127.0.0.1:${await freePort()}`;
-      const [status, well, ill] = await Promise.all([
+      const [status, doctor, doctorWithoutRedis] = await Promise.all([
         mercat(settings, 'status'),
         mercat(settings, 'doctor'),
         mercat({ ...settings, REDIS_URL: dead }, 'doctor'),
@@ -266,13 +274,14 @@ withRedis('rate limits over two nodes', (redis) => {
       const states =
         'counted with the other nodes through Redis|counted by this process alone, because Redis is unavailable';
       assert.match(status.stdout, new RegExp(`\nrate limits: (${states})\n`));
-      assert.match(well.stdout, /^(ok {2}|warn) {2}redis: (Redis|Valkey) \S+ counts in/m);
-      assert.match(ill.stdout, /^FAIL {2}redis: .*ECONNREFUSED.*\n +-> start it, or see REDIS_URL$/m);
-      assert.deepEqual([status.code, well.code, ill.code], [0, 0, 1]);
-      for (const { stdout } of [status, well, ill]) assert.doesNotMatch(stdout, /127\.0\.0\.1|redis:\/\//);
+      assert.match(doctor.stdout, /^(ok {2}|warn) {2}redis: (Redis|Valkey) \S+ counts in/m);
+      assert.match(doctorWithoutRedis.stdout, /^FAIL {2}redis: .*ECONNREFUSED.*\n +-> start it, or see REDIS_URL$/m);
+      assert.deepEqual([status.code, doctor.code, doctorWithoutRedis.code], [0, 0, 1]);
+      for (const { stdout } of [status, doctor, doctorWithoutRedis])
+        assert.doesNotMatch(stdout, /127\.0\.0\.1|redis:\/\//);
     });
 
-    testShared('another service on the same server has limits of its own', both, async () => {
+    testShared('another service on the same Redis server has its own limits', both, async () => {
       const others = await openNodes({ SERVICE_NAME: 'another' });
       const c = await others.start(redis.url);
       try {
@@ -282,7 +291,7 @@ withRedis('rate limits over two nodes', (redis) => {
         await until(
           async () => (await keys()).some((name) => name.startsWith('another:rate-limit:list:')),
           LIMIT_MS,
-          'nothing was counted under its name',
+          'the other service counted nothing in Redis',
         );
       } finally {
         await c.close();

@@ -1,21 +1,21 @@
 // One deadline for all commands that are sent at about the same time: a timer for each command would cost more than the command.
 
-/** The deadline passes in this many steps. */
+/** The time limit is counted in this many steps. */
 const STEPS = 5;
 
 /**
- * Commands that are sent within a fifth of the deadline share it. It passes in steps, each with a timer of its own, and before a
- * step counts, replies that have arrived are read. So a process that was busy, or a machine that was suspended, does not mistake
- * its own pause for a late reply.
+ * Commands that are sent within a fifth of the time limit share one deadline. The time limit is counted in steps. Each step has its own
+ * timer, and replies that have arrived are read before the step is counted. So a process that was busy, or a machine that was
+ * suspended, does not mistake its own pause for a late reply.
  */
 export class RedisDeadline<T> {
   readonly #stepMs: number;
   readonly #result: T;
-  /** The commands by the step in which they were sent, the newest last; null for a step without any. */
+  /** For each step, oldest first, what the commands sent in that step wait for. Null when no command was sent. */
   readonly #steps: (PromiseWithResolvers<T> | null)[] = [null];
   #timer: NodeJS.Timeout | undefined;
 
-  /** Promises of this deadline resolve with `result`. */
+  /** `result`: what the promises of `join` resolve with. */
   constructor(limitMs: number, result: T) {
     this.#stepMs = limitMs / STEPS;
     this.#result = result;
@@ -29,7 +29,7 @@ export class RedisDeadline<T> {
     return step.promise;
   }
 
-  /** Ends the timer. Promises that were given out never settle. */
+  /** Stops the timer. Promises that `join` has returned then never settle. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#steps.fill(null);

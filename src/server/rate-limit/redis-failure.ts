@@ -1,14 +1,15 @@
-// Why Redis cannot be used, in a message without address and secret: the text of an error may quote what was sent.
+// Why Redis cannot be used, in a message without addresses and secrets. The text of the original error is not repeated, because it may
+// quote what was sent.
 
-/** `message` may be shown to anyone; its subject is the Redis server. */
+/** `message` may be shown to anyone. In the message, "it" is the Redis server. */
 export class RedisFailure extends Error {
   override readonly name = 'RedisFailure';
 }
 
-export const NOT_IN_TIME = 'it does not answer in time';
-export const SCRIPT_NOT_LOADED = 'it does not know the script';
+export const NOT_IN_TIME = 'it does not respond in time';
+export const SCRIPT_NOT_LOADED = 'it has not loaded the script';
 
-/** Error replies by their code. An error in a script has the code inside its text. */
+/** Messages for error replies, by a pattern of the reply. The reply to a failed script has the error code inside its text. */
 const REPLIES: readonly (readonly [RegExp, string])[] = [
   [/^NOSCRIPT\b/, SCRIPT_NOT_LOADED],
   [/\bWRONGPASS\b|invalid password/, 'it rejects the user or password'],

@@ -1,5 +1,5 @@
-// Rate limit windows in Redis, in which several processes count. After a failure or a late reply Redis is not used until a trial in
-// the background succeeds. A failure of Redis does not fail a request.
+// Rate limit windows in Redis, which several processes share. After a failure or a late reply Redis is not used until a trial in the
+// background succeeds. A failure of Redis does not fail a request.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -12,14 +12,14 @@ import { RedisFailure } from './redis-failure.ts';
 
 export type RedisWindowsOptions = { url: string; serviceName: string; log: Log; clock: Clock; random: Random };
 
-/** Whether requests are counted with those of other processes at present. */
+/** `shared`: requests are now counted together with those of other processes. `alone`: they are counted in this process. */
 export type RedisWindowsStatus = { counted: 'shared' | 'alone' };
 
-/** Counts in progress at once. More are not sent: a flood takes bounded memory, and does not delay the others. */
+/** The largest number of counts in progress. Further requests are counted in this process, so that a flood uses bounded memory. */
 export const COUNTS_IN_PROGRESS_MAX = 2_000;
 /** The longest that a request waits for a count. */
 export const COUNT_DEADLINE_MS = 50;
-/** For a connection, its handshake, and the first load of the script: no request waits for these. */
+/** The time limit for opening a connection and its handshake. No request waits for them. */
 const CONNECT_TIMEOUT_MS = 1_000;
 /** The window in which a new connection counts to prove that it works. No client has this name. */
 export const PROBE = { name: 'probe', windowMs: 1_000 };
@@ -60,7 +60,7 @@ export class RedisWindows {
     return windows;
   }
 
-  /** Counts in the window of that name. Null, at once or later, when it cannot be counted in Redis. Never rejects. */
+  /** Counts one request in the window `name`. Null, or a promise of null, when Redis cannot count it. The promise never rejects. */
   count(name: string, windowMs: number): Promise<CountedWindow | null> | null {
     const connection = this.#connection;
     if (!connection || this.#inProgress >= COUNTS_IN_PROGRESS_MAX) return null;
@@ -86,7 +86,7 @@ export class RedisWindows {
     }
   }
 
-  /** Connects, and counts once: a Redis that accepts connections may still be unable to count. */
+  /** Connects, and counts once, because a Redis that accepts connections may still be unable to count. */
   async #connect(): Promise<void> {
     const connection = await RedisConnection.connect(this.#url, {
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -103,7 +103,7 @@ export class RedisWindows {
     else this.#connection = connection;
   }
 
-  /** All counts in progress fail with their connection: the first of them stops its use. */
+  /** Stops using a failed connection. All counts in progress on it fail; only the first failure has an effect. */
   #lose(connection: RedisConnection, error: unknown): void {
     if (connection !== this.#connection) return;
     this.#connection = null;

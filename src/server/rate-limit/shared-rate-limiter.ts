@@ -11,15 +11,15 @@ import type { RedisWindows } from './redis-windows.ts';
 
 export type SharedCounting = {
   windows: Pick<RedisWindows, 'count'>;
-  /** The key of the hashes, the same on every node. Without it, the name of a window does not reveal its client. */
+  /** The key of the hashes, the same on every node. The name of a window reveals its client only to those who have this key. */
   secret: Buffer;
 };
 
-/** Clients beyond their limit that are remembered: they are not counted again until their window ends. */
+/** How many clients beyond their limit are remembered. A remembered client is not counted again until its window ends. */
 const EXCEEDED_MAX = 20_000;
 const NAME_LENGTH = 22;
 
-/** A limiter that counts with other nodes, or (null) in this process alone. */
+/** Creates a limiter that counts together with other nodes or, when `shared` is null, in this process alone. */
 export function createLimiter<B extends string>(
   limits: Record<B, number>,
   clock: Clock,
@@ -28,7 +28,7 @@ export function createLimiter<B extends string>(
   return shared ? new SharedRateLimiter(limits, clock, shared) : new LocalRateLimiter(limits, clock);
 }
 
-/** `resetAt` is by the clock of the shared windows, `endsAt` the same moment by the clock of this process. */
+/** `resetAt` and `endsAt` are the end of the window: `resetAt` by the clock of the shared windows, `endsAt` by that of this process. */
 type ExceededWindow = { resetAt: number; endsAt: number };
 
 class SharedRateLimiter<B extends string> implements RateLimiter<B> {
@@ -36,7 +36,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #clock: Clock;
   readonly #shared: SharedCounting;
   readonly #local: LocalRateLimiter<B>;
-  // A client that floods one node costs the shared store no more than one window's limit.
+  // Beyond its limit, a client that floods this node causes no further commands to the shared store.
   readonly #exceeded = new LRUCache<string, ExceededWindow>({ max: EXCEEDED_MAX });
 
   constructor(limits: Record<B, number>, clock: Clock, shared: SharedCounting) {
@@ -58,13 +58,13 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
     return counted.then((window) => {
       if (window === null) return this.#local.count(bucket, client);
       if (window.count <= limit) return null;
-      // The window was read after `sentAt`: by this clock it ends no earlier than this.
+      // The window was read after `sentAt`, so by the clock of this process it does not end before `endsAt`.
       this.#exceeded.set(id, { resetAt: window.resetAt, endsAt: sentAt + window.resetAt - window.now });
       return { limit, resetAt: window.resetAt, at: window.now };
     });
   }
 
-  /** The window in which a client is known to be beyond its limit. */
+  /** The rejection of a client that is remembered as beyond its limit. Null when the request has to be counted. */
   #findExceeded(id: string, limit: number, now: number): RateLimitExceeded | null {
     const window = this.#exceeded.get(id);
     if (window === undefined) return null;

@@ -19,7 +19,7 @@ export type TestNode = TestService & {
   /** Whether it counts with the other nodes, as its status reports. */
   counted(): Promise<'shared' | 'alone' | undefined>;
   /** How often it has logged that Redis is unavailable, and that it is back. */
-  told(): { away: number; back: number };
+  logCounts(): { away: number; back: number };
 };
 
 export type NodeResponse = { status: number; headers: Headers; body: any };
@@ -57,7 +57,7 @@ export async function openNodes(settings: Record<string, string> = {}): Promise<
       return {
         ...service,
         counted,
-        told: () => ({ away: count('Redis is unavailable'), back: count('Redis is available again') }),
+        logCounts: () => ({ away: count('Redis is unavailable'), back: count('Redis is available again') }),
       };
     },
     advance: (ms) => void (ahead += ms),
@@ -84,7 +84,7 @@ export function testShared(name: string, nodes: () => readonly TestNode[], body:
   test(name, async (t) => {
     for (let tries = 1; ; tries += 1) {
       await untilShared(nodes());
-      const away = () => nodes().map((node) => node.told().away);
+      const away = () => nodes().map((node) => node.logCounts().away);
       const before = away();
       const failure = await body().then(
         () => null,
