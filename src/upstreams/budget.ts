@@ -5,50 +5,54 @@ import type { Clock } from '../core/clock.ts';
 
 export type Budget = {
   readonly perHour: number;
-  /** Takes one request from the budget and returns how long it has to wait, in ms. Takes nothing when the wait exceeds `patienceMs`. */
+  /**
+   * Takes one request from the budget and returns how long the caller has to wait before it sends the request, in ms. When that is
+   * longer than `patienceMs`, nothing is taken.
+   */
   take(claim: BudgetClaim): Promise<number>;
-  /** Returns a request to the budget that was taken but not sent. */
+  /** Puts back one request that was taken from the budget but not sent. */
   giveBack(): Promise<void>;
   /** Requests that could be sent at once, as far as this process knows. */
   left(): number;
 };
 
 export type BudgetClaim = {
+  /** The longest wait that the caller accepts. */
   patienceMs: number;
-  /** True for one of many requests that are not urgent. It waits until a part of the bucket is left for other requests. */
+  /** True for one of many requests that are not urgent. It is sent only when part of the bucket is left for urgent requests. */
   isBulk?: boolean;
 };
 
 const HOUR_MS = 3_600_000;
 /** The share of the hour's requests that may be sent at once when the bucket is full. */
 const BURST_SHARE = 0.1;
-/** The share of a full bucket that bulk requests leave to others. */
+/** The share of a full bucket that bulk requests leave to urgent requests. */
 const BULK_LEAVES_SHARE = 0.5;
-/** The most bulk requests that were taken before an hour begins and are sent within it. They count towards the hour's budget. */
+/** At the beginning of an hour, this many bulk requests may be taken and not sent yet. They count towards the budget of that hour. */
 const BULK_WAITING_MAX = 1;
 
 export type BudgetRule = {
   /** A full bucket: the requests that may be sent at once. */
   burst: number;
-  /** Requests that flow in per millisecond. */
+  /** Requests that are added to the bucket per millisecond. */
   perMs: number;
 };
 
-/** What the bucket must hold for a request to be sent at once, the request included. */
+/** How many requests the bucket must hold, this one included, for a request to be sent without waiting. */
 export function toNeeded({ burst }: BudgetRule, { isBulk = false }: BudgetClaim): number {
   return isBulk ? 1 + Math.floor(burst * BULK_LEAVES_SHARE) : 1;
 }
 
 /**
- * The bucket fills so slowly that a full bucket, an hour of filling and the waiting bulk requests add up to the hour's budget. So no
- * period of one hour has more requests than that, whenever it begins. A budget below 3 allows slightly more.
+ * The bucket fills so slowly that a full bucket, the requests added in an hour and the waiting bulk requests add up to `perHour`. So
+ * no more than `perHour` requests are sent in any period of one hour. With a budget of 1 or 2 there may be 3.
  */
 export function toBudgetRule(perHour: number): BudgetRule {
   const burst = Math.max(1, Math.floor(perHour * BURST_SHARE));
   return { burst, perMs: Math.max(perHour - burst - BULK_WAITING_MAX, 1) / HOUR_MS };
 }
 
-/** The content of a bucket at a time; negative while taken requests wait. */
+/** `tokens`: how many requests the bucket held at the time `at`, in ms. Negative while requests that were taken wait to be sent. */
 export type Bucket = { tokens: number; at: number };
 
 /** The bucket at the time `now`. If the clock was set back, the content stays, and filling continues from the new time. */

@@ -1,5 +1,5 @@
-// One run of a task over the followed collections of a vendor. Each collection is processed separately, so that a failure of one does not
-// stop the others. Collections with the oldest last run come first, so that a small budget reaches every collection in time.
+// One run of a task over the followed collections of a vendor. A failure that concerns one collection does not stop the run; a failure
+// of the upstream ends it. Collections whose last run is oldest come first, so that a small budget reaches every collection in time.
 
 import type { LastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -15,16 +15,17 @@ export type FollowedRun = {
   lastRuns: ReadonlyMap<string, LastRun>;
   /** Process all collections, including those that were processed a moment ago. */
   isFull: boolean;
-  /** A run that has taken this long ends, unless it is a full run, because other collections have become more urgent. */
+  /** The period of the task. A run that is not full ends after this time, because collections that it processed may be due again. */
   periodMs: number;
   now: () => number;
   signal: AbortSignal;
   report: Report;
   process: (follow: Follow) => Promise<void>;
-  /** Stores that a collection was tried at the time `at`, and with `isDone` that it was processed completely. */
+  /** Stores that processing a collection began at the time `at`, or, with `isDone`, that it was completed then. */
   saveRun: (collectionId: string, run: { at: number; isDone: boolean }) => Promise<void>;
 };
 
+/** `soon`: the next run should start after the task's retry delay and not after its period. */
 export type FollowedRunEnd = { problems: string[]; soon: boolean };
 
 /** How long a view counts as recent. */
@@ -45,20 +46,20 @@ export function isUpstreamWide(reason: UpstreamReason): boolean {
   return UPSTREAM_WIDE.has(reason);
 }
 
-/** Upstream-wide failures that may end at any moment. */
+/** Upstream-wide failures that may end within seconds, so that the next run should start soon. */
 const OUTAGES: ReadonlySet<UpstreamReason> = new Set(['breaker-open', 'rate-limited', 'unreachable', 'timeout']);
 /** Failures that concern the requested collection and not the upstream. */
 const OF_COLLECTION: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected', 'malformed', 'too-large']);
 /** Failures of a collection that an outage of the upstream is unlikely to cause. */
 const PERMANENT: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected']);
-/** The urgency of a recently viewed collection, as a multiple of the time since its last run. */
+/** A recently viewed collection is as urgent as another one whose last run is this many times as long ago. */
 const VIEWED_WEIGHT = 4;
-/** A collection is due again after this share of the period. */
+/** A collection is due again when this share of the period has passed since it was last processed completely. */
 const DUE_SHARE = 0.5;
 
 /**
- * Processes each collection that is due. Returns descriptions of the problems, and whether the next run should start soon. Rejects when
- * every collection failed (see `failWithout` for the exception), when a database fails, and when the signal aborts.
+ * Processes the collections that are due, until the upstream fails or a run that is not full has taken a period. Rejects when
+ * collections failed and none was processed (`failEmptyRun` has the exception), when a database fails, and when the signal aborts.
  */
 export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
   const { isFull, periodMs, now, signal, report } = run;
@@ -89,7 +90,8 @@ export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
     soon = OUTAGES.has(failure.reason);
     break;
   }
-  if (done === 0 && problems.length > 0) failWithout(problems, { reasons, isPartial: due.length < run.follows.length });
+  if (done === 0 && problems.length > 0)
+    failEmptyRun(problems, { reasons, isPartial: due.length < run.follows.length });
   return { problems, soon };
 }
 
@@ -97,7 +99,7 @@ export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
 async function processOne(run: FollowedRun, follow: Follow): Promise<UpstreamFailure | null> {
   const { now, signal, process, saveRun } = run;
   const { collectionId } = follow;
-  // The attempt is stored first, so that a collection that always fails or never ends is not always processed before the others.
+  // The attempt is stored first, so that a collection that always fails, or always exceeds the deadline, does not always come first.
   await saveRun(collectionId, { at: now(), isDone: false });
   try {
     await process(follow);
@@ -111,10 +113,10 @@ async function processOne(run: FollowedRun, follow: Follow): Promise<UpstreamFai
 }
 
 /**
- * Throws for a run in which no collection was processed. It does not throw when every failure concerns its collection alone and other
- * followed collections were not due.
+ * Fails a run in which no collection was processed. Exception: a run that left out collections which were not due does not fail when
+ * each of its failures concerns one collection only, because the upstream may work for the collections that were left out.
  */
-function failWithout(
+function failEmptyRun(
   problems: readonly string[],
   { reasons, isPartial }: { reasons: ReadonlySet<UpstreamReason>; isPartial: boolean },
 ): void {
@@ -124,9 +126,9 @@ function failWithout(
   throw reasons.isSubsetOf(PERMANENT) ? new PermanentFailure(message) : new Error(message);
 }
 
-/** The collections that are due, most urgent first. Collections that were never tried precede those with the oldest last run. */
+/** The collections that are due, the most urgent first. Collections that were never tried come before all others. */
 function listDue({ follows, viewed, lastRuns, isFull, periodMs }: FollowedRun, now: number): Follow[] {
-  // A time in the future was stored by a process with a wrong clock. It counts as never.
+  // A time in the future was stored by a process with a wrong clock. The collection then counts as never processed.
   const since = (at: number | null | undefined) =>
     at === null || at === undefined || at > now ? Number.POSITIVE_INFINITY : now - at;
   const isDue = ({ collectionId }: Follow) => since(lastRuns.get(collectionId)?.doneAt) >= periodMs * DUE_SHARE;
@@ -137,7 +139,7 @@ function listDue({ follows, viewed, lastRuns, isFull, periodMs }: FollowedRun, n
     .toSorted((a, b) => compare(urgency(b), urgency(a)) || weight(b) - weight(a));
 }
 
-/** Infinities are equal. */
+/** Compares for sorting. Two infinite numbers are equal; their difference would not be a number. */
 function compare(a: number, b: number): number {
   return a === b ? 0 : a - b;
 }

@@ -12,7 +12,7 @@ import { SharedBudget } from './shared-budget.ts';
 import type { RunRequest, Task } from '../tasks/task.ts';
 import type { UpstreamContext } from './context.ts';
 
-/** One collection in a run. Problems that are not failures of the upstream are added to `problems`. */
+/** One collection in one run of a task. A problem that is not a failure of the upstream, such as an incomplete list, goes to `problems`. */
 export type CollectionRun = RunRequest & {
   upstream: UpstreamClient;
   follow: Follow;
@@ -72,8 +72,9 @@ export function createTaskUpstream(
 type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };
 
 /**
- * Retires the listings of a collection that are missing from a complete snapshot. When the snapshot is incomplete or not accepted, it
- * retires nothing and adds the reason to `problems`. Returns whether the snapshot was complete and accepted.
+ * Retires the listings of a collection that are missing from a complete snapshot. When the snapshot is incomplete or not accepted, no
+ * listing is retired and the reason is added to `problems`. Returns whether the snapshot was complete and accepted. `gap`: why the
+ * snapshot is incomplete, or null. `below`: the snapshot has only the listings below this price, in base units; null for all listings.
  */
 export async function concludeListings(
   { follow, ingester, problems }: CollectionRun,

@@ -16,18 +16,18 @@ import type { ParsedPage, SourceRecord } from './response-rows.ts';
 export type RawRecord = Readonly<Record<string, unknown>>;
 
 const BATCH_ROWS_MAX = 500;
-/** The most listings whose keys are kept in one run. A run with more listings fails. */
+/** The most active listings that one run may see, because their keys are kept in memory. A run with more fails. */
 const SEEN_MAX = 1_000_000;
-/** A marketplace may report a new listing this late. A listing that is younger is not retired when it is missing from a snapshot. */
+/** A marketplace may report a new listing this late. A younger listing is not retired when a snapshot lacks it. */
 export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 
 /**
- * A snapshot that lacks more than half of the listings of an order book is doubted, unless the book is small. It is accepted after it was
- * received `doubtsMin` times, over at least `doubtMs`.
+ * A snapshot is doubted when it lacks more than half of a collection's stored listings and more than 20 are stored. It is accepted when
+ * it is at least the third doubted snapshot in a row, and the first of them is at least five minutes old.
  */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
-/** A snapshot of the listings of a collection at a source: all of them, or those with a price below `below`. */
+/** A snapshot of the listings of a collection at a source: all listings, or those with a buyer total below `below` (in base units). */
 export type SeenListings = { source: string; collectionId: string; below?: bigint | null };
 
 /** The ingester of one run. Create it before the first request: the time of its creation is the start of the snapshots. */
@@ -67,7 +67,7 @@ export class Ingester {
     await this.ingest(records, signal);
   }
 
-  /** Ingests the pages of a walk as they arrive, each record after `change`. Returns the end of the walk. */
+  /** Ingests the pages of a walk as they arrive. `change` is applied to each record first. Returns the end of the walk. */
   async ingestPages<End>(
     pages: AsyncGenerator<ParsedPage, End>,
     signal: AbortSignal,
@@ -97,8 +97,8 @@ export class Ingester {
         continue;
       }
       if (isAccepted(page.value)) {
-        for (const one of collected.toReversed()) {
-          await this.ingestPage({ ...one, records: one.records.toReversed() }, signal);
+        for (const parsed of collected.toReversed()) {
+          await this.ingestPage({ ...parsed, records: parsed.records.toReversed() }, signal);
         }
       }
       return page.value;
@@ -112,8 +112,8 @@ export class Ingester {
   }
 
   /**
-   * Retires the active listings that this ingester has not seen. Call it only when the snapshot is complete: all listings of the
-   * collection, or all below the price. Returns false when so many listings are missing that the snapshot is not accepted yet.
+   * Retires the active listings that this ingester has not seen. Call it only after all listings of the collection were ingested, or
+   * all listings below the price. Returns false when so many listings are missing that the snapshot is not accepted yet.
    */
   async retireUnseen({ source, collectionId, below = null }: SeenListings): Promise<boolean> {
     const { indexer, clock, onChanged } = this.#context;
@@ -142,14 +142,15 @@ export class Ingester {
         notMirrored.add(line);
         this.#reject(toReason(kind, reason), reason);
       }
-      // These listings mirror stored orders, which are served instead. They do not count as seen, so they may be retired.
+      // A listing of an order in this service's own order book is not stored, because the order is served. It does not count as
+      // seen, so that a listing that was stored before the order is retired.
       for (const line of part.ownOrderLines) notMirrored.add(line);
     };
     await ingestBatch(this.#context, records, { now: this.#context.clock(), dryRun: false, onIngested });
     this.#see(records.filter(({ line }) => !notMirrored.has(line)));
   }
 
-  /** The valid records of a batch; the others are counted as rejected. */
+  /** Returns the valid records of a batch. Counts the other records as rejected. */
   #parse(batch: readonly RawRecord[]): NumberedRecord[] {
     const records: NumberedRecord[] = [];
     for (const [line, values] of batch.entries()) {
@@ -182,7 +183,7 @@ function toSeenKey(source: string, collectionId: string): string {
   return `${source} ${collectionId}`;
 }
 
-/** The reason without the value that it quotes, so that a thousand malformed rows count as one reason. */
+/** The reason without the value that it quotes, so that rows with the same error and different values count under one reason. */
 function toReason(kind: string | null, reason: string): string {
   const [field = ''] = reason.split(/, not (?=["[{\d-]|null|true|false)/, 1);
   const withoutValues = field.replace(/"[^"]*"|\d{4,}/g, '…');

@@ -10,7 +10,7 @@ import type { ParsedPage } from './response-rows.ts';
 import { isRow } from './response-rows.ts';
 
 export type RecordedFormat = {
-  /** The value of --format: the vendor's name, then what the responses hold. */
+  /** The value of --format: the vendor's name and the kind of rows, such as `opensea-listings`. */
   name: string;
   /** The fields of --set by name, required ones first. */
   fields: Readonly<Record<string, RecordedField>>;
@@ -23,10 +23,10 @@ export type RecordedField = { placeholder: string; isOptional?: boolean };
 
 /** How the responses of one import are read. */
 export type RecordedReader = {
-  /** The rows of a response, or why it has none; null for a value that is a row itself. */
+  /** Returns the rows of a response, or the reason why it has none. Returns null for a value that is a single row. */
   toRows: (response: unknown) => RecordedRows | null;
   parse: (row: unknown) => ParsedPage;
-  /** A description, for the summary, of the rows that give no record. */
+  /** Describes in the summary the rows that give no record: `disabled`. */
   skipped: string;
 };
 
@@ -64,14 +64,14 @@ export class RecordedFields {
     return this.#values.get(name) ?? null;
   }
 
-  /** The field `chain`. There is one Solana chain, so it may be omitted there. */
+  /** The field `chain`. Formats for Solana may omit it, because there is only one Solana chain. */
   chain(family: ChainFamily): Chain {
     const id = this.text('chain') ?? 'solana';
-    const fitting = [...this.#chains.values()].filter((chain) =>
+    const allowed = [...this.#chains.values()].filter((chain) =>
       family === 'evm' ? chain.family === family : chain.id === 'solana',
     );
-    const chain = fitting.find((one) => one.id === id);
-    return chain ?? throwUsage(`--set chain: must be one of ${fitting.map((one) => one.id).join(', ')}, not ${id}`);
+    const found = allowed.find((chain) => chain.id === id);
+    return found ?? throwUsage(`--set chain: must be one of ${allowed.map((chain) => chain.id).join(', ')}, not ${id}`);
   }
 
   /** The field `contractAddress`. */
@@ -94,14 +94,14 @@ export function throwUsage(why: string): never {
   throw new OperatorError(`${why}; see mercat import --help`, { exitCode: 2 });
 }
 
-/** The list that a response has under one of these names. */
+/** The first of the named fields of a response that is a list. Returns a reason when none of them is a list. */
 export function listUnder(response: unknown, names: readonly string[]): RecordedRows {
   const lists = isRow(response) ? names.map((name) => response[name]) : [];
   const list = lists.find((value): value is unknown[] => Array.isArray(value));
   return list ?? toNoRows(`has no list “${names[0]}”`);
 }
 
-/** The rows of a response that is an array; null for any other value, which may be a row of an array at the top level of the file. */
+/** The rows of a response that is an array. Null for any other value: a file that is a single array is read row by row. */
 export function toArrayRows(response: unknown): RecordedRows | null {
   return Array.isArray(response) ? response : null;
 }

@@ -5,6 +5,7 @@ import type { RejectionCount } from '../tasks/task.ts';
 /** The most reasons that are counted separately. All further reasons are counted together. */
 const REASONS_MAX = 20;
 const OTHER_REASONS = 'other reasons';
+/** Longer reasons and examples are cut to this many characters. */
 const LENGTH_MAX = 200;
 
 export class RejectionCounter {

@@ -12,9 +12,9 @@ export type SourceRecord = Readonly<Record<string, unknown>> & { readonly kind: 
 /** The rows of one response, parsed. */
 export type ParsedPage = {
   records: SourceRecord[];
-  /** Reasons for rows that are malformed. */
+  /** One reason for each row that is malformed or contradicts the request. */
   rejected: string[];
-  /** Reasons for rows that are understood and cannot be stored, such as a listing in another currency. */
+  /** One reason for each row that is understood but cannot be stored, such as a listing in another currency. */
   unsupported: string[];
   /** The number of rows that are well-formed but not wanted, such as bids among sales. */
   skipped: number;
@@ -38,7 +38,7 @@ export function rejectRow(field: string, why: string): never {
   throw new RowRejection(`${field}: ${why}`);
 }
 
-/** Rejects a row that is understood and cannot be stored. */
+/** Rejects a row that is understood but cannot be stored. */
 export function rejectUnsupported(field: string, why: string): never {
   throw new RowRejection(`${field}: ${why}`, { isUnsupported: true });
 }
@@ -47,7 +47,7 @@ export function emptyPage(): ParsedPage {
   return { records: [], rejected: [], unsupported: [], skipped: 0 };
 }
 
-/** The records of all rows. A row has any number of records; one without records is skipped. */
+/** Parses all rows. A row gives any number of records. A row that gives none counts as skipped. */
 export function parseRows(
   rows: readonly unknown[],
   toRecords: (row: VendorRow) => readonly SourceRecord[],
@@ -101,7 +101,7 @@ export function optionalFlag(row: VendorRow, field: string): boolean | null {
   return rejectRow(field, `must be true or false, not ${nameType(value)}`);
 }
 
-/** The literal of a number, such as `5.3885` or `1e-05`. */
+/** The literal of a number, such as `5.3885` or `1e-05`; null when the field is missing or null. */
 export function optionalNumberText(row: VendorRow, field: string): string | null {
   const value = row[field] ?? null;
   if (value === null) return null;
@@ -134,7 +134,7 @@ export function requiredAsset(row: VendorRow, field: string, family: ChainFamily
   return parseAssetId(family, requiredText(row, field)) ?? rejectRow(field, `is not an asset of the family ${family}`);
 }
 
-/** Seconds since the epoch as an ISO 8601 time, from 1970 to 9999. */
+/** Seconds since the epoch as an ISO 8601 time. Rejects seconds that are not positive, and times after the year 9999. */
 export function toTime(seconds: number, field: string): string {
   if (seconds <= 0 || seconds >= SECONDS_MAX) return rejectRow(field, 'is not a time in seconds since 1970');
   return new Date(seconds * 1_000).toISOString();

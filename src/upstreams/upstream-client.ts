@@ -15,19 +15,19 @@ import type { Exchange } from '../resilience/http-exchange.ts';
 
 export type UpstreamReason =
   | ExchangeFailure['reason']
-  /** 429 after all retries, or not sent during the pause after an earlier 429. */
+  /** Status 429, or not sent because the pause after an earlier 429 is longer than the caller's patience. */
   | 'rate-limited'
-  /** 401 and 403: the key is wrong, or lacks a permission. */
+  /** Status 401 or 403: the key is wrong, or lacks a permission. */
   | 'unauthorized'
   | 'not-found'
-  /** Another 4xx: the request is wrong, so a retry would fail too. */
+  /** Another status below 500 that is not a success: the request is wrong, so a retry would fail too. */
   | 'rejected'
   | 'server-error'
   /** Not JSON, nested too deep, or not of the expected shape. */
   | 'malformed'
   /** Not sent: the circuit breaker is open. */
   | 'breaker-open'
-  /** Not sent: the hourly budget is spent. */
+  /** Not sent: the wait for the hourly budget is longer than the caller's patience. */
   | 'over-budget';
 
 /** A call that failed. The message contains no URL and no key, so it may be logged and published in the status. */
@@ -36,7 +36,7 @@ export class UpstreamFailure extends Error {
   readonly reason: UpstreamReason;
   /** The status of the response, if there was one. */
   readonly status: number | null;
-  /** When a retry may succeed, in ms from now; null when that is not known. */
+  /** How long after this failure a retry may succeed, in ms; null when that is not known. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -52,7 +52,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** A response that is not of the expected shape. `why` stays in the cause, for the log. */
+/** The failure for a response that is not of the expected shape. `why` is in the cause only, so it is logged and not published. */
 export function toMalformed(upstream: UpstreamClient, why: string): UpstreamFailure {
   return new UpstreamFailure(upstream.name, 'malformed', { cause: new Error(why) });
 }
@@ -60,33 +60,33 @@ export function toMalformed(upstream: UpstreamClient, why: string): UpstreamFail
 export type Query = Readonly<Record<string, string | number | readonly string[] | null | undefined>>;
 
 export type CallOptions = {
-  /** Ends the call and its waits. */
+  /** Aborts the call, also while it waits. */
   signal?: AbortSignal | undefined;
   /** The largest body accepted, in bytes after decompression. Default: 4 MiB. */
   bytesMax?: number;
   /** The longest wait for the budget, for the end of a pause or for a retry. A call that would have to wait longer fails at once. */
   patienceMs?: number;
-  /** True for one of many requests that are not urgent. It waits until a part of the budget is left for other requests. */
+  /** True for one of many requests that are not urgent. It is sent only when part of the budget is left for urgent requests. */
   isBulk?: boolean;
 };
 
 export type UpstreamOptions = {
   name: string;
-  /** May have a path and a query of its own, such as an RPC URL with a key. Both are kept. */
+  /** May have a path and a query, such as an RPC URL with a key. Both stay in the URL of each request. */
   baseUrl: string;
   headers?: Readonly<Record<string, string>>;
   /** The deadline of one exchange. A call with retries may take longer. */
   timeoutMs: number;
-  /** Requests in any hour, retries included; null for no limit. When the budget cannot be read, a call fails with the budget's error. */
+  /** Limits the requests in any hour, retries included; null for no limit. A call fails with the error of a budget that cannot be read. */
   budget?: Budget | null;
   log: Log;
   clock: Clock;
   random: Random;
   /** The default of `CallOptions.patienceMs`. */
   patienceMs?: number;
-  /** The longest wait before the first retry; it doubles with each further one. */
+  /** The longest wait before the first retry, apart from a pause after 429. It doubles with each further retry. */
   retryMs?: number;
-  /** How long the breaker is open at first; it doubles with each failed trial, up to `breakerOpenMaxMs`. */
+  /** How long the breaker stays open at first. This time doubles with each failed trial, up to `breakerOpenMaxMs`. */
   breakerOpenMs?: number;
   breakerOpenMaxMs?: number;
 };
@@ -104,7 +104,7 @@ const RETRIES_MAX = 2;
 const RETRY_MS = 750;
 const RETRY_JITTER = 0.5;
 const BREAKER_OPEN_MS = 5_000;
-/** Shorter than the retry delay of a task (tasks/run.ts), so that each retry of the task sends a trial. */
+/** Shorter than the retry delay of a task (tasks/run.ts), so that the breaker allows a trial whenever a failed task runs again. */
 const BREAKER_OPEN_MAX_MS = 18_000;
 const PATIENCE_MS = 30_000;
 /** The longest pause that a `Retry-After` header can cause. A longer one is shortened to this. */
@@ -133,17 +133,18 @@ export class UpstreamClient {
     this.#breaker = new CircuitBreaker({ openMs: breakerOpenMs, openMaxMs: breakerOpenMaxMs, clock, random });
   }
 
-  /** The parsed response, every number a JsonNumber (core/json-text.ts). Throws UpstreamFailure. */
+  /** The parsed response, in which every number is a JsonNumber (core/json-text.ts). Throws UpstreamFailure. */
   getJson(path: string, query: Query = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#call({ method: 'GET', url: toUrl(this.#options.baseUrl, path, query) }, options, parseExactJson);
   }
 
+  /** Sends `body` as JSON. The response is parsed as by `getJson`. Throws UpstreamFailure. */
   postJson(path: string, body: unknown, options: CallOptions = {}): Promise<unknown> {
     const url = toUrl(this.#options.baseUrl, path, {});
     return this.#call({ method: 'POST', url, body: JSON.stringify(body) }, options, parseExactJson);
   }
 
-  /** The response as text. */
+  /** The response as text. Throws UpstreamFailure. */
   getText(path: string, query: Query = {}, options: CallOptions = {}): Promise<string> {
     const url = toUrl(this.#options.baseUrl, path, query);
     return this.#call({ method: 'GET', url }, options, (body) => body.toString('utf8'));
@@ -164,7 +165,7 @@ export class UpstreamClient {
     };
   }
 
-  /** Sends a request, and retries it while that can help and the caller's patience lasts. */
+  /** Sends a request, and retries it while another attempt may succeed and the wait for it is within the caller's patience. */
   async #call<T>(request: Request, options: CallOptions, parse: (body: Buffer) => T): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const isTrial = await this.#admit(options);
@@ -272,7 +273,7 @@ export class UpstreamClient {
     return new UpstreamFailure(this.name, reason, { retryAfterMs });
   }
 
-  /** Not awaited, so it has no effect on the call. If it fails, the budget has one request less in this hour. */
+  /** Not awaited, so that a failure does not affect the call. After a failure the budget has one request less in this hour. */
   #giveBack(): void {
     void this.#budget?.giveBack().catch((error: unknown) => {
       const { log } = this.#options;
@@ -294,9 +295,9 @@ export class UpstreamClient {
   }
 }
 
-/** Failures that may pass within seconds. */
+/** Failures after which another attempt may succeed within seconds. */
 const RETRIED: ReadonlySet<UpstreamReason> = new Set(['rate-limited', 'server-error', 'unreachable']);
-/** Failures in which the upstream responded as it should. They do not open the breaker. */
+/** Failures that show that the upstream works. They close the breaker. */
 const RESPONDED: ReadonlySet<UpstreamReason> = new Set(['rate-limited', 'not-found', 'rejected']);
 
 /** A path of segments, each encoded. Throws for empty and dot segments, which would lead to another path. */

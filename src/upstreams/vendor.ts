@@ -8,20 +8,20 @@ import type { UpstreamContext } from './context.ts';
 import type { RecordedFormat } from './recorded-format.ts';
 import type { UpstreamPace } from './upstream-client.ts';
 
-/** `S`: the values of the vendor's settings. `E`: the values that are sufficient to read the vendor, for example with a key. */
+/** `S`: the values of the vendor's settings. `E`: the values of a vendor that can be read, for example with a key that is not null. */
 export type VendorDefinition<S extends object, E extends object = S> = {
   /** Lower case, with hyphens: `magic-eden`. */
   name: string;
   settings: SettingTable<S>;
-  /** Returns null when the settings are not sufficient to read the vendor. Then it has no tasks and no probes. */
+  /** Returns null when the settings are not sufficient to read the vendor. Then the vendor has no tasks and no probes. */
   enable: (settings: S) => E | null;
-  /** Set when the vendor has its own names for collections. Otherwise collections are requested by their contract. */
+  /** For a vendor that has its own names for collections. Without it, collections are requested by their contract. */
   collectionName?: CollectionName;
   /** Requests with which `mercat doctor` checks the vendor. */
   probes?: (settings: E) => readonly Probe[];
   /** Recorded responses that `mercat import` reads. */
   formats?: readonly RecordedFormat[];
-  /** Imports the module of the tasks, so that commands which run none do not load it. */
+  /** Imports the module of the tasks when it is called, so that commands that run no tasks do not load the module. */
   createTasks: (context: UpstreamContext, settings: E, pace: UpstreamPace) => Promise<readonly Task[]>;
 };
 
@@ -75,7 +75,7 @@ export async function createVendorTasks(
   return tasks.flat();
 }
 
-/** The vendor of a definition. The types of its settings are known to the definition alone. */
+/** Makes a vendor from its definition. The type `Vendor` hides the types of the settings, so that all vendors fit in one list. */
 export function defineVendor<S extends object, E extends object = S>(definition: VendorDefinition<S, E>): Vendor {
   const { name, settings, collectionName = null, formats = [] } = definition;
   return {

@@ -1,5 +1,5 @@
-// Tasks that refresh the single tokens that readers viewed recently, a few in each run. A walk over a complete collection reports
-// changes of a token late, or not at all.
+// Tasks that refresh the tokens that readers viewed recently, a few in each run. Walks over complete collections are rare, and some
+// responses for collections have no owners.
 
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
@@ -18,7 +18,7 @@ export type ViewedTokensOptions = {
   upstream: UpstreamClient;
   /** A token that readers still view is refreshed again after this time. */
   refreshMs: number;
-  /** The most tokens in one run. With the period, this limits the task's share of the upstream's budget. */
+  /** The most tokens in one run. Together with `periodMs` this limits the task's share of the upstream's budget. */
   tokensMax: number;
   periodMs?: number;
   isWanted: (follow: Follow) => boolean;
@@ -49,16 +49,16 @@ export function createViewedTokensTask(context: UpstreamContext, options: Viewed
         const run = { upstream, follow, ingester, problems, isFull, signal };
         const failure = await tryRefresh(() => options.refresh(context, run, assets));
         signal.throwIfAborted();
-        // A token that always fails has to wait like one that was refreshed, so that it does not hold up the others.
+        // A failed refresh is stored like a successful one, so that tokens that always fail do not keep the others from being refreshed.
         if (failure === null || !isUpstreamWide(failure.reason)) await saveRefresh(context, { follow, assets });
         if (failure === null) {
           done += 1;
           continue;
         }
-        const isOver = isUpstreamWide(failure.reason) || failure.reason === 'server-error';
-        if (isOver && done === 0) throw failure;
+        const endsRun = isUpstreamWide(failure.reason) || failure.reason === 'server-error';
+        if (endsRun && done === 0) throw failure;
         problems.push(`${follow.collectionId}: ${failure.message}`);
-        if (isOver) break;
+        if (endsRun) break;
       }
       return ingester.result({ problems });
     },

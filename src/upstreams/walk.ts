@@ -1,10 +1,10 @@
 // Reads the pages of a list that may be endless. A walk stops at a limit, at a repeated page or at a repeated paging cursor, and reports
-// whether it read the complete list. Only a missing row of a complete list may be treated as deleted.
+// whether it read the complete list. A row may be treated as deleted only when it is missing from a complete list.
 
 import { createHash } from 'node:crypto';
 import type { ParsedPage } from './response-rows.ts';
 
-/** A page and the cursor of the next one, which is null after the last page. */
+/** `next`: the paging cursor of the next page, or null when this is the last page. */
 export type Page = { rows: readonly unknown[]; next: string | null };
 
 export type WalkOptions = { pagesMax: number; rowsMax: number };
@@ -23,7 +23,7 @@ export type WalkGap =
 /** `gap` is null when the walk saw the complete list. */
 export type WalkEnd = { gap: WalkGap | null; pages: number; rows: number };
 
-/** The rows of each page. Throws what `readPage` throws. */
+/** Yields the rows of each page. Throws the errors of `readPage`. */
 export async function* walkPages(
   readPage: (cursor: string | null) => Promise<Page>,
   { pagesMax, rowsMax }: WalkOptions,
@@ -50,18 +50,19 @@ export async function* walkPages(
   }
 }
 
-/** A list counts as incomplete when more than this share of its rows, or more than the second share of one page, was rejected. */
+/** A list counts as incomplete when more than this share of all its rows was rejected. */
 const REJECTED_SHARE_MAX = 0.1;
+/** A list counts as incomplete when more than this share of the rows of one page was rejected. */
 const REJECTED_PAGE_SHARE_MAX = 0.5;
 
 export type ParsePagesOptions = {
-  /** Fewer rejected rows than this do not make a list incomplete, unless they are most of a page. */
+  /** Fewer rejected rows than this do not make a list incomplete, unless they are more than half of a page. */
   rejectedMin?: number;
 };
 
 /**
- * Parses each page of a walk. When many rows were rejected, the list counts as incomplete, because a row that seems to be missing may
- * have been rejected. Unsupported rows do not count as rejected.
+ * Parses each page of a walk. When many rows were rejected, the list counts as incomplete: a stored row that is missing among the
+ * parsed rows may be one of the rejected rows. Unsupported rows do not count as rejected.
  */
 export async function* parsePages(
   pages: AsyncGenerator<readonly unknown[], WalkEnd>,

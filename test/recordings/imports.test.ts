@@ -55,7 +55,9 @@ forEachEngine('imports of recorded responses', (engine) => {
       assert.deepEqual([ofOne.code, ofOne.summary.inserted], [0, 50]);
       const ofWallet = await load('das-assets', readPayload(WALLET));
       assert.deepEqual([ofWallet.code, ofWallet.summary.inserted], [0, 11]);
-      assert.deepEqual(ofWallet.summary.answers.leftOut, { 'fungible, burnt, unknown there, or of no collection': 39 });
+      assert.deepEqual(ofWallet.summary.answers.leftOut, {
+        'fungible, burnt, unknown to the endpoint, or of no collection': 39,
+      });
     },
   );
 });

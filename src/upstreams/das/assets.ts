@@ -1,5 +1,5 @@
-// Solana tokens, owners and collections from an endpoint that serves DAS, the Digital Asset Standard (JSON-RPC). An asset is a token by
-// its supply and decimals; `interface` is `Custom` for some tokens. DAS has no prices and no rarity.
+// Solana tokens, owners and collections from an endpoint that serves DAS, the Digital Asset Standard (JSON-RPC). Supply and decimals decide
+// whether an asset is non-fungible; its `interface` does not, because some tokens have `Custom`. DAS has no prices and no rarity.
 
 import { parseAddress } from '../../core/address.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -29,14 +29,14 @@ export const DAS = 'das';
 
 const PAGE = 1_000;
 const BATCH_MAX = 1_000;
-/** An asset has 2 to 5 KB, and more with many traits. */
+/** The largest response accepted, in bytes. An asset has 2 to 5 KB, or more with many traits. */
 const PAGE_BYTES_MAX = 32 * 2 ** 20;
 const PAGES_MAX = 200;
 const ASSETS_MAX = 200_000;
 const BASIS_POINTS_MAX = 10_000;
 const ERROR_LENGTH_MAX = 200;
 
-/** The tokens of a collection, a page at a time, oldest first, so that new tokens are added at the end. */
+/** Reads the tokens of a collection, a page at a time, the oldest first, so that a token created meanwhile comes at the end. */
 export function walkDasCollection(
   upstream: UpstreamClient,
   collection: string,
@@ -62,7 +62,7 @@ export function walkDasCollection(
   return parsePages(pages, (assets) => parseDasTokens(assets, collection));
 }
 
-/** Tokens by their mints. Mints that the endpoint does not know are missing. */
+/** Reads tokens by their mints. A mint that the endpoint does not know gives no record. */
 export async function readDasTokens(
   upstream: UpstreamClient,
   mints: readonly string[],
@@ -80,7 +80,7 @@ export async function readDasTokens(
   });
 }
 
-/** The record of a collection, from the asset of the collection itself. */
+/** Reads the record of a collection from the collection's own asset. */
 export async function readDasCollection(
   upstream: UpstreamClient,
   collection: string,
@@ -108,8 +108,8 @@ export async function readDasCollection(
 }
 
 /**
- * Assets as token records. With `collection`, assets of other collections are rejected. Without it, each asset belongs to the
- * collection that it names, and an asset that names none is skipped. Fungible and burnt assets are always skipped.
+ * Converts assets to token records. With `collection`, assets that are not in that collection are rejected. With null, each asset belongs
+ * to the collection in its grouping, and an asset without one is skipped. Fungible and burnt assets are always skipped.
  */
 export function parseDasTokens(assets: readonly unknown[], collection: string | null): ParsedPage {
   return parseRows(assets, (row) => toTokens(row, collection));
@@ -137,7 +137,7 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   ];
 }
 
-/** Whether the asset is non-fungible: a supply of one without decimals, or a form without a token account. */
+/** Whether the asset is non-fungible: its supply is 1 without decimals, or it has no token account and the ownership model `single`. */
 function isSingle(row: VendorRow): boolean {
   const token = optionalRow(row, 'token_info');
   if (token === null) {
@@ -210,7 +210,7 @@ function readList(upstream: UpstreamClient, value: unknown): { items: readonly u
   });
 }
 
-/** For the envelope of the rows: when it is malformed, the response as a whole is. */
+/** For the parts of a response around its rows: when such a part is malformed, the complete response counts as malformed. */
 function orMalformed<T>(upstream: UpstreamClient, read: () => T): T {
   try {
     return read();

@@ -16,13 +16,13 @@ export const DAS_FORMATS: readonly RecordedFormat[] = [
         toRows: toAssets,
         // An endpoint returns null in place of an asset that it does not know.
         parse: (row) => (row === null ? { ...emptyPage(), skipped: 1 } : parseDasTokens([row], collection)),
-        skipped: 'fungible, burnt, unknown there, or of no collection',
+        skipped: 'fungible, burnt, unknown to the endpoint, or of no collection',
       };
     },
   },
 ];
 
-/** The assets of a JSON-RPC response, or of its result: a list, a batch, or one asset. */
+/** The assets of a JSON-RPC response, or of its result: a list, a batch, or one asset. Null for a value that is an asset. */
 function toAssets(response: unknown): RecordedRows | null {
   if (Array.isArray(response)) return response;
   if (!isRow(response)) return null;

@@ -18,8 +18,9 @@ const PERIOD_MS = 10 * 60_000;
 const DEADLINE_MS = 20 * 60_000;
 const TIMEOUT_MS = 30_000;
 const HOURLY_BUDGET = 3_600;
-/** Viewed tokens are refreshed every minute: one request returns as many as this. */
+/** A token that readers still view is refreshed again after this time. */
 const VIEWED_TOKEN_MS = 60_000;
+/** The most viewed tokens that are refreshed in one run, and the most that one request can return. */
 const VIEWED_TOKENS_MAX = 1_000;
 
 export function createDasTasks(context: UpstreamContext, { url }: DasAccess, pace: UpstreamPace): Task[] {
@@ -66,7 +67,7 @@ async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise
   if (gap !== null) problems.push(`${collectionId}: tokens are incomplete: ${gap}`);
 }
 
-/** The part of a record that is not stored yet: what the operator or another vendor set is kept. */
+/** Removes the fields that the stored collection has already, because the operator or another vendor may have set them. */
 function withoutStored(record: SourceRecord, stored: Collection | undefined): SourceRecord {
   if (!stored) return record;
   const { image, description, royaltyBps, name, ...rest } = record;

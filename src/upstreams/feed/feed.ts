@@ -1,5 +1,5 @@
-// An operator's own feed: records in the public format over HTTP, one a line, read as a stream, so that memory is bounded however long
-// the feed is. Its first and last line may declare it a complete snapshot. Records are not interpreted here.
+// Reads the operator's own feed: records in the public format over HTTP, one on each line. The feed is read as a stream, so that memory
+// is bounded. Its first and last lines may declare that it is a complete snapshot. Records are not interpreted here.
 
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../core/clock.ts';
@@ -14,18 +14,20 @@ import type { FeedAccess } from './settings.ts';
 import { toTokenHeaders } from './settings.ts';
 
 export type FeedEnd = {
+  /** False when the feed has not changed since the response with the given ETag. */
   changed: boolean;
-  /** Identifies this state of the feed, if the response has one. */
+  /** The ETag of the response, or null. */
   etag: string | null;
-  /** Set when the feed declares that it has all listings of a source. `source` is null for listings of this service itself. */
+  /** Not null when the feed declared that it has all listings of a source. `source` is null for this service's own listings. */
   snapshot: { source: string | null } | null;
+  /** Why the feed is not the snapshot that its first line declared, or null. */
   problem: string | null;
 };
 
 export type FeedOptions = FeedAccess & { clock: Clock } & Pick<UpstreamPace, 'timeoutMs' | 'stallMs'>;
 
 const TIMEOUT_MS = 90_000;
-/** A stalled feed is aborted well before the next period, so that its recovery is noticed within a minute. */
+/** A stalled read is aborted early, so that the retry after it reads a recovered feed within a minute. */
 const STALL_MS = 15_000;
 const BYTES_MAX = 256 * 2 ** 20;
 const LINE_BYTES_MAX = 256 * 1024;
@@ -47,8 +49,8 @@ export class FeedClient {
   }
 
   /**
-   * The records of the feed, up to 500 at a time; none when the feed has not changed since the response with `etag`. Throws
-   * UpstreamFailure: records that came before may be kept, and are not a snapshot.
+   * Yields the records of the feed, up to 500 at a time. Yields none when the feed has not changed since the response with `etag`. Throws
+   * UpstreamFailure. The records yielded before the failure may be kept, but they are not a snapshot.
    */
   async *read({ etag, signal }: { etag: string | null; signal?: AbortSignal }): AsyncGenerator<ParsedPage, FeedEnd> {
     try {
@@ -177,11 +179,11 @@ function parseFeedLine(fields: Record<string, unknown>): ParsedLine {
 
 type Line = { text: string } | { rejected: string };
 
-/** Lines without their ends. Blank lines are skipped. Of a line that is too long only its length is kept. */
+/** Yields the lines without their line ends. Blank lines are skipped. The bytes of a line that is too long are dropped. */
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let held: Uint8Array[] = [];
   let size = 0;
-  const take = (): Line | null => {
+  const takeLine = (): Line | null => {
     const bytes = Buffer.concat(held);
     const isTooLong = size > LINE_BYTES_MAX;
     held = [];
@@ -196,12 +198,12 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Li
     for (let at = chunk.indexOf(LF); at >= 0; at = chunk.indexOf(LF, from)) {
       hold(chunk.subarray(from, at));
       from = at + 1;
-      const line = take();
+      const line = takeLine();
       if (line) yield line;
     }
     hold(chunk.subarray(from));
   }
-  const last = take();
+  const last = takeLine();
   if (last) yield last;
 
   function hold(part: Uint8Array): void {

@@ -13,7 +13,7 @@ import type { UpstreamPace } from '../upstream-client.ts';
 
 const PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 110_000;
-/** An unchanged feed is read in full after this too, because the database may have been restored from a backup. */
+/** Even an unchanged feed is read in full after this time, because the database may have been restored from a backup. */
 const FULL_MS = 60 * 60_000;
 /** A snapshot retires nothing when more than this share of its lines was rejected. */
 const REJECTED_SHARE_MAX = 0.1;

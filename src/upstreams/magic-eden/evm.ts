@@ -1,5 +1,5 @@
-// Magic Eden's API v4 for EVM chains: Magic Eden's own asks of a collection as listings. Rows of the older API, of which recordings
-// exist, are read too. Asks in other than the native currency, wrapped or not, are unsupported.
+// Magic Eden's API v4 for EVM chains: converts Magic Eden's own asks of a collection to listings. It also reads rows of the older API,
+// because recorded responses may have them. An ask in another currency than the chain's native one, wrapped or not, is unsupported.
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
@@ -42,7 +42,7 @@ export function hasMagicEdenAsks(chain: Chain): boolean {
   return nameAt(chain, MAGIC_EDEN) !== null;
 }
 
-/** Magic Eden's own active asks of a collection, cheapest first, a page at a time. */
+/** Reads Magic Eden's own active asks of a collection, the cheapest first, a page at a time. */
 export function walkMagicEdenAsks(
   upstream: UpstreamClient,
   contract: AskedContract,
@@ -73,7 +73,7 @@ export function walkMagicEdenAsks(
   return parsePages(pages, (rows) => parseMagicEdenAsks(rows, contract));
 }
 
-/** Asks of either API as listings. */
+/** Converts asks of API v4 or of the older API to listings. */
 export function parseMagicEdenAsks(rows: readonly unknown[], contract: AskedContract): ParsedPage {
   return parseRows(rows, (row) => (row['assetId'] === undefined ? toOldAsk(row, contract) : toAsk(row, contract)));
 }
@@ -87,12 +87,12 @@ function toAsk(row: VendorRow, contract: AskedContract): SourceRecord[] {
   if (address?.toLowerCase() !== contract.contractAddress.toLowerCase() || rest.length > 0) {
     rejectRow('assetId', 'belongs to another contract');
   }
-  // It is not documented whether the price is for one unit or for all.
+  // Magic Eden does not document whether the price of an ask for several units is for one unit or for all of them.
   const quantity = toRow(row['quantity'], 'quantity');
   if (requiredText(quantity, 'remaining') !== '1') rejectUnsupported('quantity.remaining', 'is not one token');
   const expiry = optionalRow(row, 'expiry');
   const from = expiry && optionalText(expiry, 'validFrom');
-  if (from !== null && isAhead(readTime(from, 'expiry.validFrom'), contract)) return [];
+  if (from !== null && beginsLater(readTime(from, 'expiry.validFrom'), contract)) return [];
   const until = expiry && optionalText(expiry, 'validUntil');
   return [
     toListing(row, contract, {
@@ -113,7 +113,7 @@ function toOldAsk(row: VendorRow, contract: AskedContract): SourceRecord[] {
   if (requiredText(criteria, 'kind') !== 'token') rejectRow('criteria.kind', 'is not one token');
   const token = toRow(toRow(criteria['data'], 'criteria.data')['token'], 'criteria.data.token');
   const from = optionalInteger(row, 'validFrom') ?? 0;
-  if (from > 0 && isAhead(toTime(from, 'validFrom'), contract)) return [];
+  if (from > 0 && beginsLater(toTime(from, 'validFrom'), contract)) return [];
   const until = optionalInteger(row, 'validUntil') ?? 0;
   return [
     toListing(row, contract, {
@@ -124,7 +124,7 @@ function toOldAsk(row: VendorRow, contract: AskedContract): SourceRecord[] {
   ];
 }
 
-function isAhead(from: string, { begunBy = Number.POSITIVE_INFINITY }: AskedContract): boolean {
+function beginsLater(from: string, { begunBy = Number.POSITIVE_INFINITY }: AskedContract): boolean {
   return Date.parse(from) > begunBy;
 }
 
@@ -169,7 +169,7 @@ function checkContract(row: VendorRow, contract: AskedContract): void {
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
 
-/** An ISO 8601 time, or seconds in digits. */
+/** Reads an ISO 8601 time, or seconds since the epoch in digits, as an ISO 8601 time. */
 function readTime(text: string, field: string): string {
   if (/^\d{1,12}$/.test(text)) return toTime(Number(text), field);
   return TIME.test(text) ? text : rejectRow(field, 'is not a time');

@@ -7,7 +7,7 @@ import type { MagicEdenCollection } from './solana.ts';
 import { parseMagicEdenListings, parseMagicEdenSales } from './solana.ts';
 
 const SYMBOL: RecordedField = { placeholder: 'SYMBOL (the name that Magic Eden has for the collection)' };
-const AT: RecordedField = { placeholder: 'TIME (when the responses were recorded, which they do not say)' };
+const AT: RecordedField = { placeholder: 'TIME (when the responses were recorded; the responses do not contain it)' };
 const SOLANA_CHAIN: RecordedField = { ...CHAIN, isOptional: true };
 
 export const MAGIC_EDEN_FORMATS: readonly RecordedFormat[] = [

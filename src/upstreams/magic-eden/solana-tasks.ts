@@ -1,4 +1,5 @@
-// The tasks that mirror Magic Eden's Solana side: listings and sales of each collection that is followed under a symbol.
+// The tasks that mirror Magic Eden on Solana: the listings and sales of each collection that is followed under a symbol, and, without a
+// DAS endpoint, the tokens that readers viewed recently.
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { KnownListing } from '../../market/queries/listings.ts';
@@ -29,12 +30,13 @@ const LISTINGS_PERIOD_MS = 2 * 60_000;
 const SALES_PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 10 * 60_000;
 const TIMEOUT_MS = 15_000;
-/** Without a key, all clients at one IP address together may send 120 requests a minute. */
+/** Half of what Magic Eden allows without a key: 120 requests a minute from all clients at one IP address. */
 const HOURLY_BUDGET = 3_600;
-/** Viewed tokens are refreshed this often, and this many a minute. */
+/** A token that readers still view is refreshed again after this time. */
 const VIEWED_TOKEN_MS = 15 * 60_000;
+/** The most viewed tokens that are refreshed in one run, which starts once a minute. */
 const VIEWED_TOKENS_MAX = 10;
-/** Magic Eden may report a sale this long after newer ones. */
+/** Magic Eden may report a sale up to this long after it reported newer sales, so a run reads this much further back. */
 const SALE_OVERLAP_MS = 15 * 60_000;
 
 /** The tasks send no request until a collection is followed under a symbol. */
@@ -61,7 +63,7 @@ export function createMagicEdenTasks(
       process: syncListings,
     }),
     createFollowedTask(context, { ...shared, name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, process: syncSales }),
-    // A DAS endpoint returns many tokens in one response, and their owners.
+    // With a DAS endpoint this task is not needed: one of its responses has many tokens with their owners.
     ...(isDasEnabled(context) ? [] : [createTokensTask(context, { upstream, isWanted })]),
   ];
 }
@@ -103,7 +105,8 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   const collection = toCollection(follow);
   if (collection === null) return;
   const now = context.clock();
-  // The statistics only check the walk. Floor and number of listings are computed from the listings of all order books.
+  // The statistics are used only to check that the walk is complete. The served floor and number of listings are computed from stored
+  // listings.
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
   await ingester.ingestPage({ ...stats, records: [] }, signal);
   const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId });
@@ -117,7 +120,7 @@ function readCount({ records }: ParsedPage): number | null {
   return typeof count === 'number' ? count : null;
 }
 
-/** Magic Eden reports no time for a listing. A listing with the terms of a stored one keeps the time that was stored first. */
+/** Magic Eden reports no time for a listing. A listing with the same mint, price and seller as the stored one keeps its stored time. */
 function withFirstTime(record: SourceRecord, stored: ReadonlyMap<string, KnownListing>): SourceRecord {
   const known = record.kind === 'listing' ? stored.get(String(record['id'])) : undefined;
   const isSame =
@@ -125,7 +128,7 @@ function withFirstTime(record: SourceRecord, stored: ReadonlyMap<string, KnownLi
   return known && isSame ? { ...record, timestamp: new Date(known.listedAt).toISOString() } : record;
 }
 
-/** Sales are stored together or not at all, so that the next run can continue from the newest one. */
+/** Sales are stored after the walk has ended, the oldest first, so that the next run can continue from the newest stored sale. */
 async function syncSales(context: UpstreamContext, run: CollectionRun): Promise<void> {
   const { upstream, follow, ingester, signal } = run;
   const { collectionId } = follow;
@@ -135,7 +138,7 @@ async function syncSales(context: UpstreamContext, run: CollectionRun): Promise<
   const since = newest === null ? 0 : newest - SALE_OVERLAP_MS;
   const pages = walkMagicEdenSales(upstream, collection, { now: context.clock(), since, signal });
   const { gap } = await ingester.ingestReversed(pages, signal, (end) => end.gap !== TOO_MANY_REJECTED);
-  // The first run cannot reach older sales than the API keeps.
+  // The first run reads as far back as the limits of a walk allow. That older sales are missing is not a problem.
   const isFirst = newest === null && gap !== TOO_MANY_REJECTED;
   if (gap !== null && !isFirst) run.problems.push(`${collectionId}: sales are incomplete: ${gap}`);
 }

@@ -1,5 +1,6 @@
-// Magic Eden's API v2 for Solana: statistics, listings, sales and tokens of a collection as records. Prices are floats of SOL, and
-// newer rows also have the exact amount. Both are read as text; a price that is not a whole number of lamports is rejected.
+// Magic Eden's API v2 for Solana: converts the statistics, listings, sales and tokens of a collection to records. Rows have the price in
+// SOL as a decimal number, and newer rows also have the exact amount in lamports. The decimal number is read from its text, and rejected
+// unless it is a whole number of lamports.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -24,7 +25,7 @@ import { toMalformed, toPath, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
 
-/** A collection under its symbol. The address comes from the follow: rows of Magic Eden do not have it. */
+/** A collection and its symbol at Magic Eden. The caller gives the contract address, because Magic Eden's rows do not contain it. */
 export type MagicEdenCollection = { symbol: string; contractAddress: string };
 
 export const MAGIC_EDEN = 'magic-eden';
@@ -37,20 +38,20 @@ const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 const LISTINGS_PAGE = 100;
 const ACTIVITIES_PAGE = 500;
 /**
- * Pages are read by offset from a list that changes meanwhile. They overlap by this many rows: as many listings may end between two
- * pages without another listing being missed.
+ * The list of listings can change between the requests for two pages. Each page begins this many rows before the end of the previous
+ * page, so no listing is missed when up to this many earlier listings end in between.
  */
 const OVERLAP = 10;
 const LISTINGS_MAX = 20_000;
 const LISTING_PAGES_MAX = 250;
 const ACTIVITY_PAGES_MAX = 40;
 const ACTIVITIES_MAX = 20_000;
-/** A walk that saw less than this share of the listings that the statistics count is incomplete. */
+/** A walk counts as incomplete when it read less than this share of the number of listings in the statistics. */
 const COUNTED_SHARE_MIN = 0.9;
 /** A row whose block time is further in the future than this is rejected. */
 const FUTURE_MAX_MS = 24 * 60 * 60_000;
 
-/** Statistics of a collection at `now`. For an unknown symbol the API reports a collection without listings. */
+/** The statistics of a collection, with the time `now`. For an unknown symbol the API returns statistics without listings. */
 export async function readMagicEdenStats(
   upstream: UpstreamClient,
   collection: MagicEdenCollection,
@@ -66,9 +67,9 @@ export async function readMagicEdenStats(
     const floor = optionalNumberText(row, 'floorPrice');
     const listedCount = optionalInteger(row, 'listedCount');
     if (listedCount !== null && listedCount < 0) rejectRow('listedCount', 'is negative');
-    // Other responses of this API have a symbol too.
+    // Then the response is not statistics: other responses of this API have a `symbol` too.
     if (floor === null && listedCount === null) rejectRow('listedCount', 'is missing, and so is floorPrice');
-    // Unlike all other prices of this API, this one is in lamports.
+    // The floor is in lamports, unlike other prices of this API, which are in SOL.
     const floorRaw = floor === null ? null : parseNativeAmount(floor, 0);
     if (floor !== null && floorRaw === null) rejectRow('floorPrice', 'is not a whole number of lamports');
     return [
@@ -85,8 +86,9 @@ export async function readMagicEdenStats(
 }
 
 /**
- * The listings of a collection, cheapest first, a page at a time, and the tokens in their rows. Rows have no time: `timestamp` is
- * `now`. The list is complete only if each page overlapped the one before, and about as many rows came as `counted`.
+ * Reads the listings of a collection and the tokens in their rows, the cheapest first, a page at a time. Rows have no time, so each
+ * listing gets the time `now`. `counted`: the number of listings in the statistics, or null. The walk counts as complete only if each
+ * page shares a row with an earlier page, and at least nine tenths of the `counted` listings were read.
  */
 export async function* walkMagicEdenListings(
   upstream: UpstreamClient,
@@ -119,7 +121,10 @@ export async function* walkMagicEdenListings(
   return isEnough ? end : { ...end, gap: 'fewer than counted' };
 }
 
-/** The sales of a collection since a time, newest first, a page at a time. Complete when the walk reached that time. */
+/**
+ * Reads the sales of a collection from the time `since` onward, the newest first, a page at a time. The walk is complete when it reached
+ * an activity before `since`, or the end of the list.
+ */
 export function walkMagicEdenSales(
   upstream: UpstreamClient,
   collection: MagicEdenCollection,
@@ -132,7 +137,7 @@ export function walkMagicEdenSales(
         offset,
         limit: ACTIVITIES_PAGE,
       });
-      // New activities move rows to later pages: rows may come twice, and none is missed.
+      // A new activity moves all older rows towards later pages. So a row may be read twice, and no row is missed.
       const reached = rows.some((row) => readBlockTime(row) < since);
       return { rows, next: reached || rows.length < ACTIVITIES_PAGE ? null : String(offset + ACTIVITIES_PAGE) };
     },
@@ -141,7 +146,7 @@ export function walkMagicEdenSales(
   return parsePages(pages, (rows) => parseMagicEdenSales(rows, collection, { now, since }));
 }
 
-/** One token; an empty page for a token that Magic Eden does not know. */
+/** Reads one token. The page is empty when Magic Eden does not know the token. */
 export async function readMagicEdenToken(
   upstream: UpstreamClient,
   collection: MagicEdenCollection,
@@ -160,7 +165,7 @@ export async function readMagicEdenToken(
   }
 }
 
-/** Rows of listings as listings and tokens, as of `now`. */
+/** Converts rows of listings to `listing` and `token` records. Each listing gets the time `now`. */
 export function parseMagicEdenListings(
   rows: readonly unknown[],
   collection: MagicEdenCollection,
@@ -169,7 +174,7 @@ export function parseMagicEdenListings(
   return parseRows(rows, (row) => toListings(row, collection, now));
 }
 
-/** The sales among rows of activities since a time. */
+/** Converts the sales among rows of activities, from the time `since` onward. Other activities are skipped. */
 export function parseMagicEdenSales(
   rows: readonly unknown[],
   collection: MagicEdenCollection,
@@ -194,7 +199,7 @@ function toListings(row: VendorRow, collection: MagicEdenCollection, now: number
     ...CHAIN,
     contractAddress: collection.contractAddress,
     mint,
-    // A pool sells many tokens from one account.
+    // A pool sells many tokens from one account, so the account does not identify the listing.
     id: source === POOL ? `${account}:${mint}` : account,
     priceRaw: priceRaw.toString(),
     seller: requiredAddress(row, 'seller', 'solana'),
@@ -204,7 +209,7 @@ function toListings(row: VendorRow, collection: MagicEdenCollection, now: number
   const token = optionalRow(row, 'token');
   if (token === null) return [listing];
   checkSymbol(token, 'collection', collection);
-  // Where the two disagree, `tokenMint` is right and the rest describes another token of the collection.
+  // When the mints differ, `tokenMint` is the listed token, and `token` describes another token of the collection.
   if (optionalText(token, 'mintAddress') !== mint) return [listing];
   return [listing, { ...toToken(token, collection, mint), ...readRank(row) }];
 }
@@ -257,24 +262,25 @@ function toToken(row: VendorRow, collection: MagicEdenCollection, mint: string):
   };
 }
 
-/** The price in lamports: the exact amount if the row has one, or the decimal text of the float. */
+/** The price in lamports: the exact amount if the row has one, otherwise converted from the decimal number in SOL. */
 function readLamports(row: VendorRow): bigint {
   const info = optionalRow(row, 'priceInfo');
-  const other = info && optionalRow(info, 'splPrice');
-  if (other && optionalText(other, 'address') !== WRAPPED_SOL) rejectRow('priceInfo.splPrice', 'is another currency');
-  const exact = info && optionalRow(info, 'solPrice');
-  if (exact) {
-    const decimals = optionalInteger(exact, 'decimals') ?? SOL_DECIMALS;
-    if (decimals !== SOL_DECIMALS) rejectRow('priceInfo.solPrice.decimals', 'are not those of SOL');
+  const splPrice = info && optionalRow(info, 'splPrice');
+  if (splPrice && optionalText(splPrice, 'address') !== WRAPPED_SOL)
+    rejectRow('priceInfo.splPrice', 'is another currency');
+  const solPrice = info && optionalRow(info, 'solPrice');
+  if (solPrice) {
+    const decimals = optionalInteger(solPrice, 'decimals') ?? SOL_DECIMALS;
+    if (decimals !== SOL_DECIMALS) rejectRow('priceInfo.solPrice.decimals', 'are not 9');
     return (
-      parseAmount(requiredText(exact, 'rawAmount')) ?? rejectRow('priceInfo.solPrice.rawAmount', 'is not an amount')
+      parseAmount(requiredText(solPrice, 'rawAmount')) ?? rejectRow('priceInfo.solPrice.rawAmount', 'is not an amount')
     );
   }
   const text = optionalNumberText(row, 'price') ?? rejectRow('price', 'is missing');
   return parseNativeAmount(text, SOL_DECIMALS) ?? rejectRow('price', 'is not a whole number of lamports');
 }
 
-/** The rank by Magic Eden's own measure, or by another one that the row has. */
+/** The rarity rank by Magic Eden's own measure, or by the first other measure that the row has. */
 function readRank(row: VendorRow): { rarityRank?: number } {
   const rarity = optionalRow(row, 'rarity');
   for (const measure of ['meInstant', 'moonrank', 'howrare']) {
@@ -309,7 +315,7 @@ function identify(value: unknown): string {
   return JSON.stringify([row['pdaAddress'], row['tokenMint']]);
 }
 
-/** In milliseconds; infinite for a row without a time, so that it does not end the walk. */
+/** The block time of a row in milliseconds. Infinite for a row without a valid time, so that such a row does not end the walk. */
 function readBlockTime(value: unknown): number {
   try {
     return requiredInteger(toRow(value, 'row'), 'blockTime') * 1_000;

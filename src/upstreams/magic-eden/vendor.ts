@@ -9,7 +9,7 @@ import { MAGIC_EDEN } from './solana.ts';
 export const magicEden = defineVendor<MagicEdenSettings>({
   name: MAGIC_EDEN,
   settings: MAGIC_EDEN_SETTINGS,
-  // Without a key too: its tasks send nothing until a collection is followed under a symbol.
+  // Enabled even without a key, because the tasks send no request until a collection is followed under a symbol.
   enable: (settings) => settings,
   collectionName: {
     option: 'magiceden',

@@ -1,5 +1,5 @@
-// OpenSea's record of a collection, and its statistics. Statistics are floats: raw amounts are taken from their decimal text, and only
-// if that is exact and in the chain's native currency.
+// Reads OpenSea's record of a collection, and the collection's statistics. OpenSea reports the floor as a decimal number. It is converted
+// to base units from its text, and only if it is exact and in the chain's native currency. Volumes stay decimal numbers.
 
 import { parseNativeAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
@@ -25,7 +25,10 @@ import { isNativeSymbol, isOpenSeaChain, toOpenSeaChain } from './names.ts';
 
 type Options = { signal?: AbortSignal | undefined };
 
-/** The slug of a contract; null when OpenSea does not know the contract. */
+/**
+ * The slug of the collection to which a contract belongs, and the contract's token standard. Null when OpenSea does not have the chain or
+ * does not know the contract. `tokenStandard` is null for a standard other than ERC-721 and ERC-1155.
+ */
 export async function findOpenSeaContract(
   upstream: UpstreamClient,
   { chain, contractAddress }: { chain: Chain; contractAddress: Address },
@@ -50,13 +53,13 @@ export async function findOpenSeaContract(
 }
 
 const SLUG_LENGTH_MAX = 200;
-/** OpenSea's names of token standards, and those of records. */
+/** From OpenSea's name of a token standard to its name in records. */
 const STANDARDS: ReadonlyMap<unknown, string> = new Map([
   ['erc721', 'ERC-721'],
   ['erc1155', 'ERC-1155'],
 ]);
 
-/** The record of a collection. Rejected when the slug belongs to another contract. */
+/** The record of a collection. It is rejected when OpenSea's collection of that slug does not include the contract. */
 export async function readOpenSeaCollection(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
@@ -72,7 +75,7 @@ function toCollection(row: VendorRow, collection: OpenSeaCollection): SourceReco
   if (!contracts.some((contract) => isContract(contract, collection)))
     rejectRow('contracts', 'do not include the followed contract');
   if (optionalFlag(row, 'is_disabled')) rejectRow('is_disabled', 'is true');
-  // The supply is that of all contracts of the collection together.
+  // `total_supply` counts the tokens of all contracts of the collection, so it is used only when there is one contract.
   const supply = contracts.length === 1 ? optionalInteger(row, 'total_supply') : null;
   const royaltyBps = readRoyalty(row);
   const texts = {
@@ -107,7 +110,7 @@ const OPENSEA_FEE_RECIPIENTS: ReadonlySet<string> = new Set([
 const PERCENT_DECIMALS = 2;
 const BASIS_POINTS_MAX = 10_000n;
 
-/** The sum of the creators' fees in basis points; null when the row has no fees. Fees are in per cent, such as 2.5. */
+/** The sum of the creators' fees in basis points; null when the row has no field `fees`. A fee is in per cent, such as 2.5. */
 function readRoyalty(row: VendorRow): number | null {
   if ((row['fees'] ?? null) === null) return null;
   let sum = 0n;
@@ -123,7 +126,7 @@ function readRoyalty(row: VendorRow): number | null {
 
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** A day, or a time, which is UTC unless it has an offset. */
+/** Reads `created_date`: a date, or a date with a time, in UTC unless the time has an offset. */
 function readDate(row: VendorRow): string | null {
   const text = optionalText(row, 'created_date');
   if (text === null) return null;
@@ -176,7 +179,7 @@ function toWindows(
   return Object.fromEntries(values.filter((entry): entry is [string, number] => entry[1] !== null));
 }
 
-/** Null for a floor of zero, and for one in another currency. */
+/** The floor in base units. Null when it is missing, zero, in another currency, or not a whole number of base units. */
 function readFloor(total: VendorRow, chain: Chain): bigint | null {
   const text = optionalNumberText(total, 'floor_price');
   const symbol = optionalText(total, 'floor_price_symbol');
@@ -186,7 +189,10 @@ function readFloor(total: VendorRow, chain: Chain): bigint | null {
   return raw === 0n ? null : raw;
 }
 
-/** OpenSea does not name the currency of volumes. It is that of the floor, and ether without a floor. */
+/**
+ * Whether volumes are in the chain's native currency. OpenSea does not report the currency of volumes, so it is assumed to be the currency
+ * of the floor, or ether when there is no floor.
+ */
 function isVolumeNative(total: VendorRow, chain: Chain): boolean {
   const symbol = optionalText(total, 'floor_price_symbol');
   return symbol === null ? chain.symbol === 'ETH' : isNativeSymbol(symbol, chain);

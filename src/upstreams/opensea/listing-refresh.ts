@@ -1,5 +1,5 @@
-// The work of the task `opensea-listings` on one collection. A large order book is read in full once an hour, or when the operator
-// requests it. In between, only its cheapest listings are read, because readers see only these.
+// Processes one collection for the task `opensea-listings`. When a collection has many listings, all of them are read once an hour, or when
+// the operator requests it. In between, only the cheapest listings are read, because listing windows contain only these.
 
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
 import type { UpstreamContext } from '../context.ts';
@@ -9,40 +9,40 @@ import { OPENSEA } from './names.ts';
 import { PAGE } from './pages.ts';
 import type { OpenSeaRun } from './run.ts';
 
-/** Two pages of 200 hold more than the 250 assets of a window, with room for higher-priced listings of the same assets. */
+/** Two pages of 200 listings have more than the 250 assets of a listing window, even if some assets have several listings. */
 const CHEAPEST_PAGES = 2;
 const FULL_MS = 60 * 60_000;
 
-/** Keeps the size of each order book, and whether it is doubtful, between the runs in this process. */
+/** Remembers between the runs of this process how many listings each collection has, and which collections must be read in full. */
 export class ListingRefresh {
-  /** Pages of the last full read. Stored listings may be fewer, when most are in other currencies. */
+  /** How many pages the last full read had. The stored listings may be fewer, because listings in other currencies are not stored. */
   readonly #pages = new Map<string, number>();
-  /** Order books whose cheapest part was incomplete or not accepted. They are read in full next time. */
+  /** Collections whose cheapest listings were incomplete or not accepted. All their listings are read in the next run. */
   readonly #doubtful = new Set<string>();
 
   async refresh(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
-    const book = `${run.follow.collectionId} ${run.collection.slug}`;
-    if (!run.isFull && (await this.#isCheapestEnough(context, run, book))) {
-      if (!(await refreshCheapest(context, run))) this.#doubtful.add(book);
+    const key = `${run.follow.collectionId} ${run.collection.slug}`;
+    if (!run.isFull && (await this.#isCheapestEnough(context, run, key))) {
+      if (!(await refreshCheapest(context, run))) this.#doubtful.add(key);
       return;
     }
     const pages = await refreshAll(context, run);
     if (pages === null) return;
-    this.#pages.set(book, pages);
-    this.#doubtful.delete(book);
+    this.#pages.set(key, pages);
+    this.#doubtful.delete(key);
   }
 
-  /** Whether the order book is large, was read in full a short time ago, and is not doubtful. */
-  async #isCheapestEnough({ indexer, clock }: UpstreamContext, { follow }: OpenSeaRun, book: string): Promise<boolean> {
+  /** Whether the collection has many listings, all of them were read within the last hour, and it is not doubtful. */
+  async #isCheapestEnough({ indexer, clock }: UpstreamContext, { follow }: OpenSeaRun, key: string): Promise<boolean> {
     const last = await findFullSnapshot(indexer, { source: OPENSEA, collectionId: follow.collectionId });
     const now = clock();
     const isFresh = last !== null && last.isAccepted && last.takenAt <= now && now - last.takenAt < FULL_MS;
-    const pages = Math.max(this.#pages.get(book) ?? 0, Math.ceil((last?.listings ?? 0) / PAGE));
-    return isFresh && pages > CHEAPEST_PAGES && !this.#doubtful.has(book);
+    const pages = Math.max(this.#pages.get(key) ?? 0, Math.ceil((last?.listings ?? 0) / PAGE));
+    return isFresh && pages > CHEAPEST_PAGES && !this.#doubtful.has(key);
   }
 }
 
-/** Returns the number of pages; null when the order book was incomplete or not accepted. */
+/** Reads all listings. Returns the number of pages, or null when the walk was incomplete or the snapshot was not accepted. */
 async function refreshAll({ clock }: UpstreamContext, run: OpenSeaRun): Promise<number | null> {
   const { upstream, collection, ingester, signal } = run;
   const walk = walkOpenSeaListings(upstream, collection, { begunBy: clock(), signal });
@@ -50,7 +50,7 @@ async function refreshAll({ clock }: UpstreamContext, run: OpenSeaRun): Promise<
   return (await concludeListings(run, { source: OPENSEA, gap })) ? pages : null;
 }
 
-/** Returns whether the part was complete and accepted. */
+/** Reads the cheapest listings. Returns whether they were read completely and the snapshot of them was accepted. */
 async function refreshCheapest({ clock }: UpstreamContext, run: OpenSeaRun): Promise<boolean> {
   const { upstream, collection, ingester, signal } = run;
   const walk = walkOpenSeaCheapest(upstream, collection, { pages: CHEAPEST_PAGES, begunBy: clock(), signal });

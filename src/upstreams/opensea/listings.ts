@@ -1,4 +1,4 @@
-// OpenSea's listings of a collection as records. A row is accepted only if its token, seller, currency and price agree with the signed
+// Converts OpenSea's listings of a collection to records. A row is accepted only if its token, seller, currency and price agree with the signed
 // order in the row.
 
 import { parseAmount } from '../../core/amount.ts';
@@ -36,10 +36,10 @@ export type ListingWalkOptions = Begun & { pagesMax?: number; signal?: AbortSign
 /** Orders that begin after this time, in ms since the epoch, are skipped, because they cannot be filled yet. Default: no limit. */
 type Begun = { begunBy?: number };
 
-/** Called with each offer of the collection, even if its row is rejected later. */
+/** `onOffer` is called with the offered token of each row of the collection, even if the row is rejected later. */
 type Watch = { onOffer?: (offer: Offer) => void };
 
-/** All listings of a collection, a page at a time. */
+/** Reads all listings of a collection, a page at a time. */
 export function walkOpenSeaListings(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
@@ -55,13 +55,13 @@ export function walkOpenSeaListings(
   });
 }
 
-/** The walk read all listings with a unit price below `below`, in base units of the currency; null when it read all listings. */
+/** `below`: the walk read every listing with a unit price below this, in base units. Null when it read all listings. */
 export type CheapestEnd = WalkEnd & { below: bigint | null };
 
 /**
- * The cheapest listings of a collection, up to a number of pages. They arrive sorted by price; if they do not, the walk has a gap.
- * OpenSea does not document whether an order for several units is sorted by the price of one unit or of all. With such an order
- * `below` is zero, so that no listing is retired.
+ * Reads the cheapest listings of a collection, up to a number of pages. OpenSea sorts them by price; when they are not sorted, the walk
+ * has the gap `out of order`. OpenSea does not document whether an order of several units is sorted by the price of one unit or of all.
+ * So after an ERC-1155 token the sort order is not checked, and unless the walk read all listings, `below` is zero: none is retired.
  */
 export async function* walkOpenSeaCheapest(
   upstream: UpstreamClient,
@@ -72,27 +72,28 @@ export async function* walkOpenSeaCheapest(
     name: 'listings',
     signal,
   });
-  let read = 0;
+  let pagesRead = 0;
   let isCut = false;
   let highest = 0n;
   let isSorted = true;
-  let hasUnits = false;
+  let hasErc1155 = false;
   const walk = walkParsed(
     async (cursor) => {
       const page = await readPage(cursor);
-      read += 1;
-      isCut = read >= pages && page.next !== null;
+      pagesRead += 1;
+      isCut = pagesRead >= pages && page.next !== null;
       return isCut ? { ...page, next: null } : page;
     },
-    (rows) => parseOpenSeaListings(rows, collection, { ...begun, onOffer: ({ isUnique }) => (hasUnits ||= !isUnique) }),
+    (rows) =>
+      parseOpenSeaListings(rows, collection, { ...begun, onOffer: ({ isUnique }) => (hasErc1155 ||= !isUnique) }),
     { pagesMax: PAGES_MAX, rowsMax: LISTINGS_MAX },
   );
   for (;;) {
     const page = await walk.next();
     if (page.done) {
       const end = page.value;
-      const gap = end.gap ?? (isSorted || hasUnits ? null : 'out of order');
-      const below = hasUnits ? 0n : highest;
+      const gap = end.gap ?? (isSorted || hasErc1155 ? null : 'out of order');
+      const below = hasErc1155 ? 0n : highest;
       return { ...end, gap, below: isCut ? below : null };
     }
     for (const { priceRaw } of page.value.records) {
@@ -104,7 +105,7 @@ export async function* walkOpenSeaCheapest(
   }
 }
 
-/** Listings of API v2, or orders of the older API. */
+/** Converts listings of API v2, or orders of the older API, to records. */
 export function parseOpenSeaListings(
   rows: readonly unknown[],
   contract: OpenSeaContract,
@@ -151,7 +152,7 @@ function toListings(
       tokenId: offer.tokenId,
       ...readIdentity(row),
       priceRaw: priceRaw.toString(),
-      // The order's payments include fees and royalties, so its price is what the buyer pays in all.
+      // The order's payments include fees and royalties, so its price is the buyer total.
       buyerTotalRaw: priceRaw.toString(),
       seller: requiredAddress(order, 'offerer', 'evm'),
       status,
@@ -176,6 +177,7 @@ const ERC721 = 2;
 const ERC1155 = 3;
 const ERC20 = 1;
 
+/** The token that an order offers. `isUnique`: it is an ERC-721 token. */
 type Offer = { contract: Address; tokenId: string; amount: bigint; isUnique: boolean };
 
 function readOffer(order: VendorRow): Offer {
@@ -197,7 +199,7 @@ function readOffer(order: VendorRow): Offer {
   };
 }
 
-/** Checks the asset against the offer; not every row has an asset. */
+/** Rejects a row whose field `asset` is another token than the order offers. Not every row has the field. */
 function checkAsset(row: VendorRow, { contract, tokenId }: Offer): void {
   const asset = optionalRow(row, 'asset');
   if (!asset) return;
@@ -209,7 +211,7 @@ function checkAsset(row: VendorRow, { contract, tokenId }: Offer): void {
 
 type PriceContext = { contract: OpenSeaContract; offered: bigint };
 
-/** The price of one unit, rounded up. The row's price must be the sum of the order's payments. */
+/** The price of one unit, rounded up. Rejects a row whose price does not match the payments in the order. */
 function readUnitPrice(row: VendorRow, order: VendorRow, { contract, offered }: PriceContext): bigint {
   const { chain } = contract;
   const price = toRow(toRow(row['price'], 'price')['current'], 'price.current');
@@ -223,13 +225,13 @@ function readUnitPrice(row: VendorRow, order: VendorRow, { contract, offered }: 
   const remaining = BigInt(requiredInteger(row, 'remaining_quantity'));
   if (remaining <= 0n || remaining > offered)
     rejectRow('remaining_quantity', 'is not between 1 and the offered amount');
-  // The price of such an order moves with time between its two ends.
+  // The price of this order changes with time, from the sum of payments at its start to the sum at its end.
   if (payments.start !== payments.end) {
     const [low, high] = payments.start < payments.end ? [payments.start, payments.end] : [payments.end, payments.start];
     if (value < low || value > high) rejectRow('price.current.value', 'is not the price of the order');
     return divideUp(value, offered);
   }
-  // Rows of orders for several units have the price of all units, of the remaining ones, or of one.
+  // For an order of several units, the row may have the price of all units, of the remaining units, or of one unit.
   const unit = divideUp(payments.start, offered);
   if (value !== payments.start && value !== unit && value !== divideUp(payments.start * remaining, offered)) {
     rejectRow('price.current.value', 'is not the price of the order');
@@ -246,7 +248,7 @@ function sumPayments(order: VendorRow, { chain }: OpenSeaContract): { start: big
   const currencies = new Set<Address>();
   for (const value of items) {
     const item = toRow(value, 'consideration[]');
-    if (requiredInteger(item, 'itemType') > ERC20) rejectUnsupported('consideration', 'asks for a token');
+    if (requiredInteger(item, 'itemType') > ERC20) rejectUnsupported('consideration', 'includes a token');
     currencies.add(requiredAddress(item, 'token', 'evm'));
     start += readAmount(item, 'startAmount');
     end += readAmount(item, 'endAmount');
@@ -273,20 +275,20 @@ function readSeconds(order: VendorRow, field: string): number {
 
 const ENDLESS_S = Date.UTC(9_999, 0, 1) / 1_000;
 
-/** Null for an order without an end. */
+/** The end of an order. Null from the year 9999 on, which stands for an order without an end. */
 function readEnd(order: VendorRow): string | null {
   const seconds = readSeconds(order, 'endTime');
   return seconds >= ENDLESS_S ? null : toTime(seconds, 'endTime');
 }
 
-/** An order of the older API in the form of a listing of v2. */
+/** Converts an order of the older API to the form of a listing of API v2. */
 function toListingRow(order: VendorRow): VendorRow {
   const parameters = toRow(toRow(order['protocol_data'], 'protocol_data')['parameters'], 'parameters');
   if (requiredText(order, 'side') !== 'ask') rejectRow('side', 'is not an ask');
   const asset = toRow(optionalRows(toRow(order['maker_asset_bundle'], 'maker_asset_bundle'), 'assets')[0], 'assets[0]');
   const contract = toRow(asset['asset_contract'], 'asset_contract');
-  const first = toRow(optionalRows(toRow(order['taker_asset_bundle'], 'taker_asset_bundle'), 'assets')[0], 'payment');
-  const payment = toRow(first['asset_contract'], 'payment.asset_contract');
+  const payment = toRow(optionalRows(toRow(order['taker_asset_bundle'], 'taker_asset_bundle'), 'assets')[0], 'payment');
+  const currency = toRow(payment['asset_contract'], 'payment.asset_contract');
   if (optionalAddress(order, 'taker', 'evm') !== null)
     rejectRow('taker', 'is set: only one account can fill the order');
   const status = optionalFlag(order, 'finalized')
@@ -301,7 +303,7 @@ function toListingRow(order: VendorRow): VendorRow {
     order_hash: order['order_hash'],
     protocol_data: { parameters },
     asset: { contract: contract['address'], identifier: asset['token_id'] },
-    price: { current: { currency: payment['symbol'], decimals: first['decimals'], value: order['current_price'] } },
+    price: { current: { currency: currency['symbol'], decimals: payment['decimals'], value: order['current_price'] } },
     remaining_quantity: order['remaining_quantity'],
     type: order['order_type'],
     status,

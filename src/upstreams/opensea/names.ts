@@ -4,17 +4,17 @@ import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
 import { isNameAt, nameAt } from '../../core/chains.ts';
 
-/** The vendor, and the source of its rows. */
+/** The name of the vendor, and the `source` of its records. */
 export const OPENSEA = 'opensea';
 
 export type OpenSeaContract = { chain: Chain; contractAddress: Address };
 
-/** One contract of a collection. The collection behind a slug may have several. */
+/** A slug, and one contract of its collection. The collection may have several contracts. */
 export type OpenSeaCollection = OpenSeaContract & { slug: string };
 
 export const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
-/** OpenSea's name of a chain; null for a chain that it does not have. */
+/** OpenSea's name of a chain; null for a chain that OpenSea does not have. */
 export function toOpenSeaChain(chain: Chain): string | null {
   return nameAt(chain, OPENSEA);
 }
@@ -23,12 +23,12 @@ export function isOpenSeaChain(name: string, chain: Chain): boolean {
   return isNameAt(chain, OPENSEA, name);
 }
 
-/** Whether a symbol is that of the chain's native currency, wrapped or not. */
+/** Whether a symbol names the chain's native currency or its wrapped form. */
 export function isNativeSymbol(symbol: string, chain: Chain): boolean {
   return [chain.symbol, ...chain.formerSymbols].some((name) => symbol === name || symbol === `W${name}`);
 }
 
-/** Whether a contract is the chain's native currency, wrapped or not. */
+/** Whether a token address stands for the chain's native currency or its wrapped form. */
 export function isNativeToken(token: Address, chain: Chain): boolean {
   return token === NO_ADDRESS || token === chain.wrappedNative;
 }

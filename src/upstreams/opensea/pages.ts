@@ -1,4 +1,4 @@
-// Requests to OpenSea's API: single objects, and pages of lists that follow its cursor. It does not interpret rows.
+// Requests to OpenSea's API: single objects, and the pages of lists, which have paging cursors. It does not interpret rows.
 
 import type { ParsedPage, VendorRow } from '../response-rows.ts';
 import { isRow } from '../response-rows.ts';
@@ -10,14 +10,14 @@ import { parsePages, walkPages } from '../walk.ts';
 /** The most rows that the API returns in one page. */
 export const PAGE = 200;
 const CURSOR_LENGTH_MAX = 4_096;
-/** With a budget of 100 requests an hour and other tasks running, half of the bucket fills in less than this. */
+/** With a budget of 100 requests an hour, half of the bucket fills within this time, even if other tasks send requests. */
 const BULK_PATIENCE_MS = 15 * 60_000;
 /** One or two malformed rows do not make a small order book incomplete. */
 const REJECTED_MIN = 3;
 
 type RequestOptions = Pick<CallOptions, 'signal' | 'isBulk'> & { query?: Query };
 
-/** A response that is an object. */
+/** Fetches a response that must be an object. Throws UpstreamFailure. */
 export async function fetchObject(
   upstream: UpstreamClient,
   path: string,
@@ -29,7 +29,7 @@ export async function fetchObject(
   return response;
 }
 
-/** Reads the pages of the list that a response has under `name`. */
+/** Returns a function that fetches one page of a list. `name`: the field of the response that has the rows. */
 export function createPageReader(
   upstream: UpstreamClient,
   path: string,
@@ -42,11 +42,12 @@ export function createPageReader(
     if (rows.length > PAGE) throw toMalformed(upstream, 'more rows than requested');
     const next = response['next'] ?? null;
     if (next === null || next === '') return { rows, next: null };
-    if (typeof next !== 'string' || next.length > CURSOR_LENGTH_MAX) throw toMalformed(upstream, 'no cursor');
+    if (typeof next !== 'string' || next.length > CURSOR_LENGTH_MAX) throw toMalformed(upstream, 'no paging cursor');
     return { rows, next };
   };
 }
 
+/** Reads and parses the pages of a list, a page at a time. */
 export function walkParsed(
   readPage: (cursor: string | null) => Promise<Page>,
   parse: (rows: readonly unknown[]) => ParsedPage,

@@ -43,7 +43,7 @@ export const OPENSEA_FORMATS: readonly RecordedFormat[] = [
     createReader: (fields) => {
       const contract = readContract(fields);
       return {
-        // The response to a request for one token has no list.
+        // A response with a single token has the field `nft` and no list.
         toRows: (response) =>
           isRow(response) && isRow(response['nft']) ? [response['nft']] : listUnder(response, ['nfts']),
         parse: (row) => parseOpenSeaTokens([row], contract),

@@ -1,4 +1,4 @@
-// A followed collection under its name at OpenSea, as the tasks of OpenSea process it.
+// Finds the slug under which OpenSea's tasks process a followed collection.
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import { insertFollowName } from '../../follows/queries/follows.ts';
@@ -17,7 +17,7 @@ export type OpenSeaRun = CollectionRun & { collection: OpenSeaCollection };
 
 export type OpenSeaProcess = (context: UpstreamContext, run: OpenSeaRun) => Promise<void>;
 
-/** Processes a collection under its slug; does nothing when OpenSea does not have it. */
+/** Passes a collection with its slug to `process`. Does nothing when OpenSea does not have the collection. */
 export function withCollection(process: OpenSeaProcess) {
   return async (context: UpstreamContext, run: CollectionRun): Promise<void> => {
     const { follow } = run;
@@ -28,7 +28,7 @@ export function withCollection(process: OpenSeaProcess) {
   };
 }
 
-/** The slug that is stored, or else the one that OpenSea has for the contract, which is then stored. */
+/** The stored slug. Without one, fetches the slug that OpenSea has for the contract, and stores it. */
 async function findSlug(
   context: UpstreamContext,
   { upstream, follow, chain, signal }: CollectionRun & { chain: Chain },
@@ -42,7 +42,7 @@ async function findSlug(
   return found.slug;
 }
 
-/** Whether a collection's chain is followed, so that sales, owners and supply come from the chain itself. */
+/** Whether a collection is followed on its chain, so that sales, owners and supply come from the chain. */
 export function isChainFollowed({ config }: UpstreamContext, { chain, fromBlock }: Follow): boolean {
   return fromBlock !== null && config.rpcUrls.has(chain) && !config.frozenChains.has(chain);
 }

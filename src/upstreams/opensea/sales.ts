@@ -1,5 +1,5 @@
-// OpenSea's sale events of a collection as records. The price of a sale in another currency is kept as text with its symbol, which
-// cannot be read as a native amount.
+// Converts OpenSea's sale events of a collection to records. The price of a sale in another currency is stored as text, the amount with
+// the symbol, so that it is not mistaken for an amount of the native currency.
 
 import { parseAmount } from '../../core/amount.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -27,13 +27,13 @@ const PAGES_MAX = 500;
 const SALES_MAX = 100_000;
 
 export type SaleWalkOptions = {
-  /** Only sales after this, in ms since the epoch; null for all. */
+  /** Only sales after this time are read, in ms since the epoch. Null: all sales are read. */
   since: number | null;
   pagesMax?: number;
   signal?: AbortSignal | undefined;
 };
 
-/** The sales of a collection, newest first, a page at a time. */
+/** Reads the sales of a collection, the newest first, a page at a time. */
 export function walkOpenSeaSales(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
@@ -84,7 +84,7 @@ function toSales(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
 
 const SYMBOL = /^[\p{L}\p{N}.$_+-]{1,20}$/u;
 
-/** The total price, of all units of the token together. */
+/** The total price of all units that were sold. */
 function readPrice(row: VendorRow, { chain }: OpenSeaContract): string {
   const payment = toRow(row['payment'], 'payment');
   const raw =
@@ -94,8 +94,8 @@ function readPrice(row: VendorRow, { chain }: OpenSeaContract): string {
   const decimals = requiredInteger(payment, 'decimals');
   const token = requiredAddress(payment, 'token_address', 'evm');
   if (isNativeToken(token, chain)) {
-    // A native currency with another symbol or other decimals is not the one of this chain.
-    if (!isNativeSymbol(symbol, chain)) rejectRow('payment.symbol', 'is not that of its token');
+    // With another symbol or other decimals, the payment is in the native currency of another chain.
+    if (!isNativeSymbol(symbol, chain)) rejectRow('payment.symbol', 'is not the symbol of the token address');
     if (decimals !== chain.decimals) rejectRow('payment.decimals', 'are not those of the chain');
     return raw.toString();
   }

@@ -27,16 +27,17 @@ const DEADLINE_MS = 6 * 60 * 60_000;
 /** The longest list has 500 pages, and while other tasks use the budget, half of its burst has to fill for each page. */
 const TOKENS_DEADLINE_MS = 48 * 60 * 60_000;
 const TIMEOUT_MS = 15_000;
-/** With a budget of 100 requests an hour or more, each of the four tasks gets a request within this time. */
+/** With a budget of 100 requests an hour or more, each task can send a request within this time. */
 const PATIENCE_MS = 5 * 60_000;
-/** Viewed tokens are refreshed this often, with at most this share of the hourly budget. */
+/** A token that readers still view is refreshed again after this time. */
 const VIEWED_TOKEN_MS = 60 * 60_000;
+/** The share of the hourly budget that refreshing viewed tokens may use. */
 const VIEWED_TOKENS_SHARE = 0.2;
 const MINUTES_AN_HOUR = 60;
 const HOUR_MS = 60 * 60_000;
-/** OpenSea may report a sale this long after newer ones. */
+/** OpenSea may report a sale up to this long after it reported newer sales, so a run reads this much further back. */
 const SALE_OVERLAP_MS = 15 * 60_000;
-/** The pages of sales that the first run reads for a collection: the budget serves fresh listings better. */
+/** The most pages of sales that the first run of a collection reads. The rest of the budget is left for fresh listings. */
 const FIRST_SALE_PAGES_MAX = 5;
 
 export function createOpenSeaTasks(
@@ -81,16 +82,16 @@ export function createOpenSeaTasks(
   ];
 }
 
-/** The tokens and the period of a run: several tokens each minute, or one token in a longer period. */
+/** How many tokens a run refreshes, and its period: several tokens a minute, or one token in a longer period. */
 function toRefreshPace(perHour: number): { tokensMax: number; periodMs?: number } {
   const tokensMax = Math.floor(perHour / MINUTES_AN_HOUR);
   return tokensMax >= 1 ? { tokensMax } : { tokensMax: 1, periodMs: HOUR_MS / perHour };
 }
 
-/** Sales are stored together or not at all, so that the next run can continue from the newest one. */
+/** Sales are stored after the walk has ended, the oldest first, so that the next run can continue from the newest stored sale. */
 async function syncSales(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
   const { upstream, follow, collection, ingester, signal } = run;
-  // The followed chain reports every sale with its position in the block. Stored from both, a sale would count twice.
+  // On a followed chain, sales come from the chain. A sale that is stored from the chain and from OpenSea would count twice.
   if (isChainFollowed(context, follow)) return;
   const { collectionId } = follow;
   const newest = await findNewestSaleTime(context.indexer, { source: OPENSEA, collectionId });

@@ -7,7 +7,7 @@ import { optionalInteger, rejectRow, RowRejection, toRow, toTime } from '../resp
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath, UpstreamFailure } from '../upstream-client.ts';
 
-/** The quotes of one source by symbol, and the reasons for those that were rejected. Symbols that it does not have are missing. */
+/** `quotes`: the quotes of one source by symbol, without the symbols that the source does not have. `rejected`: the reasons for rejections. */
 export type Quotes = { quotes: ReadonlyMap<string, Quote>; rejected: string[] };
 
 const BYTES_MAX = 64 * 1024;
@@ -16,12 +16,12 @@ const AGE_MAX_MS = 15 * 60_000;
 /** Short, so that a source that demands a pause does not delay the other one. */
 const PATIENCE_MS = 5_000;
 
-/** In seconds since the epoch. In the response only on request. */
+/** The field with the time of a price, in seconds since the epoch. CoinGecko includes it only on request. */
 const UPDATED = 'last_updated_at';
 
 const DECIMAL = /^\d{1,20}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
-/** One request a currency: `GET /v2/prices/ETH-USD/spot`. Throws UpstreamFailure when a request fails. */
+/** Sends one request for each currency: `GET /v2/prices/ETH-USD/spot`. Throws UpstreamFailure when a request fails. */
 export async function readCoinbasePrices(
   upstream: UpstreamClient,
   symbols: readonly string[],
@@ -31,7 +31,9 @@ export async function readCoinbasePrices(
   const rejected: string[] = [];
   for (const symbol of symbols) {
     const path = toPath('v2', 'prices', `${symbol}-USD`, 'spot');
-    const response = await orNull(upstream.getJson(path, {}, { signal, bytesMax: BYTES_MAX, patienceMs: PATIENCE_MS }));
+    const response = await nullIfNotFound(
+      upstream.getJson(path, {}, { signal, bytesMax: BYTES_MAX, patienceMs: PATIENCE_MS }),
+    );
     if (response === null) continue;
     collect(rejected, () => {
       const data = toRow(toRow(response, 'response')['data'], 'data');
@@ -45,8 +47,8 @@ export async function readCoinbasePrices(
 }
 
 /**
- * One request for all currencies, given by symbol with CoinGecko's ids: `GET /api/v3/simple/price`. Throws UpstreamFailure when
- * the request fails.
+ * Sends one request for all currencies: `GET /api/v3/simple/price`. `ids`: CoinGecko's id of each currency by symbol. Throws
+ * UpstreamFailure when the request fails.
  */
 export async function readCoingeckoPrices(
   upstream: UpstreamClient,
@@ -73,7 +75,7 @@ export async function readCoingeckoPrices(
         const coin = toRow(byId[id], id);
         const { usd } = coin;
         if (usd === undefined || usd === null) return;
-        // A price without a time is accepted, as those of Coinbase are; one with a malformed time is not.
+        // A price without a time is accepted, because prices of Coinbase have no time either. A malformed time rejects the price.
         const seconds = optionalInteger(coin, UPDATED);
         if (seconds !== null && now - Date.parse(toTime(seconds, UPDATED)) > AGE_MAX_MS) rejectRow(id, 'is too old');
         quotes.set(symbol, { source: upstream.name, usd: toUsd(usd instanceof JsonNumber ? usd.text : null, id) });
@@ -83,8 +85,8 @@ export async function readCoingeckoPrices(
   return { quotes, rejected };
 }
 
-/** Null for 404, which is the response of a price source that does not have the currency. */
-async function orNull(response: Promise<unknown>): Promise<unknown> {
+/** Null for status 404: the source does not have the currency. */
+async function nullIfNotFound(response: Promise<unknown>): Promise<unknown> {
   try {
     return await response;
   } catch (error) {

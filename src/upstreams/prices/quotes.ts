@@ -1,10 +1,11 @@
-// Decides on one dollar rate from the quotes of several price sources, or on none: a wrong price is worse than no price.
+// Decides on one dollar rate from the quotes of several price sources, or on no rate, because a wrong price is worse than no price.
 
 import type { Rate } from '../../core/price.ts';
 
 /** The price of one native unit in dollars at one source. */
 export type Quote = { source: string; usd: number };
 
+/** `unknown`: there is no quote. `disagreement`: the quotes differ too much. `absurd`: no quote is plausible. */
 export type PriceDecision = { usd: number } | { usd: null; why: 'unknown' | 'disagreement' | 'absurd' };
 
 /** Two quotes that differ by more than this share of the lower one give no rate. */
@@ -17,18 +18,18 @@ export const LEAP_FACTOR_MAX = 2;
 export const LEAP_MS = 15 * 60_000;
 
 /**
- * The quote of the first source, if the others agree with it. `known` is the stored rate: a single quote that leaps away from it is
- * not accepted until the stored rate is old.
+ * Accepts the quote of the first source if the other quotes agree with it. `known` is the stored rate: a single quote that differs from it
+ * by more than LEAP_FACTOR_MAX is not accepted until the stored rate is older than LEAP_MS.
  */
 export function decidePrice(quotes: readonly Quote[], known: Rate | null, now: number): PriceDecision {
-  const sane = quotes.filter(({ usd }) => usd >= USD_MIN && usd <= USD_MAX);
-  const [first] = sane;
+  const plausible = quotes.filter(({ usd }) => usd >= USD_MIN && usd <= USD_MAX);
+  const [first] = plausible;
   if (!first) return { usd: null, why: quotes.length > 0 ? 'absurd' : 'unknown' };
-  const prices = sane.map(({ usd }) => usd);
+  const prices = plausible.map(({ usd }) => usd);
   const lowest = Math.min(...prices);
   if (Math.max(...prices) > lowest * (1 + DISAGREEMENT_MAX)) return { usd: null, why: 'disagreement' };
   const isLeap =
-    sane.length === 1 &&
+    plausible.length === 1 &&
     known !== null &&
     now - known.at < LEAP_MS &&
     (first.usd > known.usd * LEAP_FACTOR_MAX || first.usd < known.usd / LEAP_FACTOR_MAX);

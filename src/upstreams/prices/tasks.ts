@@ -1,5 +1,5 @@
-// The task that keeps dollar rates fresh. When one source fails, the others are used. When two disagree, no rate is written, and the
-// stored one grows old.
+// The task that keeps dollar rates fresh. When one source fails, the others are used. When two sources disagree, no rate is stored, and
+// the rate that was stored earlier grows old.
 
 import { listRates } from '../../market/queries/rates.ts';
 import type { Quote } from './quotes.ts';
@@ -17,7 +17,7 @@ import { Ingester } from '../ingester.ts';
 import type { Task, TaskResult } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
-/** With its jitter of a tenth and a hanging request, still less than a minute until a recovered source is read again. */
+/** A recovered source is read again within a minute: a period with its jitter of a tenth and a hanging request take less. */
 const PERIOD_MS = 45_000;
 const DEADLINE_MS = 45_000;
 const TIMEOUT_MS = 8_000;
@@ -63,7 +63,7 @@ async function syncPrices(
     const quotes = received.flatMap((one) => one.quotes.get(symbol) ?? []);
     const decision = decidePrice(quotes, known.get(symbol) ?? null, now);
     if (decision.usd !== null) return [{ kind: 'rate', symbol, usd: decision.usd, at }];
-    // No source has the currency: that is not a problem.
+    // `unknown` means that no source has the currency, which is not a problem.
     if (decision.why !== 'unknown') problems.push(toProblem(symbol, decision.why, quotes));
     return [];
   });
@@ -76,7 +76,7 @@ function toProblem(symbol: string, why: 'disagreement' | 'absurd', quotes: reado
   return `${symbol}: ${quotes.map(({ source }) => source).join(' and ')} disagree by more than 5 %`;
 }
 
-/** Messages of upstream failures hold no URL. */
+/** The message of an UpstreamFailure contains no URL, so it may be published in the status. */
 function describeFailure(error: unknown): string {
   return error instanceof Error ? error.message : describeError(error);
 }
@@ -106,7 +106,7 @@ function createReader(
   return { upstream: null, read: () => Promise.resolve({ quotes, rejected: [] }) };
 }
 
-/** Without warnings of the clients: the task's own warning is enough on a machine without internet access. */
+/** Logs warnings of the clients at level debug: on a machine without internet access the task's own warning is enough. */
 function withoutWarnings(log: Log): Log {
   return { ...log, warn: log.debug, info: log.debug };
 }

@@ -1,16 +1,19 @@
-// The rest of each upstream's hourly budget of requests, shared by all processes. Primary database. All times are times of the
-// database, because the clocks of machines differ.
+// What is left of each upstream's hourly budget of requests, which all processes share. Primary database. All times are times of the
+// database's clock, because the clocks of machines differ.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, double, rowDecoder } from '../../database/rows.ts';
 
 /**
- * A request to take. `burst`: the requests in a full budget. `perMs`: the requests by which it fills per millisecond. `needed`: the
- * requests that it must hold for this one to be sent at once (upstreams/budget.ts).
+ * A request to take from a budget. `burst`: how many requests a full budget holds. `perMs`: how many are added per millisecond.
+ * `needed`: how many the budget must hold for this request to be sent without waiting (upstreams/budget.ts).
  */
 export type RequestClaim = { upstream: string; burst: number; perMs: number; needed: number; patienceMs: number };
 
-/** `tokens`: the rest of the budget, negative while taken requests wait. `taken` is false when `waitMs` exceeds the patience. */
+/**
+ * `tokens`: how many requests the budget holds afterwards, negative while requests that were taken wait to be sent. `taken` is false
+ * when `waitMs` exceeds `patienceMs`.
+ */
 export type ClaimedRequest = { tokens: number; waitMs: number; taken: boolean };
 
 const decodeClaimed = rowDecoder('request_budget', {
@@ -19,7 +22,7 @@ const decodeClaimed = rowDecoder('request_budget', {
   taken: boolean,
 });
 
-/** Takes one request, in one statement. A budget without a row is full. */
+/** Takes one request from a budget, unless the wait is too long. A budget that is not stored yet is full. */
 export async function claimRequest(db: Queryable, claim: RequestClaim): Promise<ClaimedRequest> {
   const first = await claimFromStored(db, claim);
   if (first) return first;
@@ -30,8 +33,8 @@ export async function claimRequest(db: Queryable, claim: RequestClaim): Promise<
 }
 
 async function claimFromStored(db: Queryable, claim: RequestClaim): Promise<ClaimedRequest | null> {
-  // Statements that waited for the lock may commit in another order than they read the clock, so the later time is kept. A stored
-  // time more than a minute ahead comes from a clock that was set back since, or from another server: it is replaced.
+  // A statement may read the clock, wait for the lock, and find a later time stored by another statement: the later time is kept. A
+  // stored time more than a minute ahead comes from a clock that was set back later, or from another server: it is replaced.
   const [row] = await db.query(
     `with held as (
        select tokens, at, clock_timestamp() as now from main.request_budget where upstream = $1 for update
@@ -58,7 +61,7 @@ async function insertFullBudget(db: Queryable, { upstream, burst }: RequestClaim
   );
 }
 
-/** Returns a request to the budget that was taken but not sent. */
+/** Puts back one request that was taken from the budget but not sent. */
 export async function updateRequestGivenBack(
   db: Queryable,
   { upstream, burst }: { upstream: string; burst: number },

@@ -260,6 +260,8 @@ forEachEngine('recorded answers', (engine) => {
     assert.deepEqual([ofOne.code, ofOne.summary.inserted], [0, 8]);
     const ofWallet = await landInEveryForm('das-assets', [parseFixture('das/assets-by-owner.json')], []);
     assert.deepEqual([ofWallet.code, ofWallet.summary.inserted], [0, 2]);
-    assert.deepEqual(ofWallet.summary.answers.leftOut, { 'fungible, burnt, unknown there, or of no collection': 6 });
+    assert.deepEqual(ofWallet.summary.answers.leftOut, {
+      'fungible, burnt, unknown to the endpoint, or of no collection': 6,
+    });
   });
 });

@@ -195,7 +195,7 @@ test('digits beyond the lamport, other currencies, other marketplaces and other 
     'price: is not positive': { price: 0, priceInfo: undefined },
     'price: must be a number, not a string': { price: '1.5', priceInfo: undefined },
     'priceInfo.solPrice.rawAmount: is not an amount': { priceInfo: { solPrice: { ...sol, rawAmount: '1.5' } } },
-    'priceInfo.solPrice.decimals: are not those of SOL': { priceInfo: { solPrice: { ...sol, decimals: 6 } } },
+    'priceInfo.solPrice.decimals: are not 9': { priceInfo: { solPrice: { ...sol, decimals: 6 } } },
     'priceInfo.splPrice: is another currency': {
       priceInfo: { solPrice: sol, splPrice: { ...sol, address: addressOf('usdc', 1) } },
     },

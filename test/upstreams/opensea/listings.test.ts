@@ -229,7 +229,7 @@ const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
   [
     'a swap',
     (row) => set(orderOf(row)['consideration']?.[0], { itemType: 2 }),
-    /^unsupported: consideration: asks for a token/,
+    /^unsupported: consideration: includes a token/,
   ],
   ['nothing asked', (row) => set(orderOf(row), { consideration: [] }), /^consideration: is empty/],
   ['a price of nothing', (row) => set(row['price']?.['current'], { value: '0' }), /^price\.current\.value: is zero/],
