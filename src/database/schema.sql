@@ -1,4 +1,4 @@
--- Generated from the migrations (npm run generate). For reading: the migrations are what is applied.
+-- Generated from the migrations (npm run generate), for reading only: databases are made by the migrations.
 
 create schema main;
 

@@ -1,5 +1,5 @@
-// The fixtures of `test/fixtures`: responses in the shapes that vendors send, written for these tests. Names and addresses
-// are made up.
+// Reads the fixtures in `test/fixtures`: responses in the shapes that vendors send, written for these tests. Their names and
+// addresses are made up.
 
 import { readFileSync } from 'node:fs';
 
@@ -9,7 +9,7 @@ export function readFixture(name: string): string {
   return readFileSync(new URL(name, FOLDER), 'utf8');
 }
 
-/** A fixture as JSON, a new value each time. */
+/** Parses a fixture as JSON. Each call returns a new value, which the test may change. */
 export function parseFixture(name: string): any {
   return JSON.parse(readFixture(name));
 }

@@ -1,4 +1,4 @@
-// A TCP port on loopback that nothing listens on.
+// Finds a TCP port on loopback on which nothing listens at the moment.
 
 import net from 'node:net';
 

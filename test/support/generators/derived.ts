@@ -1,5 +1,5 @@
-// Renders the files that are derived from the program and committed beside it: the settings page, the schema dump and the OpenAPI
-// documents. They can be read without running anything.
+// Renders the committed files that are derived from the program: the settings page, the schema dump and the OpenAPI documents. They
+// are committed so that they can be read without running the program.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -14,14 +14,15 @@ import { startService } from '../../../src/service.ts';
 
 /** The text of docs/settings.md, made from the table of settings. */
 export function renderSettings(): string {
-  const rows = SETTINGS.map(({ name, default: standard, form, meaning }) => {
-    const shown = standard === '' ? '(empty)' : `\`${standard}\``;
-    return `| \`${name}\` | ${shown} | ${form} | ${meaning} |`;
+  const rows = SETTINGS.map(({ name, default: defaultText, form, meaning }) => {
+    const shownDefault = defaultText === '' ? '(empty)' : `\`${defaultText}\``;
+    return `| \`${name}\` | ${shownDefault} | ${form} | ${meaning} |`;
   });
   return `# Settings
 
-Environment variables, all optional, checked when the program starts: a bad value, or a name that begins with \`MERCAT_\`,
-stops it with one line that names every mistake. This page is generated from \`src/config.ts\`.
+Settings are environment variables, and all are optional. The program checks them when it starts. It stops with one line that names every
+mistake: a bad value, a name of nine or more characters that is one typing mistake away from a setting, an \`RPC_URL_\` name without an EVM
+chain, or a name that begins with \`MERCAT_\`. This page is generated from \`src/config.ts\`.
 
 | name | default | form | meaning |
 |---|---|---|---|
@@ -35,7 +36,7 @@ export function renderSchema(): Promise<string> {
     const { pool, close } = await openEmbedded({ dir: path.join(dir, 'db') });
     const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
     const parts = [
-      '-- Generated from the migrations (npm run generate). For reading: the migrations are what is applied.\n',
+      '-- Generated from the migrations (npm run generate), for reading only: databases are made by the migrations.\n',
     ];
     for (const schema of SCHEMAS) {
       await migrate(database, schema);

@@ -1,11 +1,11 @@
-// HTTP as bytes on a socket, for requests that no HTTP client would send.
+// Sends HTTP requests as bytes on a socket, for requests that no HTTP client would send.
 
 import net from 'node:net';
 
 export type RawResponse = { status: number; headers: Record<string, string>; body: string };
 
 export type Exchange = {
-  /** The final responses in their order; interim ones (1xx) are left out. */
+  /** The responses in the order in which they came, without interim responses (1xx). */
   answers: RawResponse[];
   /** Which side closed the connection: the server, or the client after the wanted number of responses. */
   closedBy: 'server' | 'client';
@@ -15,7 +15,7 @@ export type Exchange = {
 export type ExchangeOptions = {
   /** Close the connection after this many responses; by default wait for the server to close it. */
   answers?: number;
-  /** The methods of the requests in their order: a response to HEAD has no body. */
+  /** The methods of the requests, in the order of the requests. They are needed because a response to HEAD has no body. */
   methods?: string[];
   /** Sent repeatedly while the connection is open. */
   drip?: { bytes: string; everyMs: number };
@@ -26,8 +26,8 @@ export type ExchangeOptions = {
 const LIMIT_MS = 60_000;
 
 /**
- * Sends bytes (one for each character) to a server on this machine and collects its responses. Rejects when the connection
- * stays open beyond the limit.
+ * Sends `bytes` to a server and collects its responses. Each character of `bytes` is sent as one byte (Latin-1). Rejects when the
+ * connection stays open for longer than `limitMs`.
  */
 export function exchange(url: string, bytes: string, options: ExchangeOptions = {}): Promise<Exchange> {
   const { answers: wanted = Number.POSITIVE_INFINITY, methods = [], drip, limitMs = LIMIT_MS } = options;
@@ -41,7 +41,9 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
     const socket = net.connect(Number(port), hostname);
     const limit = setTimeout(() => {
       reject(
-        new Error(`no end within ${limitMs} ms, after ${answers.length} answers, the last ${answers.at(-1)?.status}`),
+        new Error(
+          `still open after ${limitMs} ms and ${answers.length} responses, the last one ${answers.at(-1)?.status}`,
+        ),
       );
       socket.destroy();
     }, limitMs);
@@ -51,7 +53,7 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
     });
     socket.on('data', (chunk: Buffer) => {
       try {
-        unread = readAnswers(Buffer.concat([unread, chunk]), methods, answers);
+        unread = readResponses(Buffer.concat([unread, chunk]), methods, answers);
       } catch (error) {
         reject(error);
         socket.destroy();
@@ -60,7 +62,7 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
       closedBy = 'client';
       socket.destroy();
     });
-    // A server that closes while the client still sends resets the connection; responses that came before count.
+    // A server that closes the connection while the client still sends resets it. Responses that came before are returned.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       clearTimeout(limit);
@@ -70,7 +72,7 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
   });
 }
 
-/** Sends one request, spelled as given; returns its one response. */
+/** Sends one request with exactly this target, and returns its response. Rejects unless there is exactly one response. */
 export async function request(
   url: string,
   target: string,
@@ -87,21 +89,21 @@ export async function request(
     methods: [method],
   });
   const [answer] = answers;
-  if (!answer || answers.length > 1) throw new Error(`${method} ${target.slice(0, 200)}: ${answers.length} answers`);
+  if (!answer || answers.length > 1) throw new Error(`${method} ${target.slice(0, 200)}: ${answers.length} responses`);
   return answer;
 }
 
 /**
- * Moves the complete responses at the front of the received bytes to `answers`; returns the rest. Throws on bytes that are no
- * response.
+ * Moves the complete responses at the start of `received` to `answers`, and returns the remaining bytes. Throws when the bytes are
+ * not an HTTP response.
  */
-function readAnswers(received: Buffer, methods: readonly string[], answers: RawResponse[]): Buffer {
+function readResponses(received: Buffer, methods: readonly string[], answers: RawResponse[]): Buffer {
   for (let rest = received; ;) {
     const headEnd = rest.indexOf('\r\n\r\n');
     if (headEnd < 0) return rest;
     const [statusLine = '', ...lines] = rest.toString('latin1', 0, headEnd).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1] ?? Number.NaN);
-    if (Number.isNaN(status)) throw new Error(`not an answer: ${statusLine.slice(0, 200)}`);
+    if (Number.isNaN(status)) throw new Error(`not an HTTP response: ${statusLine.slice(0, 200)}`);
     const headers = Object.fromEntries(
       lines.map((line) => {
         const colon = line.indexOf(':');

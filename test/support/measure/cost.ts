@@ -1,4 +1,4 @@
-// What something costs, measured so that a busy machine changes little: processor time, and memory in use after a collection.
+// Measures processor time, and memory in use after a garbage collection. Both depend little on how busy the machine is.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -14,15 +14,15 @@ export async function measureCpuMs(work: () => Promise<unknown> | void): Promise
   return (user + system) / 1_000;
 }
 
-/** Bytes of the heap that are in use. */
+/** Bytes of the heap in use after a garbage collection. */
 export function heapUsed(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;
 }
 
-/** Bytes that the heap and all buffers beside it hold. */
+/** Bytes in use after a garbage collection, on the heap and in buffers outside the heap. */
 export function memoryHeld(): number {
-  // Buffers are freed beside the first collection; the second one waits for that.
+  // Buffers that the first collection finds unreachable are freed in the background. The second collection waits until they are.
   collectGarbage();
   collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();

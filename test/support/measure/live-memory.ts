@@ -1,40 +1,43 @@
-// How much memory is reachable. The resident memory of a process depends more on when its garbage collector ran.
+// Measures how much memory is reachable. The resident memory of a process would depend on when the garbage collector ran.
 
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
-const LOOK_MS = 20;
-/** A collection takes long, so it runs only this often, and only when the memory in use has grown enough. */
-const CLOSE_LOOK_MS = 250;
+const SAMPLE_PERIOD_MS = 20;
+/** Garbage collections are slow: the shortest time between two that the samples cause. */
+const COLLECTION_GAP_MS = 250;
 
 export type LiveMemory = {
-  /** The most bytes that were held at once since the start, above what was held then. */
+  /** The most bytes that were reachable at once since the start, minus the bytes that were reachable at the start. */
   growth(): number;
 };
 
-/** Measures repeatedly until the test ends. Growth beyond `worthBytes` is measured after a collection. */
+/**
+ * Samples the memory in use until the test ends. Whenever it has grown by `worthBytes` or more, a garbage collection shows how much
+ * of it is reachable.
+ */
 export function watchLiveMemory(t: { after(done: () => void): void }, worthBytes: number): LiveMemory {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as () => void;
-  const look = () => {
+  const measureUsed = () => {
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     return heapUsed + arrayBuffers;
   };
-  const lookClosely = () => {
-    // Buffers that the first collection finds dead are freed beside it, and surely before the second one.
+  const measureReachable = () => {
+    // Buffers that the first collection finds unreachable are freed in the background. The second collection waits until they are.
     collect();
     collect();
-    return look();
+    return measureUsed();
   };
-  const before = lookClosely();
+  const before = measureReachable();
   let most = before;
-  let lookedAt = performance.now();
-  const watch = () => {
-    if (look() - before < worthBytes || performance.now() - lookedAt < CLOSE_LOOK_MS) return;
-    most = Math.max(most, lookClosely());
-    lookedAt = performance.now();
+  let measuredAt = performance.now();
+  const sample = () => {
+    if (measureUsed() - before < worthBytes || performance.now() - measuredAt < COLLECTION_GAP_MS) return;
+    most = Math.max(most, measureReachable());
+    measuredAt = performance.now();
   };
-  const timer = setInterval(watch, LOOK_MS);
+  const timer = setInterval(sample, SAMPLE_PERIOD_MS);
   t.after(() => clearInterval(timer));
-  return { growth: () => Math.max(most, lookClosely()) - before };
+  return { growth: () => Math.max(most, measureReachable()) - before };
 }
