@@ -9,7 +9,7 @@ import { toEvmAddress, toSolanaAddress } from '../sample/random.ts';
 
 const PASSWORD = 'hunter2-s3cret';
 
-/** The message with which a start with these settings fails. */
+/** The error message for these settings; empty when they are valid. */
 function mistakesOf(env: Record<string, string>): string {
   try {
     readConfig(env);
@@ -41,7 +41,7 @@ test('the table of settings has one row for each key, with a form, a meaning, an
   }
 });
 
-test('each EVM chain has its endpoints, the configured one too, and no other chain has any', () => {
+test('RPC_URL_<CHAIN> sets the endpoints of an EVM chain, EXTRA_CHAIN included, and is a mistake for any other chain', () => {
   const extraChain = { EXTRA_CHAIN: 'monad-two:evm:MON:18:143' };
   const { rpcUrls } = readConfig({
     ...extraChain,
@@ -82,7 +82,7 @@ test('all mistakes are reported at once, each with the name of the setting, the 
   }
 });
 
-test('an unknown MERCAT_ name is a mistake, and any other unknown name is ignored', () => {
+test('an unknown MERCAT_ name is a mistake, and an unknown name that resembles no setting is ignored', () => {
   const message = mistakesOf({ MERCAT_PORT: '1', MERCAT_: '', PORT: 'x', HOME: '/root', PATH: '' });
   for (const name of ['MERCAT_PORT', 'MERCAT_ ', 'PORT must be'])
     assert.ok(message.includes(name), `${name} in ${message}`);
@@ -107,6 +107,7 @@ test('the password of a BASE_URL, which must not contain one, is not in the erro
 
 test('each setting accepts values of its form and no others', () => {
   const url = 'postgres://user:pw@host:5432/db?sslmode=require';
+  /** Settings with texts that they accept and texts that they reject. */
   const rows: [string, string[], string[]][] = [
     ['PORT', ['0', '1', '65535'], ['65536', '-1', '1.5', '1e3', '0x50', 'http']],
     ['HOST', ['0.0.0.0', '::1', 'localhost', 'a-b.example'], ['a b', 'http://a', 'a/b', 'a;b']],
@@ -124,9 +125,9 @@ test('each setting accepts values of its form and no others', () => {
       ['yes', '17', '10.0.0.0/33', 'example.org', '10.0.0.0/8,', '1.2.3', '::1/129', '10.0.0.0/8/8'],
     ],
   ];
-  for (const [name, good, bad] of rows) {
-    for (const text of good) assert.equal(mistakesOf({ [name]: text }), '', `${name}=${text}`);
-    for (const text of bad) assert.match(mistakesOf({ [name]: text }), new RegExp(name), `${name}=${text}`);
+  for (const [name, accepted, rejected] of rows) {
+    for (const text of accepted) assert.equal(mistakesOf({ [name]: text }), '', `${name}=${text}`);
+    for (const text of rejected) assert.match(mistakesOf({ [name]: text }), new RegExp(name), `${name}=${text}`);
   }
 });
 

@@ -9,7 +9,7 @@ import { renderOpenApi, renderSchema, renderSettings } from './support/generator
 import { forEachEngine } from './support/engines/each-engine.ts';
 
 const committed = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
-const hint = 'run npm run generate and look at the difference';
+const hint = 'run npm run generate and read the difference';
 
 test('docs/settings.md matches the table of settings', () => {
   assert.equal(committed('docs/settings.md'), renderSettings(), hint);
@@ -19,7 +19,7 @@ test('schema.sql matches the schema after all migrations', async () => {
   assert.equal(committed('src/database/schema.sql'), await renderSchema(), hint);
 });
 
-test('the committed OpenAPI documents equal those that the service serves', async () => {
+test('the committed OpenAPI documents equal the documents that the service serves', async () => {
   for (const [file, document] of await renderOpenApi()) assert.equal(committed(file), document, `${file}: ${hint}`);
 });
 

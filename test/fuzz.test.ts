@@ -1,4 +1,4 @@
-// Fuzzes the marketplace interface against its own OpenAPI document. FUZZ_SEED selects other requests, FUZZ_RUNS sets their number.
+// Fuzzes the marketplace interface against its own OpenAPI document. Another FUZZ_SEED gives other requests; FUZZ_RUNS sets their number.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

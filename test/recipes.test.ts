@@ -1,4 +1,4 @@
-// The recipes in docs/adding-*.md name files of this repository: a path that does not exist is a recipe that is out of date.
+// The recipes in docs/adding-*.md name files of this repository. A recipe that names a missing file is out of date.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';

@@ -38,7 +38,7 @@ const CONTEXTS = [
 ];
 
 const contextOf = (name: string) => name.split('/', 1)[0] ?? '';
-const placeOf = (name: string) => CONTEXTS.indexOf(contextOf(name));
+const rankOf = (name: string) => CONTEXTS.indexOf(contextOf(name));
 
 /** The files that a file imports, types included, relative to src. */
 function importsOf({ name, text }: SourceFile): string[] {
@@ -46,19 +46,19 @@ function importsOf({ name, text }: SourceFile): string[] {
   return specifiers.map((specifier) => path.posix.normalize(path.posix.join(path.posix.dirname(name), specifier)));
 }
 
-/** The files outside of `places` whose text matches. */
+/** A rule that reports the files whose text matches `pattern` although their path does not match `allowedPaths`. */
 const onlyIn =
-  (pattern: RegExp, places: RegExp): Rule =>
+  (pattern: RegExp, allowedPaths: RegExp): Rule =>
   (files) =>
-    files.filter(({ name, text }) => !places.test(name) && pattern.test(text)).map(({ name }) => name);
+    files.filter(({ name, text }) => !allowedPaths.test(name) && pattern.test(text)).map(({ name }) => name);
 
 const nowhere = (pattern: RegExp) => onlyIn(pattern, /^$/);
 
 function findUpwardImports(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
-    if (placeOf(file.name) < 0) return [`${file.name} is in no context: add it here and to ARCHITECTURE.md`];
+    if (rankOf(file.name) < 0) return [`${file.name} is in no context: add it here and to ARCHITECTURE.md`];
     return importsOf(file)
-      .filter((target) => !target.startsWith('..') && placeOf(target) < placeOf(file.name))
+      .filter((target) => !target.startsWith('..') && rankOf(target) < rankOf(file.name))
       .map((target) => `${file.name} -> ${target}`);
   });
 }
@@ -66,17 +66,17 @@ function findUpwardImports(files: readonly SourceFile[]): string[] {
 function findCircles(files: readonly SourceFile[]): string[] {
   const targets = new Map(files.map((file) => [file.name, importsOf(file)]));
   const done = new Set<string>();
-  const circleFrom = (name: string, path: readonly string[]): string | null => {
+  const findCircleFrom = (name: string, path: readonly string[]): string | null => {
     if (path.includes(name)) return [...path.slice(path.indexOf(name)), name].join(' -> ');
     if (done.has(name)) return null;
     for (const target of targets.get(name) ?? []) {
-      const circle = circleFrom(target, [...path, name]);
+      const circle = findCircleFrom(target, [...path, name]);
       if (circle !== null) return circle;
     }
     done.add(name);
     return null;
   };
-  return [...targets.keys()].map((name) => circleFrom(name, [])).filter((circle) => circle !== null);
+  return [...targets.keys()].map((name) => findCircleFrom(name, [])).filter((circle) => circle !== null);
 }
 
 function findExportedTwice(files: readonly SourceFile[]): string[] {
@@ -138,7 +138,8 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
     broken: [{ name: 'core/a.ts', text: `import { readFileSync } from 'node:fs';` }],
   },
   'time and randomness are passed in': {
-    // The system's clock and random source stand in core. Log lines and commands, which are edges, read the clock themselves.
+    // The system's clock and random source stand in core. Log lines and commands are at the edge of the program and read the clock
+    // themselves.
     rule: onlyIn(/\bMath\.random\b|\bDate\.now\b|\bnew Date\(\)/, /^core\/(clock|random|log)\.ts$|^cli\//),
     broken: [{ name: 'shop/a.ts', text: 'const at = Date.now();' }],
   },

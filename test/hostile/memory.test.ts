@@ -20,8 +20,8 @@ describe('memory', () => {
       const targets = Array.from({ length: BATCH_SIZE }, (_, index) => badTarget(sent + index));
       const bytes = targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
       const { answers } = await exchange(service.url, bytes, { answers: BATCH_SIZE });
-      for (const [index, answer] of answers.entries())
-        assert.ok(isRefusal(answer.status), `${targets[index]}: ${answer.status}`);
+      for (const [index, response] of answers.entries())
+        assert.ok(isRejection(response.status), `${targets[index]}: ${response.status}`);
     }
   };
 
@@ -34,9 +34,9 @@ describe('memory', () => {
   });
 });
 
-const isRefusal = (status: number) => status === 400 || status === 404;
+const isRejection = (status: number) => status === 400 || status === 404;
 
-/** One in ten causes a query. */
+/** An invalid request target that depends on `index`. One target in ten causes a database query. */
 function badTarget(index: number): string {
   if (index % 20 === 0) return `/v1/collections/none-${index}/listings`;
   if (index % 20 === 10) return `/v1/tokens/ethereum/0x${index.toString(16).padStart(40, '0')}/${index}`;

@@ -35,62 +35,62 @@ const UNKNOWN = [
 
 describe('invalid parameters', () => {
   const service = useSampleService();
-  const ask = (target: string) => request(service.url, target);
-  describe('of a query', () => onQueries(ask));
-  describe('as a cursor', () => onCursors(ask));
+  const send = (target: string) => request(service.url, target);
+  describe('of a query', () => onQueries(send));
+  describe('as a cursor', () => onCursors(send));
 });
 
-type Ask = (target: string) => Promise<RawResponse>;
+type Send = (target: string) => Promise<RawResponse>;
 
-function onQueries(ask: Ask): void {
-  const refuse = async (path: string, query: string, name: string) => {
-    const answer = await ask(`${path}?${query}`);
-    assertErrorEnvelope(answer, 400, query);
-    assert.match(answer.body, new RegExp(`\\b${name}\\b`), 'the message names the parameter');
+function onQueries(send: Send): void {
+  const assertRejected = async (path: string, query: string, name: string) => {
+    const response = await send(`${path}?${query}`);
+    assertErrorEnvelope(response, 400, query);
+    assert.match(response.body, new RegExp(`\\b${name}\\b`), 'the message names the parameter');
   };
 
   test('a limit that is not an integer from 1 to 100 is rejected by name on every list', async () => {
-    for (const path of LISTS) for (const limit of BAD_LIMITS) await refuse(path, `limit=${limit}`, 'limit');
+    for (const path of LISTS) for (const limit of BAD_LIMITS) await assertRejected(path, `limit=${limit}`, 'limit');
     for (const limit of ['1', '100', '%31', '1&']) {
-      assert.equal((await ask(`${LISTINGS}?limit=${limit}`)).status, 200, limit);
+      assert.equal((await send(`${LISTINGS}?limit=${limit}`)).status, 200, limit);
     }
   });
 
   test('a chain or sort that is not exactly a value of its enumeration is rejected by name', async () => {
-    for (const chain of BAD_CHAINS) await refuse('/v1/collections', `chain=${chain}`, 'chain');
-    for (const sort of BAD_SORTS) await refuse('/v1/collections', `sort=${sort}`, 'sort');
+    for (const chain of BAD_CHAINS) await assertRejected('/v1/collections', `chain=${chain}`, 'chain');
+    for (const sort of BAD_SORTS) await assertRejected('/v1/collections', `sort=${sort}`, 'sort');
     for (const chain of BAD_CHAINS) {
-      assertErrorEnvelope(await ask(`/v1/tokens/${chain.replaceAll('%ff', 'z')}/0x${'1'.repeat(40)}/1`), 400, chain);
+      assertErrorEnvelope(await send(`/v1/tokens/${chain.replaceAll('%ff', 'z')}/0x${'1'.repeat(40)}/1`), 400, chain);
     }
   });
 
   test('a known parameter that is repeated or empty is rejected by name, even with the same valid value', async () => {
-    const good = { limit: '5', chain: 'base', sort: 'floor', cursor: 'x' };
-    for (const [name, value] of Object.entries(good)) {
+    const validValues = { limit: '5', chain: 'base', sort: 'floor', cursor: 'x' };
+    for (const [name, value] of Object.entries(validValues)) {
       const known = name === 'limit' || name === 'cursor' ? LISTS : ['/v1/collections'];
       for (const path of known) {
         const again = `${name}=${value}`;
-        await refuse(path, `${again}&${again}`, name);
-        await refuse(path, `${again}&x=1&%${name.charCodeAt(0).toString(16)}${name.slice(1)}=${value}`, name);
-        for (const empty of [name, `${name}=`, `${name}=&x=1`, `&&${name}`]) await refuse(path, empty, name);
+        await assertRejected(path, `${again}&${again}`, name);
+        await assertRejected(path, `${again}&x=1&%${name.charCodeAt(0).toString(16)}${name.slice(1)}=${value}`, name);
+        for (const empty of [name, `${name}=`, `${name}=&x=1`, `&&${name}`]) await assertRejected(path, empty, name);
       }
     }
   });
 
   test('a known parameter is found behind thousands of others', async () => {
-    for (const path of LISTS) await refuse(path, `${'a&'.repeat(5_000)}limit=0`, 'limit');
-    await refuse(LISTINGS, `limit=1&${'=&'.repeat(5_000)}limit=1`, 'limit');
+    for (const path of LISTS) await assertRejected(path, `${'a&'.repeat(5_000)}limit=0`, 'limit');
+    await assertRejected(LISTINGS, `limit=1&${'=&'.repeat(5_000)}limit=1`, 'limit');
   });
 
   test('parameters that are not in the document are ignored, whatever their names and values', async () => {
     for (const path of [...LISTS, '/v1', '/v1/collections/harbour-lights', '/v1/openapi.json']) {
-      const plain = await ask(path);
+      const plain = await send(path);
       assert.equal(plain.status, 200);
       for (const query of [...UNKNOWN, UNKNOWN.join('&'), 'y=1&'.repeat(3_500)]) {
-        const answer = await ask(`${path}?${query}`);
-        assert.equal(answer.status, 200, `${path}?${query.slice(0, 200)}: ${answer.body.slice(0, 200)}`);
-        assert.equal(answer.headers['etag'], plain.headers['etag']);
-        assert.equal(answer.body, plain.body);
+        const response = await send(`${path}?${query}`);
+        assert.equal(response.status, 200, `${path}?${query.slice(0, 200)}: ${response.body.slice(0, 200)}`);
+        assert.equal(response.headers['etag'], plain.headers['etag']);
+        assert.equal(response.body, plain.body);
       }
     }
   });
@@ -104,14 +104,14 @@ function onQueries(ask: Ask): void {
     ];
     const cpuMs = await measureCpuMs(async () => {
       for (let round = 0; round < 10; round += 1)
-        for (const query of queries) await ask(`${LISTINGS}?limit=0&${query}`);
+        for (const query of queries) await send(`${LISTINGS}?limit=0&${query}`);
     });
     assert.ok(cpuMs / 10 / queries.length < 25, `${cpuMs} ms in all`);
   });
 }
 
-function onCursors(ask: Ask): void {
-  /** A page with a next one, by its path and query. */
+function onCursors(send: Send): void {
+  /** Paths and queries of pages that have a next page. */
   const pages = [
     ...['volume', 'floor', 'recent'].map((sort) => `/v1/collections?sort=${sort}&limit=2`),
     '/v1/collections?limit=2',
@@ -126,21 +126,21 @@ function onCursors(ask: Ask): void {
 
   before(async () => {
     for (const page of pages) {
-      const { pagination } = JSON.parse((await ask(page)).body) as { pagination: { nextCursor: string | null } };
+      const { pagination } = JSON.parse((await send(page)).body) as { pagination: { nextCursor: string | null } };
       cursors.set(page, pagination.nextCursor ?? assert.fail(`${page} has no next page`));
     }
   });
 
-  const refused = async (page: string, cursor: string, what: string) => {
-    const answer = await ask(`${page}&cursor=${encodeURIComponent(cursor)}`);
-    assertErrorEnvelope(answer, 400, `${page}, ${what}: ${cursor}`);
-    assert.match(answer.body, /\bcursor\b/);
+  const assertCursorRejected = async (page: string, cursor: string, what: string) => {
+    const response = await send(`${page}&cursor=${encodeURIComponent(cursor)}`);
+    assertErrorEnvelope(response, 400, `${page}, ${what}: ${cursor}`);
+    assert.match(response.body, /\bcursor\b/);
   };
 
-  test('an issued cursor is accepted, with another limit too', async () => {
+  test('an issued cursor is accepted, even with another limit', async () => {
     for (const [page, cursor] of cursors) {
-      assert.equal((await ask(`${page}&cursor=${cursor}`)).status, 200, page);
-      assert.equal((await ask(`${page.replace(/limit=\d/, 'limit=100')}&cursor=${cursor}`)).status, 200, page);
+      assert.equal((await send(`${page}&cursor=${cursor}`)).status, 200, page);
+      assert.equal((await send(`${page.replace(/limit=\d/, 'limit=100')}&cursor=${cursor}`)).status, 200, page);
     }
   });
 
@@ -149,15 +149,19 @@ function onCursors(ask: Ask): void {
     const nameOf = (page: string) => page.replace('sort=volume&', '');
     for (const page of pages) {
       for (const [other, cursor] of cursors)
-        if (nameOf(other) !== nameOf(page)) await refused(page, cursor, `of ${other}`);
+        if (nameOf(other) !== nameOf(page)) await assertCursorRejected(page, cursor, `of ${other}`);
     }
   });
 
   test('a cursor with any character changed is rejected', async () => {
     for (const [page, cursor] of cursors) {
-      for (let at = 0; at < cursor.length; at += 1) {
-        const letter = cursor[at] === 'A' ? 'B' : 'A';
-        await refused(page, `${cursor.slice(0, at)}${letter}${cursor.slice(at + 1)}`, `changed at ${at}`);
+      for (let index = 0; index < cursor.length; index += 1) {
+        const letter = cursor[index] === 'A' ? 'B' : 'A';
+        await assertCursorRejected(
+          page,
+          `${cursor.slice(0, index)}${letter}${cursor.slice(index + 1)}`,
+          `changed at ${index}`,
+        );
       }
     }
   });
@@ -165,21 +169,21 @@ function onCursors(ask: Ask): void {
   test('a cursor that is truncated, extended, padded or in another base64 alphabet is rejected', async () => {
     for (const [page, cursor] of cursors) {
       for (const cut of [1, 2, 4, 16, cursor.length - 22, cursor.length - 1]) {
-        await refused(page, cursor.slice(0, cursor.length - cut), `cut by ${cut}`);
-        await refused(page, cursor.slice(cut), `begun at ${cut}`);
+        await assertCursorRejected(page, cursor.slice(0, cursor.length - cut), `cut by ${cut}`);
+        await assertCursorRejected(page, cursor.slice(cut), `begun at ${cut}`);
       }
       for (const tail of ['A', 'AAAA', '=', '==', '====', '.', ' ', '\n', '\0', '%', '-', `&${cursor}`, cursor, 'é']) {
-        await refused(page, `${cursor}${tail}`, 'extended');
-        await refused(page, `${tail}${cursor}`, 'preceded');
+        await assertCursorRejected(page, `${cursor}${tail}`, 'extended');
+        await assertCursorRejected(page, `${tail}${cursor}`, 'preceded');
       }
-      await refused(page, `${cursor.slice(0, 5)}\n${cursor.slice(5)}`, 'broken');
+      await assertCursorRejected(page, `${cursor.slice(0, 5)}\n${cursor.slice(5)}`, 'broken');
       const standard = Buffer.from(cursor, 'base64url').toString('base64');
-      if (standard !== cursor) await refused(page, standard, 'standard base64');
-      for (const twin of twinsOf(cursor)) await refused(page, twin, 'other unused bits');
+      if (standard !== cursor) await assertCursorRejected(page, standard, 'standard base64');
+      for (const twin of twinsOf(cursor)) await assertCursorRejected(page, twin, 'other unused bits');
     }
   });
 
-  test('a forged cursor is rejected', async () => {
+  test('a cursor that a client has made itself is rejected', async () => {
     const payloads = ['0', '25', '250', '251', '-1', '1e3', '{"offset":25}', '[true,0,"x"]', '1780000000000 a', ''];
     const built = payloads.flatMap((payload) => [
       payload,
@@ -196,7 +200,8 @@ function onCursors(ask: Ask): void {
       '🐙',
       '\u202e',
     ];
-    for (const page of pages) for (const cursor of [...built, ...odd]) await refused(page, cursor, 'hand-built');
+    for (const page of pages)
+      for (const cursor of [...built, ...odd]) await assertCursorRejected(page, cursor, 'hand-built');
   });
 
   test('no text except an issued cursor is accepted as a cursor', async () => {
@@ -205,13 +210,15 @@ function onCursors(ask: Ask): void {
       fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
     );
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...pages), texts, (page, text) => refused(page, text.toWellFormed(), 'random')),
+      fc.asyncProperty(fc.constantFrom(...pages), texts, (page, text) =>
+        assertCursorRejected(page, text.toWellFormed(), 'random'),
+      ),
       { seed: 1, numRuns: 300 },
     );
   });
 }
 
-/** Other texts that a lenient decoder decodes to the same bytes: they differ in the unused bits of the last character. */
+/** Other texts that a lenient base64 decoder decodes to the same bytes. They differ in the unused bits of the last character. */
 function twinsOf(cursor: string): string[] {
   const bytes = Buffer.from(cursor, 'base64url');
   const letters = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');

@@ -13,7 +13,7 @@ import { heapUsed, measureCpuMs } from '../support/measure/cost.ts';
 import { request } from '../support/http/raw-http.ts';
 import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 
-/** Half of the clients that are remembered at most. */
+/** Half of the largest number of clients that a limiter remembers. */
 const GENERATION = 100_000;
 const LIMITS = { list: 1, single: 1 };
 const clientOf = (index: number) => `${index >> 16}.${(index >> 8) & 255}.${index & 255}.1`;
@@ -22,13 +22,13 @@ test('at least a hundred thousand and at most two hundred thousand clients are r
   const limiter = new LocalRateLimiter(LIMITS, () => 0);
   assert.equal(limiter.count('list', 'first'), null);
   for (let index = 0; index < GENERATION; index += 1) limiter.count('list', clientOf(index));
-  assert.notEqual(limiter.count('list', 'first'), null, 'still remembered');
+  assert.notEqual(limiter.count('list', 'first'), null, 'the first client was forgotten too early');
   for (let index = 0; index < 2 * GENERATION; index += 1) limiter.count('list', clientOf(GENERATION + index));
-  assert.equal(limiter.count('list', 'first'), null, 'forgotten before newer ones');
+  assert.equal(limiter.count('list', 'first'), null, 'the first client was not forgotten');
   assert.notEqual(limiter.count('list', clientOf(3 * GENERATION - 1)), null);
 });
 
-test('a flood of clients takes no more memory than that, costs no more for each client, and is forgotten when it ends', async () => {
+test('a longer flood of clients takes no more memory and no more time for each client, and is forgotten after its windows', async () => {
   let now = 0;
   const before = heapUsed();
   const limiter = new LocalRateLimiter(LIMITS, () => now);
@@ -43,11 +43,11 @@ test('a flood of clients takes no more memory than that, costs no more for each 
   const third = await flood(2_000_000);
   assert.ok(third.heap < first.heap * 1.5, `${third.heap} bytes after ${first.heap}`);
   assert.ok(third.cpuMs < first.cpuMs * 8, `${third.cpuMs} ms after ${first.cpuMs} ms`);
-  for (let turn = 0; turn < 2; turn += 1) {
+  for (let generations = 0; generations < 2; generations += 1) {
     now += 60_001;
     limiter.count('list', 'one more');
   }
-  assert.ok(heapUsed() - before < first.heap / 4, 'windows that have ended are forgotten');
+  assert.ok(heapUsed() - before < first.heap / 4, 'windows that have ended were not forgotten');
 });
 
 test('no window is forgotten before its end', () => {

@@ -1,5 +1,5 @@
-// Malformed, unusual and ambiguous requests: each gets one response, in the order of the requests, errors in the envelope. Headers and
-// bodies do not change the response of a path.
+// Malformed, unusual and ambiguous requests: each gets one response, in the order of the requests. Errors have the error envelope.
+// Unknown headers and bodies do not change the response of a path.
 
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
@@ -16,7 +16,7 @@ const TOKEN = `/v1/tokens/ethereum/0x${'1'.repeat(40)}/1`;
 
 describe('hostile requests', () => {
   const service = useSampleService();
-  const ask = (target: string, options?: Parameters<typeof request>[2]) => request(service.url, target, options);
+  const send = (target: string, options?: Parameters<typeof request>[2]) => request(service.url, target, options);
   /** The one response to these bytes, after which the server closes the connection. */
   const only = async (bytes: string): Promise<RawResponse> => {
     const { answers, closedBy } = await exchange(service.url, bytes);
@@ -55,7 +55,7 @@ describe('hostile requests', () => {
           service.url,
           `${method} /v1 HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n0\r\n\r\n${inner}`,
         );
-        assert.ok(answers.length === 1, `${framing}: ${answers.length} answers`);
+        assert.ok(answers.length === 1, `${framing}: ${answers.length} responses`);
         assertErrorEnvelope(answers[0] ?? assert.fail(), 400, `${method} ${framing}`);
       }
       for (const size of ['zz', '-1', '5 ', '0x1', '', 'FFFFFFFFFFFFFFFFF', '5;\n']) {
@@ -64,7 +64,7 @@ describe('hostile requests', () => {
           `${method} /v1/nowhere HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${size}\r\nhello\r\n0\r\n\r\n${inner}`,
           { answers: 2, limitMs: 60_000 },
         );
-        assert.ok(answers.length === 1, `chunk of ${size}: ${answers.length} answers`);
+        assert.ok(answers.length === 1, `chunk of ${size}: ${answers.length} responses`);
         assertErrorEnvelope(answers[0] ?? assert.fail(), [400, 404], `chunk of ${JSON.stringify(size)}`);
       }
     }
@@ -84,10 +84,10 @@ describe('hostile requests', () => {
       [400, 431],
       'a long name',
     );
-    assert.equal((await ask('/v1', { headers: { x: 'a'.repeat(15_000) } })).status, 200);
+    assert.equal((await send('/v1', { headers: { x: 'a'.repeat(15_000) } })).status, 200);
   });
 
-  test('an HTTP/1.1 request needs exactly one well-formed Host, an older one needs none', async () => {
+  test('an HTTP/1.1 request needs exactly one well-formed Host header; an HTTP/1.0 request needs none', async () => {
     const malformed = ['a b', 'a/b', 'a@b', 'a, b', '<script>', '"a"', 'a\\b', '\xff', 'a?b', 'a#b'];
     const bad = [
       '',
@@ -101,8 +101,8 @@ describe('hostile requests', () => {
       }
     }
     for (const host of 'a||a:1|[::1]:8080|xn--bcher-kva.example|a_b.example|A.EXAMPLE:|127.0.0.1'.split('|')) {
-      const answer = await only(`GET /v1 HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-      assert.equal(answer.status, 200, host);
+      const response = await only(`GET /v1 HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      assert.equal(response.status, 200, host);
     }
     for (const path of ['/v1', '/docs']) assert.equal((await only(`GET ${path} HTTP/1.0\r\n\r\n`)).status, 200);
     assertErrorEnvelope(await only('GET /v1/nowhere HTTP/1.0\r\n\r\n'), 404, 'HTTP/1.0');
@@ -113,19 +113,19 @@ describe('hostile requests', () => {
     );
   });
 
-  test('every other method is 405 with Allow on a known path and 404 on an unknown one, with a body or without', async () => {
+  test('a method other than GET, HEAD and OPTIONS gets 405 with Allow on a known path and 404 on an unknown path, even with a body', async () => {
     const others = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
     assert.ok(others.length > 25);
     for (const method of others) {
       for (const path of [...KNOWN, ...LISTS, TOKEN, '/v1/collections/', '/docs', `${FLOOR}?limit=x`]) {
-        const answer = await ask(path, { method });
-        assertErrorEnvelope(answer, 405, `${method} ${path}`);
-        assert.equal(answer.headers['allow'], 'GET, HEAD, OPTIONS');
+        const response = await send(path, { method });
+        assertErrorEnvelope(response, 405, `${method} ${path}`);
+        assert.equal(response.headers['allow'], 'GET, HEAD, OPTIONS');
       }
-      assertErrorEnvelope(await ask('/v1/nowhere', { method }), 404, method);
+      assertErrorEnvelope(await send('/v1/nowhere', { method }), 404, method);
       for (const type of ['application/json', 'text/plain', ';;', 'multipart/form-data']) {
-        const answer = await ask('/v1/collections', { method, headers: { 'content-type': type }, body: '{"a":' });
-        assertErrorEnvelope(answer, 405, `${method} with a body`);
+        const response = await send('/v1/collections', { method, headers: { 'content-type': type }, body: '{"a":' });
+        assertErrorEnvelope(response, 405, `${method} with a body`);
       }
     }
     assertErrorEnvelope(await only('CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'), 405, 'CONNECT');
@@ -134,7 +134,7 @@ describe('hostile requests', () => {
   test('HEAD gets the response of GET without the body', async () => {
     const bad = '/v1/collections?limit=0 /v1/collections/%ff /v1/collections/none /v1/nowhere / /docs/none'.split(' ');
     for (const target of [...KNOWN, ...LISTS, TOKEN, ...bad, '/docs', '/docs/', '/docs/reference.js', 'http://a/v1']) {
-      const [head, get] = [await ask(target, { method: 'HEAD' }), await ask(target)];
+      const [head, get] = [await send(target, { method: 'HEAD' }), await send(target)];
       assert.equal(head.body, '');
       assert.equal(head.status, get.status, target);
       const { date: _head, ...headHeaders } = head.headers;
@@ -143,8 +143,8 @@ describe('hostile requests', () => {
     }
   });
 
-  test('a body on GET or HEAD changes nothing, and is not read as the next request', async () => {
-    const plain = await ask('/v1/collections?limit=2');
+  test('a body on a GET does not change the response, and is not read as the next request', async () => {
+    const plain = await send('/v1/collections?limit=2');
     const inner = 'DELETE /v1/collections HTTP/1.1\r\nHost: a\r\n\r\n';
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', '']) {
       for (const body of ['{"limit":0}', '{', 'limit=0', inner, '\0'.repeat(70_000)]) {
@@ -162,14 +162,14 @@ describe('hostile requests', () => {
     }
   });
 
-  test('an expectation of 100-continue is fulfilled, any other is ignored', async () => {
+  test('a request with Expect: 100-continue gets its response, and any other expectation is ignored', async () => {
     for (const expected of ['100-continue', '100-CONTINUE', '200-ok', '', 'x'.repeat(1_000)]) {
-      const answer = await ask('/v1/collections?limit=1', { headers: { expect: expected }, body: 'ab' });
-      assert.equal(answer.status, 200, expected);
+      const response = await send('/v1/collections?limit=1', { headers: { expect: expected }, body: 'ab' });
+      assert.equal(response.status, 200, expected);
     }
   });
 
-  test('pipelined requests get their responses in order, also before a malformed one', async () => {
+  test('pipelined requests get their responses in order, even when a malformed request follows them', async () => {
     const targets = [
       '/v1/collections?limit=3',
       '/v1/nowhere',
@@ -180,7 +180,7 @@ describe('hostile requests', () => {
     ];
     const many = Array.from({ length: 60 }, (_, index) => targets[index % targets.length] ?? '');
     const sent = many.map((target) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
-    const expected = await Promise.all(many.map(async (target) => (await ask(target)).body));
+    const expected = await Promise.all(many.map(async (target) => (await send(target)).body));
     for (const broken of [
       'garbage\r\n\r\n',
       `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`,
@@ -206,13 +206,13 @@ describe('hostile requests', () => {
   test('a request for an upgrade gets an ordinary response', async () => {
     for (const protocol of ['websocket', 'h2c', 'TLS/1.0', 'x'.repeat(1_000)]) {
       const headers = { connection: 'close, upgrade', upgrade: protocol, 'http2-settings': 'AAMAAABkAARAAAAAAAIAAAAA' };
-      assert.equal((await ask('/v1/collections?limit=1', { headers })).status, 200, protocol);
+      assert.equal((await send('/v1/collections?limit=1', { headers })).status, 200, protocol);
     }
   });
 
-  test('If-None-Match gives 304 exactly when it contains the ETag or is a star, and is never an error', async () => {
+  test('the response is a 304 exactly when If-None-Match contains the ETag or is a star; no value of it is an error', async () => {
     for (const target of ['/v1/collections?limit=2', '/v1', FLOOR]) {
-      const { headers, body } = await ask(target);
+      const { headers, body } = await send(target);
       const etag = headers['etag'] ?? assert.fail();
       const opaque = etag.replace(/^W\//, '');
       const holding = [
@@ -227,10 +227,10 @@ describe('hostile requests', () => {
         `"${'a'.repeat(9_000)}", ${etag}`,
       ];
       for (const held of holding) {
-        const answer = await ask(target, { headers: { 'if-none-match': held } });
-        assert.equal(answer.status, 304, held);
-        assert.equal(answer.headers['etag'], etag);
-        assert.equal(answer.headers['cache-control'], headers['cache-control']);
+        const response = await send(target, { headers: { 'if-none-match': held } });
+        assert.equal(response.status, 304, held);
+        assert.equal(response.headers['etag'], etag);
+        assert.equal(response.headers['cache-control'], headers['cache-control']);
       }
       const inner = opaque.slice(1, -1);
       const others = [
@@ -249,21 +249,25 @@ describe('hostile requests', () => {
         ','.repeat(9_000),
       ];
       for (const held of others) {
-        const answer = await ask(target, { headers: { 'if-none-match': held } });
-        assert.equal(answer.status, 200, held);
-        assert.equal(answer.body.length, body.length);
+        const response = await send(target, { headers: { 'if-none-match': held } });
+        assert.equal(response.status, 200, held);
+        assert.equal(response.body.length, body.length);
       }
     }
-    assertErrorEnvelope(await ask('/v1/collections/none', { headers: { 'if-none-match': '*' } }), 404, 'nothing there');
     assertErrorEnvelope(
-      await ask('/v1/collections?limit=0', { headers: { 'if-none-match': '*' } }),
+      await send('/v1/collections/none', { headers: { 'if-none-match': '*' } }),
+      404,
+      'nothing there',
+    );
+    assertErrorEnvelope(
+      await send('/v1/collections?limit=0', { headers: { 'if-none-match': '*' } }),
       400,
       'a bad request',
     );
   });
 
   test('no header of a request changes the response of a path', async () => {
-    const plain = await ask('/v1/collections?limit=2');
+    const plain = await send('/v1/collections?limit=2');
     const headers = {
       'x-http-method-override': 'DELETE',
       'x-method-override': 'POST',
@@ -290,10 +294,10 @@ describe('hostile requests', () => {
       constructor: 'x',
     };
     for (const [name, value] of Object.entries(headers)) {
-      const answer = await ask('/v1/collections?limit=2', { headers: { [name]: value } });
-      assert.equal(answer.status, 200, name);
-      assert.equal(answer.body, plain.body);
-      assert.deepEqual(Object.keys(answer.headers), Object.keys(plain.headers), name);
+      const response = await send('/v1/collections?limit=2', { headers: { [name]: value } });
+      assert.equal(response.status, 200, name);
+      assert.equal(response.body, plain.body);
+      assert.deepEqual(Object.keys(response.headers), Object.keys(plain.headers), name);
     }
   });
 });

@@ -1,4 +1,4 @@
-// Slow clients: every connection that they hold open ends at a limit, with at most one response to each request.
+// Slow clients: every connection that a slow client holds open ends at a limit, and each request gets at most one response.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ const SLACK_MS = 20_000;
 const HEAD = 'GET /at-once HTTP/1.1\r\nHost: a\r\n';
 const LARGE = Buffer.alloc(4 * 1024 * 1024, 'x');
 
-/** `/at-once` responds before the body arrives, `/large` with more than a socket buffers, other paths after the body. */
+/** `/at-once` responds before the body arrives. `/large` responds with more than a socket buffers. Other paths respond after the body. */
 const listener: RequestListener = (request, response) => {
   if (request.url === '/at-once') response.end('done');
   else if (request.url === '/large') response.end(LARGE);
@@ -47,11 +47,11 @@ describe('slow clients', { concurrency: true }, () => {
   const connect = async (): Promise<{ client: net.Socket; served: net.Socket }> => {
     const client = net.connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
     await once(client, 'connect');
-    await until(() => servedByPort.has(client.localPort), SLACK_MS, 'the connection was not taken');
+    await until(() => servedByPort.has(client.localPort), SLACK_MS, 'the connection was not accepted');
     return { client, served: servedByPort.get(client.localPort) ?? assert.fail() };
   };
 
-  test('headers that do not arrive, or arrive byte by byte, end with 408', async () => {
+  test('a request whose headers do not arrive, or arrive byte by byte, ends with 408', async () => {
     for (const [begun, drip] of [
       ['', ''],
       ['GET /v', 'x'],
@@ -66,7 +66,7 @@ describe('slow clients', { concurrency: true }, () => {
     }
   });
 
-  test('a body that arrives byte by byte ends with 408', async () => {
+  test('a request whose body arrives byte by byte ends with 408', async () => {
     for (const framing of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
       const drip = { bytes: framing.startsWith('C') ? 'x' : '1\r\nx\r\n', everyMs: 20 };
       const { answers } = await exchange(url, `POST /later HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`, { drip });
@@ -87,7 +87,7 @@ describe('slow clients', { concurrency: true }, () => {
     }
   });
 
-  test('an idle connection is closed without a response, one with half a request with 408', async () => {
+  test('an idle connection is closed without a response, and a connection with half a request gets a 408', async () => {
     const idle = await exchange(url, `${HEAD}\r\n`);
     assert.deepEqual(
       idle.answers.map(({ status }) => status),
@@ -108,13 +108,13 @@ describe('slow clients', { concurrency: true }, () => {
     client.destroy();
   });
 
-  test('the connection of a client that keeps sending after the end is closed', async () => {
+  test('the connection of a client that keeps sending after its malformed request was rejected is closed', async () => {
     const { client, served } = await connect();
     const cut = once(served, 'close');
     client.on('error', () => client.destroy()).resume();
-    const talking = setInterval(() => client.write('garbage\r\n\r\n'), 20);
+    const timer = setInterval(() => client.write('garbage\r\n\r\n'), 20);
     await cut;
-    clearInterval(talking);
+    clearInterval(timer);
     client.destroy();
   });
 });
@@ -132,7 +132,7 @@ describe('the limits of the service', { concurrency: true }, () => {
     assert.ok(elapsedMs >= CLIENT_LIMITS.headersTimeoutMs - 500 && elapsedMs < 10_000 + SLACK_MS, `${elapsedMs} ms`);
   });
 
-  test('are those of the server', () => {
+  test('are the limits of a server that is created without any', () => {
     const server = createNodeServer(listener);
     assert.deepEqual(
       [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout],

@@ -1,5 +1,5 @@
-// Unusual request targets: each one is either read as the path that it means, or rejected in the envelope. Rate limits and caches use
-// the same normalized form as the routes.
+// Unusual request targets: each is either read as the path that it denotes, or rejected with the error envelope. Rate limits and caches
+// use the same normalized form as the routes.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -15,13 +15,13 @@ const COLLECTION = '/v1/collections/harbour-lights';
 
 describe('request targets', () => {
   const service = useSampleService();
-  const ask = (target: string) => request(service.url, target);
+  const send = (target: string) => request(service.url, target);
 
   test('percent-encoding that does not decode to UTF-8 is rejected with 400', async () => {
     const parts = ['%', '%zz', '%2', '%C0%80', '%ff', '%ED%A0%80', '%F4%90%80%80', '%c3', 'a%E2%82b', '%%35'];
     for (const part of parts) {
       for (const target of [`/v1/collections/${part}`, `/${part}`, `/v1/tokens/ethereum/${part}/1`, `/docs/${part}`]) {
-        assertErrorEnvelope(await ask(target), 400, target);
+        assertErrorEnvelope(await send(target), 400, target);
       }
     }
   });
@@ -31,44 +31,44 @@ describe('request targets', () => {
     const names = '__proto__ constructor toString hasOwnProperty [object%20Object] null undefined'.split(' ');
     for (const id of [...ids, ...names]) {
       for (const rest of ['', '/floor', '/listings', '/sales']) {
-        const answer = await ask(`/v1/collections/${id}${rest}`);
-        assertErrorEnvelope(answer, 404, id);
-        assert.equal(answer.headers['x-evil'], undefined);
+        const response = await send(`/v1/collections/${id}${rest}`);
+        assertErrorEnvelope(response, 404, id);
+        assert.equal(response.headers['x-evil'], undefined);
       }
     }
   });
 
-  test('ids of nine thousand characters are not found, and longer targets are too large, both at little cost', async () => {
+  test('ids of nine thousand characters are a 404 or 400, targets of more than 16 kB a 431, both at little cost', async () => {
     for (const letter of ['a', '0', '%41', ':', '%F0%9F%90%99']) {
       const id = letter.repeat(9_000 / letter.length);
       const cpuMs = await measureCpuMs(async () => {
-        assertErrorEnvelope(await ask(`/v1/collections/${id}`), 404, 'a long slug');
-        assertErrorEnvelope(await ask(`/v1/collections/ethereum_0x${id}/listings`), 404, 'a long canonical id');
-        assertErrorEnvelope(await ask(`/v1/tokens/ethereum/0x${id}/1`), 400, 'a long address');
-        assertErrorEnvelope(await ask(`/v1/tokens/solana/${id}/${id.slice(0, 6_000)}`), 400, 'a long mint');
+        assertErrorEnvelope(await send(`/v1/collections/${id}`), 404, 'a long slug');
+        assertErrorEnvelope(await send(`/v1/collections/ethereum_0x${id}/listings`), 404, 'a long canonical id');
+        assertErrorEnvelope(await send(`/v1/tokens/ethereum/0x${id}/1`), 400, 'a long address');
+        assertErrorEnvelope(await send(`/v1/tokens/solana/${id}/${id.slice(0, 6_000)}`), 400, 'a long mint');
       });
       assert.ok(cpuMs < 200, `${cpuMs} ms`);
     }
-    assertErrorEnvelope(await ask(`/v1/collections/${'a'.repeat(16_384)}`), 431, 'a target of more than 16 kB');
+    assertErrorEnvelope(await send(`/v1/collections/${'a'.repeat(16_384)}`), 431, 'a target of more than 16 kB');
     assertErrorEnvelope(
-      await ask(`/v1/collections?limit=1&x=${'a'.repeat(16_384)}`),
+      await send(`/v1/collections?limit=1&x=${'a'.repeat(16_384)}`),
       431,
       'a query of more than 16 kB',
     );
-    assertErrorEnvelope(await ask(`/${'a/'.repeat(60_000)}`), 431, 'a target of 120 kB');
+    assertErrorEnvelope(await send(`/${'a/'.repeat(60_000)}`), 431, 'a target of 120 kB');
   });
 
   test('raw bytes outside ASCII and control characters in the request line are rejected', async () => {
     for (const bytes of ['\xff\xfe', '\xc3\xa9', '\0', '\x01', '\x7f', '\t', ' ', '\xed\xa0\x80']) {
       for (const target of [`/v1/collections/a${bytes}b`, `/v1/collections?limit=1&x=a${bytes}b`]) {
-        assertErrorEnvelope(await ask(target), 400, JSON.stringify(target));
+        assertErrorEnvelope(await send(target), 400, JSON.stringify(target));
       }
     }
   });
 
   test('a target with a fragment is rejected, because request targets have none', async () => {
     for (const target of ['/v1#', '/v1/collections#x', `${COLLECTION}?limit=1#x`, '/v1/collections?#']) {
-      assertErrorEnvelope(await ask(target), 400, target);
+      assertErrorEnvelope(await send(target), 400, target);
     }
   });
 
@@ -77,13 +77,13 @@ describe('request targets', () => {
     const doubled = '//v1/collections /v1//collections /v1/collections// /// /v1//'.split(' ');
     const others = '/v1%2fcollections /v1/collections;a=b /V1 /v1/Collections'.split(' ');
     for (const target of [...dots, ...doubled, ...others, `${COLLECTION}//floor`]) {
-      assertErrorEnvelope(await ask(target), 404, target);
+      assertErrorEnvelope(await send(target), 404, target);
     }
   });
 
   test('a slash at the end changes nothing', async () => {
     for (const path of ['/v1', '/v1/collections', COLLECTION, `${COLLECTION}/listings`, `${COLLECTION}/sales`]) {
-      const [plain, slashed] = [await ask(`${path}?limit=2`), await ask(`${path}/?limit=2`)];
+      const [plain, slashed] = [await send(`${path}?limit=2`), await send(`${path}/?limit=2`)];
       assert.equal(plain.status, 200);
       assert.deepEqual(slashed.body, plain.body);
       assert.equal(slashed.headers['etag'], plain.headers['etag']);
@@ -91,15 +91,15 @@ describe('request targets', () => {
   });
 
   test('an absolute target is read as its path, whatever its host', async () => {
-    const plain = await ask(`${COLLECTION}/listings?limit=2`);
+    const plain = await send(`${COLLECTION}/listings?limit=2`);
     for (const authority of ['http://any.example', 'HTTPS://any.example:1', 'http://u:p@[::1]:8080', 'http://']) {
-      const answer = await ask(`${authority}${COLLECTION}/listings?limit=2`);
-      assert.equal(answer.status, 200, authority);
-      assert.equal(answer.body, plain.body);
+      const response = await send(`${authority}${COLLECTION}/listings?limit=2`);
+      assert.equal(response.status, 200, authority);
+      assert.equal(response.body, plain.body);
     }
-    assertErrorEnvelope(await ask('http://any.example/v1/collections?limit=0'), 400, 'absolute, bad parameter');
-    assertErrorEnvelope(await ask('http://any.example'), 404, 'absolute, no path');
-    assertErrorEnvelope(await ask('http://any.example?/v1'), 404, 'absolute, no path, query');
+    assertErrorEnvelope(await send('http://any.example/v1/collections?limit=0'), 400, 'absolute, bad parameter');
+    assertErrorEnvelope(await send('http://any.example'), 404, 'absolute, no path');
+    assertErrorEnvelope(await send('http://any.example?/v1'), 404, 'absolute, no path, query');
     for (const target of [
       'ftp://any.example/v1',
       'any.example:80',
@@ -109,7 +109,7 @@ describe('request targets', () => {
       'http:/v1',
       'javascript:alert(1)',
     ]) {
-      assertErrorEnvelope(await ask(target), [400, 404], target);
+      assertErrorEnvelope(await send(target), [400, 404], target);
     }
   });
 
@@ -117,7 +117,7 @@ describe('request targets', () => {
     const { answers } = await exchange(service.url, 'GET /v1/x\r\nX-Evil: 1 HTTP/1.1\r\nHost: a\r\n\r\n');
     assert.equal(answers.length, 1);
     assertErrorEnvelope(answers[0] ?? assert.fail(), 400, 'a broken request line');
-    const echoed = await ask('/docs/%0d%0aSet-Cookie:%20a=b/');
+    const echoed = await send('/docs/%0d%0aSet-Cookie:%20a=b/');
     assertErrorEnvelope(echoed, 404, 'an encoded line break');
     assert.equal(echoed.headers['set-cookie'], undefined);
   });
@@ -142,7 +142,7 @@ describe('the normalized target', () => {
       })),
   );
 
-  test('is the same for every form of a path, so that all are counted and cached together', () => {
+  test('is the same for every form of a path, so that all forms are counted and cached together', () => {
     const prefixes = fc.constantFrom('', 'http://a', 'https://b:1', 'HTTP://c@d');
     fc.assert(
       fc.property(respelt, prefixes, ({ path, spelling }, prefix) => {
@@ -151,7 +151,7 @@ describe('the normalized target', () => {
     );
   });
 
-  test('is normalized itself, decodes to the original path, and is computed for any text without an exception', () => {
+  test('does not change when it is normalized again, decodes to the original path, and can be computed for any text', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 5 }), (parts) => {
         const wellFormed = parts.map((part) => part.toWellFormed());
@@ -171,7 +171,7 @@ describe('the normalized target', () => {
     );
   });
 
-  test('belongs to the bucket of lists for a list, and to the bucket of single resources otherwise, in every form', () => {
+  test('of a list counts in the bucket of lists, and any other in the bucket of single resources, in every form', () => {
     fc.assert(
       fc.property(respelt, fc.constantFrom('', '/'), ({ path, spelling }, slash) => {
         const expected = /(collections|listings|sales)$/.test(path) ? 'list' : 'single';

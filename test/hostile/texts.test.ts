@@ -1,5 +1,5 @@
-// Texts that have a meaning for a database, a browser, a shell or a terminal have none here: a resource with exactly this name is
-// found, otherwise it is not found, on both engines and without an internal error.
+// Texts with a special meaning for a database, a browser, a shell or a terminal are ordinary text here, on both engines. A collection
+// with exactly this name is found, any other text is a 404, and no text causes an internal error.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -84,30 +84,30 @@ const prepare = (settings: Record<string, string>) => {
 };
 
 forEachMarket('texts', { prepare }, (market) => {
-  test('an id that names nothing is not found, whatever its text, and causes no internal error', async () => {
+  test('an id that names no collection is a 404, whatever its text, and causes no internal error', async () => {
     for (const text of [...TEXTS, ...NAMELESS]) {
       for (const rest of RESTS) {
         const target = `/v1/collections/${encodeURIComponent(`no ${text}`)}${rest}`;
         assertErrorEnvelope(await request(market.url, target), 404, target);
       }
     }
-    assertNoTrouble(market);
+    assertNothingLogged(market);
   });
 
   test('a collection with any text as its name is found by exactly that text', async () => {
-    const subjects = TEXTS.map((text) =>
+    const collections = TEXTS.map((text) =>
       newCollection({ slug: `it ${text}`, name: text, description: `${text}\n${text}` }),
     );
-    await market.load(subjects.map((subject) => subject.collection()));
-    for (const [index, subject] of subjects.entries()) {
-      const { data } = await market.ok(subject.path);
-      assert.equal(data.id, subject.id);
-      assert.equal(data.slug, subject.slug);
+    await market.load(collections.map((collection) => collection.collection()));
+    for (const [index, collection] of collections.entries()) {
+      const { data } = await market.ok(collection.path);
+      assert.equal(data.id, collection.id);
+      assert.equal(data.slug, collection.slug);
       assert.equal(data.name, TEXTS[index]);
       assert.equal(data.description, `${TEXTS[index]}\n${TEXTS[index]}`);
     }
-    const slugs = new Set(subjects.map(({ slug }) => slug));
-    for (const { slug } of subjects) {
+    const slugs = new Set(collections.map(({ slug }) => slug));
+    for (const { slug } of collections) {
       for (const other of [
         slug.toUpperCase(),
         slug.normalize('NFD'),
@@ -122,7 +122,7 @@ forEachMarket('texts', { prepare }, (market) => {
     }
     const all = await market.walk('/v1/collections?limit=7&sort=recent');
     assert.equal(new Set(all.map(({ id }) => id)).size, all.length, 'a cursor carries any id');
-    assertNoTrouble(market);
+    assertNothingLogged(market);
   });
 
   test('a response that contains markup is not interpreted as a page', async () => {
@@ -162,56 +162,61 @@ forEachMarket('texts', { prepare }, (market) => {
       evm.replace('a', 'а'),
     ];
     const badMints = [`${mint}A`, 'A'.repeat(31), `0${mint.slice(1)}`, `O${mint.slice(1)}`, `${mint} `, evm, '1'];
-    const ask = (...parts: string[]) => request(market.url, `/v1/tokens/${parts.map(encodeURIComponent).join('/')}`);
-    for (const id of [...badIds, ...TEXTS, ...NAMELESS]) assertErrorEnvelope(await ask('ethereum', evm, id), 400, id);
+    const send = (...parts: string[]) => request(market.url, `/v1/tokens/${parts.map(encodeURIComponent).join('/')}`);
+    for (const id of [...badIds, ...TEXTS, ...NAMELESS]) assertErrorEnvelope(await send('ethereum', evm, id), 400, id);
     for (const address of [...badAddresses, ...TEXTS, ...NAMELESS])
-      assertErrorEnvelope(await ask('base', address, '1'), 400, address);
+      assertErrorEnvelope(await send('base', address, '1'), 400, address);
     for (const one of [...badMints, ...TEXTS, ...NAMELESS]) {
-      assertErrorEnvelope(await ask('solana', mint, one), 400, one);
-      assertErrorEnvelope(await ask('solana', one, mint), 400, one);
+      assertErrorEnvelope(await send('solana', mint, one), 400, one);
+      assertErrorEnvelope(await send('solana', one, mint), 400, one);
     }
     for (const id of ['0', '1', max])
-      assertErrorEnvelope(await ask('ethereum', evm.toUpperCase().replace('0X', '0x'), id), 404, id);
-    assertErrorEnvelope(await ask('solana', mint, mint), 404, mint);
-    assertNoTrouble(market);
+      assertErrorEnvelope(await send('ethereum', evm.toUpperCase().replace('0X', '0x'), id), 404, id);
+    assertErrorEnvelope(await send('solana', mint, mint), 404, mint);
+    assertNothingLogged(market);
   });
 
   describe('cached responses', () => {
-    test('only the path and the known parameters of a request make another cached response', async (t) => {
+    test('requests share a cached response unless their path or a known parameter differs', async (t) => {
       if (databaseUrl === undefined) return t.skip('the embedded database admits no second process');
-      const subject = newCollection();
-      await market.load([subject.collection({ name: 'before' }), subject.order('1', 1), subject.order('2', 2)]);
-      const plain = await market.ok(`${subject.path}/listings?limit=1`);
-      const before = await market.ok(subject.path);
-      await changeBehind(`delete from main.book_order where collection_id = '${subject.id}'`);
-      await changeBehind(`update main.collection set name = 'after' where id = '${subject.id}'`);
-      const spelt = subject.path.replace('collection-', '%63ollection%2d');
+      const collection = newCollection();
+      await market.load([
+        collection.collection({ name: 'before' }),
+        collection.order('1', 1),
+        collection.order('2', 2),
+      ]);
+      const plain = await market.ok(`${collection.path}/listings?limit=1`);
+      const before = await market.ok(collection.path);
+      await changeBehind(`delete from main.book_order where collection_id = '${collection.id}'`);
+      await changeBehind(`update main.collection set name = 'after' where id = '${collection.id}'`);
+      const spelt = collection.path.replace('collection-', '%63ollection%2d');
       const ends = ['', '?', '?x=1', '?limit=5', '?__proto__=1&x', '/', '/?y=2'];
       for (const target of ends.flatMap((end) => [
-        `${subject.path}${end}`,
+        `${collection.path}${end}`,
         `${spelt}${end}`,
-        `http://a${subject.path}${end}`,
+        `http://a${collection.path}${end}`,
       ])) {
         assert.equal((await request(market.url, target)).body, JSON.stringify(before), target);
       }
       const queries = ['limit=1', 'limit=%31', 'x=1&limit=1', 'limit=1&chain=base&sort=none', '%6Cimit=1&cb=7'];
       for (const query of queries) {
-        const answer = await request(market.url, `${subject.path}/listings/?${query}`);
-        assert.equal(answer.body, JSON.stringify(plain), query);
+        const response = await request(market.url, `${collection.path}/listings/?${query}`);
+        assert.equal(response.body, JSON.stringify(plain), query);
       }
       market.advance(2_000);
-      assert.equal((await market.ok(subject.path)).data.name, 'after');
-      assert.equal((await market.ok(`${subject.path}/listings?limit=1`)).data.length, 0);
+      assert.equal((await market.ok(collection.path)).data.name, 'after');
+      assert.equal((await market.ok(`${collection.path}/listings?limit=1`)).data.length, 0);
     });
   });
 });
 
-/** No source has failed: a text that makes a source fail would degrade the responses for everyone. */
-function assertNoTrouble(market: TestMarket): void {
-  const troubles = market.logged.filter((line) => /"level":"(warn|error)"/.test(line));
-  assert.deepEqual(troubles, []);
+/** Fails if the service logged a warning or an error, for example because a text made a query fail. */
+function assertNothingLogged(market: TestMarket): void {
+  const lines = market.logged.filter((line) => /"level":"(warn|error)"/.test(line));
+  assert.deepEqual(lines, []);
 }
 
+/** Changes the database without the service, so that cached responses are not invalidated. */
 async function changeBehind(sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
