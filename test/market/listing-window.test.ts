@@ -14,7 +14,7 @@ const entry = fc.record({
 const book = (min: number, max: number) =>
   fc.uniqueArray(entry, { minLength: min, maxLength: max, selector: (one) => one.orderId + one.asset });
 
-/** The rules without optimisation: for each asset its cheapest own row, else its cheapest other row; then sort and cut. */
+/** The rules without optimisation: take the cheapest own row of each asset, else its cheapest mirrored row, then sort and cut. */
 function naiveWindow(own: MergedListing[], mirrored: MergedListing[], ownAssets: ReadonlySet<string>): MergedListing[] {
   const isBefore = (a: MergedListing, b: MergedListing) => a.raw < b.raw || (a.raw === b.raw && a.orderId < b.orderId);
   const assets = new Set([...own, ...mirrored].map((one) => one.asset));
@@ -31,14 +31,14 @@ function naiveWindow(own: MergedListing[], mirrored: MergedListing[], ownAssets:
 
 const texts = (rows: MergedListing[]) => rows.map((row) => `${row.asset} ${row.raw} ${row.orderId}`);
 
-test('a window holds 250 assets', () => {
+test('a window holds at most 250 assets', () => {
   assert.equal(WINDOW_SIZE_MAX, 250);
 });
 
 test('the merge equals a naive implementation of the rules', () => {
   fc.assert(
-    fc.property(book(0, 40), book(0, 60), fc.subarray(['1', '2', '3', '4', '5']), (own, mirrored, beyond) => {
-      const ownAssets = new Set([...own.map((one) => one.asset), ...beyond]);
+    fc.property(book(0, 40), book(0, 60), fc.subarray(['1', '2', '3', '4', '5']), (own, mirrored, furtherOwn) => {
+      const ownAssets = new Set([...own.map((one) => one.asset), ...furtherOwn]);
       assert.deepEqual(texts(mergeListings(own, mirrored, ownAssets)), texts(naiveWindow(own, mirrored, ownAssets)));
     }),
   );
@@ -62,13 +62,13 @@ test('the merge does not depend on the order of its input', () => {
 test('the window is cut at the 250 cheapest assets after the merge, not before', () => {
   const row = (asset: number, raw: number, orderId: string) => ({ asset: `${asset}`, raw: BigInt(raw), orderId });
   const own = Array.from({ length: 300 }, (_, n) => row(n, 10_000 + n, `own${n}`));
-  const hidden = Array.from({ length: 300 }, (_, n) => row(n, 1 + n, `hidden${n}`));
-  const open = Array.from({ length: 300 }, (_, n) => row(1_000 + n, 5_000 + n, `open${n}`));
-  const window = mergeListings(own, [...hidden, ...open], new Set(own.map((one) => one.asset)));
-  assert.deepEqual(texts(window), texts(open.slice(0, 250)));
+  const replaced = Array.from({ length: 300 }, (_, n) => row(n, 1 + n, `replaced${n}`));
+  const others = Array.from({ length: 300 }, (_, n) => row(1_000 + n, 5_000 + n, `other${n}`));
+  const window = mergeListings(own, [...replaced, ...others], new Set(own.map((one) => one.asset)));
+  assert.deepEqual(texts(window), texts(others.slice(0, 250)));
 });
 
-test('rows are compared as integers and then by id in code units', () => {
+test('listings are compared by price as an integer, then by order id in code units', () => {
   const row = (raw: bigint, orderId: string) => ({ asset: '1', raw, orderId });
   assert.ok(compareListings(row(9n, 'z'), row(10n, 'a')) < 0);
   assert.ok(compareListings(row(2n ** 256n - 1n, 'a'), row(2n ** 256n - 2n, 'a')) > 0);
@@ -76,7 +76,7 @@ test('rows are compared as integers and then by id in code units', () => {
   assert.equal(compareListings(row(5n, 'a'), row(5n, 'a')), 0);
 });
 
-test('the first row of each asset is kept', () => {
+test('of several listings of one asset the first is kept, and the order of the listings stays', () => {
   fc.assert(
     fc.property(book(0, 50), (rows) => {
       const kept = keepFirstPerAsset(rows);

@@ -11,7 +11,7 @@ import { MarketSource } from '../../src/market/market-source.ts';
 /** Timers may fire early by less than this. */
 const TIMER_MS = 2;
 
-/** A source over no database, and the deadlines that its reads were given, in milliseconds. */
+/** A source without a database, and the deadline of each of its reads, in milliseconds. */
 function createSourceOf(t: TestContext, timeoutMs: number) {
   const deadlines: number[] = [];
   const reject = () => Promise.reject(new Error('there is no database'));
@@ -28,7 +28,7 @@ function createSourceOf(t: TestContext, timeoutMs: number) {
   return { source, deadlines };
 }
 
-test('reads within one deadline get what is left of it, and the time between them does not count', async (t) => {
+test('reads that share a deadline get the time that earlier reads have left, and time between the reads does not count', async (t) => {
   const timeoutMs = 60_000;
   const { source, deadlines } = createSourceOf(t, timeoutMs);
   const read = source.withinOneDeadline();
@@ -39,11 +39,11 @@ test('reads within one deadline get what is left of it, and the time between the
   assert.equal((await read(() => Promise.resolve())).ok, true);
   const [first = 0, second = 0] = deadlines;
   assert.equal(first, timeoutMs);
-  assert.ok(second <= timeoutMs - 50 + TIMER_MS, `the first read counts: ${second} ms were left`);
-  assert.ok(second >= timeoutMs - readMs, `nothing else counts: ${second} ms were left`);
+  assert.ok(second <= timeoutMs - 50 + TIMER_MS, `the time of the first read did not count: ${second} ms were left`);
+  assert.ok(second >= timeoutMs - readMs, `more than the time of the first read counted: ${second} ms were left`);
 });
 
-test('when the shared deadline has passed, a further read fails without time of its own', async (t) => {
+test('when the shared deadline has passed, a further read fails at once', async (t) => {
   const { source, deadlines } = createSourceOf(t, 30);
   const read = source.withinOneDeadline();
   const never = () => new Promise(() => undefined);

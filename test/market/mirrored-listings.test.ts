@@ -1,4 +1,4 @@
-// An order that marketplaces reported, and that then comes into the own book, is served from the own book alone, at once.
+// When an order that marketplaces have listed is added to the own book, its mirrored listings are retired at once.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -20,7 +20,7 @@ const START = NOW / 1_000 - 60;
 const order = toAsk({ offerer: OFFERER, contract: EVM, tokenId: 1n, price: 100n, start: START, end: START + 3_600 });
 const orderHash = hashAsk(order);
 
-forEachEngine('mirrored listings of orders', (engine) => {
+forEachEngine('the mirrored listings of an order', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();
@@ -51,21 +51,22 @@ forEachEngine('mirrored listings of orders', (engine) => {
     return submitOrder(context, { chain: ethereum, protocolAddress: null, order: signed });
   };
 
-  test('are retired when the order is submitted', async () => {
+  test('are retired at all marketplaces when the order is submitted, and no listing of another order or chain is', async () => {
     await submit(db);
     assert.deepEqual(await listActive(), ['elsewhere', 'none', 'other']);
   });
 
-  test('are retired when the order is imported', async () => {
+  test('are retired at all marketplaces when the order is imported', async () => {
     const seaport = { parameters: toParameters(order), signature: await signOrder(1, order) };
     const record = orderRecord({ seller: order.offerer, priceRaw: '100', seaport });
     await ingest(db, record);
     assert.deepEqual(await listActive(), ['elsewhere', 'none', 'other']);
   });
 
-  test('do not keep the order out while the indexer is unavailable', async () => {
-    const away = { ...db, query: () => Promise.reject(new Error('out of reach')), queryPrepared: () => assert.fail() };
-    const { orderId } = await submit({ within: () => away as never });
+  test('stay active while the indexer is unavailable, and the order is stored all the same', async () => {
+    const query = () => Promise.reject(new Error('out of reach'));
+    const unavailable = { ...db, query, queryPrepared: () => assert.fail() };
+    const { orderId } = await submit({ within: () => unavailable as never });
     assert.equal((await db.query('select id from main.book_order'))[0]?.['id'], orderId);
     assert.equal((await listActive()).length, 5);
   });

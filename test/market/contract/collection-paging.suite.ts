@@ -1,4 +1,4 @@
-// The pages of the list of collections: part of the suite of GET /v1/collections, on its service.
+// The pages of the list of collections: part of the suite of GET /v1/collections, which starts the service.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -6,7 +6,7 @@ import type { TestCollection, TestMarket } from '../../support/service/market.ts
 import { DAY_MS, newCollection, range } from '../../support/service/market.ts';
 
 const SORTS = ['volume', 'floor', 'recent'] as const;
-const inCollections = (subjects: readonly TestCollection[]) => subjects.map((subject) => subject.collection());
+const toCollectionRecords = (subjects: readonly TestCollection[]) => subjects.map((subject) => subject.collection());
 
 /** Cursors, pages and parameters of the list of collections. */
 export function describeCollectionPaging(market: TestMarket): void {
@@ -23,7 +23,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       }),
     );
     before(async () => {
-      await market.load(inCollections(subjects));
+      await market.load(toCollectionRecords(subjects));
       await market.load(
         subjects.flatMap((subject, n) => [
           ...(n % 4 === 0 ? [] : [subject.order('1', 1 + (n % 6))]),
@@ -32,7 +32,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       );
     });
 
-    test('has the same order page by page as in one page, with any limit and sort', async () => {
+    test('gives the same rows in the same order with any limit, in every sort', async () => {
       for (const sort of SORTS) {
         const complete = await list(`&chain=base&sort=${sort}`);
         assert.equal(complete.filter((row) => row.slug?.startsWith('paged-')).length, count);
@@ -43,7 +43,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       }
     });
 
-    test('has 25 rows by default, and `hasMore` is false on the last page only', async () => {
+    test('has 25 rows in a page by default, and `hasMore` is false only on the last page', async () => {
       const first = await market.ok('/v1/collections?chain=base');
       assert.equal(first.data.length, 25);
       assert.equal(first.pagination.hasMore, true);
@@ -75,7 +75,7 @@ export function describeCollectionPaging(market: TestMarket): void {
             }),
           );
           await market.load([
-            ...inCollections(fresh),
+            ...toCollectionRecords(fresh),
             ...fresh.map((subject, n) => subject.analytics({ volume: { allTime: n * 2 } })),
           ]);
           assert.ok(seen.length < 500, 'the walk ends');
@@ -84,12 +84,12 @@ export function describeCollectionPaging(market: TestMarket): void {
         assert.deepEqual(
           seen.filter((id) => before.includes(id)),
           before,
-          `${sort}: every row of before, in its order`,
+          `${sort}: every earlier row, in the earlier order`,
         );
       }
     });
 
-    test('continues after the position of a cursor although its collection has moved', async () => {
+    test('continues after the position of a cursor even if the collection at this position has moved', async () => {
       const page = await market.ok('/v1/collections?chain=base&sort=recent&limit=10');
       const last = page.data.at(-1);
       const next = async () => {
@@ -110,7 +110,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       (await market.ok(`/v1/collections?${query}`)).pagination.nextCursor as string;
 
     test('is the response to a cursor of another sort, chain or list, and to a changed cursor', async () => {
-      await market.load(inCollections(range(3).map(() => newCollection({ chain: 'base' }))));
+      await market.load(toCollectionRecords(range(3).map(() => newCollection({ chain: 'base' }))));
       const subject = newCollection({ chain: 'base' });
       await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
       const own = await cursorOf('limit=1&chain=base&sort=recent');
@@ -139,7 +139,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       await market.ok(`/v1/collections?chain=base&sort=recent&cursor=${own}&limit=3`);
     });
 
-    test('is not the response to a valid cursor with the default sort spelt out, or with another limit', async () => {
+    test('is not the response to a valid cursor when the default sort is written out or the limit is another', async () => {
       const cursor = await cursorOf('limit=1');
       await market.ok(`/v1/collections?sort=volume&limit=2&cursor=${cursor}`);
     });

@@ -1,4 +1,4 @@
-// GET /v1/collections/{id}: identity, and stats of records or computed from rows.
+// GET /v1/collections/{id}: the identity, and the stats, which come from records or are computed from rows.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -59,7 +59,7 @@ forEachMarket('collection', {}, (market) => {
     });
   });
 
-  test('on Solana has its mint as written and its id in lower case', async () => {
+  test('on Solana has its mint with letter case preserved, and its id in lower case', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     const collection = await read(subject);
@@ -67,7 +67,7 @@ forEachMarket('collection', {}, (market) => {
     assert.notEqual(subject.id, `solana_${subject.address}`);
   });
 
-  test('with nothing but a name has null in all other fields, never zero', async () => {
+  test('with only a name and a slug has null in all other fields, and no zero but a listed count', async () => {
     await market.load([{ kind: 'collection', slug: 'bare', name: 'Bare' }]);
     const { data } = await market.ok('/v1/collections/bare');
     const { listedCount, ...stats } = data.stats;
@@ -88,10 +88,10 @@ forEachMarket('collection', {}, (market) => {
         stale: false,
       },
     );
-    assert.ok(listedCount === null || listedCount === 0, 'both books were read and hold nothing');
+    assert.ok(listedCount === null || listedCount === 0, 'both books were read and have no listing');
   });
 
-  test('keeps the fields that a later record lacks, and has the others in the very next request', async () => {
+  test('keeps the fields that a later record lacks, and has its other fields in the next request', async () => {
     const subject = newCollection({ description: 'First', royaltyBps: 100 });
     await market.load([subject.collection()]);
     assert.equal((await read(subject)).description, 'First');
@@ -100,7 +100,7 @@ forEachMarket('collection', {}, (market) => {
     assert.deepEqual([description, royaltyBps], ['Second', 100]);
   });
 
-  test('has an image only of a URL scheme that cannot run code', async () => {
+  test('has an image and a banner only when the URL scheme cannot run code', async () => {
     const subject = newCollection();
     const servable = ['http://a/b', 'HTTPS://a/b', 'ipfs://a', 'ar://a', 'data:image/svg+xml,%3Csvg/%3E'];
     const others = ['javascript:alert(1)', 'data:text/html,x', 'ftp://a', '//a/b', ' https://a', 'file:///etc', 'x'];
@@ -135,10 +135,10 @@ forEachMarket('collection', {}, (market) => {
       const { owners, supply, listedCount, volume, sales } = await statsOf(subject);
       assert.deepEqual([owners, supply, listedCount], [10, 20, 30]);
       assert.deepEqual(volume, { allTime: 5, sevenDay: 4, twentyFourHour: 3 });
-      assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'what the record leaves open is unknown');
+      assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'a window that the record lacks is unknown');
     });
 
-    test('are those of the newest time, in whatever order the records came, and replace the older ones completely', async () => {
+    test('are those of the record with the newest time, whatever the order of import, without a field of older records', async () => {
       const subject = newCollection();
       const at = (hours: number) => market.ago(hours * HOUR_MS);
       await market.load([
@@ -174,7 +174,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([owners, supply, listedCount, volume, sales], [0, 0, 0, zeros, zeros]);
     });
 
-    test('are computed when the record is of the other source', async () => {
+    test('are computed from rows in the fields that no record has', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -197,7 +197,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([floor.raw, volume, supply, owners], ['77', { ...UNKNOWN, allTime: 12.5 }, 100, 40]);
     });
 
-    test('is not used once there are rows', async () => {
+    test('is not used when the stats can be computed from rows', async () => {
       const subject = newCollection({ snapshot });
       await market.load([
         subject.collection(),
@@ -211,7 +211,7 @@ forEachMarket('collection', {}, (market) => {
     });
   });
 
-  test('does not change with query parameters that it does not know', async () => {
+  test('has the same body and ETag with unknown query parameters', async () => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     const plain = await market.get(subject.path);

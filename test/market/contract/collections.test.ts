@@ -18,13 +18,13 @@ import { describeCollectionPaging } from './collection-paging.suite.ts';
 const SORTS = ['volume', 'floor', 'recent'] as const;
 const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
-/** The listed collections that belong to a test, in the order of the list, by their index in `subjects`. */
-const placesOf = (subjects: readonly TestCollection[], rows: any[]): number[] =>
-  rows.map((row) => subjects.findIndex((subject) => subject.id === row.id)).filter((place) => place >= 0);
-/** Indexes by collection id. */
-const byId = (subjects: readonly TestCollection[], places: number[]): number[] =>
-  places.toSorted((a, b) => ((subjects[a]?.id ?? '') < (subjects[b]?.id ?? '') ? -1 : 1));
-const inCollections = (subjects: readonly TestCollection[]) => subjects.map((subject) => subject.collection());
+/** The indexes in `subjects` of the listed collections, in the order of the list. Collections of other tests are left out. */
+const indexesOf = (subjects: readonly TestCollection[], rows: any[]): number[] =>
+  rows.map((row) => subjects.findIndex((subject) => subject.id === row.id)).filter((index) => index >= 0);
+/** Sorts indexes by collection id. */
+const byId = (subjects: readonly TestCollection[], indexes: number[]): number[] =>
+  indexes.toSorted((a, b) => ((subjects[a]?.id ?? '') < (subjects[b]?.id ?? '') ? -1 : 1));
+const toCollectionRecords = (subjects: readonly TestCollection[]) => subjects.map((subject) => subject.collection());
 
 forEachMarket('collections', { settings }, (market) => {
   const list = (query = '') => market.walk(`/v1/collections?limit=100${query}`);
@@ -69,14 +69,14 @@ forEachMarket('collections', { settings }, (market) => {
       });
     });
 
-    test('without chain, address and stats has null there, never zero', async () => {
+    test('has null instead of zero in the fields of an unknown chain, address or stat', async () => {
       await market.load([
         { kind: 'collection', slug: 'only-a-name', name: 'Only a name' },
         { kind: 'collection', slug: 'no-slug-but-chain', chain: 'ink', name: 'No address' },
       ]);
       const rows = await list();
       const empty = { floor: null, volumeAllTime: null, supply: null, owners: null };
-      const words = { image: null, banner: null, description: null, tokenStandard: null, royaltyBps: null };
+      const texts = { image: null, banner: null, description: null, tokenStandard: null, royaltyBps: null };
       assert.deepEqual(
         rows.find((row) => row.slug === 'only-a-name'),
         {
@@ -85,14 +85,14 @@ forEachMarket('collections', { settings }, (market) => {
           contractAddress: null,
           name: 'Only a name',
           slug: 'only-a-name',
-          ...words,
+          ...texts,
           stats: empty,
         },
       );
       assert.equal(rows.find((row) => row.slug === 'no-slug-but-chain').chain, 'ink');
     });
 
-    test('on Solana has its mint as written, and its id in lower case', async () => {
+    test('on Solana has its mint with letter case preserved, and its id in lower case', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), subject.listing(mintOf('1'), 5)]);
       const row = await rowOf(subject);
@@ -102,7 +102,7 @@ forEachMarket('collections', { settings }, (market) => {
 
     test('equals the detail of its collection, with recorded and with computed stats', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '1', volumeAllTime: 2, supply: 3, owners: 4 } });
-      const agree = async () => {
+      const assertEqualToDetail = async () => {
         const { stats, stale, ...identity } = (await market.ok(subject.path)).data;
         const { floor, supply, owners } = stats;
         const row = { ...identity, stats: { floor, volumeAllTime: stats.volume.allTime, supply, owners } };
@@ -111,21 +111,21 @@ forEachMarket('collections', { settings }, (market) => {
         return [floor.raw, stats.volume.allTime, supply, owners];
       };
       await market.load([subject.collection()]);
-      assert.deepEqual(await agree(), ['1', 2, 3, 4]);
+      assert.deepEqual(await assertEqualToDetail(), ['1', 2, 3, 4]);
       await market.load([
         subject.token('1', { owner: `0x${'1'.repeat(40)}` }),
         subject.order('1', 50),
         subject.sale('1', 10n ** 18n),
       ]);
-      assert.deepEqual(await agree(), ['50', 1, 1, 1]);
+      assert.deepEqual(await assertEqualToDetail(), ['50', 1, 1, 1]);
       await market.load([
         subject.stats({ owners: 9, supply: 8 }),
         subject.analytics({ floorRaw: '6', volume: { allTime: 5 } }),
       ]);
-      assert.deepEqual(await agree(), ['6', 5, 8, 9]);
+      assert.deepEqual(await assertEqualToDetail(), ['6', 5, 8, 9]);
     });
 
-    test('with an image URL that could run code has null there', async () => {
+    test('has null for an image or banner URL that could run code', async () => {
       const subject = newCollection({ image: 'javascript:alert(1)', banner: 'data:text/html,x' });
       await market.load([subject.collection()]);
       const { image, banner } = await rowOf(subject);
@@ -133,41 +133,41 @@ forEachMarket('collections', { settings }, (market) => {
     });
   });
 
-  describe('the order', () => {
+  describe('the sort order', () => {
     test('by volume is all-time native volume from high to low, ties by id, unknown last', async () => {
       const volumes = [0, 5, null, 1e21, 5, 0.1, null, 5];
       const subjects = volumes.map(() => newCollection({ chain: 'base' }));
-      await market.load(inCollections(subjects));
+      await market.load(toCollectionRecords(subjects));
       await market.load(
         volumes.flatMap((allTime, n) =>
           allTime === null ? [] : [subjects[n]?.analytics({ volume: { allTime } }) ?? {}],
         ),
       );
       const expected = [3, ...byId(subjects, [1, 4, 7]), 5, 0, ...byId(subjects, [2, 6])];
-      assert.deepEqual(placesOf(subjects, await list('&sort=volume&chain=base')), expected);
-      assert.deepEqual(placesOf(subjects, await list('&sort=volume')), expected, 'among those of other chains');
+      assert.deepEqual(indexesOf(subjects, await list('&sort=volume&chain=base')), expected);
+      assert.deepEqual(indexesOf(subjects, await list('&sort=volume')), expected, 'in the list of all chains');
     });
 
-    test('by volume compares volumes of records, summed sales and snapshots', async () => {
+    test('by volume uses the volume of a record, else the sum of the sales, else that of the snapshot', async () => {
       const subjects = range(3).map((n) => newCollection({ snapshot: { volumeAllTime: n === 0 ? 2 : 900 } }));
       const [, summed, recorded] = subjects;
       await market.load([
-        ...inCollections(subjects),
+        ...toCollectionRecords(subjects),
         summed?.sale('1', 3n * 10n ** 18n) ?? {},
         recorded?.analytics({ volume: { allTime: 1 } }) ?? {},
       ]);
-      assert.deepEqual(placesOf(subjects, await list('&chain=ethereum')), [1, 0, 2]);
+      assert.deepEqual(indexesOf(subjects, await list('&chain=ethereum')), [1, 0, 2]);
     });
 
     test('by floor within a chain compares base units as integers, from high to low, unknown last', async () => {
       const floors = [9n, 10n, null, UINT256_MAX, 10n ** 18n, 10n ** 18n + 1n, UINT256_MAX - 1n, 9n, null];
       const subjects = floors.map(() => newCollection({ chain: 'ink' }));
-      await market.load(inCollections(subjects));
+      await market.load(toCollectionRecords(subjects));
       await market.load(floors.flatMap((floor, n) => (floor === null ? [] : [subjects[n]?.order('1', floor) ?? {}])));
       const expected = [3, 6, 5, 4, 1, ...byId(subjects, [0, 7]), ...byId(subjects, [2, 8])];
       for (const limit of [100, 1, 4]) {
         const rows = await market.walk(`/v1/collections?sort=floor&chain=ink&limit=${limit}`);
-        assert.deepEqual(placesOf(subjects, rows), expected, `limit ${limit}`);
+        assert.deepEqual(indexesOf(subjects, rows), expected, `limit ${limit}`);
       }
     });
 
@@ -178,7 +178,7 @@ forEachMarket('collections', { settings }, (market) => {
       const [sol, eth, pol, base, ape, mon] = subjects;
       const native = (amount: number) => (BigInt(Math.round(amount * 1_000)) * 10n ** 15n).toString();
       await market.load([
-        ...inCollections(subjects),
+        ...toCollectionRecords(subjects),
         rate('SOL', 100),
         rate('ETH', 2_000),
         rate('POL', 0.5),
@@ -192,17 +192,17 @@ forEachMarket('collections', { settings }, (market) => {
       ]);
       // Dollars: 3,000; 2,000; 2,500; 1,000; 1,500; no rate; no floor.
       const rows = await walkUnchecked('/v1/collections?limit=100&sort=floor');
-      assert.deepEqual(placesOf(subjects, rows), [0, 2, 1, 4, 3, ...byId(subjects, [5, 6])]);
+      assert.deepEqual(indexesOf(subjects, rows), [0, 2, 1, 4, 3, ...byId(subjects, [5, 6])]);
       await market.load([rate('SOL', 1)]);
       const later = await walkUnchecked('/v1/collections?limit=100&sort=floor');
       assert.deepEqual(
-        placesOf(subjects, later),
+        indexesOf(subjects, later),
         [2, 1, 4, 3, 0, ...byId(subjects, [5, 6])],
         'a new rate counts at once',
       );
     });
 
-    /** Rows of a chain that is not in the published enumerations cannot be checked against the document. */
+    /** Unlike `market.walk`, does not check rows against the OpenAPI document, which lacks the chain that the settings add. */
     async function walkUnchecked(path: string): Promise<any[]> {
       const rows: any[] = [];
       for (let cursor = ''; ;) {
@@ -213,11 +213,11 @@ forEachMarket('collections', { settings }, (market) => {
       }
     }
 
-    test('by floor is the order of the served floors, also when an own row hides a cheaper one', async () => {
+    test('by floor sorts by the served floors, also where an own order replaces a cheaper mirrored row', async () => {
       const subjects = range(4).map(() => newCollection({ chain: 'abstract' }));
       const [hidden, middle, all, plain] = subjects as [TestCollection, TestCollection, TestCollection, TestCollection];
       await market.load([
-        ...inCollections(subjects),
+        ...toCollectionRecords(subjects),
         hidden.listing('1', 5),
         hidden.order('1', 90),
         hidden.listing('2', 80),
@@ -234,26 +234,26 @@ forEachMarket('collections', { settings }, (market) => {
         floors,
         floors.toSorted((a, b) => b - a),
       );
-      assert.deepEqual(placesOf(subjects, rows), [2, 3, 0, 1]);
+      assert.deepEqual(indexesOf(subjects, rows), [2, 3, 0, 1]);
     });
 
     test('by recent is the newest record first, ties by id', async () => {
       const ages = [5, 1, 3, 1, 0, 400];
       const subjects = ages.map((days) => newCollection({ createdAt: market.ago(days * DAY_MS) }));
-      await market.load(inCollections(subjects));
+      await market.load(toCollectionRecords(subjects));
       const expected = [4, ...byId(subjects, [1, 3]), 2, 0, 5];
-      assert.deepEqual(placesOf(subjects, await list('&sort=recent&chain=ethereum')), expected);
+      assert.deepEqual(indexesOf(subjects, await list('&sort=recent&chain=ethereum')), expected);
     });
 
-    test('by recent dates a record without a date when it first comes in, and not again later', async () => {
+    test('by recent uses the time of the first import for a record without a date', async () => {
       const [old, dated] = [newCollection(), newCollection({ createdAt: market.ago(-MINUTE_MS) })];
       await market.load([old.collection()]);
       market.advance(HOUR_MS);
-      await market.load([dated.collection(), old.collection({ name: 'Told again' })]);
-      assert.deepEqual(placesOf([old, dated], await list('&sort=recent&chain=ethereum')), [1, 0]);
+      await market.load([dated.collection(), old.collection({ name: 'Imported again' })]);
+      assert.deepEqual(indexesOf([old, dated], await list('&sort=recent&chain=ethereum')), [1, 0]);
     });
 
-    test('puts launched collections first in every sort, in that sort among themselves', async () => {
+    test('puts launched collections first in every sort, and sorts them among themselves', async () => {
       const specs = [
         { launched: false, volume: 1_000, floor: 1_000, days: 0 },
         { launched: true, volume: 1, floor: 1, days: 3 },
@@ -264,7 +264,7 @@ forEachMarket('collections', { settings }, (market) => {
       const subjects = specs.map(({ launched, days }) =>
         newCollection({ chain: 'apechain', launched, createdAt: market.ago(days * DAY_MS) }),
       );
-      await market.load(inCollections(subjects));
+      await market.load(toCollectionRecords(subjects));
       await market.load(
         specs.flatMap(({ volume, floor }, n) => [
           subjects[n]?.analytics({ volume: { allTime: volume } }) ?? {},
@@ -273,7 +273,7 @@ forEachMarket('collections', { settings }, (market) => {
       );
       const expected = { volume: [3, 2, 1, 4, 0], floor: [2, 3, 1, 0, 4], recent: [1, 3, 2, 0, 4] };
       for (const sort of SORTS) {
-        assert.deepEqual(placesOf(subjects, await list(`&sort=${sort}&chain=apechain`)), expected[sort], sort);
+        assert.deepEqual(indexesOf(subjects, await list(`&sort=${sort}&chain=apechain`)), expected[sort], sort);
       }
     });
 
@@ -283,20 +283,20 @@ forEachMarket('collections', { settings }, (market) => {
       const volume = (subject: TestCollection, allTime: number, at: number) =>
         subject.analytics({ volume: { allTime }, at: market.ago(-at) });
       await market.load([a.collection(), volume(a, 1, 0), b.collection(), volume(b, 2, 0)]);
-      assert.deepEqual(placesOf(subjects, await list('&chain=polygon')), [1, 0]);
+      assert.deepEqual(indexesOf(subjects, await list('&chain=polygon')), [1, 0]);
       await market.load([volume(a, 3, 1)]);
-      assert.deepEqual(placesOf(subjects, await list('&chain=polygon')), [0, 1]);
+      assert.deepEqual(indexesOf(subjects, await list('&chain=polygon')), [0, 1]);
       await market.load([c.collection({ launched: true })]);
-      assert.deepEqual(placesOf(subjects, await list('&chain=polygon')), [2, 0, 1]);
+      assert.deepEqual(indexesOf(subjects, await list('&chain=polygon')), [2, 0, 1]);
       await market.load([b.sale('1', 10n ** 18n), volume(b, 9, 2)]);
-      assert.deepEqual(placesOf(subjects, await list('&chain=polygon')), [2, 1, 0]);
+      assert.deepEqual(indexesOf(subjects, await list('&chain=polygon')), [2, 1, 0]);
     });
   });
 
   describe('the chain filter', () => {
-    test('keeps the collections of that chain, for all seven and the configured one', async () => {
+    test('returns only collections of that chain, for the seven chains and for one that the settings add', async () => {
       const chains = ['solana', 'ethereum', 'polygon', 'base', 'ink', 'apechain', 'abstract'];
-      await market.load(inCollections(chains.map((chain) => newCollection({ chain }))));
+      await market.load(toCollectionRecords(chains.map((chain) => newCollection({ chain }))));
       const extra = newCollection({ chain: 'monad' });
       await market.load([extra.collection()]);
       for (const chain of chains) {

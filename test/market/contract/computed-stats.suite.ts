@@ -1,4 +1,4 @@
-// Stats that are computed from rows: part of the suite of GET /v1/collections/{id}, on its service.
+// Stats that are computed from rows: part of the suite of GET /v1/collections/{id}, which starts the service.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -30,7 +30,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual([supply, owners], [9, 3]);
     });
 
-    test('count listed assets of both books, each asset once, and only fillable rows', async () => {
+    test('count each asset once that has an active, unexpired listing above zero in either book', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -63,13 +63,13 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).listedCount, 2);
     });
 
-    test('are zero when every listing has ended', async () => {
+    test('have a listed count of zero when every listing has ended', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.order('1', 5, { status: 'filled' })]);
       assert.equal((await statsOf(subject)).listedCount, 0);
     });
 
-    test('sum sales in native units, up to the bounds of each window', async () => {
+    test('sum sales in native units, and a window includes a sale that is exactly as old as the window', async () => {
       const subject = newCollection();
       const eth = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString();
       const sold = (n: number, msAgo: number) => subject.sale(`${n}`, eth(2 ** n), { timestamp: market.ago(msAgo) });
@@ -91,9 +91,9 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(sales, { allTime: 8, sevenDay: 6, twentyFourHour: 3 });
     });
 
-    test('leave out a sale that is older than its window, to the millisecond', async () => {
+    test('leave a sale out of a window as soon as it is older by a millisecond', async () => {
       const subject = newCollection();
-      // Sales throughout the part hour at the old end of the window, and in the full hours beside it.
+      // Sales in the hour in which the window begins, and in the full hours before and after it.
       const ages = [-90, -61, -60, -59, -31, -30, -29, -1, 0, 1, 29, 30, 31, 59, 60, 61, 90].map(
         (minutes) => DAY_MS + minutes * MINUTE_MS,
       );
@@ -102,7 +102,7 @@ export function describeComputedStats(market: TestMarket): void {
         ...ages.map((age, n) => subject.sale(`${n}`, 10n ** 18n, { timestamp: market.ago(age) })),
       ]);
       const since = market.now();
-      // Every step is longer than a response is cached.
+      // Each step is longer than a response stays fresh in the cache.
       for (const step of [SECOND_MS, 29 * MINUTE_MS, MINUTE_MS, SECOND_MS + 1, 30 * MINUTE_MS, MINUTE_MS]) {
         market.advance(step);
         const passed = market.now() - since;
@@ -112,7 +112,7 @@ export function describeComputedStats(market: TestMarket): void {
       }
     });
 
-    test('leave zero and uninterpretable prices out of volume and count', async () => {
+    test('leave sales whose price is zero or cannot be interpreted out of volume and number of sales', async () => {
       const subject = newCollection();
       const prices = ['0', '6.27e+16', '1.5', '-3', (UINT256_MAX + 1n).toString(), '2000000000000000000'];
       await market.load([
@@ -124,7 +124,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
     });
 
-    test('are the same whether sales come in one import, one by one, or twice', async () => {
+    test('are the same whether sales are imported together, one by one, or twice', async () => {
       const [atOnce, oneByOne] = [newCollection(), newCollection()];
       const sales = (subject: TestCollection) =>
         range(12).map((n) => subject.sale(`${n}`, 10n ** 18n, { timestamp: market.ago(n * 5 * HOUR_MS) }));
@@ -137,7 +137,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(other, one);
     });
 
-    test('sum exactly before the conversion to a number, also beyond 2^256', async () => {
+    test('sum volumes exactly before the conversion to a number, even when the sum exceeds 2^256', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -149,7 +149,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).volume.allTime, Number(exact));
     });
 
-    test('are zero for a day without sales once a sale is known', async () => {
+    test('are zero for a window without sales when an older sale is known', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.sale('1', 10n ** 18n, { timestamp: market.ago(30 * DAY_MS) })]);
       const { volume, sales } = await statsOf(subject);

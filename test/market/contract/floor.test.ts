@@ -14,7 +14,7 @@ import {
   range,
 } from '../../support/service/market.ts';
 
-/** Not the default, so that the effect of the setting shows. */
+/** Differs from the default, so that a test fails when the setting has no effect. */
 const settings = { PLATFORM_FEE_BPS: '250' };
 
 forEachMarket('floor', { settings }, (market) => {
@@ -43,7 +43,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
   });
 
-  test('has the time of each request, while its ETag stays', async () => {
+  test('has the time of each request as `updatedAt`, and still the same ETag', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', 5)]);
     const responses = [];
@@ -57,14 +57,14 @@ forEachMarket('floor', { settings }, (market) => {
     assert.equal(new Set(responses).size, 1);
   });
 
-  test('of a collection without listings and floors is null twice, and not stale', async () => {
+  test('has two null floors and is not stale when the collection has no listing, no record and no snapshot', async () => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     const { askFloor, buyerFloor, stale } = await read(subject);
     assert.deepEqual([askFloor, buyerFloor, stale], [null, null, false]);
   });
 
-  test('is not found for an unknown collection and for one without a usable chain', async () => {
+  test('is not found for an unknown collection and for one without a chain', async () => {
     await market.load([
       { kind: 'collection', slug: 'chainless', name: 'No chain', snapshot: { floorRaw: '5' } },
       { kind: 'collection', slug: 'unchained', name: 'No chain', contractAddress: `0x${'fe'.repeat(20)}` },
@@ -76,18 +76,22 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal(response.body.error.code, 'not_found');
     }
     const { data } = await market.ok('/v1/collections/addressless/floor');
-    assert.deepEqual([data.askFloor.raw, data.buyerFloor], ['5', null], 'a chain is enough');
+    assert.deepEqual([data.askFloor.raw, data.buyerFloor], ['5', null], 'no address is needed');
   });
 
-  describe('the ask', () => {
+  describe('the ask floor', () => {
     test('falls back from the analytics record to the order books to the stats record to the snapshot', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '44' } });
       const ask = async () => {
         const [raw] = await rawsOf(subject);
         const { data } = await market.ok(subject.path);
-        assert.equal(data.stats.floor.raw, raw, 'the detail says the same');
+        assert.equal(data.stats.floor.raw, raw, 'the detail has the same floor');
         const { data: list } = await market.ok('/v1/collections?limit=100&chain=ethereum');
-        assert.equal(list.find((one: any) => one.id === subject.id).stats.floor.raw, raw, 'the list says the same');
+        assert.equal(
+          list.find((one: any) => one.id === subject.id).stats.floor.raw,
+          raw,
+          'the list has the same floor',
+        );
         return raw;
       };
       await market.load([subject.collection()]);
@@ -99,12 +103,12 @@ forEachMarket('floor', { settings }, (market) => {
       await market.load([subject.analytics({ floorRaw: '11' })]);
       assert.equal(await ask(), '11');
       await market.load([subject.analytics({ volume: { allTime: 1 }, at: market.ago(-SECOND_MS) })]);
-      assert.equal(await ask(), '22', 'a record that tells no floor has none');
+      assert.equal(await ask(), '22', 'an analytics record without a floor is skipped');
       market.advance(HOUR_MS);
       assert.equal(await ask(), '33', 'the listing has expired');
     });
 
-    test('is the cheapest row of the merged books, in which an own row hides the external one of its asset even at a higher price', async () => {
+    test('is the cheapest row of the merged books, where an own row replaces the external row of its asset even at a higher price', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 5), subject.listing('2', 50)]);
       assert.equal((await rawsOf(subject))[0], '5');
@@ -116,10 +120,10 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await rawsOf(subject))[0], '7');
     });
 
-    test('is the first row that is not hidden, however many are', async () => {
+    test('is the cheapest external row that no own row replaces, even when 650 cheaper rows are replaced', async () => {
       const subject = newCollection();
-      const hidden = range(650).flatMap((n) => [subject.listing(`${n}`, 1 + n), subject.order(`${n}`, 10_000 + n)]);
-      await market.load([subject.collection(), ...hidden, subject.listing('9999', 5_000)]);
+      const replaced = range(650).flatMap((n) => [subject.listing(`${n}`, 1 + n), subject.order(`${n}`, 10_000 + n)]);
+      await market.load([subject.collection(), ...replaced, subject.listing('9999', 5_000)]);
       assert.equal((await rawsOf(subject))[0], '5000');
       assert.equal((await market.ok(`${subject.path}/listings?limit=1`)).data[0].price.raw, '5000');
     });
@@ -134,7 +138,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await rawsOf(subject))[0], (UINT256_MAX - 1n).toString());
     });
 
-    test('is the first row of the listings', async () => {
+    test('is the price of the first row of the listings, which have no ended, expired or free row', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -170,7 +174,7 @@ forEachMarket('floor', { settings }, (market) => {
       }
     });
 
-    test('of a collection without a royalty on record is ask and platform fee', async () => {
+    test('is the ask plus the platform fee when the royalty is unknown', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.order('1', 1_000)]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1025']);
@@ -181,7 +185,7 @@ forEachMarket('floor', { settings }, (market) => {
       await market.load([subject.collection(), subject.listing('1', 1_000, { buyerTotalRaw: '1111' })]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1111']);
       await market.load([subject.listing('2', 1_050)]);
-      assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'of another row than the ask');
+      assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'the two floors come from different rows');
     });
 
     test('is the cheaper of own and external by the total price, not by the ask', async () => {
@@ -196,7 +200,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '1074']);
     });
 
-    test('of an own Solana row adds the fees too, where no buyer total is recorded', async () => {
+    test('of an own Solana row without a buyer total adds platform fee and royalty as well', async () => {
       const subject = newCollection({ chain: 'solana', royaltyBps: 500 });
       const own = { source: 'mercat' };
       await market.load([subject.collection(), subject.listing(mintOf('1'), 1_000, own)]);
@@ -211,7 +215,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '968']);
     });
 
-    test('ignores rows that have ended, have expired or cost nothing', async () => {
+    test('ignores rows that have ended, have expired or have a price of zero', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection({ snapshot: { floorRaw: '3' } }),
@@ -224,11 +228,11 @@ forEachMarket('floor', { settings }, (market) => {
       ]);
       assert.deepEqual(await rawsOf(subject), ['100', '100']);
       market.advance(MINUTE_MS);
-      assert.deepEqual(await rawsOf(subject), ['3', null], 'the snapshot is an ask, not a fill');
+      assert.deepEqual(await rawsOf(subject), ['3', null], 'the floor of the snapshot is an ask floor only');
     });
   });
 
-  test('follows an import in the very next request', async () => {
+  test('has each import in the next request', async () => {
     const subject = newCollection({ royaltyBps: 0 });
     await market.load([subject.collection()]);
     assert.deepEqual(await rawsOf(subject), [null, null]);

@@ -10,16 +10,16 @@ const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
 const swapCase = (text: string) =>
   text.replaceAll(/[a-z]/gi, (one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()));
-const shout = (address: string) => `0x${address.slice(2).toUpperCase()}`;
+const toUpperHex = (address: string) => `0x${address.slice(2).toUpperCase()}`;
 
 forEachMarket('ids', { settings }, (market) => {
-  // Not checked against the document: its enumerations do not have the configured chain.
+  // Does not check responses against the OpenAPI document: its enumerations lack the chain that the settings add.
   const read = async (id: string, endpoint = ''): Promise<any> =>
     (await fetch(`${market.url}/v1/collections/${encodeURIComponent(id)}${endpoint}`)).json();
   const idOf = async (id: string) => (await read(id)).data.id;
   const statusOf = async (id: string) => (await market.get(`/v1/collections/${encodeURIComponent(id)}`)).status;
 
-  test('all four collection endpoints take canonical id, slug and address', async () => {
+  test('all four collection endpoints accept canonical id, slug and address', async () => {
     for (const chain of ['ethereum', 'solana']) {
       const subject = newCollection({ chain });
       const asset = chain === 'solana' ? mintOf('any') : '1';
@@ -37,7 +37,7 @@ forEachMarket('ids', { settings }, (market) => {
     }
   });
 
-  test('every collectionId of a response is accepted as an id', async () => {
+  test('every collection id in a response is accepted as `{id}`', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection(), subject.listing(mintOf('1'), 5), subject.sale(mintOf('1'), 5)]);
     const found = [
@@ -51,11 +51,11 @@ forEachMarket('ids', { settings }, (market) => {
     for (const endpoint of ENDPOINTS) await market.ok(`/v1/collections/${subject.id}${endpoint}`);
   });
 
-  test('a canonical id is read in any case of its address half, and in lower case alone of its chain', async () => {
+  test('in a canonical id the address may have any letter case, and the chain must be in lower case', async () => {
     const evm = newCollection({ chain: 'base' });
     const solana = newCollection({ chain: 'solana' });
     await market.load([evm.collection(), solana.collection()]);
-    for (const id of [evm.id, `base_${shout(evm.address)}`]) assert.equal(await idOf(id), evm.id);
+    for (const id of [evm.id, `base_${toUpperHex(evm.address)}`]) assert.equal(await idOf(id), evm.id);
     for (const address of [solana.address, swapCase(solana.address), solana.address.toUpperCase()]) {
       assert.equal(await idOf(`solana_${address}`), solana.id);
     }
@@ -64,13 +64,13 @@ forEachMarket('ids', { settings }, (market) => {
     }
   });
 
-  test('an EVM address is read in any case, a Solana mint exactly as it is written', async () => {
+  test('an EVM address is accepted in any letter case, a Solana mint only in its own', async () => {
     const evm = newCollection();
     const solana = newCollection({ chain: 'solana' });
     await market.load([evm.collection(), solana.collection()]);
     for (const address of [
       evm.address,
-      shout(evm.address),
+      toUpperHex(evm.address),
       `0x${swapCase(evm.address.slice(2, 20))}${evm.address.slice(20)}`,
     ]) {
       assert.equal(await idOf(address), evm.id);
@@ -81,7 +81,7 @@ forEachMarket('ids', { settings }, (market) => {
     }
   });
 
-  test('a slug is read exactly, in any script, percent-encoded', async () => {
+  test('a slug in any script is matched exactly after percent-decoding', async () => {
     for (const slug of [
       'Bored-Apes',
       'café 8%',
@@ -98,10 +98,10 @@ forEachMarket('ids', { settings }, (market) => {
       assert.equal(await idOf(slug), subject.id, slug);
       assert.equal((await market.ok(`${subject.path}/listings`)).data.length, 0);
     }
-    assert.equal(await statusOf('bored-apes'), 404, 'in another case');
+    assert.equal(await statusOf('bored-apes'), 404, 'in another letter case');
   });
 
-  test('an address on several chains is the collection with the larger all-time volume, then the first chain', async () => {
+  test('an address on several chains names the collection with the largest all-time volume, else that of the first chain', async () => {
     const address = toEvmAddress('on several chains');
     const on = (chain: string) => ({ kind: 'collection', chain, contractAddress: address, name: `On ${chain}` });
     const volume = (chain: string, allTime: number) => ({
@@ -111,21 +111,21 @@ forEachMarket('ids', { settings }, (market) => {
       volume: { allTime },
     });
     await market.load([on('abstract'), on('monad'), on('ink')]);
-    assert.equal(await idOf(address), `ink_${address}`, 'without any volume the first in the order of chains');
+    assert.equal(await idOf(address), `ink_${address}`, 'without any volume, the collection of the first chain');
     await market.load([on('polygon')]);
-    assert.equal(await idOf(address), `polygon_${address}`, 'also when it has come in just now');
+    assert.equal(await idOf(address), `polygon_${address}`, 'a new collection counts in the next request');
     await market.load([volume('abstract', 1)]);
-    assert.equal(await idOf(address), `abstract_${address}`, 'a known volume before none');
+    assert.equal(await idOf(address), `abstract_${address}`, 'a known volume is preferred to an unknown one');
     await market.load([volume('monad', 3), volume('ink', 2)]);
-    assert.equal(await idOf(shout(address)), `monad_${address}`);
+    assert.equal(await idOf(toUpperHex(address)), `monad_${address}`);
     assert.equal(await idOf(address), `monad_${address}`);
     await market.load([volume('ink', 3)]);
-    assert.equal(await idOf(address), `ink_${address}`, 'of two equal ones the first in the order of chains');
+    assert.equal(await idOf(address), `ink_${address}`, 'with equal volumes, the collection of the first chain');
     assert.equal((await read(address, '/floor')).data.collectionId, `ink_${address}`);
-    assert.equal(await idOf(`polygon_${address}`), `polygon_${address}`, 'the canonical id says which one');
+    assert.equal(await idOf(`polygon_${address}`), `polygon_${address}`, 'a canonical id names one collection');
   });
 
-  test('a volume summed from sales counts like one from a record', async () => {
+  test('for this choice a volume summed from sales counts like one from a record', async () => {
     const address = toEvmAddress('by sales');
     const on = (chain: string) => ({ kind: 'collection', chain, contractAddress: address, name: `On ${chain}` });
     const sale = (chain: string, price: bigint) => ({
@@ -155,7 +155,7 @@ forEachMarket('ids', { settings }, (market) => {
     for (const slug of [
       subject.id,
       subject.address,
-      shout(subject.address),
+      toUpperHex(subject.address),
       toSolanaAddress('x'),
       'a/b',
       '..',
@@ -165,7 +165,7 @@ forEachMarket('ids', { settings }, (market) => {
     }
   });
 
-  test('of two mints that differ only in letter case the second is rejected at import, with the first in the message', async () => {
+  test('a mint that differs from a stored one only in letter case is rejected at import, with the stored one in the message', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     const at = subject.address.search(/[a-hjkmnp-z]/);
@@ -178,7 +178,7 @@ forEachMarket('ids', { settings }, (market) => {
     assert.equal(await statusOf(second), 404);
   });
 
-  test('a collection on the configured chain is found by all three names, on every endpoint', async () => {
+  test('a collection on a chain that the settings add is found by canonical id, slug and address', async () => {
     const subject = newCollection({ chain: 'monad' });
     await market.load([
       subject.collection(),
@@ -186,7 +186,7 @@ forEachMarket('ids', { settings }, (market) => {
       subject.sale('1', 5),
       { kind: 'rate', symbol: 'MON', usd: 3, at: market.ago(0) },
     ]);
-    for (const id of [subject.id, subject.slug, shout(subject.address)]) {
+    for (const id of [subject.id, subject.slug, toUpperHex(subject.address)]) {
       const { data } = await read(id);
       assert.deepEqual([data.id, data.chain, data.stats.floor.currency], [subject.id, 'monad', 'MON']);
     }

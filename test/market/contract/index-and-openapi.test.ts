@@ -6,7 +6,7 @@ import { forEachMarket } from '../../support/service/market.ts';
 
 const BASE_URL = 'https://data.example.org/nft';
 
-/** The statuses that the specification gives each endpoint. */
+/** The statuses that each endpoint must document. */
 const STATUSES: Record<string, number[]> = {
   '/v1': [200, 429],
   '/v1/openapi.json': [200, 429],
@@ -19,7 +19,7 @@ const STATUSES: Record<string, number[]> = {
 };
 const CHAINS = ['solana', 'ethereum', 'polygon', 'base', 'ink', 'apechain', 'abstract'];
 
-/** The fields that the specification requires of each schema, and those that it allows. */
+/** The fields that each schema must require, and the other fields that it must have. */
 const FIELDS: Record<string, { required: string[]; optional?: string[] }> = {
   Price: { required: ['raw', 'decimal', 'currency', 'usd'] },
   MarketItem: {
@@ -73,20 +73,20 @@ forEachMarket('index and document', { settings }, (market) => {
     }
   });
 
-  test('the document is OpenAPI 3.1.0 in version 1.0.0, not wrapped, at the base URL', async () => {
+  test('the document is OpenAPI 3.1.0 without an envelope, and has version 1.0.0 and the base URL as its server', async () => {
     const document = await market.ok('/v1/openapi.json');
     assert.equal(document.openapi, '3.1.0');
     assert.equal(document.info.version, '1.0.0');
     assert.deepEqual(document.servers, [{ url: BASE_URL }]);
   });
 
-  test('the document has the endpoints of the specification, all GET, and nothing else', async () => {
+  test('the document has exactly the endpoints of the interface, all of them GET', async () => {
     const { paths } = await market.ok('/v1/openapi.json');
     assert.deepEqual(Object.keys(paths).sort(), Object.keys(STATUSES).sort());
     for (const item of Object.values(paths)) assert.deepEqual(Object.keys(item as object), ['get']);
   });
 
-  test('every endpoint documents the statuses of the specification, and 502 for two of them only', async () => {
+  test('every endpoint documents its statuses, and only the list of collections and the sales document 502', async () => {
     const { paths } = await market.ok('/v1/openapi.json');
     for (const [path, statuses] of Object.entries(STATUSES)) {
       const documented = Object.keys(paths[path].get.responses).map(Number);
@@ -108,12 +108,12 @@ forEachMarket('index and document', { settings }, (market) => {
     }
   });
 
-  test('the parameters of the lists are those of the specification, with their bounds and defaults', async () => {
+  test('each list has `cursor` and `limit` with bounds and default, and only the list of collections has `chain` and `sort`', async () => {
     const { paths } = await market.ok('/v1/openapi.json');
-    const parametersOf = (path: string, place: string) =>
+    const parametersOf = (path: string, location: 'query' | 'path') =>
       Object.fromEntries(
         (paths[path].get.parameters ?? [])
-          .filter((one: any) => one.in === place)
+          .filter((one: any) => one.in === location)
           .map((one: any) => [one.name, { required: one.required ?? false, ...one.schema }]),
       );
     const list = parametersOf('/v1/collections', 'query');
@@ -133,7 +133,7 @@ forEachMarket('index and document', { settings }, (market) => {
     assert.deepEqual(parametersOf(token, 'path').chain.enum, CHAINS);
   });
 
-  test('every schema requires the fields of the specification and allows no others', async () => {
+  test('every schema has exactly its expected fields, and those that clients rely on are required', async () => {
     const { components } = await market.ok('/v1/openapi.json');
     for (const [name, { required, optional = [] }] of Object.entries(FIELDS)) {
       const schema = components.schemas[name];
@@ -156,12 +156,12 @@ forEachMarket('index and document', { settings }, (market) => {
     ]);
   });
 
-  test('a configured eighth chain is not in the document', async () => {
+  test('a chain that the settings add is not in the document', async () => {
     const { text } = await market.get('/v1/openapi.json');
     assert.doesNotMatch(text, /monad/i);
   });
 
-  test('an unknown path under the interface is a not_found in the envelope', async () => {
+  test('an unknown path is a 404 with the code not_found in the error envelope', async () => {
     for (const path of ['/v1/nothing', '/v1/collections/a/nothing', '/v1/tokens', '/v1/tokens/ethereum', '/v2', '/']) {
       const response = await market.get(path);
       assert.equal(response.status, 404, path);

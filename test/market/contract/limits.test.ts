@@ -25,7 +25,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
   const all = [...lists, ...singles];
 
   before(() => market.load([subject.collection(), subject.order('1', 5), subject.token('1'), subject.sale('1', 5)]));
-  // A new window for every test.
+  // Each test begins in a new window of the rate limit.
   beforeEach(() => market.advance(MINUTE_MS));
 
   const statusesOf = async (path: string, times: number, init: RequestInit = {}) => {
@@ -43,7 +43,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
     assert.equal(response.headers.get('cache-control'), 'no-store');
     assert.equal(response.headers.get('access-control-allow-origin'), '*');
   };
-  /** Sends a request target byte for byte, if need be from another loopback address. */
+  /** Sends a request target without normalising it. */
   const raw = (path: string, options: http.RequestOptions = {}) =>
     new Promise<{ status: number; headers: http.IncomingHttpHeaders; text: string }>((resolve, reject) => {
       const { hostname, port } = new URL(market.url);
@@ -56,7 +56,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
     });
 
   describe('a rate limit', () => {
-    test('allows 120 list requests a minute over all lists, and the 121st is a 429 with the four headers', async () => {
+    test('allows 120 requests a minute to all lists together, and the 121st is a 429 with the four headers', async () => {
       const resetAt = market.now() + MINUTE_MS;
       for (const path of lists) assert.deepEqual(new Set(await statusesOf(path, LIST_MAX / 3)), new Set([200]));
       market.advance(20_500);
@@ -67,13 +67,13 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       for (const path of lists) assertRateLimited(await market.get(path), LIST_MAX, resetAt);
     });
 
-    test('allows 300 single requests a minute over all other endpoints, and the 301st is a 429', async () => {
+    test('allows 300 requests a minute to all other endpoints together, and the 301st is a 429', async () => {
       const resetAt = market.now() + MINUTE_MS;
       for (const path of singles) assert.deepEqual(new Set(await statusesOf(path, SINGLE_MAX / 5)), new Set([200]));
       for (const path of singles) assertRateLimited(await market.get(path), SINGLE_MAX, resetAt);
     });
 
-    test('counts the two buckets separately', async () => {
+    test('is counted separately for the lists and for the other endpoints', async () => {
       await statusesOf('/v1/collections', LIST_MAX + 1);
       for (const path of singles) assert.equal((await market.get(path)).status, 200, path);
       await statusesOf('/v1', SINGLE_MAX);
@@ -83,7 +83,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       for (const path of lists) assert.equal((await market.get(path)).status, 200, path);
     });
 
-    test('ends 60 seconds after the first request of its window, not after the last', async () => {
+    test('has a window that ends 60 seconds after its first request, not after its last', async () => {
       await statusesOf('/v1/collections', 1);
       market.advance(MINUTE_MS - 1);
       await statusesOf('/v1/collections', LIST_MAX - 1);
@@ -104,7 +104,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.equal((await market.get('/v1/collections')).status, 200);
     });
 
-    test('counts HEAD, errors, 304 and other methods', async () => {
+    test('counts HEAD requests, errors, 304 responses and requests with other methods', async () => {
       const etag = (await market.get('/v1/collections')).headers.get('etag') ?? '';
       const kinds: [string, RequestInit, number][] = [
         ['/v1/collections', { method: 'HEAD' }, 200],
@@ -124,13 +124,13 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.deepEqual([head.status, head.headers.get('retry-after')], [429, '60']);
     });
 
-    test('counts an unreadable and an unknown path in the single bucket', async () => {
+    test('counts malformed and unknown paths with the endpoints that are not lists', async () => {
       await statusesOf('/v1/nothing', SINGLE_MAX - 1);
       assert.equal((await raw('/v1/collections/%zz')).status, 400);
       assert.equal((await raw('/v1/collections/%zz')).status, 429);
     });
 
-    test('does not count preflights, and allows them when the bucket is exhausted', async () => {
+    test('does not count preflights, and allows them when it is exhausted', async () => {
       assert.deepEqual(
         new Set(await statusesOf('/v1/collections', LIST_MAX + 5, { method: 'OPTIONS' })),
         new Set([204]),
@@ -155,7 +155,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       for (const path of spellings) assert.equal((await raw(path)).status, 429, path);
     });
 
-    test('is counted by the address of the socket, and X-Forwarded-For changes nothing', async () => {
+    test('is counted for the address of the connection, and X-Forwarded-For has no effect', async () => {
       const forwarded = (sent: number) => ({
         'x-forwarded-for': `203.0.113.${sent}`,
         forwarded: `for=192.0.2.${sent}`,
@@ -168,7 +168,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.equal((await raw('/v1/collections', { localAddress: '127.0.0.9' })).status, 200, 'another client');
     });
 
-    test('has its headers on a 429 only', async () => {
+    test('sends its headers only with a 429', async () => {
       const responses = [
         ...(await Promise.all(all.map((path) => market.get(path)))),
         ...(await Promise.all(all.map((path) => market.get(path, { method: 'HEAD' })))),
@@ -219,7 +219,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('changes the ETag when an import changes the response, and only then', async () => {
+    test('gives a response another ETag after an import that changes it, and the same ETag after an import that does not', async () => {
       const etags = async (): Promise<Record<string, string | null>> => {
         const entries = [];
         for (const path of all) entries.push([path, (await market.get(path)).headers.get('etag')] as const);
@@ -236,10 +236,10 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
         all.filter((path) => second[path] !== first[path]),
         changed,
       );
-      const held = await market.get(`${subject.path}/listings`, {
+      const withOldETag = await market.get(`${subject.path}/listings`, {
         headers: { 'if-none-match': first[`${subject.path}/listings`] ?? '' },
       });
-      assert.equal(held.status, 200);
+      assert.equal(withOldETag.status, 200);
     });
 
     test('is forbidden for every error', async () => {
@@ -268,7 +268,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('any other method on a known path is 405 with Allow, in the envelope', async () => {
+    test('any other method on a known path is a 405 with Allow, in the error envelope', async () => {
       for (const path of all) {
         for (const method of METHODS) {
           const response = await market.get(path, { method });
@@ -288,7 +288,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('a POST with a body is rejected like any other, whatever the body', async () => {
+    test('a POST is a 405 whatever its body is', async () => {
       for (const body of ['{"a":1}', '{', 'x'.repeat(100_000)]) {
         const headers = { 'content-type': 'application/json' };
         assert.equal((await market.get('/v1/collections', { method: 'POST', body, headers })).status, 405);
@@ -338,7 +338,7 @@ forEachMarket(
   'limits behind a proxy',
   { settings: { TRUST_PROXY: 'true' }, limits: { list: 2, single: 1_000 } },
   (market) => {
-    test('each client that the proxy names has buckets of its own, whatever headers the client sends', async () => {
+    test('each client that the proxy reports has its own limits, whatever the client sends, and an IPv6 /64 is one client', async () => {
       const get = async (forwardedFor: string) =>
         (await market.get('/v1/collections', { headers: { 'x-forwarded-for': forwardedFor } })).status;
       assert.deepEqual([await get('203.0.113.1'), await get('203.0.113.1'), await get('203.0.113.1')], [200, 200, 429]);

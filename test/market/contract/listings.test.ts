@@ -79,7 +79,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('an own row that has ended hides nothing', async () => {
+    test('does not replace an external row by an own order that has ended', async () => {
       const subject = newCollection();
       const ended = ['filled', 'cancelled', 'expired'].map((status, index) =>
         subject.order(`${index}`, 10, { status, createdAt: market.ago(HOUR_MS) }),
@@ -95,7 +95,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(rawsOf(data), ['100', '101', '102', '103', '104']);
     });
 
-    test('orders rows of one price by their order ids, in the order of code units', async () => {
+    test('sorts rows of the same price by order id, in code units', async () => {
       const subject = newCollection();
       const ids = ['b', 'a', 'B', 'a1', '10', '9', 'é', 'z', '_'];
       await market.load([
@@ -111,7 +111,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('never has rows that have expired, have ended, or cost nothing', async () => {
+    test('leaves out rows that have expired, have ended, or have a price of zero', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -157,12 +157,12 @@ forEachMarket('listings', { prepare }, (market) => {
   });
 
   describe('the window', () => {
-    test('holds exactly the 250 cheapest assets, though hundreds of cheaper rows are hidden by own ones', async () => {
+    test('holds exactly the 250 cheapest assets, even when own orders replace hundreds of cheaper external rows', async () => {
       const subject = newCollection();
-      const hidden = range(700).map((n) => subject.listing(`${n}`, 1 + n));
-      const dear = range(700).map((n) => subject.order(`${n}`, 1_000_000 + n));
-      const open = range(300).map((n) => subject.listing(`${10_000 + n}`, 5_000 + n));
-      await market.load([subject.collection(), ...hidden, ...dear, ...open]);
+      const replaced = range(700).map((n) => subject.listing(`${n}`, 1 + n));
+      const own = range(700).map((n) => subject.order(`${n}`, 1_000_000 + n));
+      const others = range(300).map((n) => subject.listing(`${10_000 + n}`, 5_000 + n));
+      await market.load([subject.collection(), ...replaced, ...own, ...others]);
       const rows = await market.walk(`${subject.path}/listings?limit=100`);
       assert.deepEqual(
         rawsOf(rows),
@@ -170,7 +170,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('is not filled by many rows of a few assets', async () => {
+    test('has 250 assets even when the 900 cheapest rows are all of three assets', async () => {
       const subject = newCollection();
       const doubles = range(900).map((n) => subject.listing(`${n % 3}`, 1 + n, { id: `d${n}` }));
       const singles = range(260).map((n) => subject.listing(`${100 + n}`, 10_000 + n));
@@ -181,7 +181,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.equal(new Set(assetsOf(rows)).size, 250);
     });
 
-    test('has the same order page by page, with any limit', async () => {
+    test('gives the same rows in the same order with any limit', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -221,7 +221,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(await market.ok('/v1/collections/unlisted/listings'), empty);
     });
 
-    test('has an import in the very next request: a new row, a new price, an end', async () => {
+    test('has each import in the next request: a new listing, a new price, the end of a listing', async () => {
       const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       const stated = { id: `live-${subject.slug}` };
@@ -239,7 +239,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(await raws(), []);
     });
 
-    test('does not list a row again that has ended', async () => {
+    test('does not list an ended order again when it is imported again as active', async () => {
       const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       await market.load([subject.collection(), subject.order('1', 30, { status: 'filled' })]);
@@ -282,8 +282,8 @@ forEachMarket('listings', { prepare }, (market) => {
       const changed = range(own.length).map(
         (at) => own.slice(0, at) + (own[at] === 'A' ? 'B' : 'A') + own.slice(at + 1),
       );
-      const forged = ['', '2', Buffer.from('2').toString('base64url'), `${own}=`, `${own}A`, own.slice(0, -1), '%00'];
-      for (const cursor of [...foreign, ...changed, ...forged, `${own}&cursor=${own}`, 'A'.repeat(2_000)]) {
+      const invalid = ['', '2', Buffer.from('2').toString('base64url'), `${own}=`, `${own}A`, own.slice(0, -1), '%00'];
+      for (const cursor of [...foreign, ...changed, ...invalid, `${own}&cursor=${own}`, 'A'.repeat(2_000)]) {
         const response = await market.get(`${one.path}/listings?cursor=${cursor}`);
         assert.equal(response.status, 400, cursor);
         assert.match(response.body.error.message, /cursor/);

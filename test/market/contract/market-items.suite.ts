@@ -1,4 +1,4 @@
-// MarketItem and Price in listings: part of the suite of that endpoint, on its service.
+// MarketItem and Price in listings: part of the suite of GET /v1/collections/{id}/listings, which starts the service.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -78,7 +78,7 @@ export function describeMarketItems(market: TestMarket): void {
       ]);
     });
 
-    test('on Solana has a mint as written, no contract address, and a lower-cased collection id', async () => {
+    test('on Solana has a mint with letter case preserved, no contract address, and a collection id in lower case', async () => {
       const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('case');
       await market.load([subject.collection(), subject.listing(mint, 2_500_000_000, { source: 'tensor', id: 'T1' })]);
@@ -104,7 +104,7 @@ export function describeMarketItems(market: TestMarket): void {
       ]);
     });
 
-    test("of the service's own Solana listings comes through the mirror with the service's code and prefix", async () => {
+    test("of the service's own Solana listings has the code of the service, and an order id with its prefix", async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -121,7 +121,7 @@ export function describeMarketItems(market: TestMarket): void {
       );
     });
 
-    test('without a mirror id keeps one and the same order id over imports', async () => {
+    test('whose record has no id keeps its order id when the record is imported again', async () => {
       const subject = newCollection();
       const records = [subject.collection(), subject.listing('1', 5)];
       await market.load(records);
@@ -134,7 +134,7 @@ export function describeMarketItems(market: TestMarket): void {
   });
 
   describe('a price', () => {
-    test('has amounts up to 2^256-1 and token ids of 78 digits byte for byte', async () => {
+    test('has amounts up to 2^256-1 digit for digit, also for token ids of 78 digits', async () => {
       const subject = newCollection();
       const large = toLargeTokenId('one');
       const raws = [1n, 9_007_199_254_740_993n, 10n ** 18n + 1n, 2n ** 255n, UINT256_MAX - 1n, UINT256_MAX];

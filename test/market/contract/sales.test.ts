@@ -23,7 +23,7 @@ const at = (ms: number) => new Date(ms).toISOString();
 const rawsOf = (rows: any[]) => rows.map((row) => row.price.raw);
 
 forEachMarket('sales', {}, (market) => {
-  test('a sale on EVM has every field, and names its source and the listing it came from', async () => {
+  test('a sale on EVM has every field, with its source as `marketplace` and its listing as `orderId`', async () => {
     const subject = newCollection({ chain: 'abstract' });
     const tx = toEvmHash('a sale');
     const more = {
@@ -56,7 +56,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
-  test('an own sale on Solana has the code of the service and the prefix, and null in the fields that the record lacks', async () => {
+  test('an own Solana sale has the code of the service and the prefix of own ids, and a field that a record lacks is null', async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('sold');
     const tx = toSolanaSignature('a sale');
@@ -87,7 +87,7 @@ forEachMarket('sales', {}, (market) => {
     assert.equal(data[0].collectionId, `solana_${subject.address.toLowerCase()}`);
   });
 
-  test('amounts up to 2^256-1 are served byte for byte', async () => {
+  test('amounts up to 2^256-1 are served digit for digit', async () => {
     const subject = newCollection();
     const raws = [UINT256_MAX, UINT256_MAX - 1n, 10n ** 18n + 1n, 9_007_199_254_740_993n, 1n, 0n].map(String);
     await market.load([
@@ -111,7 +111,7 @@ forEachMarket('sales', {}, (market) => {
     );
   });
 
-  test('many sales of one second are paged without a gap or a repeat, in the order of one page', async () => {
+  test('many sales of one second are served with any limit in the same order, without a gap or a repeat', async () => {
     const subject = newCollection();
     const second = at(START - HOUR_MS);
     const sales = range(90).map((n) =>
@@ -128,7 +128,7 @@ forEachMarket('sales', {}, (market) => {
     }
   });
 
-  test('sales imported between two pages make no other row repeat or vanish', async () => {
+  test('sales that are imported between two pages make no earlier sale repeat or disappear', async () => {
     const subject = newCollection();
     const sale = (n: number, more = {}) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS), ...more });
     await market.load([subject.collection(), ...range(20).map((n) => sale(10 + 2 * n))]);
@@ -148,10 +148,10 @@ forEachMarket('sales', {}, (market) => {
       before,
     );
     assert.equal(new Set(seen).size, seen.length);
-    assert.ok(seen.length > before.length, 'rows that come in ahead of the walk are seen');
+    assert.ok(seen.length > before.length, 'sales that are imported after the position of the cursor are served');
   });
 
-  test('rows with uninterpretable prices are dropped after the page was cut: pages may be short or empty while more follow', async () => {
+  test('sales whose price cannot be interpreted are left out of their page, which may be short or empty while more pages follow', async () => {
     const subject = newCollection();
     const bad = ['6.27e+16', '1.5', '-1', '', 'NaN', '0x10', (UINT256_MAX + 1n).toString(), '1,000', ' 1', 'null'];
     const prices = range(12).map((n) => (n < 3 || n >= 9 ? `${n + 1}` : (bad[n - 3] ?? 'x')));
@@ -174,13 +174,13 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(raws, ['1', '2', '3', '10', '11', '12']);
   });
 
-  test('none of the prices that are not integers from 0 to 2^256-1 is served', async () => {
+  test('a sale whose price is not an integer from 0 to 2^256-1 is not served', async () => {
     const subject = newCollection();
     const bad = ['6.27e+16', '1.0', '-1', '+1', 'NaN', '0x10', (UINT256_MAX + 1n).toString(), '1,000', ' 1', '1 ', '٣'];
     const sales = bad.map((price, n) => subject.sale(`${n}`, price, { timestamp: market.ago(n * HOUR_MS) }));
     await market.load([subject.collection(), ...sales, { ...subject.sale('n', 0), tokenId: '99', price: 6.27e16 }]);
     const { data, pagination } = await market.ok(`${subject.path}/sales`);
-    assert.deepEqual(rawsOf(data), ['62700000000000000'], 'a JSON number is read by its literal text');
+    assert.deepEqual(rawsOf(data), ['62700000000000000'], 'the JSON number was written as an integer');
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
@@ -204,7 +204,7 @@ forEachMarket('sales', {}, (market) => {
     });
   });
 
-  test('a sale is served in the request after its import, and once however often it is imported', async () => {
+  test('a sale is served in the first request after its import, and only once however often it is imported', async () => {
     const subject = newCollection();
     const sale = subject.sale('1', 5, { tx: toEvmHash('imported twice'), logIndex: 1 });
     await market.load([subject.collection()]);
@@ -241,8 +241,8 @@ forEachMarket('sales', {}, (market) => {
       await cursorOf(`${one.path}/listings?`),
       await cursorOf('/v1/collections?'),
     ];
-    const forged = ['', 'x', '2026-01-01', `${own}A`, `${own}==`, own.slice(1), own.toLowerCase()];
-    for (const cursor of [...wrong, ...forged, `${own}&cursor=${own}`]) {
+    const invalid = ['', 'x', '2026-01-01', `${own}A`, `${own}==`, own.slice(1), own.toLowerCase()];
+    for (const cursor of [...wrong, ...invalid, `${own}&cursor=${own}`]) {
       const response = await market.get(`${one.path}/sales?cursor=${cursor}`);
       assert.equal(response.status, 400, cursor);
       assert.equal(response.body.error.code, 'bad_request');
@@ -254,6 +254,6 @@ forEachMarket('sales', {}, (market) => {
       assert.match(response.body.error.message, /limit/);
     }
     const byId = await market.ok(`/v1/collections/${one.id}/sales?limit=2&cursor=${own}`);
-    assert.equal(byId.data.length, 2, 'a cursor is of the collection, by whichever name');
+    assert.equal(byId.data.length, 2, 'a cursor is valid under every name of the collection');
   });
 });

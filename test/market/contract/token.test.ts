@@ -21,7 +21,7 @@ const HOLDER = toEvmAddress('holder');
 const EVM_VAULT = toEvmAddress('vault');
 const SOLANA_VAULT: string = toSolanaAddress('vault');
 const ORDER_HASH = `0x${'5e'.repeat(32)}`;
-const EXTRA_TOKEN = toEvmAddress('extra');
+const OTHER_CONTRACT = toEvmAddress('other');
 
 const settings = {
   CUSTODY_WALLETS: `${EVM_VAULT.toUpperCase().replace('0X', '0x')}=The vault, ${SOLANA_VAULT}=Solana vault`,
@@ -70,7 +70,7 @@ forEachMarket('tokens', { settings }, (market) => {
     });
   });
 
-  test('a Solana token is named by its mint, as written, and has no contract address', async () => {
+  test('a Solana token has its mint with letter case preserved, and null as contract address and token id', async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('token');
     await market.load([subject.collection(), subject.token(mint, { name: 'Minted' })]);
@@ -124,14 +124,14 @@ forEachMarket('tokens', { settings }, (market) => {
         subject.order('1', 5, { expiresAt: market.ago(-SECOND_MS / 2) }),
       ]);
       assert.deepEqual((await read(subject, '1')).owner, { address: SELLER, kind: 'wallet', label: null });
-      // Sooner than a cached response ceases to be fresh.
+      // A shorter time than a response stays fresh in the cache.
       market.advance(SECOND_MS / 2);
       const later = await read(subject, '1');
       assert.equal(later.listing, null);
       assert.deepEqual(later.owner, { address: HOLDER, kind: 'wallet', label: null });
     });
 
-    test('in a custody wallet is its label with the address withheld, on both families', async () => {
+    test('is the label of the custody wallet that holds the token, without its address, on EVM chains and Solana', async () => {
       const evm = newCollection();
       const solana = newCollection({ chain: 'solana' });
       await market.load([evm.token('1', { owner: EVM_VAULT }), solana.token(mintOf('v'), { owner: SOLANA_VAULT })]);
@@ -141,7 +141,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.ok(!text.includes(SOLANA_VAULT));
     });
 
-    test('of a token in custody that is listed is the seller, never the custody wallet', async () => {
+    test('is the seller when a token in custody is listed', async () => {
       const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('escrowed');
       await market.load([
@@ -153,14 +153,14 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.deepEqual([token.listing.marketplace, token.listing.orderId], ['MERCAT', 'mercat_escrow-9']);
     });
 
-    test('is never the custody wallet, even when a source names it as the seller', async () => {
+    test('has no address when a marketplace reports the custody wallet as the seller', async () => {
       const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('mistaken');
       await market.load([subject.token(mint), subject.listing(mint, 5, { seller: SOLANA_VAULT })]);
       assert.deepEqual((await read(subject, mint)).owner, { address: null, kind: 'custody', label: 'Solana vault' });
     });
 
-    test('is unknown where no owner is on record', async () => {
+    test('is unknown when neither a seller nor a holder is known', async () => {
       const subject = newCollection();
       await market.load([subject.sale('1', 5)]);
       assert.deepEqual((await read(subject, '1')).owner, { address: null, kind: 'unknown', label: null });
@@ -168,7 +168,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   describe('the listing', () => {
-    test('of the mirror is the cheapest, with the hash of the signed order where it is known', async () => {
+    test('is the cheapest mirrored one, whose id is the hash of the signed order where it is known', async () => {
       const subject = newCollection();
       await market.load([
         subject.listing('1', 30, { id: 'a', orderHash: `0x${'11'.repeat(32)}` }),
@@ -180,7 +180,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '2')).listing.orderId, 'c', 'the id of the mirror where there is no hash');
     });
 
-    test('has no order hash in the list of listings', async () => {
+    test('has the mirror id in the list of listings, not the order hash', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 20, { id: 'mirror-1', orderHash: ORDER_HASH })]);
       const { data } = await market.ok(`${subject.path}/listings`);
@@ -188,7 +188,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).listing.orderId, ORDER_HASH);
     });
 
-    test('of the own book is served instead of the mirrored one, even at a higher price, with the order-book id', async () => {
+    test('is the cheapest of the own book instead of a mirrored one, even at a higher price', async () => {
       const subject = newCollection();
       await market.load([
         subject.listing('1', 10, { orderHash: ORDER_HASH }),
@@ -213,7 +213,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).listing, null);
     });
 
-    test('follows an import in the very next request', async () => {
+    test('has each import in the next request', async () => {
       const subject = newCollection();
       await market.load([subject.token('1', { owner: HOLDER })]);
       assert.equal((await read(subject, '1')).listing, null);
@@ -226,7 +226,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   describe('the last sale', () => {
-    test('is the price of the newest one and nothing else', async () => {
+    test('has the price of the newest sale and no other field', async () => {
       const subject = newCollection();
       await market.load([
         subject.sale('1', 5, { timestamp: market.ago(3 * HOUR_MS) }),
@@ -239,7 +239,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal(lastSale.price.raw, UINT256_MAX.toString());
     });
 
-    test('is null when its recorded price cannot be interpreted, though an older one could be', async () => {
+    test('is null when the price of the newest sale cannot be interpreted, even if that of an older sale can', async () => {
       const subject = newCollection();
       await market.load([
         subject.sale('1', 5, { timestamp: market.ago(2 * HOUR_MS) }),
@@ -248,7 +248,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).lastSale, null);
     });
 
-    test('of zero is a price of zero, not unknown', async () => {
+    test('has a price of zero when the newest sale was at zero', async () => {
       const subject = newCollection();
       await market.load([subject.sale('1', 0)]);
       assert.equal((await read(subject, '1')).lastSale.price.raw, '0');
@@ -271,7 +271,7 @@ forEachMarket('tokens', { settings }, (market) => {
     }
   });
 
-  test('a token that the indexer has never seen is not found, even when the own book lists it', async () => {
+  test('a token without a record, listing or sale in the indexer is not found, even when the own book lists it', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.order('2', 5)]);
     const solana = newCollection({ chain: 'solana' });
@@ -279,7 +279,7 @@ forEachMarket('tokens', { settings }, (market) => {
       pathOf(subject, '2'),
       pathOf(subject, '3'),
       `/v1/tokens/base/${subject.address}/1`,
-      `/v1/tokens/ethereum/${EXTRA_TOKEN}/1`,
+      `/v1/tokens/ethereum/${OTHER_CONTRACT}/1`,
       pathOf(solana, mintOf('none')),
     ];
     for (const path of paths) {
