@@ -6,7 +6,7 @@ import { raceDeadline } from '../resilience/deadline.ts';
 /** The largest number of connections of one lane. A pool has ten: even when two lanes hang, two connections are free. */
 const LANE_CONNECTIONS_MAX = 4;
 
-/** Each statement holds one of the lane's places while it uses a connection. Free places are given in the order of requests. */
+/** Each statement or transaction holds one of the lane's places while it uses a connection. A free place goes to the caller that waited longest. */
 export class ConnectionLane {
   readonly #placesMax: number;
   #placesTaken = 0;
@@ -16,7 +16,7 @@ export class ConnectionLane {
     this.#placesMax = placesMax;
   }
 
-  /** Takes a place, or waits for one until `deadline` (`performance.now()`). Throws DeadlineExceeded. */
+  /** Takes a place, or waits for one. Throws DeadlineExceeded when none is free by `deadline` (a time of `performance.now()`). */
   async enter(deadline: number): Promise<void> {
     if (this.#placesTaken < this.#placesMax) {
       this.#placesTaken += 1;
@@ -27,13 +27,13 @@ export class ConnectionLane {
     try {
       await raceDeadline(placeFree, deadline);
     } catch (error) {
-      // If the place was given just before the deadline, it is passed on to the next waiting statement.
+      // If this caller got the place just before its deadline, it passes the place on to the next caller.
       if (!this.#waiting.delete(takePlace)) this.leave();
       throw error;
     }
   }
 
-  /** Gives the place to the statement that has waited longest. */
+  /** Gives the place to the caller that has waited longest, or frees it when no caller waits. */
   leave(): void {
     const [next] = this.#waiting;
     if (!next) {

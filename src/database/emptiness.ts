@@ -1,4 +1,4 @@
-// Whether a database is empty: it has no imported records, and no backup was restored into it.
+// Whether a database is empty: it has no marketplace records, and no backup was restored into it. Shops and products do not count.
 
 import type { Queryable } from './port.ts';
 import { boolean, rowDecoder } from './rows.ts';
@@ -19,7 +19,7 @@ const RESTORED = 'restored from a backup';
 
 const decodeFound = rowDecoder('imported records', { found: boolean });
 
-/** Whether the database has no record, and no backup was restored into it. Both schemas have to be in this database. */
+/** Whether the database has no marketplace record, and no backup was restored into it. Both schemas must be in this database. */
 export async function isEmpty(db: Queryable): Promise<boolean> {
   const tests = TABLES.map((table) => `exists (select from ${table})`).join(' or ');
   const [row] = await db.query(
@@ -28,7 +28,7 @@ export async function isEmpty(db: Queryable): Promise<boolean> {
   return row !== undefined && !decodeFound(row).found;
 }
 
-/** Marks a database as restored, so that it does not count as empty even when the backup was. */
+/** Marks a database as restored, so that it does not count as empty even when the backup held no records. */
 export async function insertRestoredMark(tx: Queryable): Promise<void> {
   await tx.query(`comment on schema main is '${RESTORED}'`);
 }

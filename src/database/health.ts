@@ -11,11 +11,11 @@ export type DatabaseHealth = {
   /** As the server reports it, such as `15.6`. */
   version: string;
   latencyMs: number;
-  /** How far the server's clock is ahead of this machine's; exact to about half the latency. */
+  /** How far the server's clock is ahead of this machine's clock, with an error of up to half the latency. */
   clockAheadMs: number;
   /** Names of the migrations that are not applied yet. */
   pending: string[];
-  /** Why this program cannot use the schema; null when it can. */
+  /** Why the applied migrations do not fit this program, or null when they do. */
   mistake: string | null;
 };
 

@@ -21,7 +21,7 @@ export async function migrate(db: Database, schema: Schema): Promise<string[]> {
   return db.transaction((tx) => migrateWithin(tx, schema));
 }
 
-/** The same in a transaction of the caller. With `only` no other migrations are applied. */
+/** Like `migrate`, in the caller's transaction. `only` restricts the migrations that are applied, by name. */
 export async function migrateWithin(tx: Queryable, schema: Schema, only?: ReadonlySet<string>): Promise<string[]> {
   const known = readMigrations(schema);
   await tx.query(`set local statement_timeout = 0`);
@@ -41,7 +41,7 @@ export async function migrateWithin(tx: Queryable, schema: Schema, only?: Readon
   return wanted.map((migration) => migration.name);
 }
 
-/** The names of the migrations that `migrate` would apply. Throws as `migrate` does, and changes nothing. */
+/** Returns the names of the migrations that `migrate` would apply. Throws the same errors. Changes nothing. */
 export async function listPendingMigrations(db: Queryable, schema: Schema): Promise<string[]> {
   const known = readMigrations(schema);
   const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
@@ -49,18 +49,18 @@ export async function listPendingMigrations(db: Queryable, schema: Schema): Prom
   return pending.map((migration) => migration.name);
 }
 
-/** The pending migrations. Throws when the database was migrated by other files than these. */
+/** Returns the pending migrations. Throws when the database has a migration that this program lacks, or that has changed since. */
 async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): Promise<Migration[]> {
   const applied = (await tx.query(`select name, digest from ${schema}.migration`)).map(decodeMigration);
   return checkKnown(applied, { schema, known, of: 'the database' });
 }
 
-/** Throws when a backup, made by the version `service`, has migrations that this program does not. */
+/** Throws when a backup, made by the version `service`, has a migration that this program lacks, or that has changed since. */
 export function checkMigrations(applied: readonly AppliedMigration[], schema: Schema, service: string): void {
   checkKnown(applied, { schema, known: readMigrations(schema), of: `the backup (of version ${service})` });
 }
 
-/** The migrations that are not applied. */
+/** Returns the known migrations that are not in `applied`. Throws when `applied` has a migration that is unknown or has changed since. */
 function checkKnown(
   applied: readonly AppliedMigration[],
   { schema, known, of }: { schema: Schema; known: Migration[]; of: string },

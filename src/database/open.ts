@@ -1,4 +1,5 @@
-// Opens the two logical databases of the settings: in one embedded engine, in one PostgreSQL database, or in two.
+// Opens the primary and the indexer database. Both may be one database: the embedded one, or one in PostgreSQL. Or the indexer has a
+// PostgreSQL database of its own.
 
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';
@@ -7,12 +8,17 @@ import { openEmbedded } from './embedded/embedded.ts';
 import { embeddedDirectoryOf } from './embedded/location.ts';
 import { checkPostgres, openPostgres } from './postgres.ts';
 
-/** Null URLs: the embedded database in `dataDir`; the indexer as a schema of the primary. */
-export type DatabaseSettings = { dataDir: string; databaseUrl: string | null; indexerDatabaseUrl: string | null };
+export type DatabaseSettings = {
+  dataDir: string;
+  /** Null: the primary is the embedded database in `dataDir`. */
+  databaseUrl: string | null;
+  /** Null: the indexer is a schema in the primary's database. */
+  indexerDatabaseUrl: string | null;
+};
 
 export type Databases = { main: Database; indexer: Database; close(): Promise<void> };
 
-/** Opens the databases and checks the primary. An indexer that is down does not prevent a start. */
+/** Opens the databases. Throws when the primary cannot be used. The indexer is not checked, so that a start succeeds while it is down. */
 export async function openDatabases(config: DatabaseSettings, log: Log): Promise<Databases> {
   const main =
     config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);

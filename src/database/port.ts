@@ -1,5 +1,5 @@
-// The database port: PostgreSQL and the embedded engine, both with the same SQL through the same driver. It must not know what
-// is stored.
+// The database port: one interface to PostgreSQL and to the embedded engine. Both run the same SQL through the driver `pg`. The port
+// must not know which tables exist.
 
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
@@ -8,7 +8,7 @@ import type { ConnectionLane } from './connection-lane.ts';
 
 export type Row = QueryResultRow;
 
-/** A database or a transaction: all that a statement needs. */
+/** Runs single statements, on a database or inside a transaction. */
 export type Queryable = {
   query<R extends Row = Row>(sql: string, params?: readonly unknown[]): Promise<R[]>;
 };
@@ -17,32 +17,33 @@ export type Engine = 'postgresql' | 'embedded';
 
 export type Statements = Queryable & {
   /**
-   * As `query`, for a frequent statement whose planning costs as much as its work: where possible it is planned once a
-   * connection. Its text must be constant, and one plan must suit all values.
+   * Like `query`, for a frequent statement whose planning costs as much as its execution. On PostgreSQL the statement is prepared
+   * once on each connection. Its text must be constant, because every text is remembered, and one plan must suit all parameters.
    */
   queryPrepared<R extends Row = Row>(sql: string, params: readonly unknown[]): Promise<R[]>;
   /**
-   * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. `work` must use the given
-   * queryable only: the embedded engine has one connection, and a second would never be free.
+   * Runs `work` in one transaction, which is committed when `work` resolves and rolled back when it rejects. `work` must send all its
+   * statements through `tx`: the embedded engine has one connection, and the transaction holds it until `work` ends.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
 };
 
-/** A database, over a `pg` pool that it owns. */
+/** A database. It owns its `pg` pool: `close` ends the pool. */
 export type Database = Statements & {
   readonly engine: Engine;
-  /** The name in logs: `main` or `indexer`, never a host or a path. */
+  /** A name for messages, such as `main` or `indexer`. It must not contain a host or a path. */
   readonly name: string;
   /**
-   * The same database for `timeoutMs` from now. A statement that is not done by then rejects with DeadlineExceeded, and its
-   * connection is closed. Its transaction is rolled back; whether a transaction whose `commit` was under way has committed is not
-   * known. Statements of one lane share the lane's connections.
+   * Returns the same database with one deadline for all its statements, `timeoutMs` from now. A statement that has not completed by
+   * the deadline rejects with DeadlineExceeded, and its connection is closed, so that the server rolls back its transaction. When the
+   * deadline passes during a `commit`, the transaction may have been committed. Statements with the same `lane` share the connections
+   * of that lane.
    */
   within(timeoutMs: number, lane?: ConnectionLane): Statements;
   close(): Promise<void>;
 };
 
-/** As `queryPrepared` on a database. In a transaction nothing is prepared. */
+/** Runs `queryPrepared` when `db` is a database, and `query` when `db` is a transaction. */
 export function queryHot<R extends Row = Row>(
   db: Queryable | Statements,
   sql: string,
@@ -54,14 +55,14 @@ export function queryHot<R extends Row = Row>(
 type DatabaseOptions = {
   engine: Engine;
   name: string;
-  /** Ends the pool and releases what the engine holds. Default: the pool's own end. */
+  /** Implements `close`: must end the pool and release the resources of the engine. Default: `pool.end()`. */
   onClose?: () => Promise<void>;
 };
 
-/** Wraps a `pg` pool, which the database owns from then on. */
+/** Creates a database on `pool`. The database owns the pool from then on. */
 export function createDatabase(pool: Pool, { engine, name, onClose }: DatabaseOptions): Database {
-  // A connection that breaks fails its statement. While it is lent the pool does not listen, and an `error` event without a
-  // listener ends the process.
+  // A connection that breaks also rejects its statement, so its `error` event needs no action. But the pool does not listen for
+  // errors while a connection is checked out, and an `error` event without a listener ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const inUse: PoolInUse = { pool, respondedAt: 0 };
   const prepared = new PreparedStatements(engine);
@@ -91,10 +92,13 @@ function toStatement(text: string, params: readonly unknown[] = []): Statement {
   return { text, values: [...params] };
 }
 
-/** SQLSTATEs of poolers in front of PostgreSQL that share connections but not prepared statements. */
+/**
+ * The SQLSTATEs for a prepared statement that does not exist (26000) or exists already (42P05). They occur behind a connection pooler
+ * that gives a client different server connections but does not track prepared statements.
+ */
 const UNPREPARED_CODES = new Set(['26000', '42P05']);
 
-/** Prepares on PostgreSQL only: the embedded engine has one session, which keeps the statements of clients that are gone. */
+/** Sends prepared statements to PostgreSQL. Sends ordinary statements to the embedded engine, whose connections share one session. */
 class PreparedStatements {
   #isPreparing: boolean;
   readonly #names = new Map<string, string>();
@@ -110,7 +114,7 @@ class PreparedStatements {
       return await send<R>({ ...statement, name: this.#nameOf(sql) });
     } catch (error) {
       if (!UNPREPARED_CODES.has((error as { code?: string }).code ?? '')) throw error;
-      // The statement has not run. It is sent again without a name, and so are all later ones.
+      // The server rejected the statement before running it. It is sent again unprepared, and so are all later statements.
       this.#isPreparing = false;
       return send<R>(statement);
     }
@@ -126,7 +130,10 @@ class PreparedStatements {
   }
 }
 
-/** Connection failures of the system and of the server: SQLSTATE class 08, shutdowns, and too many connections. */
+/**
+ * Error codes of the operating system for a failed connection, and SQLSTATEs: connection exceptions (class 08), shutdowns (57P01 to
+ * 57P03), and too many connections (53300).
+ */
 const OUT_OF_REACH =
   /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|08\w{3}|57P0[1-3]|53300)$/;
 const CONNECTION_LOST =
@@ -141,17 +148,20 @@ export function isOutOfReach(error: unknown): boolean {
   return (typeof code === 'string' && OUT_OF_REACH.test(code)) || CONNECTION_LOST.test(error.message);
 }
 
-/** A pool, and when a statement with a deadline last succeeded on one of its connections (`performance.now()`). */
+/**
+ * A pool, and when a statement last succeeded on one of its connections (`performance.now()`). Only statements in a transaction or
+ * with a deadline are recorded.
+ */
 type PoolInUse = { pool: Pool; respondedAt: number };
 
-/** A connection for as long as one piece of work has it. */
+/** A connection that is checked out of the pool for one piece of work. */
 type LentClient = {
   send: Send;
-  /** Has the connection closed afterwards: its next response may belong to an earlier statement. */
+  /** Closes the connection after the work instead of returning it to the pool, because its next response may belong to an earlier statement. */
   discard(): void;
 };
 
-/** Runs `use` on one connection. Throws DeadlineExceeded at the deadline. */
+/** Runs `use` on one connection. Throws DeadlineExceeded when no connection is free by the deadline. */
 async function withClient<T>(
   inUse: PoolInUse,
   { deadline, lane }: Bounds,
@@ -203,8 +213,8 @@ function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryabl
 }
 
 /**
- * Closes the idle connections. When no connection has responded for as long as a deadline, the server may be gone without having
- * closed them, and each would cost a deadline of its own.
+ * Closes the idle connections. This is called when a statement reached its deadline and no other connection responded while it ran:
+ * the server may be gone without having closed its connections. Each idle connection would then cost one more caller its deadline.
  */
 function closeIdle(pool: Pool): void {
   for (let idle = pool.idleCount; idle > 0; idle -= 1) {
@@ -215,7 +225,7 @@ function closeIdle(pool: Pool): void {
   }
 }
 
-/** Waits for a connection until the deadline. A connection that comes later goes back to the pool. */
+/** Waits for a connection until the deadline. A connection that becomes free after the deadline is returned to the pool. */
 async function acquire(pool: Pool, deadline: number): Promise<PoolClient> {
   const pending = pool.connect();
   try {

@@ -1,4 +1,4 @@
-// PostgreSQL behind the database port: one connection pool for each database URL.
+// Opens PostgreSQL databases for the database port: one connection pool for each database URL.
 
 import net from 'node:net';
 import pg from 'pg';
@@ -8,17 +8,18 @@ import type { Queryable } from './port.ts';
 import { rowDecoder, safeInteger } from './rows.ts';
 
 const CONNECTIONS_MAX = 10;
-/** A connection that hangs while it is opened takes a place of the pool. */
+/** How long a caller waits for a connection of the pool. A connection that hangs while it is opened counts towards CONNECTIONS_MAX. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** The server's own limit for a statement. */
+/** The server cancels a statement that runs for longer than this. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 /**
- * How often the server checks during a statement that its client is still connected: a statement whose connection was closed ends
- * within this time. Otherwise statements that wait for a locked table would use up the server's connections.
+ * How often the server checks, while a statement runs, that the client is still connected. A statement whose client has closed the
+ * connection ends within this time. Without the check, abandoned statements that wait for a locked table would use up the server's
+ * connections.
  */
 const CONNECTION_CHECK_MS = 1_000;
-/** How long `close` waits for connections to end. Those of a server that hangs are then cut. */
+/** How long `close` waits for connections to end. Connections that are still open after that, such as those to a server that hangs, are cut. */
 const CLOSE_WAIT_MS = 2_000;
 const SERVER_VERSION_MIN = 150_000;
 
@@ -26,11 +27,11 @@ const decodeVersion = rowDecoder('server_version_num', { version: safeInteger })
 
 export type Postgres = {
   pool: pg.Pool;
-  /** Ends the pool. Statements that are still running after a moment fail. */
+  /** Ends the pool. Statements that still run after CLOSE_WAIT_MS fail. */
   close(): Promise<void>;
 };
 
-/** A pool on the database at `url`. Nothing is connected before the first query. */
+/** Creates a pool for the database at `url`. The first query opens the first connection. */
 export function openPostgres(url: string, log: Log): Postgres {
   const sockets = new Set<net.Socket>();
   const pool = new pg.Pool({
@@ -48,7 +49,7 @@ export function openPostgres(url: string, log: Log): Postgres {
       return socket.once('close', () => sockets.delete(socket));
     },
   });
-  // An idle connection that the server closed is replaced at the next query; without a listener it would end the process.
+  // An idle connection that the server closed is replaced at the next query. Without a listener, the `error` event would end the process.
   pool.on('error', (error) => log.warn('an idle database connection was lost', { error }));
   return { pool, close: () => endPool(pool, sockets) };
 }
@@ -65,7 +66,7 @@ async function endPool(pool: pg.Pool, sockets: ReadonlySet<net.Socket>): Promise
   }
 }
 
-/** Throws an OperatorError, which does not show the URL, when the server cannot be reached or is too old. */
+/** Throws an OperatorError when the server cannot be used or is older than PostgreSQL 15. The message names `setting`, not the URL. */
 export async function checkPostgres(db: Queryable, setting: string): Promise<void> {
   const [row] = await db
     .query('select current_setting($1) as version', ['server_version_num'])

@@ -1,14 +1,14 @@
-// Decoders of rows: a column that is missing or of another type is an error where the row is read, not a wrong value later.
-// The types that decoders expect are those in which the driver returns PostgreSQL's types.
+// Decoders of rows. A column that is missing or has an unexpected type throws an error where the row is read, instead of causing a
+// wrong value later. Each decoder expects the JavaScript type in which the driver `pg` returns the PostgreSQL type.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { Row } from './port.ts';
 
 /** Reads a value as `T`, or returns undefined when the value is of another type. */
 export type Decoder<T> = {
-  /** What the decoder accepts, for error messages. */
+  /** The type that the decoder accepts, as words for error messages. */
   readonly expected: string;
-  /** The column to read, when it differs from the field's name: set by `column`. */
+  /** The column to read, set by `column()`. Without it, the column has the name of the field. */
   readonly column?: string;
   decode(value: unknown): T | undefined;
 };
@@ -16,14 +16,14 @@ export type Decoder<T> = {
 type Columns = Readonly<Record<string, Decoder<unknown>>>;
 type Decoded<C extends Columns> = { -readonly [K in keyof C]: C[K] extends Decoder<infer T> ? T : never };
 
-/** A row that is not as the code expects: the schema and the statement disagree with the decoder. */
+/** A row lacks a column that its decoder reads, or has another type in it: the statement or the schema does not fit the decoder. */
 export class RowError extends Error {
   override readonly name = 'RowError';
 }
 
 /**
- * A function that decodes rows of one table or statement, named `source` in errors. Each field is read from the column of its
- * name, or from the column that `column` gives it; other columns are ignored.
+ * Returns a function that decodes the rows of one table or statement, which error messages call `source`. Each field is read from the
+ * column with the name of the field, or from the column that `column()` names. Other columns are ignored.
  *
  * ```ts
  * const decodeListing = rowDecoder('listing', {
@@ -37,7 +37,7 @@ export class RowError extends Error {
  * // { key: string; asset: AssetId | null; raw: bigint; expiresAt: number | null; status: 'active' | 'filled' }[]
  * ```
  *
- * Throws a RowError that names source, column and the type found.
+ * The function throws a RowError that names the source, the column and the type found.
  */
 export function rowDecoder<const C extends Columns>(source: string, columns: C): (row: Row) => Decoded<C> {
   const fields = Object.entries(columns).map(([field, decoder]) => ({
@@ -58,12 +58,12 @@ export function rowDecoder<const C extends Columns>(source: string, columns: C):
   };
 }
 
-/** Reads `decoder` from the column `name`, for a field that is called otherwise. */
+/** Makes `decoder` read the column `name`, for a field whose name differs from its column's. */
 export function column<T>(name: string, decoder: Decoder<T>): Decoder<T> {
   return { ...decoder, column: name };
 }
 
-/** `decoder`, or SQL's null. */
+/** Accepts SQL null, and the values that `decoder` accepts. */
 export function nullable<T>(decoder: Decoder<T>): Decoder<T | null> {
   return {
     ...decoder,
@@ -87,13 +87,13 @@ export const integer = scalar('integer', (value) =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined,
 );
 
-/** `bigint`, `count(*)` or an integral `numeric`, up to 2^53 - 1: for counts, block numbers and sequences. */
+/** `bigint` (such as `count(*)`) or `numeric` without fraction digits, of at most 2^53 - 1. For counts, block numbers and sequence numbers. */
 export const safeInteger = scalar('integer up to 2^53 - 1', (value) => {
   const number = typeof value === 'string' && INTEGER.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 });
 
-/** `numeric` or `bigint` without a fraction, exactly: for amounts in base units, quantities and counters. */
+/** `bigint` or `numeric` without fraction digits, as an exact `bigint`. For amounts in base units, quantities and counters. */
 export const amount = scalar('integer as text', (value) =>
   typeof value === 'string' && INTEGER.test(value) ? BigInt(value) : undefined,
 );
@@ -101,7 +101,7 @@ export const amount = scalar('integer as text', (value) =>
 /** `real` or `double precision`. */
 export const double = scalar('number', (value) => (typeof value === 'number' ? value : undefined));
 
-/** `numeric` or `double precision` as the nearest double: for `extract(epoch ...)`, averages and sums that may be rounded. */
+/** `numeric` or `double precision`, as the nearest double. For `extract(epoch ...)`, averages, and sums that may be rounded. */
 export const decimal = scalar('number or decimal text', (value) => {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && DECIMAL.test(value) ? Number(value) : undefined;
@@ -115,13 +115,13 @@ export const timestamp = scalar('timestamp', (value) =>
 /** `bytea`. */
 export const bytes = scalar('bytes', (value) => (Buffer.isBuffer(value) ? value : undefined));
 
-/** `text` of an address, which was checked before it was written. */
+/** `text` that holds an address. Only empty text is rejected, because addresses are checked before they are written. */
 export const address = scalar('address', (value) => (isFilled(value) ? (value as Address) : undefined));
 
-/** `text` of a token id or mint, which was checked before it was written. */
+/** `text` that holds a token id or mint. Only empty text is rejected, because assets are checked before they are written. */
 export const assetId = scalar('token id or mint', (value) => (isFilled(value) ? (value as AssetId) : undefined));
 
-/** `text` of bytes in hexadecimal, after `0x`: hashes and signatures. */
+/** `text` that holds `0x` and hexadecimal digits, such as a hash or a signature. The digits are not checked. */
 export const hex = scalar('0x and hexadecimal digits', (value) =>
   typeof value === 'string' && value.startsWith('0x') ? (value as `0x${string}`) : undefined,
 );
@@ -132,7 +132,7 @@ export function oneOf<const T extends string>(values: readonly T[]): Decoder<T> 
   return scalar(`one of ${values.join(', ')}`, (value) => (known.has(value) ? (value as T) : undefined));
 }
 
-/** An array of SQL or of JSON, each element read by `element`. */
+/** An SQL array or a JSON array. `element` decodes each of its elements. */
 export function list<T>(element: Decoder<T>): Decoder<T[]> {
   return scalar(`list of ${element.expected}`, (value) => {
     if (!Array.isArray(value)) return undefined;
@@ -146,7 +146,7 @@ export function list<T>(element: Decoder<T>): Decoder<T[]> {
   });
 }
 
-/** A JSON object, as from `json_build_object`, its fields read like columns. Times in JSON are text, and are read by `text`. */
+/** A JSON object, for example from `json_build_object`. Its members are decoded like columns. A time in JSON is text: decode it with `text`. */
 export function object<const C extends Columns>(fields: C): Decoder<Decoded<C>> {
   const entries = Object.entries(fields).map(([field, decoder]) => ({ field, key: decoder.column ?? field, decoder }));
   const expected = `object of ${entries.map(({ key, decoder }) => `${key}: ${decoder.expected}`).join(', ')}`;
@@ -162,12 +162,12 @@ export function object<const C extends Columns>(fields: C): Decoder<Decoded<C>> 
   });
 }
 
-/** `json` or `jsonb` of a form that `is` accepts. */
+/** A `json` or `jsonb` value that `is` accepts. `expected` describes such a value in error messages. */
 export function json<T>(expected: string, is: (value: unknown) => value is T): Decoder<T> {
   return scalar(expected, (value) => (is(value) ? value : undefined));
 }
 
-/** `json` or `jsonb` of any form, null included. */
+/** Any `json` or `jsonb` value, SQL null included. */
 export const anyJson = scalar<unknown>('JSON', (value) => value);
 
 const INTEGER = /^-?\d+$/;

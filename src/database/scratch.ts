@@ -1,4 +1,4 @@
-// A temporary database for one piece of work: embedded, empty, in a directory that is removed with it.
+// A temporary embedded database, empty when it is opened. Its directory is removed when it is closed.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -13,7 +13,7 @@ export async function openScratch(): Promise<Database> {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'mercat-scratch-'));
   const remove = () => rmSync(parent, { recursive: true, force: true });
   try {
-    // An engine that stops fails the statements of this work only: the process goes on.
+    // When this engine stops, only the statements on this database fail. The process continues.
     const { pool, close } = await openEmbedded({ dir: path.join(parent, 'db'), onFatal: () => undefined });
     const onClose = () => close().finally(remove);
     const database = createDatabase(pool, { engine: 'embedded', name: 'scratch', onClose });

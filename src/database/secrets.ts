@@ -8,7 +8,7 @@ const SECRET_BYTES = 32;
 
 const decodeSecret = rowDecoder('secret', { value: bytes });
 
-/** The secret of that name, which is created if there is none. */
+/** Returns the secret called `name`. Creates it if it does not exist. */
 export async function findOrInsertSecret(db: Queryable, name: string): Promise<Buffer> {
   await db.query(`insert into main.secret (name, value) values ($1, $2) on conflict (name) do nothing`, [
     name,

@@ -1,4 +1,4 @@
-// Consistent reads over both databases. Read only.
+// Consistent, read-only access to both databases at one moment.
 
 import type { Database, Queryable } from './port.ts';
 
@@ -7,8 +7,9 @@ export type Sides = { main: Queryable; indexer: Queryable };
 const SNAPSHOT = `set transaction isolation level repeatable read read only`;
 
 /**
- * Runs `work` in one snapshot of each database. With two databases the snapshot of the indexer is the earlier one: the rows of the
- * primary from which the indexer was written are then in the later snapshot. On the embedded engine all other statements wait.
+ * Runs `work` with one snapshot of each database. With two databases the indexer's snapshot begins first. Rows of the indexer are
+ * computed from rows that the primary committed before, so the later snapshot of the primary contains those rows. On the embedded
+ * engine all other statements wait until `work` ends.
  */
 export function readTogether<T>(
   { main, indexer }: { main: Database; indexer: Database },

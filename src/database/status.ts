@@ -7,7 +7,7 @@ export type DatabaseStatus = { engine: Database['engine']; answers: boolean; lat
 
 const STATUS_TIMEOUT_MS = 2_000;
 
-/** Whether each database responds. With one database for both, the status of the indexer is that of the primary. */
+/** Reports whether each database responds. When both are one database, `indexer` repeats the status of `main`. */
 export function createDatabaseStatus({ main, indexer }: { main: Database; indexer: Database }): StatusProvider {
   return {
     section: 'databases',
@@ -24,7 +24,7 @@ async function readStatus(db: Database): Promise<DatabaseStatus> {
     await db.within(STATUS_TIMEOUT_MS).query('select 1');
     return { engine: db.engine, answers: true, latencyMs: Math.round(performance.now() - startedAt) };
   } catch {
-    // The reason is logged by the requests that failed; the status only shows that there is one.
+    // The requests that fail log the reason.
     return { engine: db.engine, answers: false, latencyMs: null };
   }
 }

@@ -4,26 +4,27 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from './port.ts';
 import { integer, rowDecoder } from './rows.ts';
 
-/** The three add up to the number of rows given. */
+/** The three counts add up to the number of rows given. */
 export type UpsertCounts = { inserted: number; updated: number; unchanged: number };
 
 export type Upsert<R> = {
-  /** The identity of a row, as text. Rows are written in its order, so that two writers cannot deadlock. */
+  /** The identity of a row, as text. Rows are written in the order of these texts, so that two writers cannot deadlock. */
   keyOf: (row: R) => string;
-  /** The row after `earlier` and then `later` were written: the rule of the statement, for rows of one batch. */
+  /** Combines two rows of one batch that have the same identity: returns the row that `sql` would leave if it wrote `earlier`, then `later`. */
   fold: (earlier: R, later: R) => R;
-  /** The row by column name, amounts and times as text. */
+  /** The values of a row by column name. Amounts and times are text. */
   toColumns: (row: R) => Record<string, unknown>;
   /**
-   * Common table expressions over `json_to_recordset($1)`. The one named `landed` writes, and returns `inserted` for each
-   * row that it wrote and nothing for the others: `xmax = 0`, because only a row version that an update made has an xmax.
+   * Common table expressions that read the rows with `json_to_recordset($1)`. The expression named `landed` writes the rows. It returns
+   * one row for each row that it inserted or updated, with the column `inserted`, computed as `xmax = 0`: an updated row has an xmax,
+   * an inserted row has none.
    */
   sql: string;
 };
 
 const decodeCounts = rowDecoder('upsert', { inserted: integer, written: integer });
 
-/** Writes any number of rows in one statement. An identity may occur more than once. */
+/** Writes any number of rows in one statement. Several rows may have the same identity. */
 export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: Upsert<R>): Promise<UpsertCounts> {
   if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
   const folded = foldRows(rows, upsert);
@@ -38,7 +39,7 @@ export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: U
   return { inserted, updated, unchanged: rows.length - inserted - updated };
 }
 
-/** One row for each identity, in the order of identities, and how many of the rows folded into another changed it. */
+/** Returns one row for each identity, sorted by identity. `changes` counts the rows that changed an earlier row with the same identity. */
 export function foldRows<R>(
   rows: readonly R[],
   { keyOf, fold }: Pick<Upsert<R>, 'keyOf' | 'fold'>,

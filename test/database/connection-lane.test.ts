@@ -8,7 +8,7 @@ import { ConnectionLane } from '../../src/database/connection-lane.ts';
 const soon = () => performance.now() + 20;
 const later = () => performance.now() + 10_000;
 
-test('a lane admits as many callers as it has places, and the others in the order in which they came', async () => {
+test('a lane admits as many callers as it has places, and then waiting callers in the order in which they came', async () => {
   const lane = new ConnectionLane(2);
   await lane.enter(later());
   await lane.enter(later());
@@ -23,7 +23,7 @@ test('a lane admits as many callers as it has places, and the others in the orde
   assert.deepEqual(order, ['third', 'fourth']);
 });
 
-test('a caller that stops waiting takes no place, and no place is lost', async () => {
+test('a caller whose deadline passes while it waits takes no place, and the next caller gets the free place', async () => {
   const lane = new ConnectionLane(1);
   await lane.enter(later());
   await assert.rejects(lane.enter(soon()), DeadlineExceeded);

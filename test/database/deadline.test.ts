@@ -1,5 +1,5 @@
-// Deadlines of database work, on both engines: a statement or a transaction ends at its deadline, a transaction that was ended is
-// rolled back, and the connection is clean for the next caller.
+// Deadlines of database work, on both engines. A statement or a transaction ends at its deadline. A transaction that its deadline ended
+// is rolled back, and nothing of it affects the next caller.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';

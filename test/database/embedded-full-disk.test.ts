@@ -1,4 +1,4 @@
-// The embedded database on a disk that fills up: it reports the full disk, acknowledges no row that it could not store, and keeps
+// The embedded database on a disk that becomes full. It reports the full disk, acknowledges no row that it could not store, and keeps
 // every acknowledged row.
 
 import assert from 'node:assert/strict';
@@ -38,7 +38,7 @@ test('a statement on a full disk fails with an error that names the disk, and su
   }
 });
 
-test('a full disk for the write-ahead log stops the process with one clear line, and no acknowledged row is lost', async (t) => {
+test('when the disk has no room for the write-ahead log, the process exits with one clear line and no acknowledged row is lost', async (t) => {
   const disk = smallDisk(t, '160m');
   if (disk === null) return;
   const root = temporaryDirectory();

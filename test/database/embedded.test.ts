@@ -80,7 +80,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.deepEqual((await pool.query('select * from t')).rows, [{ i: '9007199254740993', n: '0.1' }]);
     });
 
-    test('is created again when the first start was killed half-way', async (t) => {
+    test('is created by the next start when the first start was killed before it ended', async (t) => {
       const dir = emptyDir();
       const opener = startOpener(dir);
       t.after(() => opener.child.kill('SIGKILL'));
@@ -233,8 +233,8 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       client.query(long, [1]).catch(() => undefined);
       client.release(new Error('dropped'));
       const insert = `insert into abandoned values ($1) returning 'new' as v`;
-      const answers = await Promise.all([2, 3, 4].map((i) => pool.query(insert, [i])));
-      for (const { rows } of answers) assert.deepEqual(rows, [{ v: 'new' }]);
+      const results = await Promise.all([2, 3, 4].map((i) => pool.query(insert, [i])));
+      for (const { rows } of results) assert.deepEqual(rows, [{ v: 'new' }]);
       assert.deepEqual((await pool.query('select i from abandoned')).rows, [{ i: 2 }, { i: 3 }, { i: 4 }]);
     });
 
@@ -247,7 +247,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await one(pool, 'select 7'), 7);
     });
 
-    test('because it waited too long for the session does not disturb the others', async () => {
+    test('because it waited too long for the session does not disturb the statements before and after it', async () => {
       const database = createDatabase(shared.pool, { engine: 'embedded', name: 'main' });
       const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
       const long = database.transaction(async (tx) => {
@@ -262,7 +262,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('a statement', () => {
-    test('that fails does not disturb the ones around it', async () => {
+    test('that fails does not disturb the statements before and after it', async () => {
       const { pool } = shared;
       const results = await Promise.allSettled(
         Array.from({ length: 40 }, (_, i) => pool.query(`select ${i} / ${i % 4} as v`)),
@@ -279,7 +279,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.deepEqual((await pool.query('select $1::text as v', ['second'])).rows, [{ v: 'second' }]);
     });
 
-    test('with half a surrogate pair in one value keeps its other values intact', async () => {
+    test('stores half a surrogate pair as a replacement character and keeps all other text intact', async () => {
       const { pool } = shared;
       const { rows } = await pool.query('select $1::text as a, $2::text as b', ['a\ud800b', '😀é\udc00']);
       assert.deepEqual(rows, [{ a: 'a\ufffdb', b: '😀é\ufffd' }]);
@@ -317,7 +317,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       renameSync(path.join(dir, 'pg_wal'), path.join(dir, 'pg_wal.away'));
       const stopped = {
         name: 'OperatorError',
-        message: /has stopped: PANIC: .*start again, it recovers from its log$/,
+        message: /has stopped: PANIC: .*start again, and it recovers from its write-ahead log$/,
       };
       await assert.rejects(async () => {
         for (let n = 0; n < 1_000; n++) await pool.query('insert into t select g from generate_series(1, 10000) g');
@@ -357,7 +357,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await assertAcknowledged(dir, ackFile, 'after a panic');
     });
 
-    test('by corruption fails to start with an error of one line', async () => {
+    test('because its control file is corrupt fails to start with an error of one line', async () => {
       const dir = freshDir();
       writeFileSync(path.join(dir, 'global', 'pg_control'), 'x');
       await assert.rejects(openEmbedded({ dir }), {
@@ -368,7 +368,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('its upkeep', () => {
-    test('writes a checkpoint only when the write-ahead log has grown past its bound', async () => {
+    test('writes a checkpoint only when the write-ahead log has exceeded its bound', async () => {
       const { pool } = shared;
       const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };
       await pool.query('checkpoint');
@@ -381,7 +381,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await pool.query('drop table logged');
     });
 
-    test('vacuums and analyzes the table that changed, until it is in order', async (t) => {
+    test('vacuums and analyzes a table that changed, and does not do so again while it is unchanged', async (t) => {
       const { pool } = await open(t);
       // Fewer rows than start the upkeep that runs in the background.
       const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };

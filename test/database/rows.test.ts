@@ -1,4 +1,4 @@
-// Rows are decoded column by column: a column that is missing or of another type is an error that names it.
+// Rows are decoded column by column. A column that is missing or has an unexpected type causes an error that names the column.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

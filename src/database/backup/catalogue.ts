@@ -1,12 +1,12 @@
-// The contents of a schema, from the system catalogs: its tables in the order in which rows can be inserted, its sequences, its
-// migrations. Backup and restore name no tables of their own, so that they include every table.
+// Lists the tables of a schema in the order in which rows can be inserted, its sequences, and its applied migrations. Tables and
+// sequences are read from the system catalogs, not from a list in the code, so that a backup includes every table.
 
 import type { Queryable } from '../port.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
 import { decodeMigration } from '../migrate.ts';
 import { boolean, list, nullable, object, rowDecoder, text } from '../rows.ts';
 
-/** `type` as PostgreSQL writes it. */
+/** A column, and its type as `format_type` of PostgreSQL writes it. */
 export type Column = { name: string; type: string };
 export type TableShape = { schema: Schema; name: string; columns: readonly Column[] };
 export type SequenceState = { schema: Schema; name: string; last: string; called: boolean };
@@ -17,7 +17,7 @@ const decodeSequence = rowDecoder('sequence', { last: text, called: boolean });
 const decodeName = rowDecoder('pg_class', { name: text });
 const decodeFound = rowDecoder('existence', { found: boolean });
 
-/** Settings under which values are written and read as text: exactly, and the same on every server. */
+/** Settings under which the text of a value is exact and is the same on every server. */
 const EXACT_TEXT = {
   timezone: 'UTC',
   datestyle: 'ISO, YMD',
@@ -103,10 +103,13 @@ export async function listAppliedMigrations(db: Queryable, schema: Schema): Prom
   return (await db.query(`select name, digest from ${schema}.migration order by name`)).map(decodeMigration);
 }
 
-/** Tables that a new service fills by itself. A database with rows in these tables only counts as empty. `shown` is the old name of `recent_view`, before migration 0011. */
+/**
+ * Tables that a new service fills by itself. A database counts as empty when no other table has rows. `shown` is the name of
+ * `recent_view` before migration 0011.
+ */
 const OWN_STATE_TABLES = new Set(['migration', 'secret', 'sync_task', 'request_budget', 'shown', 'recent_view']);
 
-/** The first table that holds a record, or null. */
+/** Returns the first table that has rows, apart from OWN_STATE_TABLES. Returns null when there is none. */
 export async function findTableWithRecords(db: Queryable, schema: Schema): Promise<string | null> {
   for (const table of await listTables(db, schema)) {
     if (OWN_STATE_TABLES.has(table.name)) continue;
@@ -116,7 +119,7 @@ export async function findTableWithRecords(db: Queryable, schema: Schema): Promi
   return null;
 }
 
-/** Drops all tables and sequences of the schemas. Fails when objects that are not of this program depend on them. */
+/** Drops all tables and sequences of the schemas. Fails when another object depends on one of them, such as a view that an operator created. */
 export async function deleteSchemaContent(tx: Queryable, schemas: readonly Schema[]): Promise<void> {
   const tables: TableShape[] = [];
   for (const schema of schemas) tables.push(...(await listTables(tx, schema)));

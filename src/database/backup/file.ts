@@ -1,6 +1,6 @@
 // The file of a backup: one zstd frame with the content, then a skippable zstd frame with the SHA-256 of all bytes before the digest. A
-// file gets its final name only when it is complete. Without `force` an existing file is an error. On a file system without hard links,
-// a file that appears during the backup is replaced nevertheless.
+// file gets its final name only when it is complete. Without `force`, a file that already has this name is an error. Exception: on a
+// file system without hard links, a file that appears under this name during the backup is replaced.
 
 import type { Hash } from 'node:crypto';
 import { createHash, randomBytes } from 'node:crypto';
@@ -96,11 +96,14 @@ async function compressInto(
   return bytes;
 }
 
-/** Gives the draft its final name: with a hard link, which fails if a file of that name has appeared, where a rename would replace it. */
+/**
+ * Gives the draft its final name. Without `force` by a hard link, which fails if a file with that name has appeared meanwhile; a rename
+ * would replace that file.
+ */
 async function publish(draft: string, { file, force }: BackupTarget): Promise<void> {
   try {
     if (force) await rename(draft, file);
-    else await linkOver(draft, file);
+    else await linkOrRename(draft, file);
   } catch (error) {
     throw (error as { code?: string }).code === 'EEXIST' ? exists(file) : notWritten(file, error);
   }
@@ -113,7 +116,7 @@ async function publish(draft: string, { file, force }: BackupTarget): Promise<vo
   }
 }
 
-async function linkOver(draft: string, file: string): Promise<void> {
+async function linkOrRename(draft: string, file: string): Promise<void> {
   try {
     await link(draft, file);
   } catch (error) {
@@ -210,10 +213,10 @@ async function checkEnds(file: string): Promise<number> {
   const size = checkBackupFile(file);
   const head = await readAt(file, 0, ZSTD_MAGIC.length);
   if (!head.equals(ZSTD_MAGIC)) throw new DamagedBackup(`${file} is no backup of mercat`);
-  const at = size - TAIL_BYTES;
-  if (at <= ZSTD_MAGIC.length) throw damaged(file);
-  if (!(await readAt(file, at, TAIL_HEAD.length)).equals(TAIL_HEAD)) throw damaged(file);
-  return at;
+  const tailStart = size - TAIL_BYTES;
+  if (tailStart <= ZSTD_MAGIC.length) throw damaged(file);
+  if (!(await readAt(file, tailStart, TAIL_HEAD.length)).equals(TAIL_HEAD)) throw damaged(file);
+  return tailStart;
 }
 
 async function readAt(file: string, position: number, length: number): Promise<Buffer> {

@@ -9,10 +9,10 @@ import { SCHEMAS, checkMigrations } from '../migrate.ts';
 
 /** The version of the format. It must be increased by every change that an older program would read wrongly. */
 const FORMAT_VERSION = 1;
-/** The approximate size of a batch of rows. */
+/** A batch of rows ends when it reaches this size, or BATCH_ROWS_MAX rows. */
 const BATCH_BYTES_MAX = 1024 * 1024;
 const BATCH_ROWS_MAX = 2_000;
-/** The size limit of a JSON value in PostgreSQL. */
+/** The longest line that is accepted: PostgreSQL accepts no larger JSON value. */
 const LINE_BYTES_MAX = 256 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const BRACKET = 0x5b;
@@ -53,7 +53,7 @@ function toLine(value: object): string {
 
 type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
 
-/** Reads a backup. Throws DamagedBackup when the file is damaged, which may be after other events: only `end` shows that it is intact. */
+/** Reads a backup. Throws DamagedBackup when the file is damaged, possibly after it has yielded events: only `end` shows that it is intact. */
 export async function* readBackup(file: string, options: ReadOptions): AsyncGenerator<BackupEvent> {
   const counts: RowCounts = {};
   let table: string | null = null;
@@ -61,7 +61,7 @@ export async function* readBackup(file: string, options: ReadOptions): AsyncGene
   let end: string | null = null;
   let batch: Buffer[] = [];
   let batchBytes = 0;
-  const takeRows = (): BackupEvent => {
+  const endBatch = (): BackupEvent => {
     const event: BackupEvent = { kind: 'rows', rows: `[${batch.join(',')}]`, count: batch.length };
     batch = [];
     batchBytes = 0;
@@ -74,10 +74,10 @@ export async function* readBackup(file: string, options: ReadOptions): AsyncGene
       counts[table] = (counts[table] ?? 0) + 1;
       batch.push(line);
       batchBytes += line.length;
-      if (batchBytes >= BATCH_BYTES_MAX || batch.length === BATCH_ROWS_MAX) yield takeRows();
+      if (batchBytes >= BATCH_BYTES_MAX || batch.length === BATCH_ROWS_MAX) yield endBatch();
       continue;
     }
-    if (batch.length > 0) yield takeRows();
+    if (batch.length > 0) yield endBatch();
     const content = parseLine(file, line);
     if (!hasHeader) {
       yield { kind: 'header', header: checkHeader(file, content) };
@@ -100,7 +100,7 @@ export async function* readBackup(file: string, options: ReadOptions): AsyncGene
 
 /**
  * Reads the complete file twice, first to check its digest, then to parse it. Returns the header and the row counts. Throws
- * DamagedBackup when the file was altered, and OperatorError when this program is too old for the file.
+ * DamagedBackup when the file is damaged, and another OperatorError when its format or its migrations do not fit this program.
  */
 export async function verifyBackup(
   file: string,
@@ -144,12 +144,12 @@ async function* splitLines(file: string, chunks: AsyncIterable<Buffer>): AsyncGe
   let begunBytes = 0;
   for await (const chunk of chunks) {
     let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-      const rest = chunk.subarray(from, at);
-      yield begun.length === 0 ? rest : Buffer.concat([...begun, rest]);
+    for (let newline = chunk.indexOf(NEWLINE); newline >= 0; newline = chunk.indexOf(NEWLINE, from)) {
+      const part = chunk.subarray(from, newline);
+      yield begun.length === 0 ? part : Buffer.concat([...begun, part]);
       begun = [];
       begunBytes = 0;
-      from = at + 1;
+      from = newline + 1;
     }
     if (from === chunk.length) continue;
     begun.push(chunk.subarray(from));

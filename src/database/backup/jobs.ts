@@ -1,5 +1,5 @@
-// Backups that commands start, follow and stop, in a running server or in the command's own process. Only one runs at a time. A
-// backup is stopped when its command no longer reads its state.
+// Backups that commands start, watch and stop, in a running server or in the command's own process. A process runs one backup at a
+// time. A backup is stopped when its command no longer reads its state.
 
 import path from 'node:path';
 import { OperatorError, describeError } from '../../core/errors.ts';
@@ -8,14 +8,17 @@ import type { BackupProgress, BackupResult } from './write.ts';
 import { writeBackup } from './write.ts';
 import type { Database } from '../port.ts';
 
-/** The backup is being written while `result` and `failure` are both null. `failure` is a message for the operator. */
+/** While `result` and `failure` are both null, the backup is being written. `failure` is a message for the operator. */
 export type BackupState = BackupProgress & { result: BackupResult | null; failure: string | null };
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** How long `backup.read` waits for the end of the backup before it returns the present state. */
+/** The longest time that `backup.read` waits for the end of the backup before it returns the present state. */
 const READ_WAIT_MS = 200;
-/** A backup is stopped when its state was not read for this long: its command was probably killed. On the embedded engine all other statements wait for the backup. */
+/**
+ * A backup whose state was not read for this long is stopped, because its command was probably killed. On the embedded engine all other
+ * statements wait for the backup.
+ */
 const UNREAD_MS_MAX = 30_000;
 
 export type BackupJobsOptions = {
@@ -29,7 +32,7 @@ export class BackupJobs {
   readonly #options: BackupJobsOptions;
   #latest: BackupJob | null = null;
 
-  /** For the local socket: `backup.start` with `file` and `force`, `backup.read`, `backup.stop`. */
+  /** The operations of the local socket. The input of `backup.start` has `file` and `force`. */
   readonly operations: Readonly<Record<string, (input: Input) => Promise<unknown>>> = {
     'backup.start': (input) => this.#start(input),
     'backup.read': () => this.#read(),
@@ -56,7 +59,7 @@ export class BackupJobs {
 
   async #read(): Promise<BackupState> {
     const job = this.#latest;
-    if (!job) throw new OperatorError('the backup is gone: the server was started again meanwhile');
+    if (!job) throw new OperatorError('the backup is lost: the server was restarted while it was being written');
     return job.read();
   }
 

@@ -22,16 +22,19 @@ import { SCHEMAS, migrateWithin } from '../migrate.ts';
 import { integer, rowDecoder } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 
-/** How long to wait for locks of tables that are replaced. */
+/** The longest wait for the lock of a table that is replaced. */
 const LOCK_WAIT_MS = 10_000;
-/** The embedded engine writes no checkpoints by itself: without them its write-ahead log would grow by the size of the backup. */
+/**
+ * On the embedded engine, a checkpoint is written after each such amount of rows. The engine writes none by itself, so its write-ahead
+ * log would grow by the size of the backup.
+ */
 const CHECKPOINT_EVERY_CHARS = 64 * 1024 * 1024;
 
 export type RestoreProgress = { table: string; rows: number; bytes: number };
 export type RestoreResult = {
   rows: number;
   tables: RowCounts;
-  /** How many other connections of mercat the databases have. If there are any, a service still runs on the replaced content. */
+  /** The number of other connections of mercat to the databases. If it is not 0, a service still runs on the replaced content. */
   others: number;
 };
 
@@ -105,7 +108,7 @@ async function checkHasNoRecords(tx: Queryable, schemas: readonly Schema[]): Pro
     const table = await findTableWithRecords(tx, schema);
     if (table === null) continue;
     throw new OperatorError(
-      `the database is not empty (there are records in ${table}): --replace puts the backup in place of all that it holds`,
+      `the database is not empty (there are records in ${table}): --replace replaces all its content with the backup`,
     );
   }
 }
@@ -166,7 +169,7 @@ async function toInsert(tx: Queryable, expected: TableShape): Promise<string> {
   const table = (await listTables(tx, expected.schema)).find(({ name }) => name === expected.name);
   if (!table || JSON.stringify(table.columns) !== JSON.stringify(expected.columns)) {
     throw new OperatorError(
-      `the table ${expected.schema}.${expected.name} of the backup is not the one that its migrations make`,
+      `the table ${expected.schema}.${expected.name} of the backup does not have the columns that the backup's migrations create`,
     );
   }
   const names = table.columns.map(({ name }) => quoted(name)).join(', ');
@@ -176,8 +179,8 @@ async function toInsert(tx: Queryable, expected: TableShape): Promise<string> {
 }
 
 /**
- * Ends the leases of the processes that ran when the backup was made. They would expire by the clock of another machine. Deliveries that
- * were being sent are due, and are sent again.
+ * Ends the leases of the processes that ran when the backup was made. Otherwise they would expire at a time of another machine's clock.
+ * Deliveries that were being sent become due, and are sent again.
  */
 async function endLeases(main: Queryable): Promise<void> {
   await main.query(

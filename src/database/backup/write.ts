@@ -15,7 +15,7 @@ import { rowDecoder, text, timestamp } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 import { readTogether } from '../snapshot.ts';
 
-/** The approximate size of the rows that one statement fetches. It limits memory and the time for which the embedded engine blocks the process. */
+/** The approximate size of the rows that one statement fetches. Limits memory, and the time for which the embedded engine blocks the process. */
 const SLICE_BYTES = 256 * 1024;
 const SLICE_ROWS_FIRST = 50;
 const SLICE_ROWS_MAX = 1_000;

@@ -25,24 +25,27 @@ import { OperatorError } from '../../core/errors.ts';
 const POSTGRES_MAJOR = '18';
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Between the name of the database directory and a process id: the name of a cluster that is being created. */
+/** A cluster that is being created is called `<name of the database directory>.init-<process id>`. */
 const DRAFT_MARK = '.init-';
-/** Three seconds are usual on a slow machine. */
+/** How long the creation of a cluster may take. It usually takes three seconds on a slow machine. */
 const FIRST_BOOT_MAX_MS = 120_000;
 const FIRST_BOOT_MEMORY_MB = 650;
 
-/** With retries: the process that creates a draft may outlive its parent by a second. */
+/** Removal is retried, because the process that creates a draft may still write to it for a second after its parent has ended. */
 const REMOVE_TREE = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
 
 const execFileAsync = promisify(execFile);
 
-/** The absolute path of the database directory, links resolved so that it has one lock. Its parent exists afterwards. */
+/**
+ * Returns the absolute path of the database directory. Symbolic links are resolved, so that all paths to one directory lead to the
+ * same lock. Creates the parent directory if it does not exist.
+ */
 export function prepareParent(dir: string): string {
   const full = path.resolve(dir);
   if (existsSync(full)) return realpathSync(full);
   const parent = path.dirname(full);
-  const made = mkdirSync(parent, { recursive: true, mode: DIRECTORY_MODE });
-  if (made !== undefined) fsyncEntries(made, parent);
+  const firstCreated = mkdirSync(parent, { recursive: true, mode: DIRECTORY_MODE });
+  if (firstCreated !== undefined) fsyncEntries(firstCreated, parent);
   return path.join(realpathSync(parent), path.basename(full));
 }
 
@@ -62,7 +65,7 @@ export async function ensureCluster(dir: string): Promise<void> {
   }
 }
 
-/** Removes drafts of processes that did not finish. */
+/** Removes the drafts that earlier processes left behind. */
 function removeDrafts(dir: string): void {
   const parent = path.dirname(dir);
   const prefix = path.basename(dir) + DRAFT_MARK;
@@ -100,21 +103,21 @@ async function makeCluster(draft: string): Promise<void> {
   } catch (error) {
     const { signal, stderr } = error as { signal?: string | null; stderr?: string };
     const reason = signal
-      ? `it was ended by ${signal}; it needs about ${FIRST_BOOT_MEMORY_MB} MB of memory for a moment`
+      ? `the process that creates it was ended by ${signal}; it needs about ${FIRST_BOOT_MEMORY_MB} MB of memory for a few seconds`
       : (stderr ?? '').trim().split('\n').at(-1);
-    throw new OperatorError(`a new database could not be made: ${reason}`, { cause: error });
+    throw new OperatorError(`a new database could not be created: ${reason}`, { cause: error });
   }
 }
 
 /** Restricts a directory tree to its owner and flushes it to disk, files before their directories. */
 function secureTree(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const at = path.join(directory, entry.name);
+    const entryPath = path.join(directory, entry.name);
     if (entry.isDirectory()) {
-      secureTree(at);
+      secureTree(entryPath);
     } else {
-      chmodSync(at, FILE_MODE);
-      fsyncPath(at);
+      chmodSync(entryPath, FILE_MODE);
+      fsyncPath(entryPath);
     }
   }
   chmodSync(directory, DIRECTORY_MODE);
@@ -123,21 +126,26 @@ function secureTree(directory: string): void {
 
 function moveInPlace(draft: string, dir: string): void {
   try {
-    // rmdir removes an empty directory only.
+    // A directory that exists here is empty. rmdir fails if that has changed meanwhile.
     if (existsSync(dir)) rmdirSync(dir);
     renameSync(draft, dir);
   } catch (error) {
     throw new OperatorError(
-      `${dir} cannot be put in place: it must not be a mount point itself, mount the directory above it`,
+      `the new database cannot be moved to ${dir}: if ${dir} is a mount point, mount the directory above it instead`,
       { cause: error },
     );
   }
   fsyncPath(path.dirname(dir));
 }
 
-/** Flushes the directories above new ones: a directory whose entry is not on disk is lost in a power failure. */
+/**
+ * Flushes the parents of the new directories from `bottom` up to `top`. A directory whose entry in its parent is not on disk is lost
+ * in a power failure.
+ */
 function fsyncEntries(top: string, bottom: string): void {
-  for (let at = bottom; at.length >= top.length; at = path.dirname(at)) fsyncPath(path.dirname(at));
+  for (let directory = bottom; directory.length >= top.length; directory = path.dirname(directory)) {
+    fsyncPath(path.dirname(directory));
+  }
 }
 
 function fsyncPath(target: string): void {

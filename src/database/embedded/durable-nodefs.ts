@@ -1,5 +1,5 @@
-// The file system of the embedded database, with the call that PGlite 0.5.16 leaves out: its own Node file system reports success for
-// every fsync and does nothing. A failed fsync must be reported.
+// The file system of the embedded database: PGlite's Node file system with a working fsync. In PGlite 0.5.16, fsync reports success
+// and does nothing. A failed fsync must be reported to PostgreSQL.
 
 import { fsyncSync } from 'node:fs';
 import type { postgresMod } from '@electric-sql/pglite';
@@ -7,7 +7,7 @@ import { NodeFS } from '@electric-sql/pglite/nodefs';
 
 export type PostgresModule = postgresMod.PostgresMod;
 
-/** Emscripten's number of EIO. PostgreSQL panics after a failed fsync, whatever the reason. */
+/** Emscripten's number of EIO. PostgreSQL panics after a failed fsync with any error number. */
 const EIO = 29;
 
 type NodeStream = { nfd?: number };
@@ -19,7 +19,7 @@ type NodeFsModule = {
 export class DurableNodeFS extends NodeFS {
   readonly #onLoaded: (module: PostgresModule) => void;
 
-  /** `onLoaded` gets the module of the engine before PostgreSQL's main function runs. */
+  /** `onLoaded` receives the engine's WebAssembly module before PostgreSQL's main function runs. */
   constructor(dir: string, onLoaded: (module: PostgresModule) => void) {
     super(dir);
     this.#onLoaded = onLoaded;

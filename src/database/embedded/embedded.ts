@@ -23,7 +23,7 @@ export type EmbeddedOptions = {
   dir: string;
   /** Called with a message when the engine has failed. Default: print it on standard error and exit with code 70. */
   onFatal?: (line: string) => void;
-  /** Called with a message about a failure after which the engine goes on. Default: print it on standard error. */
+  /** Called with a message about a failure that does not stop the engine. Default: print it on standard error. */
   onWarning?: (line: string) => void;
 };
 
@@ -34,7 +34,7 @@ export type Embedded = {
   close(): Promise<void>;
 };
 
-/** Opens the database in `options.dir`, which is created if there is none. Throws an OperatorError that says what to do. */
+/** Opens the database in `options.dir`. Creates it if it does not exist. Throws an OperatorError whose message says what the operator can do. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { onFatal = stopProcess, onWarning = writeLine } = options;
   const dir = await describing(options.dir, () => prepareParent(options.dir));
@@ -64,7 +64,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
 
 async function closeAll(pool: pg.Pool, engine: PGlite, onWarning: (line: string) => void): Promise<void> {
   try {
-    // The owner of the pool may have ended it already, and `pg` rejects a second end.
+    // The owner of the pool may have ended it already, and `pg` rejects a second call of `end`.
     if (!pool.ending) await isDoneWithin(pool.end(), CLOSE_WAIT_MS);
     await engine.exec('checkpoint');
   } catch (error) {

@@ -1,5 +1,6 @@
-// A PGlite engine that keeps what it has committed: with fsync, with PostgreSQL's durable settings, and stopped for good after a panic
-// or a trap. PGlite alone would then loop for ever, or report success for statements that did not run.
+// A PGlite engine that does not lose committed changes. It flushes to disk, has PostgreSQL's durable settings, and runs nothing more
+// after a panic of PostgreSQL or a trap of WebAssembly. PGlite alone would loop for ever after a panic, and after a trap it would
+// report success for statements that did not run.
 
 import { existsSync, statfsSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
@@ -7,13 +8,14 @@ import { OperatorError, describeError } from '../../core/errors.ts';
 import type { PostgresModule } from './durable-nodefs.ts';
 import { DurableNodeFS } from './durable-nodefs.ts';
 
-/** Less than one WAL segment: PostgreSQL cannot go on writing. */
+/** The size of a segment of the write-ahead log. With less free space PostgreSQL cannot continue to write. */
 const DISK_FULL_BELOW_BYTES = 16 * 1024 * 1024;
 
 /**
- * Small on purpose: one session, one process. The stack depth is PostgreSQL's own bound on nesting; it has to refuse a statement
- * before the JavaScript stack overflows, which no engine survives. Only lines that end the engine are logged, without a prefix.
- * The progress reports of a recovery are off because their timer outlives it and keeps the process alive.
+ * PostgreSQL's settings. Buffers are small, because one process has one session. `max_stack_depth` makes PostgreSQL reject a deeply
+ * nested statement before the JavaScript stack overflows, which would break the engine. Only messages that end the engine are
+ * logged, without a prefix. `log_startup_progress_interval` is off, because its timer continues after a recovery and would keep the
+ * process alive.
  */
 const SETTINGS = {
   fsync: 'on',
@@ -39,16 +41,16 @@ const START_PARAMS = [
   ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ];
 
-/** A log line after which PostgreSQL ends. The later lines of a message are indented, so data cannot forge one. */
+/** A log line after which PostgreSQL ends. Further lines of a message are indented, so data in a message cannot look like such a line. */
 const FATAL_LINE = /^(?:PANIC|FATAL): /;
 
 /** Emscripten's number of ENOSPC. */
 const ENOSPC = 51;
 
-/** The status with which PGlite's build leaves PostgreSQL's main loop after an ordinary ERROR. Anything else means that it broke. */
+/** The status with which PGlite's build leaves PostgreSQL's main loop after an ordinary ERROR. Any other exception means that the engine broke. */
 const ORDINARY_ERROR_STATUS = 100;
 
-/** The functions that PGlite calls to run a statement, in a loop that catches everything. */
+/** The functions that PGlite calls to run a statement, in a loop that catches every exception. */
 const STATEMENT_CALLS = [
   'stackSave',
   'stackRestore',
@@ -58,12 +60,12 @@ const STATEMENT_CALLS = [
   '_pgl_pq_flush',
 ] as const;
 
-/** The functions that PGlite calls to shut down. A broken engine would write its memory to disk as after a clean end. */
+/** The functions that PGlite calls to shut down. With them, a broken engine would write its memory to disk as if it had ended cleanly. */
 const SHUTDOWN_CALLS = ['_pgl_run_atexit_funcs', '_emscripten_force_exit'] as const;
 
 /**
- * Starts PostgreSQL on `dir`; in an empty directory it creates a cluster. When the engine breaks later, `onFatal` gets one line for
- * the operator. If `onFatal` returns, all later statements fail with that line.
+ * Starts PostgreSQL on `dir`. In an empty directory PostgreSQL creates a cluster. When the engine breaks after its start, `onFatal`
+ * receives one line for the operator. If `onFatal` returns, all later statements fail with that line.
  */
 export async function startEngine(dir: string, onFatal: (line: string) => void): Promise<PGlite> {
   let broken: EngineStopped | null = null;
@@ -94,10 +96,10 @@ export async function startEngine(dir: string, onFatal: (line: string) => void):
   return engine;
 }
 
-/** The engine broke, or could not start: nothing that was under way has happened, what was acknowledged before it has. */
+/** The engine broke, or could not start. Every acknowledged change is stored. A change without an acknowledgement may be stored or lost. */
 export class EngineStopped extends OperatorError {}
 
-/** Whether `reason` or the state of the disk says that there is no room left for the database in `dir`. Never throws. */
+/** Whether `reason` or the free space of the disk shows that the database in `dir` has no room left. */
 export function isDiskFull(dir: string, reason: string): boolean {
   if (/no space left|quota exceeded|ENOSPC|EDQUOT/i.test(reason)) return true;
   if (!existsSync(dir)) return false;
@@ -113,13 +115,13 @@ function describeStop(dir: string, reason: string, started: boolean): string {
       : `the disk that holds ${dir} is full: free some space and start again (${line})`;
   }
   return started
-    ? `the database in ${dir} has stopped: ${line}; start again, it recovers from its log`
+    ? `the database in ${dir} has stopped: ${line}; start again, and it recovers from its write-ahead log`
     : `the database in ${dir} cannot be started: ${line}`;
 }
 
 /**
- * PGlite catches whatever the engine throws and calls it again until its input is used up: after a panic for ever, after a trap until
- * the statement counts as done. After the first break these functions throw instead.
+ * PGlite catches every exception of the engine and calls the engine again until its input is consumed. After a panic this would never
+ * end, and after a trap the statement would count as done. So these functions throw at once when the engine is broken.
  */
 function guardCalls(module: PostgresModule, stop: (reason: string) => void, refuse: () => void): void {
   const functions = module as unknown as Record<string, (...args: unknown[]) => unknown>;
@@ -145,7 +147,7 @@ function isOrdinaryError(thrown: unknown): boolean {
   return typeof thrown === 'object' && thrown !== null && 'status' in thrown && thrown.status === ORDINARY_ERROR_STATUS;
 }
 
-/** The message of whatever the engine throws. Its file system throws objects with nothing but a number. */
+/** A message for any value that the engine throws. Its file system throws objects that have an error number and no message. */
 function describeThrown(thrown: unknown): string {
   if (typeof thrown === 'object' && thrown !== null && 'errno' in thrown && !(thrown instanceof Error)) {
     return thrown.errno === ENOSPC ? 'no space left on device' : `file system error ${String(thrown.errno)}`;

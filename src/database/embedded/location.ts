@@ -1,4 +1,4 @@
-// Where the embedded database of a data directory stands.
+// The location of the embedded database within the data directory.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ export function embeddedDirectoryOf(dataDir: string): string {
   return path.join(dataDir, 'db');
 }
 
-/** Whether the database was created, or its creation at least begun. */
+/** Whether the database's directory exists. It may still be empty. */
 export function hasEmbeddedDatabase(dataDir: string): boolean {
   return existsSync(embeddedDirectoryOf(dataDir));
 }

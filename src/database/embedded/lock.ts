@@ -1,5 +1,5 @@
-// The lock of an embedded database against a second process. The operating system holds it, through SQLite, for as long as the
-// process runs, so that a crash releases it. A file that a dead process left behind decides nothing.
+// The lock of an embedded database against a second process. It is a file lock of the operating system, taken through SQLite, so it is
+// released when the process ends, also by a crash. Files that a dead process left behind do not prevent a start.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,8 @@ export class DirectoryInUse extends OperatorError {}
 /** Takes the lock of the database directory `dir`, or throws an OperatorError that names the process that holds it. */
 export function takeLock(dir: string): Lock {
   const file = `${dir}.lock`;
-  // Created for the owner only. An existing file is not opened here: closing it would release a lock of this process.
+  // The file is accessible to its owner only. If it exists, it must not be opened here: closing it would release a lock that this
+  // process already holds on it.
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' });
   const database = new DatabaseSync(file);
   try {
@@ -43,7 +44,10 @@ function isBusy(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === SQLITE_BUSY;
 }
 
-/** Writes the process id, for the error message of a second process. The lock works without it, also on a full disk. */
+/**
+ * Writes the process id to `file`, for the error message of a second process. Returns a function that removes the file. The lock also
+ * works when the file cannot be written, for example on a full disk.
+ */
 function markOwner(file: string): () => void {
   const erase = (): void => rmSync(file, { force: true });
   try {
@@ -55,11 +59,11 @@ function markOwner(file: string): () => void {
 }
 
 function describeHolder(dir: string): string {
-  const place = path.dirname(dir);
+  const dataDir = path.dirname(dir);
   const pid = readOwner(`${dir}.pid`);
-  if (pid === process.pid) return `the data directory ${place} is already open in this process`;
-  const process_ = pid === null ? 'another process' : `another process (pid ${pid})`;
-  return `the data directory ${place} is in use by ${process_}: stop that process first, or use a command that works beside a running server`;
+  if (pid === process.pid) return `the data directory ${dataDir} is already open in this process`;
+  const holder = pid === null ? 'another process' : `another process (pid ${pid})`;
+  return `the data directory ${dataDir} is in use by ${holder}: stop that process first, or use a command that works beside a running server`;
 }
 
 function readOwner(file: string): number | null {

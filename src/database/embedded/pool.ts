@@ -1,5 +1,5 @@
-// A `pg` pool of one connection over the embedded engine. PGlite has one session for all connections: a new one starts only when the
-// statements of the one before have ended, and resets the session.
+// A `pg` pool of one connection over the embedded engine. PGlite has one session for all connections. A new connection therefore waits
+// until the statements of the previous connection have ended, and then resets the session.
 
 import { setImmediate } from 'node:timers/promises';
 import { callbackify } from 'node:util';
@@ -8,34 +8,37 @@ import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import type { ClientConfig } from 'pg';
 import { Client, Pool } from 'pg';
 
-/** PostgreSQL's `disk_full`: an ordinary error. The engine goes on, and the statement has changed nothing. */
+/** The SQLSTATE `disk_full`. It is an ordinary error: the statement has changed nothing, and the engine continues. */
 const DISK_FULL = '53100';
 
-/** PGlite runs statements without returning to the event loop: a loop of statements would block all other work. */
+/** After this time statements pause for the event loop. PGlite never returns to it, so a loop of statements would block all other work. */
 const YIELD_AFTER_MS = 10;
 
-/** PostgreSQL's `statement_too_complex`. */
+/** The SQLSTATE `statement_too_complex`. */
 const TOO_COMPLEX = '54001';
 
-/** PostgreSQL's JSON parser recurses without a check that works here: from some 6,000 levels on it overflows the stack of this process. */
+/**
+ * The deepest nesting of a value that is accepted. PostgreSQL's JSON parser is recursive, and its check of the stack depth does not work
+ * in this process: at about 6,000 levels it overflows the stack.
+ */
 const NESTING_MAX = 2_000;
 
 type Wire = Pick<PGlite, 'execProtocolStream' | 'waitReady'>;
 
-/** The pool does not own the engine. `dir` is for messages. */
+/** Creates the pool. Ending the pool does not end the engine. `dir` is used in error messages only. */
 export function createEmbeddedPool(engine: PGlite, dir: string): Pool {
   const wire = createWire(engine, dir);
   let previousEnded: Promise<unknown> = Promise.resolve();
 
   class EmbeddedClient extends Client {
     constructor(config: ClientConfig = {}) {
-      // Each client has a connection object, so that late responses go to the client that was dropped.
+      // Each client has a connection object of its own, so that late responses go to the client that was dropped, not to the next one.
       const overPGlite: ClientConfig & { connection: unknown } = {
         ...config,
         connection: createConnection(wire),
       };
       super(overPGlite);
-      // An engine that fails rejects all statements; an `error` event without a listener would also end the process.
+      // When the engine fails, all statements reject. Without a listener, the `error` event would also end the process.
       this.on('error', () => undefined);
     }
 
@@ -55,7 +58,7 @@ export function createEmbeddedPool(engine: PGlite, dir: string): Pool {
       callbackify(() => ended)(callback);
     }
 
-    /** Waits for the statements of the connection before, then resets the session. */
+    /** Waits until the statements of the previous connection have ended, then resets the session. */
     async #open(): Promise<this> {
       await previousEnded;
       await super.connect();
@@ -72,8 +75,9 @@ type BindConfig = { values?: unknown[]; valueMapper?: (value: unknown, index: nu
 type Connection = { bind(config: BindConfig): void; end(): void; on(event: 'error', listener: () => void): void };
 
 /**
- * Values are checked before PGlite serialises them. After a value that cannot be sent it would put the bytes already written before
- * those of the next statement, and it miscounts the bytes of half a surrogate pair, which shifts the values that follow.
+ * Creates a connection that checks values before PGlite serialises them. When PGlite fails on a value, it keeps the bytes that it has
+ * written and sends them before the next statement. It also miscounts the bytes of half a surrogate pair, which corrupts the values
+ * after it.
  */
 function createConnection(wire: Wire): Connection {
   const connection = createPgConfig(wire as PGlite).connection as Connection;
@@ -109,10 +113,10 @@ function isNestedTooDeeply(text: string): boolean {
   if (text.length <= NESTING_MAX || !/^\s*[[{]/.test(text)) return false;
   let depth = 0;
   let inString = false;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at];
+  for (let index = 0; index < text.length; index++) {
+    const char = text[index];
     if (inString) {
-      if (char === '\\') at++;
+      if (char === '\\') index++;
       else if (char === '"') inString = false;
     } else if (char === '"') {
       inString = true;
@@ -125,7 +129,7 @@ function isNestedTooDeeply(text: string): boolean {
   return false;
 }
 
-/** The part of the engine that a connection uses. It yields to other work, and explains errors of a full disk. */
+/** The part of the engine that a connection uses. It yields to the event loop, and adds the directory to errors about a full disk. */
 function createWire(engine: PGlite, dir: string): Wire {
   let yieldedAt = performance.now();
   return {
@@ -135,13 +139,13 @@ function createWire(engine: PGlite, dir: string): Wire {
         await setImmediate();
         yieldedAt = performance.now();
       }
-      const answers = await engine.execProtocolStream(message, options);
-      for (const answer of answers) {
-        if ('code' in answer && answer.code === DISK_FULL && answer instanceof Error) {
-          answer.message += ` (the disk that holds ${dir} is full: free some space, nothing of this statement was stored)`;
+      const responses = await engine.execProtocolStream(message, options);
+      for (const response of responses) {
+        if ('code' in response && response.code === DISK_FULL && response instanceof Error) {
+          response.message += ` (the disk that holds ${dir} is full: free some space, nothing of this statement was stored)`;
         }
       }
-      return answers;
+      return responses;
     },
   };
 }

@@ -4,15 +4,15 @@
 import type { Pool } from 'pg';
 import { describeError } from '../../core/errors.ts';
 
-/** How often the write-ahead log is measured. It can exceed its bound by the amount written in this time. */
+/** How often the write-ahead log is measured. The log can exceed its bound by the amount that is written in this time. */
 const PERIOD_MS = 5_000;
 /** Number of periods between two checks of the tables. */
 const PERIODS_PER_TABLE_CHECK = 12;
 
 type UpkeepLimits = {
-  /** A checkpoint is written when the write-ahead log since the last one exceeds this. Limits disk use and the time of crash recovery. */
+  /** The size of the write-ahead log since the last checkpoint above which a checkpoint is written. Limits disk use and the time of crash recovery. */
   logBytesMax: number;
-  /** Rows changed before a table is vacuumed, on top of a share of its rows. */
+  /** A table is vacuumed when more rows than this, plus a share of the table's rows, have changed. */
   changedRowsMin: number;
 };
 
@@ -26,7 +26,7 @@ export class Upkeep {
   #isRunning = false;
   #lastFailure = '';
 
-  /** `onFailure` gets a line for each failure that differs from the one before. */
+  /** `onFailure` receives a line for each failure that differs from the previous one. */
   constructor(pool: Pool, onFailure: (line: string) => void) {
     this.#pool = pool;
     this.#onFailure = onFailure;
@@ -64,7 +64,7 @@ export class Upkeep {
   }
 }
 
-/** Writes a checkpoint when the write-ahead log has exceeded its bound. Returns whether a checkpoint was written. */
+/** Writes a checkpoint if the write-ahead log exceeds its bound. Returns whether a checkpoint was written. */
 export async function boundLog(pool: Pool, limits: UpkeepLimits): Promise<boolean> {
   const { rows } = await pool.query<{ due: boolean }>(
     'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > $1 as due from pg_control_checkpoint()',
@@ -75,7 +75,10 @@ export async function boundLog(pool: Pool, limits: UpkeepLimits): Promise<boolea
   return true;
 }
 
-/** Vacuums and analyzes the table that needs it most, and returns its name; null when none does. The thresholds are autovacuum's. */
+/**
+ * Vacuums and analyzes the table that needs it most. Returns the table's name, or null when no table needs it. The shares of rows in the
+ * conditions are autovacuum's defaults.
+ */
 export async function vacuumNextTable(pool: Pool, limits: UpkeepLimits): Promise<string | null> {
   const { rows } = await pool.query<{ name: string }>(
     `select format('%I.%I', s.schemaname, s.relname) as name

@@ -1,4 +1,4 @@
-// A backup file that is truncated, altered or of a newer version is refused with any options. Also the usage errors of the commands.
+// A backup file that is truncated, altered or written by a newer version is refused. Also the usage errors of the two commands.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ before(async () => {
   });
 });
 
-test('a file that is truncated at any byte, or has any byte altered, is refused', async () => {
+test('a file that is truncated, has an altered byte or has added bytes is refused, at the ends and throughout the file', async () => {
   const bytes = readFileSync(good);
   const file = newFile();
   const refuses = async (content: Uint8Array, what: string) => {
@@ -47,17 +47,18 @@ test('a file that is truncated at any byte, or has any byte altered, is refused'
     await assert.rejects(verifyBackup(file, { signal: never }), DamagedBackup, what);
   };
   const ends = [0, 1, 2, 3, 4, 39, 40, 41, 44, 45];
-  const places = Array.from({ length: 60 }, (_, i) => Math.floor((i * bytes.length) / 60));
-  for (const length of [...ends, ...ends.map((back) => bytes.length - 1 - back), ...places]) {
+  const spread = Array.from({ length: 60 }, (_, i) => Math.floor((i * bytes.length) / 60));
+  const positions = [...ends, ...ends.map((back) => bytes.length - 1 - back), ...spread];
+  for (const length of positions) {
     await refuses(bytes.subarray(0, length), `cut to ${length} of ${bytes.length} bytes`);
   }
-  for (const at of [...ends, ...ends.map((back) => bytes.length - 1 - back), ...places]) {
+  for (const position of positions) {
     const altered = Uint8Array.from(bytes);
-    altered[at] = (altered[at] ?? 0) ^ (1 << (at % 8));
-    await refuses(altered, `byte ${at} of ${bytes.length} altered`);
+    altered[position] = (altered[position] ?? 0) ^ (1 << (position % 8));
+    await refuses(altered, `byte ${position} of ${bytes.length} altered`);
   }
   await refuses(Buffer.concat([bytes, Buffer.from([0])]), 'one byte longer');
-  await refuses(Buffer.concat([bytes, bytes]), 'twice in a row');
+  await refuses(Buffer.concat([bytes, bytes]), 'the file twice in a row');
 });
 
 test('a file of a newer format, with a newer or a changed migration, or with rows missing is refused with an error of one line', async () => {
@@ -88,7 +89,7 @@ test('a file of a newer format, with a newer or a changed migration, or with row
   assert.deepEqual((await verifyBackup(file, { signal: never })).counts, { 'main.shop': 1 });
 });
 
-test('wrong usage exits with 2, and no database is created in a directory without one', async () => {
+test('backup and restore exit with 2 for wrong arguments, and create no database in a directory that has none', async () => {
   for (const [name, define] of Object.entries({ backup: defineBackup, restore: defineRestore })) {
     for (const args of [[], ['a', 'b'], ['a', '--wrong']]) {
       const { code, stdout } = await runCommand(define, [name, ...args]);

@@ -27,7 +27,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 
-/** So many rows that a test can interrupt a restore before it ends. */
+/** Enough rows that a test can interrupt a restore before it ends. */
 const SALES = 6_000;
 const WAIT_MS = 60_000;
 
@@ -70,7 +70,8 @@ forEachEngine('interrupted backups', (engine) => {
     await withDatabases(target, async (databases) => {
       await assert.rejects(restore(databases, good), {
         name: 'OperatorError',
-        message: /^the database is not empty \(there are records in main\.shop\): --replace puts the backup in place/,
+        message:
+          /^the database is not empty \(there are records in main\.shop\): --replace replaces all its content with the backup$/,
       });
       assertSame(await readEverything(databases), held, 'after refusals');
     });
@@ -127,7 +128,7 @@ forEachEngine('interrupted backups', (engine) => {
         /^OperatorError: stopped/,
       );
     });
-    await assertHeld('stopped');
+    await assertHeld('after a restore that was stopped');
   });
 
   describe('a backup', () => {
@@ -159,7 +160,7 @@ forEachEngine('interrupted backups', (engine) => {
       assert.deepEqual(left(), ['backup']);
     });
 
-    test('that is stopped, or whose caller is gone, leaves no file behind', async () => {
+    test('that is stopped, or whose state is no longer read, leaves no file behind', async () => {
       await withDatabases(source, async (databases) => {
         const stopping = new AbortController();
         const target = { file: path.join(place, 'stopped'), force: false };
@@ -181,7 +182,7 @@ forEachEngine('interrupted backups', (engine) => {
       });
     });
 
-    test('that finds the disk full, or no directory, fails with a clear error and leaves no file behind', async (t) => {
+    test('on a full disk, or into a directory that does not exist, fails with a clear error and leaves no file behind', async (t) => {
       await withDatabases(source, async (databases) => {
         await assert.rejects(backUp(databases, path.join(place, 'no', 'backup')), /cannot be written: .*no such file/);
         const at = path.join(dir, `disk-${engine.name}`);

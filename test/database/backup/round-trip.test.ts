@@ -115,7 +115,7 @@ describe('a round trip', () => {
   });
 
   for (const engine of ENGINES) {
-    test(`a backup of an older version is migrated after the restore, rows included [${engine}]`, async () => {
+    test(`the schema and the rows of an older version's backup are migrated when it is restored [${engine}]`, async () => {
       const source = await openOne(engine);
       await source.main.transaction(async (tx) => {
         await migrateWithin(tx, 'main', new Set(['0001-marketplace.sql', '0002-store.sql']));
@@ -152,7 +152,7 @@ describe('a round trip', () => {
     const before = await readEverything(target);
     await assert.rejects(
       restore(target, file, { replace: true }),
-      /main\.shop of the backup is not the one that its migrations make/,
+      /main\.shop of the backup does not have the columns that the backup's migrations create/,
     );
     assertSame(await readEverything(target), before, 'a refused restore');
   });
@@ -170,7 +170,7 @@ describe('a round trip', () => {
   });
 
   test(
-    'a restore whose primary fails after the indexer was committed reports that state',
+    'a restore whose primary fails after the indexer was committed reports that only the indexer holds the backup',
     { skip: ENGINES.length === 1 },
     async () => {
       const source = await migrated(await openOne('embedded'));
