@@ -1,4 +1,4 @@
-// CPU time of commands, compared with Node doing nothing: `mercat --version`, and `mercat status` beside a running server.
+// Measures the CPU time of `mercat --version`, and of `mercat status` beside a running server. Both are compared with `node -e 0`.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { median, say, spread } from './measure.ts';
 
 const ROUNDS = 10;
-/** CPU seconds that a command may take more than `node -e 0`. */
+/** The aims: how many CPU seconds more than `node -e 0` a command should use at most. */
 const VERSION_AIM_S = 0.15;
 const STATUS_AIM_S = 0.3;
 
@@ -33,8 +33,8 @@ export async function benchCommands(): Promise<void> {
       status.push(cpuSeconds([PROGRAM, 'status'], env));
     }
     say(`node -e 0: ${median(nothing).toFixed(3)} s of CPU (${spread(nothing)})`);
-    report('mercat --version', { taken: version, nothing, aim: VERSION_AIM_S });
-    report('mercat status beside a running server', { taken: status, nothing, aim: STATUS_AIM_S });
+    report('mercat --version', { used: version, nothing, aim: VERSION_AIM_S });
+    report('mercat status beside a running server', { used: status, nothing, aim: STATUS_AIM_S });
   } finally {
     const exited = once(server, 'exit');
     server.kill('SIGTERM');
@@ -43,10 +43,10 @@ export async function benchCommands(): Promise<void> {
   }
 }
 
-function report(name: string, { taken, nothing, aim }: { taken: number[]; nothing: number[]; aim: number }): void {
-  const more = median(taken) - median(nothing);
+function report(name: string, { used, nothing, aim }: { used: number[]; nothing: number[]; aim: number }): void {
+  const more = median(used) - median(nothing);
   const verdict = more <= aim ? 'reached' : 'missed';
-  say(`${name}: ${median(taken).toFixed(3)} s (${spread(taken)}), ${more.toFixed(3)} s more; aim ${aim} s, ${verdict}`);
+  say(`${name}: ${median(used).toFixed(3)} s (${spread(used)}), ${more.toFixed(3)} s more; aim ${aim} s, ${verdict}`);
 }
 
 /** User and system time of one Node process with these arguments, as the shell's `times` reports it for its children. */

@@ -20,7 +20,7 @@ export async function onEachEngine(work: (database: Database) => Promise<void>):
   const server = await startPostgres({ durable: true });
   const url = await createTestDatabase(server.url);
   const postgres = new pg.Pool({ connectionString: url });
-  // The server is stopped while the last connections are still closing.
+  // The server stops while the last connections are still closing, which would otherwise be an unhandled error.
   postgres.on('error', () => undefined);
   await use(createDatabase(postgres, { engine: 'postgresql', name: 'main' }), work);
   await server.stop();

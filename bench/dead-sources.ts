@@ -1,6 +1,6 @@
-// Measures how much unavailable sources slow down `/v1`, and how soon they are used again. Two real services with the same records are
-// called alternately: the sources of one work, those of the other refuse connections, fail or hang. Then the sources recover, and their
-// servers count the requests. All periods, pauses and deadlines are those of the service.
+// Measures how much unavailable sources slow down `/v1`, and how soon they are used again. Two real services with the same records
+// receive the same requests alternately. The sources of one service work; the sources of the other refuse connections, fail or hang.
+// Then they recover, and their servers count the requests. All periods, pauses and deadlines have their production values.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -27,59 +27,63 @@ const CALLER_PAUSE_MS = 4;
 const TICK_MS = 10;
 const ROWS = 40;
 const MINUTE_MS = 60_000;
-const LOOK_MS = 250;
-/** The share of requests whose response is rarely in a cache. */
+const POLL_MS = 250;
+/** The share of requests whose response is usually in no cache. */
 const COLD_SHARE = 0.25;
 
-type Death = { name: string; kill(side: Side): Promise<unknown> };
+/** A way in which all sources of a service fail. */
+type Outage = { name: string; start(side: Side): Promise<unknown> };
 
-const DEATHS: readonly Death[] = [
-  { name: 'refusing', kill: (side) => Promise.all(side.proxies.map((proxy) => proxy.refuse())) },
-  { name: 'answering 500', kill: async (side) => side.servers.forEach((server) => server.fail('server-error')) },
-  { name: 'hanging', kill: async (side) => side.proxies.forEach((proxy) => proxy.hang()) },
+const OUTAGES: readonly Outage[] = [
+  { name: 'refusing', start: (side) => Promise.all(side.proxies.map((proxy) => proxy.refuse())) },
+  { name: 'returning 500', start: async (side) => side.servers.forEach((server) => server.fail('server-error')) },
+  { name: 'hanging', start: async (side) => side.proxies.forEach((proxy) => proxy.hang()) },
 ];
 
 export async function benchDeadSources(): Promise<void> {
   const closers: (() => unknown)[] = [];
   const scope = { after: (close: unknown) => void closers.unshift(close as () => unknown) };
   const healthy = await startSide(scope);
-  const mortal = await startSide(scope);
+  const affected = await startSide(scope);
   try {
-    const firstRun = mortal.counts();
+    const firstRun = affected.counts();
     const healthySince = performance.now();
-    await compareSides('healthy as well', healthy, mortal);
-    sayCounts('  asked by the first run of every task', firstRun, {}, 1);
-    sayCounts('  asked a minute', mortal.counts(), firstRun, minutesSince(healthySince));
-    for (const { name, kill } of DEATHS) {
-      await kill(mortal);
-      // All tasks run at once, as if all periods had ended.
-      await mortal.runAll();
-      const diedAt = performance.now();
-      const before = mortal.counts();
-      await compareSides(name, healthy, mortal);
-      sayCounts('  asked a minute', mortal.counts(), before, minutesSince(diedAt));
-      await measureReturn(mortal);
+    await compareSides('healthy as well', healthy, affected);
+    sayCounts('  requests of the first run of every task', firstRun, {}, 1);
+    sayCounts('  requests a minute', affected.counts(), firstRun, minutesSince(healthySince));
+    for (const { name, start } of OUTAGES) {
+      await start(affected);
+      // All tasks become due at once, as if all periods had ended.
+      await affected.runAll();
+      const outageAt = performance.now();
+      const before = affected.counts();
+      await compareSides(name, healthy, affected);
+      sayCounts('  requests a minute', affected.counts(), before, minutesSince(outageAt));
+      await measureRecovery(affected);
     }
   } finally {
     for (const close of closers) await close();
   }
 }
 
-async function compareSides(name: string, healthy: Side, mortal: Side): Promise<void> {
+async function compareSides(name: string, healthy: Side, affected: Side): Promise<void> {
   const rounds: Round[] = [];
-  const [healthyBefore, mortalBefore] = [readCpuMs(healthy), readCpuMs(mortal)];
-  while (rounds.length < ROUNDS) rounds.push(await ask(healthy, mortal));
+  const [healthyBefore, affectedBefore] = [readCpuMs(healthy), readCpuMs(affected)];
+  while (rounds.length < ROUNDS) rounds.push(await callBoth(healthy, affected));
   for (const temperature of ['hot', 'cold'] as const) {
-    const at = (side: 0 | 1, share: number) =>
+    const percentileOf = (side: 0 | 1, share: number) =>
       median(rounds.map((round) => percentile(round[temperature][side], share)));
-    const show = (side: 0 | 1) => `p50 ${at(side, 0.5).toFixed(2)} ms, p99 ${at(side, 0.99).toFixed(2)} ms`;
-    const ratios = rounds.map(({ [temperature]: [beside, here] }) => percentile(here, 0.99) / percentile(beside, 0.99));
+    const describe = (side: 0 | 1) =>
+      `p50 ${percentileOf(side, 0.5).toFixed(2)} ms, p99 ${percentileOf(side, 0.99).toFixed(2)} ms`;
+    const ratios = rounds.map(
+      ({ [temperature]: [ofHealthy, ofAffected] }) => percentile(ofAffected, 0.99) / percentile(ofHealthy, 0.99),
+    );
     say(
-      `sources ${name}, ${temperature} reads: ${show(1)}; beside healthy ones: ${show(0)}; ratio of p99 ${median(ratios).toFixed(2)} (${spread(ratios)})`,
+      `sources ${name}, ${temperature} reads: ${describe(1)}; with healthy sources: ${describe(0)}; ratio of p99 ${median(ratios).toFixed(2)} (${spread(ratios)})`,
     );
   }
-  const cpu = (readCpuMs(mortal) - mortalBefore) / (readCpuMs(healthy) - healthyBefore);
-  say(`  processor time of the service, beside the healthy one's: ${cpu.toFixed(2)}`);
+  const cpu = (readCpuMs(affected) - affectedBefore) / (readCpuMs(healthy) - healthyBefore);
+  say(`  CPU time of the service, divided by the CPU time of the service with healthy sources: ${cpu.toFixed(2)}`);
 }
 
 /** Milliseconds of each request: to the service with healthy sources, and to the other service. */
@@ -87,17 +91,17 @@ type Samples = [number[], number[]];
 type Round = { hot: Samples; cold: Samples };
 
 /** Every caller sends the same request to both services, so that other load on the machine affects both. */
-async function ask(healthy: Side, mortal: Side): Promise<Round> {
+async function callBoth(healthy: Side, affected: Side): Promise<Round> {
   const round: Round = { hot: [[], []], cold: [[], []] };
   const until = performance.now() + ROUND_MS;
   const call = async (caller: number) => {
-    for (let turn = caller; performance.now() < until; turn += CALLERS) {
-      const isCold = (turn * 7_919) % 100 < COLD_SHARE * 100;
-      const target = isCold ? coldTarget() : (HOT[turn % HOT.length] ?? '');
-      const [ofHealthy, ofMortal] = isCold ? round.cold : round.hot;
-      // Either service is called first in half of the rounds.
-      const order = [() => time(healthy, target, ofHealthy), () => time(mortal, target, ofMortal)];
-      for (const one of turn % 2 === 0 ? order : order.toReversed()) {
+    for (let count = caller; performance.now() < until; count += CALLERS) {
+      const isCold = (count * 7_919) % 100 < COLD_SHARE * 100;
+      const target = isCold ? coldTarget() : (HOT[count % HOT.length] ?? '');
+      const [ofHealthy, ofAffected] = isCold ? round.cold : round.hot;
+      // Each service is called first for half of the requests.
+      const order = [() => time(healthy, target, ofHealthy), () => time(affected, target, ofAffected)];
+      for (const one of count % 2 === 0 ? order : order.toReversed()) {
         await one();
         await delay(CALLER_PAUSE_MS);
       }
@@ -108,14 +112,14 @@ async function ask(healthy: Side, mortal: Side): Promise<Round> {
 }
 
 async function time({ url }: Side, target: string, samples: number[]): Promise<void> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const response = await fetch(url + target);
   await response.arrayBuffer();
-  samples.push(performance.now() - begun);
-  if (response.status !== 200) throw new Error(`${target} was answered with ${response.status}`);
+  samples.push(performance.now() - startedAt);
+  if (response.status !== 200) throw new Error(`${target} returned ${response.status}`);
 }
 
-/** The processor time that a service has used, in milliseconds; NaN where the system does not report it. */
+/** The CPU time that a service has used, in milliseconds; NaN where the system does not report it. */
 function readCpuMs({ pid }: Side): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -147,25 +151,25 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Measures how long it takes until every task works again and the chain is followed, and counts the requests of the first minute. */
-async function measureReturn(side: Side): Promise<void> {
+/** Ends the outage. Measures the time until every task works again and the chain is followed, and counts the requests of one minute. */
+async function measureRecovery(side: Side): Promise<void> {
   const before = side.counts();
-  const backAt = performance.now();
+  const healedAt = performance.now();
   const height = (await side.state()).block;
   await side.heal();
-  let backMs: number | null = null;
-  while (performance.now() - backAt < MINUTE_MS) {
+  let recoveryMs: number | null = null;
+  while (performance.now() - healedAt < MINUTE_MS) {
     const { failing, block } = await side.state();
-    if (failing.length === 0 && block > height) backMs ??= performance.now() - backAt;
-    await delay(LOOK_MS);
+    if (failing.length === 0 && block > height) recoveryMs ??= performance.now() - healedAt;
+    await delay(POLL_MS);
   }
   const { failing } = await side.state();
   say(
-    backMs === null
+    recoveryMs === null
       ? `  still failing after a minute: ${failing.join(', ') || 'the chain'}`
-      : `  all tasks work again ${(backMs / 1_000).toFixed(0)} s after the return`,
+      : `  all tasks work again ${(recoveryMs / 1_000).toFixed(0)} s after the recovery`,
   );
-  sayCounts('  asked in the minute of the return', side.counts(), before, 1);
+  sayCounts('  requests in the minute after the recovery', side.counts(), before, 1);
 }
 
 function minutesSince(at: number): number {
@@ -174,7 +178,7 @@ function minutesSince(at: number): number {
 
 type Counts = Partial<Record<Server | 'chain', number>>;
 
-/** The requests that arrived at the servers: none while a source refuses or hangs, because its proxy does that. */
+/** Prints the requests that arrived at the servers. While a source refuses or hangs, its proxy lets no request through. */
 function sayCounts(what: string, after: Counts, before: Counts, minutes: number): void {
   const parts = Object.entries(after).map(
     ([server, count]) => `${server} ${((count - (before[server as Server] ?? 0)) / minutes).toFixed(0)}`,
@@ -218,7 +222,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
   const socketPath = path.join(dir, 'mercat.sock');
   const operate = async (operation: string, input: object = {}) => {
     const { status, body } = await sendToSocket(socketPath, 'POST', `/operator/v1/${operation}`, input);
-    if (status !== 200) throw new Error(`${operation} was answered with ${status}: ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`${operation} returned ${status}: ${JSON.stringify(body)}`);
     return body.result;
   };
   await new SocketIntake(socketPath).import(
@@ -248,10 +252,10 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
     },
   };
   const settle = async () => {
-    do await delay(LOOK_MS);
+    do await delay(POLL_MS);
     while ((await readTasks()).some(({ name, state }) => isOfSource(name) && ['running', 'waiting'].includes(state)));
   };
-  // The runs at the start of the service have nothing to follow yet.
+  // When the service starts, its tasks run once, before any collection is followed.
   await settle();
   for (const { chain: id, address, opensea, magiceden } of FOLLOWED) {
     await operate('collections.add', { chain: id, address, opensea, magiceden });
@@ -262,7 +266,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
   return side;
 }
 
-/** True for the task of a chain, which runs as long as the service. */
+/** False for the task of a chain, which runs as long as the service, and for the sweep of expired listings, which has no source. */
 function isOfSource(name: string): boolean {
   return !name.startsWith('chain-') && name !== 'expiry';
 }

@@ -1,5 +1,5 @@
-// Measures how many logs a second are decoded on one core, from the text of an eth_getLogs response to validated events. The logs are a
-// mix of Seaport fills, batches, approvals and transfers.
+// Measures how many EVM logs a second are decoded on one core, from the text of an eth_getLogs response to validated events. The EVM
+// logs are a mix of Seaport fills, batch transfers, approvals and transfers.
 
 import type { Address } from '../src/core/address.ts';
 import type { ChainEvent } from '../src/chain-log/chain-event.ts';
@@ -14,11 +14,11 @@ import type { Hex } from '../src/core/evm.ts';
 const ROUNDS = 9;
 const BLOCKS = 200;
 const LOGS_A_BLOCK = 100;
-/** The number of logs of each kind in a hundred. */
+/** The number of EVM logs of each kind in a hundred. The others are transfers. */
 const FILLS = 10;
 const BATCHES = 2;
 const APPROVALS = 15;
-/** An assumption to compare with, not a measurement: relevant logs a second on a very busy chain. */
+/** The relevant EVM logs a second on a very busy chain. This is an assumption to compare with, not a measurement. */
 const ASSUMED_A_SECOND = 200;
 
 const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395' as Address;

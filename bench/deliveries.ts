@@ -1,5 +1,5 @@
-// Measures webhook deliveries a second, from the recording of the events until a local receiver has answered all of them, for one
-// webhook and for twenty.
+// Measures webhook deliveries a second, for one webhook and for twenty. The time runs from the start of the worker, when all events are
+// recorded, until a local receiver has responded to all deliveries.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,7 @@ export function benchDeliveries(): Promise<void> {
   });
 }
 
-/** Milliseconds until the receiver has every event from every webhook. */
+/** Milliseconds from the start of the worker until the receiver has responded to every delivery and the worker has stopped. */
 async function deliverAll(main: Database, name: string, webhooks: number): Promise<number> {
   const log = createLog('warn');
   const context = { main, clock: systemClock, log, serviceName: 'mercat' };
@@ -58,7 +58,7 @@ async function deliverAll(main: Database, name: string, webhooks: number): Promi
   return ms;
 }
 
-/** Starts a receiver. `all` resolves when it has answered `count` requests. */
+/** Starts a receiver. `all` resolves when it has responded to `count` requests. */
 async function startCounter(count: number) {
   const { promise: all, resolve } = Promise.withResolvers<void>();
   let left = count;

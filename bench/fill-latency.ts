@@ -1,5 +1,5 @@
-// Measures the time from the moment a fill is mined until the public interface no longer lists the order, on a local chain with the
-// real Seaport, with the default poll period and with all caches.
+// Measures the time from the moment at which a fill is mined until the public interface no longer lists the order. The chain is local,
+// with the real Seaport contract. The poll period is the default, and all caches are in use.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { toWireComponents } from '../devnet/orders.ts';
@@ -10,8 +10,8 @@ import { startTestService } from '../test/support/service/service.ts';
 import { median, say } from './measure.ts';
 
 const FILLS = 25;
-const PATIENCE_MS = 30_000;
-const LOOK_MS = 10;
+const WAIT_MS_MAX = 30_000;
+const POLL_MS = 10;
 
 export async function benchFillLatency(): Promise<void> {
   const world = await startLocalWorld();
@@ -69,9 +69,9 @@ async function post(socketPath: string, chain: string, { components, signature }
 }
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + WAIT_MS_MAX;
   while (!(await isTrue())) {
     if (performance.now() > deadline) throw new Error('the condition was not reached in time');
-    await delay(LOOK_MS);
+    await delay(POLL_MS);
   }
 }

@@ -1,4 +1,4 @@
-// Compares cached listings, a page of 100 rows from the service, with a bare node:http server that sends the same bytes and headers.
+// Compares cached listings, in pages of 25 and of 100 rows, with a bare node:http server that sends the same bytes and headers.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -56,7 +56,7 @@ async function benchPage(serviceUrl: string, page: string, dir: string, limit: n
   }
 }
 
-/** The requests a second that a server answers under load. */
+/** The requests a second that a server completes under load. Throws when a response is an error. */
 export async function load(url: string, more: Partial<Options> = {}): Promise<number> {
   const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, ...more });
   if (result.non2xx > 0 || result.errors > 0)

@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** Runs the two alternately (A B A B …). Returns the median of the values of each, and the median of the ratios of each pair. */
+/** Runs `a` and `b` alternately. Returns the median of the values of each, and the ratios of the pairs with their median. */
 export async function compare(
   rounds: number,
   a: () => Promise<number>,

@@ -1,4 +1,4 @@
-// Measures a page of the collection list when the list of 10,000 collections has to be sorted again.
+// Measures the time to read a page of the collection list when all 10,000 collections have to be sorted first.
 
 import { CollectionVersions } from '../src/core/collection-versions.ts';
 import { listCollections } from '../src/market/collections.ts';

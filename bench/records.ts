@@ -1,10 +1,11 @@
-// Records for the benchmarks: a collection with more listings than a window serves, and rows to import. They are the same in every run.
+// Records for the benchmarks: a collection with 2,500 listings, many small collections, and rows to import. They are the same in every
+// run.
 
 const CONTRACT = `0x${'5a'.repeat(20)}`;
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`;
 const time = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString();
-const subject = (n: number) => ({ chain: 'ethereum', contractAddress: CONTRACT, tokenId: String(n) });
+const tokenOf = (n: number) => ({ chain: 'ethereum', contractAddress: CONTRACT, tokenId: String(n) });
 const price = (n: number) => (10n ** 18n + BigInt((n * 7919) % 10_007) * 10n ** 14n).toString();
 
 /** One collection with 2,000 mirrored listings, 500 own orders and 2,000 tokens. */
@@ -18,18 +19,18 @@ export function* listedCollection(): Generator<Record<string, unknown>> {
     royaltyBps: 500,
   };
   for (let n = 0; n < 2_000; n += 1) {
-    yield { kind: 'token', ...subject(n), name: `Bench #${n}`, rarityRank: n + 1, owner: address(n % 700) };
+    yield { kind: 'token', ...tokenOf(n), name: `Bench #${n}`, rarityRank: n + 1, owner: address(n % 700) };
     yield {
       kind: 'listing',
       source: 'opensea',
       id: `os-${n}`,
-      ...subject(n),
+      ...tokenOf(n),
       priceRaw: price(n),
       seller: address(n % 700),
       timestamp: time(n),
     };
     if (n % 4 === 0)
-      yield { kind: 'order', ...subject(n), priceRaw: price(n + 3), seller: address(n % 700), createdAt: time(n) };
+      yield { kind: 'order', ...tokenOf(n), priceRaw: price(n + 3), seller: address(n % 700), createdAt: time(n) };
   }
 }
 
@@ -37,13 +38,13 @@ export function* listedCollection(): Generator<Record<string, unknown>> {
 export function* manyCollections(count: number): Generator<Record<string, unknown>> {
   for (let n = 0; n < count; n += 1) {
     const contractAddress = address(1_000_000 + n);
-    const place = { chain: 'ethereum', contractAddress, tokenId: '1' };
+    const token = { chain: 'ethereum', contractAddress, tokenId: '1' };
     yield { kind: 'collection', chain: 'ethereum', contractAddress, slug: `many-${n}`, name: `Many ${n}` };
     yield {
       kind: 'listing',
       source: 'opensea',
       id: `many-${n}`,
-      ...place,
+      ...token,
       priceRaw: price(n),
       seller: address(n),
       timestamp: time(n),
@@ -51,7 +52,7 @@ export function* manyCollections(count: number): Generator<Record<string, unknow
     yield {
       kind: 'sale',
       source: 'opensea',
-      ...place,
+      ...token,
       price: price(n + 1),
       seller: address(n),
       buyer: address(n + 1),
@@ -69,7 +70,7 @@ export function* importRows(kind: 'sale' | 'listing', count: number, from: numbe
       yield {
         kind,
         source: 'opensea',
-        ...subject(n % 10_000),
+        ...tokenOf(n % 10_000),
         price: price(n),
         seller: address(n % 5_000),
         buyer: address(n % 4_999),
@@ -82,7 +83,7 @@ export function* importRows(kind: 'sale' | 'listing', count: number, from: numbe
         kind,
         source: 'opensea',
         id: `row-${n}`,
-        ...subject(n % 10_000),
+        ...tokenOf(n % 10_000),
         priceRaw: price(n),
         seller: address(n % 5_000),
         timestamp: time(n),
@@ -91,7 +92,7 @@ export function* importRows(kind: 'sale' | 'listing', count: number, from: numbe
   }
 }
 
-/** The records as the bytes of an NDJSON file, in chunks of the size in which a file is read. */
+/** The records as the bytes of an NDJSON file, in chunks of 200 lines. */
 export function* toChunks(records: Iterable<Record<string, unknown>>): Generator<Uint8Array> {
   const LINES_A_CHUNK = 200;
   let lines: string[] = [];

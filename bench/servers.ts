@@ -13,7 +13,7 @@ const [role, file] = process.argv.slice(2);
 if (role === 'service' || role === 'working') {
   const limits = { list: Number.MAX_SAFE_INTEGER, single: Number.MAX_SAFE_INTEGER };
   const workers = role === 'working';
-  // The benchmark reports a process that ends early.
+  // A benchmark with workers makes sources fail on purpose, so their warnings are not logged.
   const log = createLog(workers ? 'error' : 'warn');
   const service = await startService({ config: readConfig(), log, limits, workers });
   process.once('SIGTERM', () => void service.close());

@@ -1,5 +1,5 @@
-// Measures the cost of counting requests in Redis: cached listings from two services that differ only in REDIS_URL, under load and with
-// one request at a time.
+// Measures the cost of counting requests in Redis. Cached listings are requested from two services that differ only in REDIS_URL, first
+// under load, then one request at a time.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -46,7 +46,7 @@ export async function benchSharedLimits(): Promise<void> {
       `one request at a time: ${times.a.toFixed(0)} µs counted in Redis, ${times.b.toFixed(0)} µs in the process; ratio ${times.ratio.toFixed(2)} (${spread(times.ratios)})`,
     );
     const counted = await redis.ask('INFO', 'commandstats');
-    say(`counted in Redis: ${/cmdstat_hincrby:calls=(\d+)/.exec(String(counted))?.[1] ?? 'nothing'} requests`);
+    say(`counted in Redis: ${/cmdstat_hincrby:calls=(\d+)/.exec(String(counted))?.[1] ?? 'no'} requests`);
   } finally {
     await Promise.all([shared.stop(), alone.stop()]);
     await redis.discard();

@@ -1,5 +1,5 @@
-// A separate process that simulates an EVM node. Each block has the given numbers of Seaport fills and of transfers of one collection,
-// which are generated on request. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS. The port is printed to standard output.
+// A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS. Each of the BLOCKS blocks has FILLS
+// Seaport fills and TRANSFERS transfers of one collection, generated on request. The port is printed to standard output.
 
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -24,7 +24,7 @@ const ZERO = account(-1);
 const FULFILLED = encodeEventTopics({ abi: SEAPORT, args: { offerer: ZERO, zone: ZERO } });
 const TRANSFER = encodeEventTopics({ abi: NFT, args: { from: ZERO, to: ZERO, tokenId: 0n } })[0];
 
-/** The data of a fill, split where the order hash and the token id are inserted. */
+/** The data of a fill, with one mark in the place of the order hash and another in the place of the token id. */
 const HASH_MARK = 'a5'.repeat(32);
 const TOKEN_MARK = 0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5an;
 const FILL_DATA = encodeAbiParameters(
@@ -77,7 +77,7 @@ function logsOf(number: number): string[] {
 
 type Request = { id: number; method: string; params: [Record<string, string>, ...unknown[]] };
 
-function answer({ id, method, params }: Request): string {
+function respond({ id, method, params }: Request): string {
   const wrap = (result: string) => `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
   if (method === 'eth_chainId') return wrap('"0x1"');
   if (method === 'eth_getBlockByNumber') {
@@ -106,9 +106,9 @@ function answer({ id, method, params }: Request): string {
 const server = createServer((request, response) => {
   text(request).then(
     (body) => {
-      const asked = JSON.parse(body) as Request | Request[];
-      const told = Array.isArray(asked) ? `[${asked.map(answer).join(',')}]` : answer(asked);
-      response.writeHead(200, { 'content-type': 'application/json' }).end(told);
+      const received = JSON.parse(body) as Request | Request[];
+      const sent = Array.isArray(received) ? `[${received.map(respond).join(',')}]` : respond(received);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(sent);
     },
     () => response.destroy(),
   );

@@ -1,5 +1,5 @@
-// Compares an uncached listings window (2,000 mirrored listings, 500 own orders) with its SQL alone: the same statements on the same
-// driver, without deadlines, mapping and merging.
+// Compares the read of an uncached listings window (2,000 mirrored listings, 500 own orders) with its SQL alone: the same statements on
+// the same driver, without deadlines, mapping and merging.
 
 import type { Database, Statements, Row } from '../src/database/port.ts';
 import { readListingWindow } from '../src/market/listing-window.ts';
