@@ -27,9 +27,9 @@ export type Config = ServiceSettings &
 type ServiceSettings = {
   port: number;
   host: string;
-  /** Where callers reach the service, without a trailing slash; null: derived from host and port. */
+  /** The URL at which callers reach the service, without a trailing slash. Null: derived from host and port. */
   baseUrl: string | null;
-  /** Absolute. */
+  /** An absolute path. */
   dataDir: string;
   /** Null: the embedded database in `dataDir`. */
   databaseUrl: string | null;
@@ -40,14 +40,14 @@ type ServiceSettings = {
   serviceName: string;
   extraChain: Chain | null;
   platformFeeBps: number;
-  /** The proxies whose `X-Forwarded-For` is used: a number of proxies in a row, or the addresses of proxies. */
+  /** The proxies whose `X-Forwarded-For` is trusted: how many stand in a row before the service, or their addresses. */
   trustProxy: number | readonly string[];
   /** Requests a minute, per key of the store interface. */
   storeRateLimit: number;
   /** Whether webhook URLs may use http and addresses that are not public. */
   webhookAllowPrivate: boolean;
   sourceTimeoutMs: number;
-  /** Labels of shared custody wallets by address. */
+  /** Wallets that hold tokens for several owners: the label by the address. */
   custodyWallets: ReadonlyMap<Address, string>;
   logLevel: LogLevel;
 };
@@ -57,7 +57,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'PORT',
     default: '8080',
     form: 'an integer from 0 to 65535 (0: a free port)',
-    meaning: 'The port that both interfaces are served on.',
+    meaning: 'The port of the HTTP server, which serves all interfaces.',
     parse: (text) => parseInteger(text, 0, 65_535),
   },
   host: {
@@ -72,7 +72,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'an http or https URL',
     meaning:
-      'Where callers reach the service, as shown in the index and the OpenAPI document. Empty: from host and port.',
+      'The URL at which callers reach the service. The index and the OpenAPI documents contain it. Empty: derived from host and port.',
     parse: (text) => (text === '' ? null : parseHttpUrl(text)),
   },
   dataDir: {
@@ -111,7 +111,8 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'SERVICE_NAME',
     default: 'mercat',
     form: '2 to 16 of a-z and 0-9',
-    meaning: "The source code of the service's own rows (in upper case), and the prefix of its own Solana order ids.",
+    meaning:
+      "The name of the service. In upper case it is the source of the service's own listings and sales. It is the prefix of its own Solana order ids, its API keys and its keys in Redis.",
     parse: (text) => (/^[a-z0-9]{2,16}$/.test(text) ? text : undefined),
   },
   extraChain: {
@@ -157,14 +158,15 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '800',
     form: 'an integer from 10 to 60000',
     meaning:
-      'The deadline of each read of the indexer and of the order-book lookup, in milliseconds. Five times that with the embedded database.',
+      'The deadline for one read of a marketplace request from a database, in milliseconds. It is three times as long for collection records. With the embedded database each deadline is five times as long.',
     parse: (text) => parseInteger(text, 10, 60_000),
   },
   custodyWallets: {
     name: 'CUSTODY_WALLETS',
     default: '',
     form: 'address=label, comma-separated',
-    meaning: 'Shared custody wallets: a token held in one and not listed shows the label instead of an owner.',
+    meaning:
+      'Wallets that hold tokens for several owners. A token in such a wallet that is not listed shows the label instead of an owner.',
     parse: parseCustodyWallets,
   },
   logLevel: {
@@ -188,7 +190,7 @@ function listSettings(vendors: readonly Vendor[]): Setting<unknown>[] {
   ];
 }
 
-/** Values from the command line, by the name of the setting. They have precedence over the environment. */
+/** Values by the name of the setting, for example from the command line. They have precedence over the environment. */
 export type ConfigOverrides = Readonly<Record<string, string>>;
 
 /** Reads and checks every setting. Throws one OperatorError that names all mistakes. */
@@ -201,8 +203,8 @@ export function readConfig(
   const read = <V>(setting: Setting<V>, name = setting.name) => setting.parse(textOf(name) || setting.default);
   const describeMistake = (setting: Setting<unknown>, name = setting.name) => {
     if (read(setting, name) !== undefined) return [];
-    const given = setting.secret ? '' : `, not ${JSON.stringify(textOf(name).replace(CREDENTIALS, '//…@'))}`;
-    return [`${name} must be ${setting.form}${given}`];
+    const rejected = setting.secret ? '' : `, not ${JSON.stringify(textOf(name).replace(CREDENTIALS, '//…@'))}`;
+    return [`${name} must be ${setting.form}${rejected}`];
   };
   const chains = createChains(read(SERVICE_SETTINGS.extraChain) ?? null);
   const evmChains = [...chains.values()].filter((chain) => chain.family === 'evm');
@@ -231,31 +233,31 @@ export function readConfig(
 /** The user name and password of a URL, which are secret in every setting. */
 const CREDENTIALS = /\/\/.*@/;
 
-/** Mistakes for environment variables whose names look like settings of this service but are not. */
+/** The mistakes for environment variables that are meant for this service by their names, but are not settings of it. */
 function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: ReadonlyMap<string, string>): string[] {
   return Object.keys(env).flatMap((name) => {
     if (name.startsWith('MERCAT_')) return [`${name} is not a setting`];
-    const isOfNoChain = name.startsWith(RPC_URLS_PREFIX) && !endpointSettings.has(name);
-    return isOfNoChain ? [`${name} names no EVM chain`] : [];
+    const isOfUnknownChain = name.startsWith(RPC_URLS_PREFIX) && !endpointSettings.has(name);
+    return isOfUnknownChain ? [`${name} names no EVM chain`] : [];
   });
 }
 
-/** Shorter names, such as `CAS_URL` beside `DAS_URL`, may well belong to another program. */
+/** Variables with shorter names are not checked: `CAS_URL`, which is one letter from `DAS_URL`, may belong to another program. */
 const MISSPELT_LENGTH_MIN = 9;
 
-/** Mistakes for variables that differ from a setting by one typing mistake: ignored, they would start another service than meant. */
+/** The mistakes for variables that differ from a setting by one typing mistake. If ignored, the setting would keep its default. */
 function describeMisspeltNames(env: NodeJS.ProcessEnv, settings: readonly string[]): string[] {
   const known = new Set(settings);
   return Object.keys(env).flatMap((name) => {
     if (name.length < MISSPELT_LENGTH_MIN || known.has(name)) return [];
-    const meant = settings.find((setting) => isOneTypoApart(name, setting));
-    return meant === undefined ? [] : [`${name} is not a setting: did you mean ${meant}?`];
+    const intended = settings.find((setting) => isOneTypoApart(name, setting));
+    return intended === undefined ? [] : [`${name} is not a setting: did you mean ${intended}?`];
   });
 }
 
 const RPC_URLS_PREFIX = RPC_URLS_SETTING.name.replace('<CHAIN>', '');
 
-/** The setting with the endpoints of a chain: `RPC_URL_ETHEREUM`. */
+/** The name of the setting with the endpoints of a chain, such as `RPC_URL_ETHEREUM`. */
 export function toChainSetting(chainId: string): string {
   return `${RPC_URLS_PREFIX}${chainId.toUpperCase().replaceAll('-', '_')}`;
 }

@@ -23,18 +23,17 @@ export type ServiceContext = {
   config: Config;
   log: Log;
   clock: Clock;
-  /** At least 0 and less than 1. */
   random: Random;
   main: Database;
   indexer: Database;
   chains: Chains;
   serviceName: string;
-  /** Deployments of Seaport from the settings, in addition to the built-in ones. */
+  /** The deployments of Seaport that the settings add to the built-in ones. */
   seaport: MoreDeployments;
-  /** The chains that have endpoints, each with its reader. */
+  /** The chains for which the settings name endpoints, each with its reader. */
   followed: FollowedChains;
   market: Market;
-  /** The changes by which cached responses become outdated. */
+  /** The numbers of changes, by which cached responses that are out of date are recognised. */
   changes: CollectionVersions;
   onChanged: OnChanged;
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
@@ -80,7 +79,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   };
 }
 
-/** A new dollar rate outdates every cached response; any other change outdates the responses about its collections. */
+/** A new dollar rate makes all cached responses out of date. Any other change does so for the responses about its collections. */
 function noteChange(
   { market, changes }: { market: Market; changes: CollectionVersions },
   { collectionIds, kinds }: Change,

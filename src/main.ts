@@ -1,5 +1,5 @@
-// The program: arguments in, an exit code out. The first SIGINT or SIGTERM lets the command end in good order, the second ends
-// the process at once.
+// The entry point: passes the arguments to the command line, and sets the exit code. After the first SIGINT or SIGTERM the command ends
+// in good order. The second one ends the process at once.
 
 import { runProgram } from './cli/program.ts';
 
@@ -14,7 +14,7 @@ for (const [signal, exitCode] of Object.entries(EXIT_BY_SIGNAL)) {
 }
 
 process.exitCode = await runProgram(process.argv.slice(2), {
-  // Node opens standard input when it is first asked for.
+  // A getter, because Node opens standard input when `process.stdin` is first read.
   get stdin() {
     return process.stdin;
   },

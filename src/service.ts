@@ -44,12 +44,12 @@ export type ServiceOptions = {
   config: Config;
   log: Log;
   clock?: Clock;
-  /** Run the workers in this process too. */
+  /** Whether this process also runs the workers. Default: true. */
   workers?: boolean;
-  /** Load the sample marketplace into an embedded database that is empty. */
+  /** Whether to load the sample marketplace into an embedded database that is empty. Default: false. */
   sample?: boolean;
   limits?: RateLimits;
-  /** Opens the databases. Default: those that the settings name. */
+  /** Opens the databases. Default: opens the databases that the settings name. */
   open?: (config: Config, log: Log) => Promise<Databases>;
 };
 
@@ -68,7 +68,7 @@ const RECENT_VIEWS_PERIOD_MS = 5_000;
 const MIGRATION_RETRY_MS = 2_000;
 /** How long the start waits for the indexer database before it continues without it. */
 const INDEXER_PATIENCE_MS = 3_000;
-/** How long the shutdown waits for current work. Longer than the time that the HTTP server gives its connections. */
+/** How long the shutdown waits for work in progress. Longer than the HTTP server waits before it destroys its connections. */
 const CLOSE_PATIENCE_MS = 6_000;
 
 /** Closes one part of the service. Resolves when the part is closed. */
@@ -87,15 +87,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /**
- * Closes the parts in reverse order and empties the list. A part that hangs, for example on a database that does not respond, is
- * waited for until `CLOSE_PATIENCE_MS` have passed. The first closer must close the databases: it runs last and ends such work.
+ * Closes the parts in reverse order and empties the list. `CLOSE_PATIENCE_MS` is the limit for all parts together, because a part may
+ * hang, for example on a database that does not respond. The first closer must close the databases: it runs last, and ends work that
+ * hangs on them.
  */
 export async function closeInOrder(closers: Closer[]): Promise<void> {
   const [closeDatabases, ...others] = closers.splice(0);
-  const until = performance.now() + CLOSE_PATIENCE_MS;
+  const deadline = performance.now() + CLOSE_PATIENCE_MS;
   try {
     for (const closeNext of others.toReversed())
-      await isDoneWithin(closeNext(), Math.max(0, until - performance.now()));
+      await isDoneWithin(closeNext(), Math.max(0, deadline - performance.now()));
   } finally {
     await closeDatabases?.();
   }
@@ -127,12 +128,12 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const windows = await openWindows(context);
   if (windows) closers.push(async () => windows.close());
 
-  // The parts that accept work are closed concurrently, because none depends on another.
-  const intakes: Closer[] = [];
-  closers.push(() => Promise.all(intakes.map((closeIntake) => closeIntake())));
+  // The parts that begin work (workers, servers, backups) are closed concurrently, because none depends on another.
+  const frontClosers: Closer[] = [];
+  closers.push(() => Promise.all(frontClosers.map((closePart) => closePart())));
 
   const workers = await startWorkers(context, { drive: options.workers ?? true });
-  intakes.push(workers.stop);
+  frontClosers.push(workers.stop);
   const readStatus = createStatusReader(
     [createDatabaseStatus(databases), ...(windows ? [windows.status] : []), ...workers.status],
     clock,
@@ -170,15 +171,15 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     clock,
     log,
   });
-  intakes.push(() => closeHttpServer(app));
+  frontClosers.push(() => closeHttpServer(app));
   await listen(app, config);
 
   const socketPath = socketPathOf(config.dataDir);
   const backups = new BackupJobs({ databases, service: readVersion() });
-  intakes.push(() => backups.close());
+  frontClosers.push(() => backups.close());
   const operations = { ...createOperations(context, workers), ...backups.operations, status: readStatus };
-  const local = await startLocalServer({ intake: { ...intake, market }, operations }, socketPath, log);
-  intakes.push(async () => local?.close());
+  const localServer = await startLocalServer({ intake: { ...intake, market }, operations }, socketPath, log);
+  frontClosers.push(async () => localServer?.close());
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
 }
 
@@ -186,7 +187,7 @@ function toShopContext({ main, clock, log, serviceName }: ServiceContext): ShopC
   return { main, clock, log, serviceName };
 }
 
-/** What the operator's commands may ask for, of a running server or in a process of their own. */
+/** The operations that the operator's commands call, either in a running server over its local socket or in their own process. */
 export function createOperations(context: ServiceContext, workers: Pick<Workers, 'nudge' | 'tasks'>): Operations {
   const shop = toShopContext(context);
   return {
@@ -196,7 +197,7 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
   };
 }
 
-/** The rate limit windows that all nodes of the service share; null without Redis. */
+/** The rate limit windows that all nodes of the service share. Null when no Redis is configured. */
 async function openWindows({ config, log, clock, random }: ServiceContext): Promise<RedisWindows | null> {
   const { redisUrl: url, serviceName } = config;
   return url === null ? null : RedisWindows.open({ url, serviceName, log, clock, random });
@@ -211,7 +212,7 @@ export type Workers = {
   stop: () => Promise<void>;
 };
 
-/** With `drive` false no worker starts in this process: another process does the work. The status and the operations are available. */
+/** With `drive` false no worker runs in this process, but the status and the operations of the tasks are available. */
 export async function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Promise<Workers> {
   const { main, config, clock, log, random } = context;
   const tasks = await startTasks(context, { drive });
@@ -228,7 +229,7 @@ export async function startWorkers(context: ServiceContext, { drive }: { drive: 
   };
 }
 
-/** Runs the workers without a server, until the result is disposed. */
+/** Runs the workers without a server, until the returned object is disposed. */
 export async function startWorkerProcess({ config, log }: { config: Config; log: Log }): Promise<AsyncDisposable> {
   const databases = await openDatabases(config, log);
   const closers: Closer[] = [databases.close];
@@ -245,8 +246,8 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
 }
 
 /**
- * Brings both schemas up to date. When the indexer database cannot be reached, the service starts without it and the migration is
- * repeated until it succeeds. The returned function stops the repetition.
+ * Brings both schemas up to date. When a separate indexer database cannot be reached, the service starts without it, and the
+ * migration is repeated until it succeeds. The returned function stops the repetition.
  */
 export async function migrateAll({ main, indexer }: Databases, log: Log): Promise<() => Promise<void>> {
   await migrate(main, 'main');
@@ -262,11 +263,11 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
     await migrate(indexer, 'indexer');
     log.info('the indexer database is ready');
   };
-  let underWay: Promise<void> | null = null;
+  let firstInProgress: Promise<void> | null = null;
   try {
     const first = attempt();
     if (await isDoneWithin(first, INDEXER_PATIENCE_MS)) return () => Promise.resolve();
-    underWay = first;
+    firstInProgress = first;
     log.warn('the indexer database does not respond; the service continues without it');
   } catch (error) {
     if (error instanceof OperatorError) throw error;
@@ -274,16 +275,16 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
   }
   let stop = () => Promise.resolve();
   const run = async () => {
-    const next = underWay ?? attempt();
-    underWay = null;
-    await next;
+    const current = firstInProgress ?? attempt();
+    firstInProgress = null;
+    await current;
     void stop();
   };
   stop = startPeriodic({ name: 'indexer-migration', periodMs: MIGRATION_RETRY_MS, run }, log);
   return () => stop();
 }
 
-/** Loads the sample marketplace, but only into an embedded database that is empty and holds both schemas. Returns the record count. */
+/** Loads the sample marketplace into an embedded database that is empty and holds both schemas. Returns the number of records, or 0. */
 async function loadSample(context: ServiceContext): Promise<number> {
   const { main, indexer, serviceName } = context;
   if (main.engine !== 'embedded' || indexer !== main || !(await isEmpty(main))) return 0;
@@ -295,10 +296,10 @@ async function* toLines(records: Iterable<Record<string, unknown>>): AsyncGenera
   for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`);
 }
 
-/** Wildcard addresses are no address to visit: the loopback one is shown instead. */
+/** The URL of the listening server. A wildcard address is replaced by the loopback address, because clients cannot connect to it. */
 function listeningUrl(app: FastifyInstance, host: string): string {
   const address = app.server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
-  const visited = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
-  return `http://${visited}:${port}`;
+  const urlHost = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
+  return `http://${urlHost}:${port}`;
 }
