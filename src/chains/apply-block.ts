@@ -1,5 +1,6 @@
-// Applies events of blocks to the primary database, or reverts them after a reorganisation: the chain log, then the holdings,
-// approvals and counters derived from the log, then the affected orders. Runs in the caller's transaction and makes no requests.
+// Applies the events of blocks to the primary database, or reverts them after a reorganisation. First the chain log is changed, then the
+// holdings, approvals and counters that are derived from it, then the affected orders. Runs in the caller's transaction and makes no
+// requests.
 
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { OperatorApproval, TokenApprovalState } from '../chain-log/queries/approvals.ts';
@@ -57,7 +58,7 @@ function tokenContractsOf({ offer, consideration }: OrderFulfilled): Address[] {
   return [...offer, ...consideration].filter(isTokenItem).map(({ token }) => token);
 }
 
-/** Adds events to the log and applies their consequences. Events that the log already holds change nothing. */
+/** Adds events to the chain log and applies their consequences. Events that are already in the chain log change nothing. */
 export async function applyEvents(
   tx: Queryable,
   chain: string,
@@ -74,8 +75,8 @@ export async function applyEvents(
 }
 
 /**
- * Deletes all events after the ancestor from the log and reverts their consequences. The transferred units are subtracted from
- * the holdings. Approvals are set to the last values in the remaining log.
+ * Deletes all events after block `ancestor` from the chain log and reverts their consequences. The transferred units are subtracted
+ * from the holdings. Approvals are set to their last values in the remaining chain log.
  */
 export async function revertAfter(tx: Queryable, chain: string, ancestor: number, now: number): Promise<BlockChanges> {
   const deleted = await deleteChainEventsAfter(tx, chain, ancestor);
@@ -87,7 +88,7 @@ export async function revertAfter(tx: Queryable, chain: string, ancestor: number
   return applyToOrders(tx, chain, deleted, now);
 }
 
-/** Derives the counters, and the states of affected orders, again from the current log. */
+/** Derives the counters, and the states of the affected orders, again from the current chain log. */
 async function applyToOrders(tx: Queryable, chain: string, events: ChainEvent[], now: number): Promise<BlockChanges> {
   const counters = events.filter((event) => event.kind === 'counter-incremented');
   await updateCounters(
@@ -128,7 +129,10 @@ function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: 1n
   });
 }
 
-/** The last approval that these events set, for each pair of owner and operator, and for each token. A transfer clears the token's. */
+/**
+ * The last approval that these events set, for each pair of owner and operator, and for each token. A transfer revokes the approval of
+ * its token.
+ */
 function lastApprovals(
   chain: string,
   events: readonly ChainEvent[],

@@ -1,5 +1,6 @@
 // Reads the past events of a collection that was added while its chain is followed. The blocks are read in slices. Each slice is
-// committed together with the number of its last block. When the collection reaches the chain's cursor, it joins the live chain.
+// committed together with the number of its last block. A collection that has been read up to the chain's cursor joins the chain's live
+// stream: from then on, the follower reads its events.
 
 import { findChainCursor, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -12,7 +13,7 @@ import type { FollowContext, StepResult } from './follower.ts';
 /** The most blocks in one slice. The reader may return fewer, because an endpoint may accept fewer. */
 const SLICE_BLOCKS_MAX = 50_000;
 
-/** Reads one slice of the oldest collection that has not joined. `more` is true when there was such a collection. */
+/** Reads one slice of the collection that was added first among those that have not joined. `more` is true when there is one. */
 export async function backfillOnce(context: FollowContext): Promise<StepResult> {
   const { main, reader } = context;
   const behind = (await listFollows(main, reader.chain.id)).filter(
@@ -39,9 +40,10 @@ async function readSlice(context: FollowContext, follow: Follow): Promise<Set<st
   const events = await addMarketplaceTags(reader, slice.events, new Set(contracts));
   const changed = await main.transaction(async (tx) => {
     const locked = await findChainCursor(tx, chain, 'for update');
-    const now = await findFollow(tx, collectionId);
+    const found = await findFollow(tx, collectionId);
     // After a reorganisation, or when another process has read the slice, nothing is written. The next step reads again.
-    const isCurrent = now && !now.joined && now.readToBlock === readToBlock && now.createdAt === follow.createdAt;
+    const isCurrent =
+      found && !found.joined && found.readToBlock === readToBlock && found.createdAt === follow.createdAt;
     if (!locked || !isCurrent || locked.reorgs !== cursor.reorgs || locked.number < cursor.number) return null;
     const relevant = await selectRelevant(tx, chain, events, new Set(contracts));
     const changes = await applyEvents(tx, chain, relevant, clock());

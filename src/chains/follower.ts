@@ -1,6 +1,6 @@
-// Follows one chain: reads the blocks after its cursor, and reverts blocks that a reorganisation orphaned. Every step is one
-// transaction that also moves the cursor, so that a step may be interrupted and repeated. Nothing is kept in memory between
-// steps. What events mean for orders and holders is decided in apply-block.ts.
+// Follows one chain: reads the blocks after its cursor, and reverts blocks that a reorganisation orphaned. Every step writes in one
+// transaction that also moves the cursor, so a step may be interrupted and repeated. Nothing is kept in memory between steps.
+// apply-block.ts applies the events to orders and holders.
 
 import type { BlockHeader, ChainEvent } from '../chain-log/chain-event.ts';
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -40,7 +40,7 @@ export type StepResult = { changed: Set<string>; more: boolean };
 const EDGE_BLOCKS = 32;
 /** The most blocks in one step. The reader may return fewer, because an endpoint may accept fewer. */
 const RANGE_BLOCKS_MAX = 10_000;
-/** How many blocks below the cursor keep their hashes. After a reorganisation that is deeper, the chain is not read any further. */
+/** The hashes of blocks up to this far below the cursor are kept. After a deeper reorganisation the chain is not read any further. */
 export const STORED_BLOCKS = 512;
 
 /** One step: stores the first cursor, reverts orphaned blocks, or reads further blocks. Throws when the chain cannot be read. */
@@ -56,7 +56,7 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
     : readEdge(context, cursor, head.number);
 }
 
-/** Following starts at the newest block. Earlier blocks are read for each followed collection (backfill.ts). */
+/** Stores the newest block as the first cursor. Earlier blocks are read for each followed collection (backfill.ts). */
 async function start({ main, reader, clock, log }: FollowContext, head: BlockHeader): Promise<StepResult> {
   await main.transaction(async (tx) => {
     await insertChainCursor(tx, reader.chain.id, head, clock());
@@ -67,8 +67,8 @@ async function start({ main, reader, clock, log }: FollowContext, head: BlockHea
 }
 
 /**
- * Whether the block of the cursor is no longer part of the chain. An endpoint that is only behind does not count: its head has the
- * hash of a stored block.
+ * Whether the block of the cursor is no longer part of the chain. An endpoint that is merely behind is not taken for a reorganisation,
+ * because its head is one of the stored blocks.
  */
 async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, head: BlockHeader): Promise<boolean> {
   if (head.number > cursor.number) {
@@ -103,7 +103,7 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
   });
   if (!changes) return { changed: new Set(), more: true };
   const { events, orders } = changes;
-  log.info('a reorganisation was reverted', { chain, depth, events: events.length, orders: orders.length });
+  log.info('orphaned blocks were reverted', { chain, depth, events: events.length, orders: orders.length });
   return { changed: toChangedCollections(chain, changes), more: true };
 }
 
@@ -151,8 +151,8 @@ async function readFilter({ main, reader, protocols }: FollowContext): Promise<E
 type ReadBlocks = { blocks: readonly BlockHeader[]; events: readonly ChainEvent[]; filter: EventFilter };
 
 /**
- * Writes the blocks and events. When the cursor or the set of followed contracts has changed meanwhile, nothing is written, and
- * the next step reads again.
+ * Writes the blocks and events. When the cursor or the set of followed contracts has changed since they were read, nothing is written,
+ * and the next step reads again.
  */
 async function commit(
   context: FollowContext,

@@ -1,4 +1,4 @@
-// Computes the changes that a batch of chain log entries causes in the indexer. Depends on the entries alone.
+// Computes the changes that a batch of chain log entries causes in the indexer, without I/O.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { LogEntry } from '../chain-log/queries/chain-events.ts';
@@ -8,16 +8,16 @@ import type { Address } from '../core/address.ts';
 export type MovedTokens = Map<string, Map<string, number>>;
 
 export type LogEffects = {
-  /** The lowest common ancestor of the reorganisations in the batch; null without one. Rows of later blocks are deleted. */
+  /** The lowest common ancestor of the reorganisations in the batch. Rows of later blocks are deleted. Null without a reorganisation. */
   rewindTo: number | null;
   /** The fills of the batch, without those that a later reorganisation in the batch orphaned. */
   fills: OrderFulfilled[];
-  /** Orders that were matched with others, as `tx orderHash`. */
+  /** Orders that `matchOrders` matched with other orders. Each element is the text `tx orderHash`. */
   matched: ReadonlySet<string>;
   moved: MovedTokens;
 };
 
-/** The effects of entries, given in order of sequence number. `collectionIds` holds the followed collections by contract. */
+/** The effects of entries, which must be sorted by sequence number. `collectionIds` maps each followed contract to its collection id. */
 export function toLogEffects(entries: readonly LogEntry[], collectionIds: ReadonlyMap<Address, string>): LogEffects {
   let rewindTo: number | null = null;
   let fills: OrderFulfilled[] = [];
@@ -49,8 +49,8 @@ export function addMoved(moved: MovedTokens, collectionId: string, tokenId: stri
 }
 
 /**
- * The entries of complete transactions: a full batch may end within a transaction, whose fills belong together. A batch that
- * holds one transaction alone is returned as it is, so that every batch makes progress.
+ * Removes the last, possibly incomplete transaction from a full batch, because the fills of a transaction must be processed together. A
+ * batch that contains only one transaction is returned unchanged, so that every batch makes progress.
  */
 export function cutAtTransaction(entries: readonly LogEntry[], batchSize: number): readonly LogEntry[] {
   const last = entries.at(-1);

@@ -1,6 +1,6 @@
-// Writes a chain's log into the indexer: sales with their marketplace, holders of tokens, and stats of ERC-1155 collections.
-// The log is read in order of sequence number, and the position reached is written in the same transaction as the rows. So the
-// indexer can be unavailable for a time, or be rebuilt from an empty database.
+// Writes the chain log into the indexer: sales with their marketplace, holders of tokens, and stats of ERC-1155 collections. The chain
+// log is read in the order of its sequence numbers, and the number reached is written in the same transaction as the rows. Therefore
+// the indexer can be unavailable for a time, or be rebuilt from an empty database.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import { listLogEntries } from '../chain-log/queries/chain-events.ts';
@@ -40,8 +40,8 @@ export type ProjectionContext = {
 const BATCH_SIZE = 5_000;
 
 /**
- * Writes the next batch of the log. Returns the ids of the collections that changed, or null when the log has no further entry.
- * When another process has written the batch meanwhile, nothing is written and the result is empty.
+ * Writes the next batch of a chain's log. Returns the ids of the collections that changed, or null when the log has no further entry.
+ * When another process has written the batch in the meantime, nothing is written and the result is empty.
  */
 export async function projectNext(context: ProjectionContext): Promise<Set<string> | null> {
   const { main, indexer } = context;
@@ -127,7 +127,7 @@ function toNewSale({ chain, serviceName }: ProjectionContext, sale: FillSale, ow
 
 type HolderChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
-/** Reads the current holders from the primary database. They may be newer than this batch. A later batch then writes them again. */
+/** Reads the current holders from the primary database. They may be newer than this batch; a later batch then writes them again. */
 async function readHolders(
   { main, chain }: ProjectionContext,
   moved: MovedTokens,

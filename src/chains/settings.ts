@@ -46,7 +46,8 @@ export const CHAIN_SETTINGS: SettingTable<Omit<ChainSettings, 'rpcUrls'>> = {
     name: 'SEAPORT_ADDRESSES',
     default: '',
     form: 'chain=address@version, comma-separated',
-    meaning: 'Seaport deployments that are followed, and orders for which are accepted, beside the known ones.',
+    meaning:
+      'Seaport deployments in addition to the built-in ones: their events are read, and orders signed for them are accepted.',
     parse: parseSeaport,
   },
   chainPollMs: {

@@ -1,5 +1,5 @@
-// The task that follows one chain while its process holds the lease. Two loops run concurrently: one reads the chain and the past
-// of added collections, the other writes the indexer. After failures, each loop retries with growing pauses.
+// The task that follows one chain while its process holds the lease. Two loops run concurrently: one reads new blocks, and past blocks
+// for added collections; the other writes the chain log into the indexer. After failures, each loop retries with growing pauses.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -13,12 +13,12 @@ import { followOnce } from './follower.ts';
 import { projectNext } from './projection.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 
-/** A run lasts until its process ends or loses the lease; the deadline only bounds a run that a bug blocks. */
+/** The deadline of a run. A run lasts until its process ends or loses the lease, or until this deadline; then the next run starts. */
 const RUN_MS = 24 * 60 * 60_000;
 const RESTART_MS = 1_000;
-/** How long after the death of a process another process starts to follow the chain. */
+/** How long the lease lasts without a renewal. When a process dies, another process follows the chain after at most this time. */
 const LEASE_MS = 6_000;
-/** The longest pause after failures in a row. */
+/** The longest pause of a loop after several failures in a row. */
 const PAUSE_MS_MAX = 15_000;
 const PAUSE_JITTER = 0.2;
 

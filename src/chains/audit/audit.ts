@@ -31,7 +31,7 @@ const SEED_LENGTH_MAX = 100;
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Operations by name: JSON in, JSON out. An invalid input throws OperatorError. */
+/** The operations by name. Inputs and results are JSON. An operation throws OperatorError for an invalid input. */
 export function createAuditOperations(context: ChainContext) {
   return {
     audit: (input: Input) => audit(context, input),
@@ -140,5 +140,7 @@ function readSeed(input: Input): string | null {
   const seed = input['seed'] ?? null;
   if (seed === null) return null;
   if (typeof seed === 'string' && /^[\w.-]+$/.test(seed) && seed.length <= SEED_LENGTH_MAX) return seed;
-  throw new OperatorError('the seed must be letters and digits', { exitCode: 2 });
+  throw new OperatorError(`the seed must be 1 to ${SEED_LENGTH_MAX} characters: letters, digits, ".", "_" and "-"`, {
+    exitCode: 2,
+  });
 }

@@ -1,11 +1,11 @@
-// Reads the state of contracts at one block for an audit. Each value is read once and shared by all comparisons. No stored data
-// of the service is used.
+// Reads the state of contracts at one block for an audit. Each value is read once and shared by all comparisons at that block. No stored
+// data of the service is used.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex, TokenStandard } from '../../core/evm.ts';
 import type { ContractReads, SeaportOrderStatus } from '../rpc/contract-reads.ts';
 
-/** A contract returned no usable value, so that the comparison cannot be made. */
+/** A contract returned no usable value, so the row cannot be compared. */
 export class UnknownFact extends Error {
   override readonly name = 'UnknownFact';
 }
@@ -23,7 +23,7 @@ export class ChainFacts {
     this.#block = block;
   }
 
-  /** The owner of an ERC-721 token; null for none. */
+  /** The owner of an ERC-721 token; null when it has none. */
   ownerOf(contract: Address, tokenId: AssetId): Promise<Address | null> {
     return this.#once(`owner ${contract} ${tokenId}`, () => this.#contracts.ownerOf(contract, tokenId, this.#block));
   }
@@ -32,14 +32,14 @@ export class ChainFacts {
   async balanceOf({ contract, tokenId, standard }: Token, account: Address): Promise<bigint> {
     if (standard === 'erc721') return (await this.ownerOf(contract, tokenId)) === account ? 1n : 0n;
     return this.#once(`balance ${contract} ${tokenId} ${account}`, () =>
-      known('balanceOf', this.#contracts.balanceOf(contract, account, tokenId, this.#block)),
+      requireValue('balanceOf', this.#contracts.balanceOf(contract, account, tokenId, this.#block)),
     );
   }
 
   /** Whether the operator may transfer the token for the account. */
   async isApproved({ contract, tokenId, standard }: Token, account: Address, operator: Address): Promise<boolean> {
     const isApprovedForAll = await this.#once(`approval ${contract} ${account} ${operator}`, () =>
-      known('isApprovedForAll', this.#contracts.isApprovedForAll(contract, account, operator, this.#block)),
+      requireValue('isApprovedForAll', this.#contracts.isApprovedForAll(contract, account, operator, this.#block)),
     );
     if (isApprovedForAll || standard === 'erc1155') return isApprovedForAll;
     const approvedAddress = await this.#once(`approved ${contract} ${tokenId}`, () =>
@@ -50,13 +50,13 @@ export class ChainFacts {
 
   counterOf(protocol: Address, offerer: Address): Promise<bigint> {
     return this.#once(`counter ${protocol} ${offerer}`, () =>
-      known('getCounter', this.#contracts.getCounter(protocol, offerer, this.#block)),
+      requireValue('getCounter', this.#contracts.getCounter(protocol, offerer, this.#block)),
     );
   }
 
   statusOf(protocol: Address, orderHash: Hex): Promise<SeaportOrderStatus> {
     return this.#once(`status ${protocol} ${orderHash}`, () =>
-      known('getOrderStatus', this.#contracts.getOrderStatus(protocol, orderHash, this.#block)),
+      requireValue('getOrderStatus', this.#contracts.getOrderStatus(protocol, orderHash, this.#block)),
     );
   }
 
@@ -68,7 +68,8 @@ export class ChainFacts {
   }
 }
 
-async function known<T>(what: string, read: Promise<T | null>): Promise<T> {
+/** The value of a read. Throws UnknownFact when it is null. */
+async function requireValue<T>(what: string, read: Promise<T | null>): Promise<T> {
   const value = await read;
   if (value === null) throw new UnknownFact(what);
   return value;

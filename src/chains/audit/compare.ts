@@ -1,6 +1,6 @@
-// Compares stored rows with a chain while it advances. The rows and the chain's state are read at the same block, the block of the
-// chain's cursor. A difference is compared again at newer blocks before it is reported. Rows for which the chain cannot be read
-// are counted separately.
+// Compares stored rows with a chain while the chain advances. The rows and the chain's state are read at the same block, the block of
+// the chain's cursor. A row that differs is compared again at newer blocks before the difference is reported. Rows for which the chain
+// cannot be read are counted separately.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainCursor } from '../../chain-log/queries/chain-cursors.ts';
@@ -20,7 +20,7 @@ export type CompareContext = {
   indexer: Database;
   reader: ChainReader;
   clock: Clock;
-  /** The failures that are still tolerated before the chain is not read any more; shared by all comparisons of one audit. */
+  /** How many more failures in a row are tolerated. At 0 the chain is not read any more. Shared by all comparisons of a chain's audit. */
   failures: { left: number };
 };
 
@@ -36,7 +36,7 @@ export type Finding = { field: string; ours: string; theirs: string };
 export type ComparisonResult = {
   compared: number;
   unreadable: number;
-  /** The newest block that was compared; null for none. */
+  /** The newest block at which rows were compared; null when no row was compared. */
   block: number | null;
   /** The rows with findings, by key. */
   differences: Map<string, { block: number | null; findings: Finding[] }>;
@@ -47,12 +47,12 @@ type Outcome = { block: number | null; findings: Finding[] | null };
 
 /** Failures in a row after which a chain is not read any more. */
 export const CHAIN_FAILURES_MAX = 3;
-/** Rows compared at one block. Endpoints discard the state of old blocks, so a batch must not take long. */
+/** The most rows compared at one block. Endpoints discard the state of old blocks, so a batch must not take long. */
 const BATCH_SIZE = 100;
 const READS_AT_ONCE = 8;
-/** How often a difference is compared again. */
+/** How often a row that differs is compared again. */
 const REPEATS = 2;
-/** How often a batch is attempted when its block was orphaned meanwhile or the indexer is behind. */
+/** The most attempts to compare a batch. An attempt fails when its block is orphaned, or while the indexer is behind the chain log. */
 const ATTEMPTS_MAX = 40;
 const PAUSE_MS = 200;
 
@@ -116,7 +116,7 @@ async function compareBatch<R>(
 
 type Stored<R> = { cursor: ChainCursor; rows: ReadonlyMap<string, R>; now: number };
 
-/** The rows at one moment; null while the indexer is behind the log. */
+/** Reads the rows from one snapshot of both databases. Null while the indexer does not contain the complete chain log. */
 function readStored<R>(
   context: CompareContext,
   comparison: Comparison<R>,
@@ -150,7 +150,7 @@ async function compareStored<R>(
   return outcomes;
 }
 
-/** Null when the chain cannot be read. */
+/** The result of `read`, or null when the chain cannot be read. */
 async function tryRead<T>({ failures }: CompareContext, read: () => Promise<T>): Promise<T | null> {
   if (failures.left <= 0) return null;
   try {

@@ -48,8 +48,8 @@ async function readFacts(facts: ChainFacts, order: AuditedOrder): Promise<OrderF
 
 /** The state as it is served: an active order whose expiry time has passed is served as expired, even before the expiry task runs. */
 function toServed(order: AuditedOrder, now: number): { status: ListingStatus; dormant: DormantReason | null } {
-  const isOver = order.status === 'active' && order.expiresAt !== null && order.expiresAt <= now;
-  return isOver ? { status: 'expired', dormant: null } : order;
+  const hasExpired = order.status === 'active' && order.expiresAt !== null && order.expiresAt <= now;
+  return hasExpired ? { status: 'expired', dormant: null } : order;
 }
 
 /**
@@ -59,9 +59,9 @@ function toServed(order: AuditedOrder, now: number): { status: ListingStatus; do
 function toPossibleStatuses(order: AuditedOrder, { status, counter }: OrderFacts, now: number): ListingStatus[] {
   const { expiresAt, offChainCancelAt, endedAt } = order;
   if (status.totalSize > 0n && status.totalFilled >= status.totalSize) return ['filled'];
-  const isOver = expiresAt !== null && expiresAt <= now;
+  const hasExpired = expiresAt !== null && expiresAt <= now;
   const isVoid = status.cancelled || counter !== order.counter;
-  if (!isOver) return isVoid || offChainCancelAt !== null ? ['cancelled'] : ['active'];
+  if (!hasExpired) return isVoid || offChainCancelAt !== null ? ['cancelled'] : ['active'];
   if (offChainCancelAt !== null && offChainCancelAt < expiresAt) return ['cancelled'];
   if (!isVoid) return ['expired'];
   return order.status === 'cancelled' && endedAt !== null && endedAt >= expiresAt

@@ -24,7 +24,7 @@ import { addToReport, createReport, DIFFERENCES_MAX } from './report.ts';
 
 export type ReplayOptions = {
   chains: readonly string[];
-  /** An empty database with both schemas. Default: an embedded one in a temporary directory. */
+  /** The database for the replay: it has both schemas and no rows. Default: an embedded database in a temporary directory. */
   into?: Database;
 };
 
@@ -32,7 +32,7 @@ export type ReplayOptions = {
 type CopiedChain = { chain: string; block: number };
 
 const BATCH_SIZE = 2_000;
-/** How often the copy is attempted while the indexer is behind the log. */
+/** The most attempts to copy. An attempt fails while the indexer is behind the chain log. */
 const ATTEMPTS_MAX = 100;
 const PAUSE_MS = 200;
 
@@ -66,7 +66,7 @@ function toDifference(chain: string) {
   });
 }
 
-/** Copies the log and the served rows from one snapshot in which the indexer contains the complete log. */
+/** Copies the chain log and the served rows from one snapshot in which the indexer contains the complete chain log. */
 async function copyWhenProjected(
   context: ChainContext,
   into: Database,

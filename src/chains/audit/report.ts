@@ -15,11 +15,12 @@ export type ChainAudit = {
   chain: string;
   /** The newest block that was compared, or for a replay the last block of the log; null when no block could be compared. */
   block: number | null;
-  /** Orders and tokens that were compared. */
+  /** The numbers of orders and of tokens that were compared. */
   orders: number;
   tokens: number;
-  /** Orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
+  /** The number of orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
   unreadable: number;
+  /** The number of differences. */
   drift: number;
 };
 

@@ -5,14 +5,14 @@ import type { Address, AssetId } from '../../core/address.ts';
 import { toTokenId } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 
-/** The data does not have the form that the signature of the event or function prescribes. */
+/** Thrown for data that does not have the form that the signature of the event or function prescribes. */
 export class UndecodableData extends Error {
   override readonly name = 'UndecodableData';
 }
 
 const WORD_DIGITS = 64;
 const ZEROS = '0'.repeat(WORD_DIGITS);
-/** Hexadecimal digits of integers that a number holds exactly. */
+/** A JavaScript number holds an integer of up to this many hexadecimal digits exactly. */
 const SAFE_DIGITS = 13;
 const PREFIX_LENGTH = '0x'.length;
 const ADDRESS_PADDING = '0'.repeat(24);
@@ -43,7 +43,7 @@ export function booleanAt(data: Hex, index: number): boolean {
   return value === 1;
 }
 
-/** An integer that a number holds exactly: an item type, an offset, a length. */
+/** Reads an integer that a JavaScript number holds exactly, such as an item type, an offset or a length. */
 export function smallIntegerAt(data: Hex, index: number): number {
   const word = wordAt(data, index);
   if (!isSmall(word)) throw new UndecodableData('an integer is too large');
@@ -98,7 +98,7 @@ export function bigintOfWord(word: string): bigint {
   return isSmall(word) ? BigInt(smallIntegerOf(word)) : BigInt(`0x${word}`);
 }
 
-/** Most token ids are small, and a small one is decoded ten times as fast without a bigint. */
+/** Decodes a token id. Most token ids are small, and decoding a small one without a bigint is ten times as fast. */
 export function tokenIdOfWord(word: string): AssetId {
   return isSmall(word) ? (smallIntegerOf(word).toString() as AssetId) : toTokenId(BigInt(`0x${word}`));
 }

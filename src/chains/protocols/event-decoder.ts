@@ -1,4 +1,4 @@
-// The type of a decoder, which converts one EVM log to events. A decoder assumes that the log was verified against its request.
+// The type of a decoder, which converts one EVM log to events. A decoder requires a log that was verified against its request.
 
 import type { ChainEvent, EventPosition } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -13,19 +13,19 @@ export type VerifiedLog = {
   blockHash: Hex;
   tx: Hex;
   logIndex: number;
-  /** Milliseconds; null where the endpoint does not serve it. */
+  /** The time of the block in milliseconds; null when the endpoint did not send it with the log. */
   time: number | null;
 };
 
 /** Appends the events of the log to `events`. Throws UndecodableData before anything is appended. */
 export type EventDecoder = (log: VerifiedLog, position: EventPosition, events: ChainEvent[]) => void;
 
-/** Decoders by the first topic of the logs that they decode. */
+/** Maps the first topic of a log to the decoder of the log. */
 export type EventDecoders = ReadonlyMap<Hex, EventDecoder>;
 
 /**
- * Appends the events of a log to `events`: none where no decoder has its first topic. Throws UndecodableData, without having
- * appended anything, when the log does not have the form that its first topic prescribes.
+ * Appends the events of a log to `events`. Appends nothing when there is no decoder for the first topic of the log. Throws
+ * UndecodableData, and appends nothing, when the log does not have the form that its first topic prescribes.
  */
 export function decodeLog(log: VerifiedLog, decoders: EventDecoders, blockTime: number, events: ChainEvent[]): void {
   const [topic] = log.topics;

@@ -1,4 +1,4 @@
-// The position up to which each chain's log has been written into the indexer. Indexer database.
+// Up to which sequence number each chain's log has been written into the indexer. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
 import { rowDecoder, safeInteger } from '../../database/rows.ts';
@@ -11,7 +11,7 @@ export async function findProjectedSeq(db: Queryable, chain: string): Promise<nu
   return row ? decodeSeq(row).seq : 0;
 }
 
-/** Moves the position from `from` to `to`. Returns false, and changes nothing, when the stored position is not `from`. */
+/** Changes the stored number from `from` to `to`. Returns false, and changes nothing, when the stored number is not `from`. */
 export async function updateProjectedSeq(
   tx: Queryable,
   chain: string,

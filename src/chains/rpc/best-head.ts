@@ -1,4 +1,5 @@
-// The number of the newest block that an endpoint of a chain served, and whether the number of another newest block is plausible.
+// The best head of a chain: the number of the newest plausible block that any of its endpoints served. Decides whether a head that an
+// endpoint serves is plausible.
 
 import type { Clock } from '../../core/clock.ts';
 
@@ -50,7 +51,7 @@ export class BestHead {
     this.accept(number);
   }
 
-  /** Records that an implausible head was seen. Returns the milliseconds since the first one after the last plausible head. */
+  /** Records that an implausible head was seen. Returns the milliseconds since the first implausible head after the last accepted one. */
   implausibleForMs(): number {
     this.#implausibleSince ??= this.#clock();
     return this.#clock() - this.#implausibleSince;

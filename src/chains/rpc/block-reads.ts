@@ -1,4 +1,5 @@
-// Reads the newest block, block headers by number, and the number of the finalized block. An implausible newest block is rejected.
+// Reads the newest block, block headers by number, and the number of the finalized block. An implausible newest block is rejected until
+// it is confirmed.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -38,7 +39,10 @@ export class BlockReads {
     return this.#pool.read((endpoint) => this.#plausibleHead(endpoint));
   }
 
-  /** The header of a block; null when no endpoint has a block of this number. */
+  /**
+   * The header of a block, or null when no endpoint has a block of this number. For a number above the best head, one endpoint that
+   * does not have the block is enough for null.
+   */
   async header(number: number): Promise<BlockHeader | null> {
     return nullIfUnknown(
       this.#pool.read(async (endpoint) => {
@@ -50,7 +54,7 @@ export class BlockReads {
     );
   }
 
-  /** The number of the finalized block; null when no endpoint serves it. */
+  /** The number of the finalized block. Null when an endpoint has none yet, or when no endpoint supports the request. */
   async finalizedNumber(): Promise<number | null> {
     return nullIfUnknown(
       this.#pool.read(async (endpoint) => {
@@ -70,7 +74,8 @@ export class BlockReads {
       this.#accept(endpoint, head.number);
       return head;
     }
-    // An endpoint that is too far behind is called after the others; a head too far ahead has no effect.
+    // The head of an endpoint that is too far behind is recorded, so that the endpoint is called after the others. A head that is too far
+    // ahead is not recorded.
     if (this.#best.isBehind(head.number)) endpoint.head = head.number;
     const again = await fetchHead(endpoint);
     if (isNear(again.number, head.number) && (await this.#isConfirmed(endpoint, again.number))) {
@@ -87,8 +92,8 @@ export class BlockReads {
   }
 
   /**
-   * Whether another endpoint serves about the same head. When no other can be called, a head is confirmed after it has persisted
-   * for IMPLAUSIBLE_MS_MAX. A chain with a single endpoint accepts a head that is too far ahead at once.
+   * Whether another endpoint serves about the same head. When no other endpoint can be called, the head is confirmed once implausible
+   * heads have been seen for IMPLAUSIBLE_MS_MAX. On a chain with a single endpoint, a head that is too far ahead is confirmed at once.
    */
   async #isConfirmed(endpoint: Endpoint, number: number): Promise<boolean> {
     const implausibleForMs = this.#best.implausibleForMs();
@@ -110,7 +115,7 @@ export class BlockReads {
     }
   }
 
-  /** Compares the heads of all endpoints. An endpoint that fails keeps its last head. */
+  /** Fetches and compares the heads of all endpoints that may be called now. The recorded head of an endpoint that fails is kept. */
   async #survey(): Promise<void> {
     this.#surveyedAt = this.#clock();
     if (this.#pool.endpoints.length < 2) return;
@@ -150,7 +155,7 @@ async function fetchBlock(endpoint: Endpoint, tag: string): Promise<BloomedHeade
 
 const UNKNOWN: ReadonlySet<RpcFailureKind> = new Set(['not-found', 'unsupported']);
 
-/** Null when every failure is that an endpoint does not have the block or does not support the request. */
+/** The result of `read`, or null when every endpoint failed because it does not have the block or does not support the request. */
 async function nullIfUnknown<T>(read: Promise<T | null>): Promise<T | null> {
   try {
     return await read;

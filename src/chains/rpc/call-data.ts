@@ -36,7 +36,7 @@ export function addressWord(address: Address): Word {
   return address.slice(2).padStart(WORD_DIGITS, '0');
 }
 
-/** At most 32 bytes, which the ABI aligns to the left. */
+/** Encodes at most 32 bytes. The ABI pads bytes with zeros on the right. */
 export function bytesWord(bytes: Hex): Word {
   return bytes.slice(2).padEnd(WORD_DIGITS, '0');
 }

@@ -1,4 +1,4 @@
-// Reads one EVM chain through endpoints that may be wrong, slow, rate-limited or down. Its state is in memory only.
+// Reads one EVM chain through endpoints that may be wrong, slow, rate-limited or down. The state of the endpoints is in memory only.
 
 import type { Chain } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -33,8 +33,8 @@ const PATIENCE_MS = 45_000;
 const OPEN_MS = 1_000;
 
 /**
- * Every read throws ChainUnavailable when no endpoint returned a usable response, and RpcFailure of kind `not-found` or
- * `no-state` when the endpoints do not have the block or its state.
+ * Unless its comment says otherwise, every read throws ChainUnavailable when no endpoint returned a usable response, and RpcFailure of
+ * kind `not-found` or `no-state` when the endpoints do not have the block or its state.
  */
 export class ChainReader {
   readonly chain: Chain;
@@ -59,7 +59,7 @@ export class ChainReader {
     this.contracts = new ContractReads(this.#pool, async () => (await this.blocks.head()).number);
   }
 
-  /** The last four bytes of the call data of each transaction, by its hash. Unknown transactions are left out. */
+  /** Maps each transaction hash to the last four bytes of the call data. Transactions that no endpoint has are left out. */
   callDataTails(txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
     return readCallDataTails(this.#pool, txs);
   }

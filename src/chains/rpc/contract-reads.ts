@@ -18,10 +18,10 @@ export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; total
 // Interface ids of ERC-165.
 const ERC721 = '0x80ac58cd';
 const ERC1155 = '0xd9b67a26';
-/** The interface id that an ERC-165 contract must not support. A contract that returns true for it returns true for every id. */
+/** The interface id that ERC-165 forbids to support. A contract that claims to support it probably claims to support every interface. */
 const NO_INTERFACE = '0xffffffff';
 const WORD_LENGTH = '0x'.length + 64;
-/** What ERC-1271 contracts return for a valid signature: four bytes, padded with zeros to a word. */
+/** The value that an ERC-1271 contract returns for a valid signature: four bytes, padded with zeros to a word. */
 const VALID_SIGNATURE = '0x1626ba7e'.padEnd(WORD_LENGTH, '0');
 const NAME_LENGTH_MAX = 200;
 /** The longest ABI-encoded name that is decoded, in bytes: offset, length and text. */
@@ -86,7 +86,7 @@ export class ContractReads {
     return result !== null && result.slice(0, WORD_LENGTH) === VALID_SIGNATURE;
   }
 
-  /** `0x` for an account without code. */
+  /** The code of an account; `0x` when the account has none. */
   code(account: Address, at: AtBlock): Promise<Hex> {
     return this.#pool.read(async (endpoint) => {
       const [result] = await endpoint.send([{ method: 'eth_getCode', params: [account, toTag(at)] }]);
@@ -94,7 +94,7 @@ export class ContractReads {
     });
   }
 
-  /** The standard that the contract reports through ERC-165. Null when it reports both standards, neither, or every interface. */
+  /** The standard that the contract reports through ERC-165. Null when it reports both or neither, every interface, or lacks ERC-165. */
   async tokenStandard(contract: Address): Promise<TokenStandard | null> {
     const supportsAll = await this.#supports(contract, NO_INTERFACE);
     const isErc721 = await this.#supports(contract, ERC721);
@@ -160,7 +160,7 @@ function toTag(at: AtBlock): string {
   return at === 'latest' ? at : toQuantity(at);
 }
 
-/** The lowest block for which `isTrue` holds; null when it does not hold at `head`. Assumes that it holds for every later block. */
+/** The lowest block for which `isTrue` holds, or null when it does not hold at `head`. Assumes that it then holds for all later blocks. */
 async function firstBlockWhere(head: number, isTrue: (block: number) => Promise<boolean>): Promise<number | null> {
   if (!(await isTrue(head))) return null;
   let [low, high] = [0, head];

@@ -1,4 +1,5 @@
-// Whether an endpoint may be called: a circuit breaker. Some kinds of failures open it at once, others only when they repeat.
+// Decides with a circuit breaker whether an endpoint may be called. Some kinds of failures open the breaker at once, others only when
+// they repeat.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Random } from '../../core/random.ts';
@@ -12,9 +13,12 @@ export type EndpointHealthOptions = {
   random: Random;
 };
 
-/** Together with a request that times out and the longest pause of the chain's task, a recovery is detected within a minute. */
+/**
+ * The longest time for which the breaker stays open, except after a rate limit or a wrong chain. It is short enough that a recovery is
+ * noticed within a minute, even after a request that times out and the longest pause of the chain's task.
+ */
 const OPEN_MS_MAX = 20_000;
-/** How long an endpoint of another chain is not called. Later calls detect that the operator corrected the endpoint. */
+/** How long an endpoint that serves another chain is not called. The next call then checks whether it serves the right chain now. */
 const WRONG_CHAIN_MS = 60_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 
@@ -36,7 +40,7 @@ export class EndpointHealth {
     this.#breaker = new CircuitBreaker({ openMs, openMaxMs: OPEN_MS_MAX, clock, random });
   }
 
-  /** Failures since the start. */
+  /** The number of failures since the process started, without the kinds that do not show a faulty endpoint. */
   get failures(): number {
     return this.#failures;
   }
@@ -45,7 +49,7 @@ export class EndpointHealth {
     return this.#lastFailure;
   }
 
-  /** How long the endpoint may not be called, in ms. */
+  /** How long the endpoint must not be called, in ms; 0 when it may be called. */
   openForMs(): number {
     return this.#breaker.remainingMs();
   }
@@ -55,21 +59,24 @@ export class EndpointHealth {
     return this.#breaker.state() !== 'trial' && this.openForMs() === 0;
   }
 
-  /** Admits a call, or not. `trial` is the call that decides whether the breaker closes again. Its outcome must be reported. */
+  /**
+   * Decides whether a call is admitted. `trial` admits the one call whose outcome decides whether the breaker closes again; the caller
+   * must report that outcome.
+   */
   enter(): 'yes' | 'trial' | 'no' {
     return this.#breaker.enter();
   }
 
-  /** Returns whether this closed the breaker. */
+  /** Records a call that succeeded. Returns whether it closed the breaker. */
   succeeded(): boolean {
     return this.#breaker.succeeded();
   }
 
-  /** Returns whether this opened the breaker. */
+  /** Records a call that failed. Returns whether it opened the breaker. */
   failed(failure: RpcFailure): boolean {
     this.#lastFailure = failure.message;
     if (!failure.counts) {
-      // The endpoint works. It reported what it does not have or support.
+      // The endpoint works: it only does not have or support what was requested.
       if (this.#breaker.state() === 'trial') this.#breaker.succeeded();
       return false;
     }
@@ -77,7 +84,7 @@ export class EndpointHealth {
     return this.#breaker.failed({ opens: OPENS_AT_ONCE.has(failure.kind), leastMs: leastMsAfter(failure) });
   }
 
-  /** The call ended for a reason that the endpoint did not cause. */
+  /** Records a call that ended for a reason that the endpoint did not cause. */
   abandoned(): void {
     this.#breaker.abandoned();
   }

@@ -11,7 +11,7 @@ export type EndpointUrl = {
   redact: (text: string) => string;
 };
 
-/** Shorter parts of a path, such as `v2` or `mainnet`, are not secrets. */
+/** Shorter parts of a URL, such as `v2` or `mainnet`, are not treated as secrets. */
 const SECRET_LENGTH_MIN = 8;
 
 export function parseEndpointUrl(text: string): EndpointUrl {

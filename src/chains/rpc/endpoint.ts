@@ -27,16 +27,16 @@ export type EndpointStatus = {
   /** Host and port. The rest of the URL may be a secret. */
   host: string;
   state: EndpointState;
-  /** Its newest block, as last seen. */
+  /** The newest block that the endpoint has served; null before the first. */
   head: number | null;
-  /** Blocks behind the newest that any endpoint of the chain served. */
+  /** How many blocks `head` is behind the newest block that any endpoint of the chain served. Null while one of them is unknown. */
   lag: number | null;
   /** Failures since the process started. */
   failures: number;
   lastFailure: string | null;
-  /** Blocks in one request for logs. */
+  /** The most blocks in the next request for logs. */
   rangeBlocks: number;
-  /** Requests in one batch; 1 where the endpoint accepts no batches. */
+  /** The most requests in one batch; 1 when the endpoint accepts no batches. */
   batchSize: number;
 };
 
@@ -47,18 +47,18 @@ export type EndpointOptions = {
   log: Log;
   clock: Clock;
   random: Random;
-  /** For one request. */
+  /** The longest duration of one request. */
   timeoutMs: number;
-  /** How long the endpoint is not called at first after failures. */
+  /** How long the breaker stays open at first. The time doubles with each failed trial. */
   openMs: number;
   signal: AbortSignal;
 };
 
 const RESPONSE_BYTES_MAX = 64 * 2 ** 20;
 const BATCH_SIZE_START = 50;
-/** Accepted batches after which the batch size is doubled: an earlier batch may have been rejected for another reason. */
+/** After this many accepted batches the batch size is doubled, because a batch may have been rejected for a reason other than its size. */
 const ACCEPTED_TO_DOUBLE = 200;
-/** Requests sent at a time to an endpoint that accepts no batches. */
+/** How many single requests are sent at the same time to an endpoint that accepts no batches. */
 const SINGLES_AT_ONCE = 4;
 
 /** Failures that the size of a batch may have caused. A smaller batch is tried after them. */
@@ -71,10 +71,10 @@ const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set([
 
 export class Endpoint {
   readonly position: number;
-  /** Blocks in one request for logs. */
+  /** The most blocks in one request for logs. */
   readonly range = new RangeSize();
   readonly health: EndpointHealth;
-  /** Its newest block, as last seen. */
+  /** The newest block that the endpoint has served; null before the first. */
   head: number | null = null;
   readonly #options: EndpointOptions;
   readonly #url: EndpointUrl;
@@ -92,7 +92,7 @@ export class Endpoint {
     this.#url = parseEndpointUrl(options.url);
   }
 
-  /** Asks the breaker to admit one call. After true, the caller must record the outcome with `succeeded` or `failed`. */
+  /** Returns whether the breaker admits one call. After true, the caller must record the outcome with `succeeded` or `failed`. */
   enter(): boolean {
     const entry = this.health.enter();
     // After an outage, the URL may serve another chain.
@@ -122,7 +122,7 @@ export class Endpoint {
       } catch (error) {
         const isBatch = size > 1 && error instanceof RpcFailure && MAY_BE_THE_BATCH.has(error.kind);
         if (!isBatch) {
-          // A request that also fails alone is no evidence about the size of batches.
+          // A request that also fails when it is sent alone is no evidence about the size of batches.
           this.#batchSize = Math.max(this.#batchSize, sizeBefore);
           throw error;
         }

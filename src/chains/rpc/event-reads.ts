@@ -52,7 +52,7 @@ export class EventReads {
   }
 
   /**
-   * The events from block `from` up to block `to` of the result, in block order. The result may end before the requested `to`,
+   * The events of the blocks from `from` to the returned `to`, in block order. The returned `to` may be lower than the requested one,
    * because an endpoint may accept fewer blocks.
    */
   async ofRange(from: number, to: number, filter: EventFilter): Promise<{ to: number; events: ChainEvent[] }> {
@@ -68,7 +68,7 @@ export class EventReads {
     });
   }
 
-  /** By contract: the number of logs, since the process started, that were left out because they could not be decoded. */
+  /** Maps each contract to the number of its logs that were left out since the process started, because they could not be decoded. */
   undecodable(): ReadonlyMap<Address, number> {
     return this.#undecodable;
   }
@@ -106,9 +106,9 @@ export class EventReads {
   }
 
   /**
-   * When the bloom shows a contract that has no log in the response, fetches the logs a second time, from another endpoint where
-   * possible, and returns the response with fewer such contracts. When both have the same number, the first response is used:
-   * a bloom filter can have false positives. The first response is also used when the second request fails.
+   * Counts the contracts that the bloom contains but that have no log in the response. If there are any, fetches the logs a second time,
+   * from another endpoint where possible, and returns the response with fewer such contracts. The first response is used when both have
+   * the same number, because a bloom filter can have false positives, and when the second request fails.
    */
   async #confirmByBloom(
     first: FetchedLogs,

@@ -47,7 +47,7 @@ export async function fetchRangeLogs(
   return { endpoint, logs, last, to };
 }
 
-/** The times of blocks whose logs have none, from the endpoint that served the logs. Throws RpcFailure. */
+/** Maps the numbers of blocks whose logs have no time to their times, fetched from the endpoint that served the logs. Throws RpcFailure. */
 export async function fetchMissingTimes({ endpoint, logs, last }: FetchedLogs): Promise<Map<number, number>> {
   const hashes = new Map<number, Hex>();
   for (const log of logs) if (log.time === null) hashes.set(log.blockNumber, log.blockHash);

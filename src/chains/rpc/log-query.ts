@@ -33,7 +33,7 @@ export class LogQuery {
     this.#selections = toSelections(this.protocols, this.contracts);
   }
 
-  /** One request for each part of the contracts. `where` selects a block or a range of blocks. */
+  /** The requests: one for every ADDRESSES_MAX contracts. `where` selects a block or a range of blocks. */
   requests(where: Readonly<Record<string, Hex>>): RpcRequest[] {
     return this.#selections.map(({ addresses, topics }) => ({
       method: 'eth_getLogs',

@@ -1,10 +1,10 @@
-// The number of blocks in one request for logs: halved when the endpoint rejects it or fails, increased slowly when it succeeds,
-// and kept below the size that was rejected last until many requests have succeeded.
+// The number of blocks in one request for logs. It is halved when the endpoint rejects the request or fails, and increased slowly when a
+// request succeeds. Until many requests have succeeded, it stays below the size that was rejected last.
 
 const SIZE_START = 1_000;
 const SIZE_MAX = 10_000;
 const GROWTH = 1.25;
-/** Successes in a row after which the ceiling is removed. A range may have been rejected because its blocks held many logs. */
+/** Successes in a row after which the ceiling is removed: a range may have been rejected only because its blocks had many logs. */
 const SUCCESSES_TO_LIFT = 50;
 
 export class RangeSize {
@@ -16,7 +16,7 @@ export class RangeSize {
     this.#size = start;
   }
 
-  /** Blocks to request next. */
+  /** How many blocks to request next. */
   current(): number {
     return this.#size;
   }
@@ -39,7 +39,7 @@ export class RangeSize {
     this.failed(blocks);
   }
 
-  /** A request for `blocks` failed, whether or not because of its size. */
+  /** A request for `blocks` failed. Its size may or may not be the reason. */
   failed(blocks: number): void {
     this.#size = Math.max(1, Math.min(this.#size, blocks >> 1));
     this.#successes = 0;

@@ -27,7 +27,7 @@ export type RpcFailureKind = keyof typeof KINDS;
 
 type Details = { retryAfterMs?: number | null; cause?: unknown };
 
-/** One endpoint returned no usable response. */
+/** Thrown when one endpoint returned no usable response. */
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
   readonly kind: RpcFailureKind;
@@ -46,7 +46,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/** No endpoint of the chain returned a usable response. `failures` holds the last failure of each, by position. */
+/** Thrown when no endpoint of the chain returned a usable response. `failures` maps the position of each endpoint to its last failure. */
 export class ChainUnavailable extends Error {
   override readonly name = 'ChainUnavailable';
   readonly failures: ReadonlyMap<number, RpcFailure>;
@@ -65,7 +65,8 @@ export function invalidResponse(detail: string): RpcFailure {
   return new RpcFailure('invalid-response', detail);
 }
 
-// The order matters: a rate limit is "exceeded" like a range, and a block "beyond the head" mentions a range too.
+// The first pattern that matches decides: texts about a rate limit also contain "exceeded", and texts about a block beyond the head also
+// contain "range".
 const ERROR_PATTERNS: readonly (readonly [RpcFailureKind, RegExp])[] = [
   [
     'rate-limited',
@@ -91,7 +92,7 @@ const ERROR_PATTERNS: readonly (readonly [RpcFailureKind, RegExp])[] = [
 const CODE_REVERTED = 3;
 const CODE_METHOD_UNKNOWN = -32_601;
 const CODE_RATE_LIMITED = 429;
-/** Characters of an endpoint's error that are kept for the log. */
+/** The most characters of an endpoint's error that are logged. */
 const ERROR_LENGTH_MAX = 200;
 
 /** Classifies a JSON-RPC error object. `redact` removes the endpoint's secrets from its text. */
@@ -109,7 +110,7 @@ function kindOf(code: unknown, text: string): RpcFailureKind {
   return ERROR_PATTERNS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'rpc-error';
 }
 
-/** Some endpoints put the reason into `data`. Revert data, which is long hexadecimal text, holds none. */
+/** The text in `data`, where some endpoints put the reason. Revert data, which is long hexadecimal text, is left out. */
 function dataText(data: unknown): string {
   if (data === undefined || data === null) return '';
   const text = typeof data === 'string' ? data : JSON.stringify(data);

@@ -49,7 +49,10 @@ function toIndex(id: unknown, firstId: number, isError: boolean): number {
   return typeof number === 'number' && Number.isInteger(number) ? number - firstId : -1;
 }
 
-/** Converts the single error that an endpoint sent for a complete batch. The batch itself may be the reason, unless the error names another. */
+/**
+ * Converts the single error that an endpoint sent for a complete batch. It becomes `batch-rejected`, because the batch itself may be the
+ * reason, unless it is a rate limit or a failure of the server.
+ */
 function toBatchFailure(failure: RpcFailure): RpcFailure {
   const isOther = failure.kind === 'rate-limited' || failure.kind === 'server-error';
   return isOther ? failure : new RpcFailure('batch-rejected', failure.message);
@@ -61,8 +64,8 @@ function toStatusFailure(status: number): RpcFailure {
 }
 
 /**
- * The wait that `Retry-After` requests, in seconds or as a date. A date is compared with the server's own `Date` header. Null when
- * a header that is needed is missing.
+ * The wait in ms that `Retry-After` requests, in seconds or as a date. A date is compared with the server's own `Date` header. Null when
+ * `Retry-After` is missing, or has a date but `Date` is missing.
  */
 function retryAfterMs({ headers }: Exchange): number | null {
   const waitMs = parseRetryAfter(headers.get('retry-after'), Date.parse(headers.get('date') ?? ''));

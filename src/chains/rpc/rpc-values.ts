@@ -1,10 +1,10 @@
-// Strict readers of single values in JSON-RPC results. A value that is not exactly of its form makes the response invalid.
+// Strict readers of single values in JSON-RPC results. They throw RpcFailure of kind `invalid-response` for a value of another form.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';
 import { invalidResponse } from './rpc-failure.ts';
 
-/** A header with the bloom of its logs; null where the chain does not keep one (absent or all zero). */
+/** A header with the bloom of the block's logs. `bloom` is null when the chain does not keep one: it is absent or all zero. */
 export type BloomedHeader = { header: BlockHeader; bloom: Hex | null };
 
 const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
@@ -22,7 +22,7 @@ export function readQuantity(value: unknown, what: string): number {
   return number;
 }
 
-/** A time in seconds, as milliseconds. */
+/** Reads a time in seconds and returns milliseconds. */
 export function readTime(value: unknown, what: string): number {
   const seconds = readQuantity(value, what);
   if (seconds > SECONDS_MAX) throw invalidResponse(`${what} is too large`);
@@ -44,7 +44,7 @@ export function readBytes(value: unknown, what: string): Hex {
   return text as Hex;
 }
 
-/** The header of a block; null when the result is null, which means that the endpoint has no such block. */
+/** Reads the header of a block. Null when the result is null or missing, which means that the endpoint does not have the block. */
 export function readHeader(value: unknown): BloomedHeader | null {
   if (value === null || value === undefined) return null;
   const block = readObject(value, 'a block');

@@ -65,7 +65,7 @@ export async function listOrderSample(db: Queryable, chain: string, { seed, limi
   return rows.map((row) => row.id);
 }
 
-/** The signed orders of the given ids. */
+/** The signed orders with the given ids. */
 export async function listAuditedOrders(db: Queryable, orderIds: readonly string[]): Promise<AuditedOrder[]> {
   const rows = await db.query(
     `select stored.*, cancel.created_at as off_chain_cancel_at, counted.counter as stored_counter,
@@ -99,7 +99,7 @@ const decodeTokenKey = rowDecoder('token key', {
 
 export type TokenKey = { collectionId: string; tokenId: string };
 
-/** A sample of the tokens that the primary or the indexer knows of the given collections. */
+/** A sample of the tokens of the given collections that are in the primary database or in the indexer. */
 export async function listTokenSample(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   collectionIds: readonly string[],

@@ -4,7 +4,7 @@
 import type { Queryable } from '../../../database/port.ts';
 import { nullable, rowDecoder, safeInteger, text } from '../../../database/rows.ts';
 
-/** A row that differs; null on the side that does not have it. */
+/** A row that differs. `served` or `replayed` is null when that side does not have the row. */
 export type ReplayDifference = { what: string; subject: string; served: string | null; replayed: string | null };
 
 export type ReplayComparison = {
@@ -22,7 +22,7 @@ const REPLAYED: Schemas = { main: 'main', indexer: 'indexer' };
 /** `$1` is the chain. Rows of a collection are compared when the log contains all events of the collection. */
 const FOLLOWED = `collection_id in (select collection_id from main.follow where chain = $1)`;
 
-/** `subject` and `value` of each row of a kind. */
+/** For each kind of row, the SQL query for its rows: `subject` identifies a row, and `value` is compared. */
 const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
   // An order that has expired at time $2 is served as expired, even before the expiry task runs.
   order: ({ main }) =>
@@ -48,7 +48,7 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
   sale: ({ indexer }) =>
     `select key::text as subject, (to_jsonb(sale) - 'key')::text as value
      from ${indexer}.sale as sale where ${FOLLOWED} and block_number is not null`,
-  // Sales from other sources are not in the log: their sums are added to the replayed ones.
+  // Sales from other sources are not in the chain log, so the replayed sums lack them. They are added here.
   'hour of sales': ({ indexer }) =>
     summed(
       indexer,

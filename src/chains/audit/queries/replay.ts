@@ -30,7 +30,7 @@ const COPIED = [
 /** Rows copied by one statement. */
 const COPY_SIZE = 2_000;
 
-/** Copies all rows of the chains and collections into `into`, which has both schemas, empty. */
+/** Copies all rows of the chains and collections into `into`, a database that has both schemas and no rows. */
 export async function copyServed(
   sides: Sides,
   into: Database,
