@@ -1,19 +1,19 @@
-// The API reference at /docs: a page that displays the served OpenAPI documents. The page must contact no host other than the service.
-// Its configuration avoids that, and its Content-Security-Policy enforces it.
+// The API reference at /docs: Swagger UI, which displays the served OpenAPI documents. The page must contact no host other than the
+// service. Its configuration avoids that, and its Content-Security-Policy enforces it.
 
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from '../http/request-target.ts';
 
 const PAGE_PATH = '/docs';
-const SCRIPT_PATH = '/docs/reference.js';
-/** The script changes only when the program does. */
-const SCRIPT_MAX_AGE_S = 3_600;
+/** The script and the stylesheet change only when the program does. */
+const FILE_MAX_AGE_S = 3_600;
 
-/** URLs are relative to the page: the service may be published below a path. */
+/** URLs are relative to the page: the service may be published below a path. The script reads the links of the page's menu. */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -21,9 +21,15 @@ const PAGE = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Mercat API reference</title>
     <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="docs/reference.css">
   </head>
   <body>
-    <div id="app"></div>
+    <nav>
+      <a href="docs?api=marketplace" data-document="v1/openapi.json">Marketplace</a>
+      <a href="docs?api=store" data-document="api/v1/openapi.json">Store</a>
+      <a href="docs?api=intake" data-document="intake/v1/openapi.json">Intake</a>
+    </nav>
+    <div id="reference"></div>
     <noscript>This page needs JavaScript. It displays <a href="v1/openapi.json">v1/openapi.json</a>,
       <a href="api/v1/openapi.json">api/v1/openapi.json</a> and
       <a href="intake/v1/openapi.json">intake/v1/openapi.json</a>.</noscript>
@@ -32,25 +38,41 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-const CONFIGURATION = {
-  sources: [
-    { title: 'Marketplace', slug: 'marketplace', url: 'v1/openapi.json', default: true },
-    { title: 'Store', slug: 'store', url: 'api/v1/openapi.json' },
-    { title: 'Intake', slug: 'intake', url: 'intake/v1/openapi.json' },
-  ],
-  withDefaultFonts: false,
-  telemetry: false,
-  hideClientButton: true,
-  showDeveloperTools: 'never',
-  agent: { disabled: true },
-  mcp: { disabled: true },
-};
+/** Displays the document that `?api=` names, or else the first one. Follows the browser's choice of a light or dark theme. */
+const START = `
+{
+  const links = Array.from(document.querySelectorAll('nav a'));
+  const api = new URLSearchParams(location.search).get('api');
+  const link = links.find(({ search }) => new URLSearchParams(search).get('api') === api) ?? links[0];
+  link.setAttribute('aria-current', 'page');
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const applyTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', applyTheme);
+  applyTheme();
+  SwaggerUIBundle({
+    url: link.dataset.document,
+    domNode: document.getElementById('reference'),
+    deepLinking: true,
+    displayRequestDuration: true,
+    queryConfigEnabled: false,
+    validatorUrl: null,
+  });
+}
+`;
 
-type Script = { plain: Buffer; gzipped: Buffer; etag: string };
+const STYLE = `
+body { margin: 0; }
+nav { display: flex; gap: 24px; max-width: 1460px; margin: 0 auto; padding: 16px 20px 0; font: 16px sans-serif; }
+nav a { color: #2f5fb3; text-decoration: none; }
+nav a[aria-current] { color: inherit; font-weight: bold; }
+.dark-mode { background: #1c2022; color: #e4e6e6; }
+.dark-mode nav a { color: #8ab4f8; }
+`;
+
+type Asset = { plain: Buffer; gzipped: Buffer; etag: string };
 
 /** `baseUrl` is the server that the OpenAPI documents name. The page may send requests to it too. */
 export function registerReferencePage(app: FastifyInstance, baseUrl: () => string): void {
-  let script: Promise<Script> | null = null;
   const routeOptions = { schema: { hide: true } };
 
   app.get(PAGE_PATH, routeOptions, (request, reply) => {
@@ -61,11 +83,18 @@ export function registerReferencePage(app: FastifyInstance, baseUrl: () => strin
       .send(PAGE);
   });
 
-  app.get(SCRIPT_PATH, routeOptions, async (request, reply) => {
-    // The script is loaded at the first request, because loading takes a fifth of a second and 40 MB.
-    script ??= loadScript();
-    return sendScript(await script, request, reply);
-  });
+  const registerAsset = (path: string, type: string, load: () => Promise<string>) => {
+    let asset: Promise<Asset> | null = null;
+    app.get(path, routeOptions, async (request, reply) => {
+      // The file is loaded at the first request, because most processes never display the page.
+      asset ??= load().then(toAsset);
+      return sendAsset(await asset, type, request, reply);
+    });
+  };
+  const script = import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js');
+  const style = import.meta.resolve('swagger-ui-dist/swagger-ui.css');
+  registerAsset('/docs/reference.js', 'text/javascript', async () => (await readBundle(script)) + START);
+  registerAsset('/docs/reference.css', 'text/css', async () => (await readBundle(style)) + STYLE);
 }
 
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
@@ -74,10 +103,8 @@ function toPolicy(baseUrl: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
-    // The reference sets style attributes, which no hash or nonce can allow.
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "font-src 'self' data:",
+    "style-src 'self'",
+    "img-src 'self' data:",
     `connect-src 'self' ${new URL(baseUrl).origin}`,
     "base-uri 'none'",
     "form-action 'none'",
@@ -85,28 +112,27 @@ function toPolicy(baseUrl: string): string {
   ].join('; ');
 }
 
-function sendScript(script: Script, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendAsset(asset: Asset, type: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   void reply.headers({
     ...SECURITY_HEADERS,
-    etag: script.etag,
+    etag: asset.etag,
     vary: 'Accept-Encoding',
-    'cache-control': `public, max-age=${SCRIPT_MAX_AGE_S}`,
+    'cache-control': `public, max-age=${FILE_MAX_AGE_S}`,
   });
-  if (request.headers['if-none-match'] === script.etag) return reply.code(304).send();
-  void reply.type('text/javascript; charset=utf-8');
-  if (!/\bgzip\b(?!;q=0\b)/.test(request.headers['accept-encoding'] ?? '')) return reply.send(script.plain);
-  return reply.header('content-encoding', 'gzip').send(script.gzipped);
+  if (request.headers['if-none-match'] === asset.etag) return reply.code(304).send();
+  void reply.type(`${type}; charset=utf-8`);
+  if (!/\bgzip\b(?!;q=0\b)/.test(request.headers['accept-encoding'] ?? '')) return reply.send(asset.plain);
+  return reply.header('content-encoding', 'gzip').send(asset.gzipped);
 }
 
-/** The package provides its script only through a route, so the script is fetched from a Fastify instance that does not listen. */
-async function loadScript(): Promise<Script> {
-  const { default: reference } = await import('@scalar/fastify-api-reference');
-  const library = Fastify();
-  await library.register(reference, { routePrefix: '/reference', configuration: { url: 'v1/openapi.json' } });
-  const { rawPayload } = await library.inject('/reference/js/scalar.js');
-  await library.close();
-  const start = `\nScalar.createApiReference('#app', ${JSON.stringify(CONFIGURATION)});\n`;
-  const plain = Buffer.concat([rawPayload, Buffer.from(start)]);
+/** A file of Swagger UI without its last line, the URL of a source map, which is not served. */
+async function readBundle(url: string): Promise<string> {
+  const file = await readFile(fileURLToPath(url), 'utf8');
+  return file.replace(/\n\/[/*]# sourceMappingURL=.*$/, '');
+}
+
+async function toAsset(content: string): Promise<Asset> {
+  const plain = Buffer.from(content);
   const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
   return { plain, gzipped: await promisify(gzip)(plain), etag };
 }

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import vm from 'node:vm';
 import { request } from '../support/http/raw-http.ts';
 import { useSampleService } from '../support/service/sample-service.ts';
 
@@ -10,20 +11,28 @@ const BASE_URL = 'https://market.example/mercat';
 
 describe('the reference page', () => {
   const service = useSampleService({ settings: { BASE_URL } });
-  /** The URLs of the page's links, as a browser at `/docs` resolves them. */
+  /** The URLs that the page names, as a browser at `/docs` resolves them. */
   const linksOf = (html: string) =>
-    Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, link]) => new URL(link ?? '', `${service.url}/docs`));
+    Array.from(
+      html.matchAll(/(?:src|href|data-document)="([^"]+)"/g),
+      ([, link]) => new URL(link ?? '', `${service.url}/docs`),
+    );
 
-  test('runs one script, and the service serves the script and all that it names', async () => {
+  test('runs one script, and the service serves the script and all that the page names', async () => {
     const response = await fetch(`${service.url}/docs`);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
     const html = await response.text();
     assert.deepEqual(html.match(/<script[^>]*>[^<]*/g), ['<script src="docs/reference.js">']);
+    assert.doesNotMatch(html, /<style| style=| on[a-z]+=/);
     const links = linksOf(html).filter((link) => link.protocol !== 'data:');
-    assert.deepEqual(links.map(({ pathname }) => pathname).sort(), [
+    assert.deepEqual([...new Set(links.map(({ pathname, search }) => pathname + search))].sort(), [
       '/api/v1/openapi.json',
+      '/docs/reference.css',
       '/docs/reference.js',
+      '/docs?api=intake',
+      '/docs?api=marketplace',
+      '/docs?api=store',
       '/intake/v1/openapi.json',
       '/v1/openapi.json',
     ]);
@@ -39,13 +48,13 @@ describe('the reference page', () => {
     const directives = new Map(policy.split('; ').map((line) => [line.split(' ', 1)[0], line.split(' ').slice(1)]));
     assert.deepEqual(directives.get('default-src'), ["'none'"]);
     assert.deepEqual(directives.get('script-src'), ["'self'"]);
+    assert.deepEqual(directives.get('style-src'), ["'self'"]);
     assert.deepEqual(directives.get('connect-src'), ["'self'", 'https://market.example']);
     for (const name of ['base-uri', 'form-action', 'frame-ancestors'])
       assert.deepEqual(directives.get(name), ["'none'"]);
-    const allowed = new Set(["'none'", "'self'", "'unsafe-inline'", 'data:', 'blob:', 'https://market.example']);
+    const allowed = new Set(["'none'", "'self'", 'data:', 'https://market.example']);
     for (const [name, sources] of directives) {
       for (const source of sources) assert.ok(allowed.has(source), `${name} ${source}`);
-      assert.equal(sources.includes("'unsafe-inline'"), name === 'style-src');
     }
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
@@ -54,21 +63,24 @@ describe('the reference page', () => {
   test('names no other host, and enables no feature that would need one', async () => {
     const page = await (await fetch(`${service.url}/docs`)).text();
     assert.doesNotMatch(page, /https?:|\/\//);
-    const script = await (await fetch(`${service.url}/docs/reference.js`)).text();
-    const start = /Scalar\.createApiReference\('#app', (.+)\);\n$/.exec(script)?.[1] ?? assert.fail();
-    assert.deepEqual(JSON.parse(start), {
-      sources: [
-        { title: 'Marketplace', slug: 'marketplace', url: 'v1/openapi.json', default: true },
-        { title: 'Store', slug: 'store', url: 'api/v1/openapi.json' },
-        { title: 'Intake', slug: 'intake', url: 'intake/v1/openapi.json' },
-      ],
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    });
+    const style = await (await fetch(`${service.url}/docs/reference.css`)).text();
+    assert.doesNotMatch(style, /@import|url\((?!["']?data:)|sourceMappingURL/);
+    const { validatorUrl, queryConfigEnabled } = await startReference('');
+    assert.deepEqual({ validatorUrl, queryConfigEnabled }, { validatorUrl: null, queryConfigEnabled: false });
+  });
+
+  test('displays the document that ?api= names, or else the first one', async () => {
+    const documents = {
+      '': 'v1/openapi.json',
+      '?api=marketplace': 'v1/openapi.json',
+      '?api=store': 'api/v1/openapi.json',
+      '?api=intake': 'intake/v1/openapi.json',
+      '?api=https://evil.example/': 'v1/openapi.json',
+      '?url=https://evil.example/': 'v1/openapi.json',
+    };
+    for (const [search, url] of Object.entries(documents)) {
+      assert.equal((await startReference(search))['url'], url, search);
+    }
   });
 
   test('is at /docs, and /docs/ redirects to it', async () => {
@@ -80,26 +92,55 @@ describe('the reference page', () => {
     }
   });
 
-  test('serves its script compressed to clients that accept gzip, and a 304 to clients that have it', async () => {
-    const get = (encoding: string) =>
-      fetch(`${service.url}/docs/reference.js`, { headers: { 'accept-encoding': encoding } });
-    const plain = await get('identity');
-    assert.equal(plain.headers.get('content-encoding'), null);
-    assert.equal(plain.headers.get('vary'), 'Accept-Encoding');
-    assert.equal(plain.headers.get('content-type'), 'text/javascript; charset=utf-8');
-    const gzipped = await get('br, gzip');
-    assert.equal(gzipped.headers.get('content-encoding'), 'gzip');
-    const script = await plain.text();
-    assert.ok(Number(gzipped.headers.get('content-length')) < script.length / 3);
-    assert.equal(await gzipped.text(), script);
-    for (const encodings of ['identity', 'gzip;q=0', '', 'x-gzip2']) {
-      const headers = { 'accept-encoding': encodings };
-      const response = await request(service.url, '/docs/reference.js', { headers, method: 'HEAD' });
-      assert.equal(response.headers['content-encoding'], undefined, encodings);
-    }
-    const etag = plain.headers.get('etag') ?? assert.fail();
-    const again = await request(service.url, '/docs/reference.js', { headers: { 'if-none-match': etag } });
-    assert.equal(again.status, 304);
-    assert.equal(again.body, '');
-  });
+  for (const [path, type] of [
+    ['/docs/reference.js', 'text/javascript; charset=utf-8'],
+    ['/docs/reference.css', 'text/css; charset=utf-8'],
+  ] as const) {
+    test(`serves ${path} compressed to clients that accept gzip, and a 304 to clients that have it`, async () => {
+      const get = (encoding: string) => fetch(`${service.url}${path}`, { headers: { 'accept-encoding': encoding } });
+      const plain = await get('identity');
+      assert.equal(plain.headers.get('content-encoding'), null);
+      assert.equal(plain.headers.get('vary'), 'Accept-Encoding');
+      assert.equal(plain.headers.get('content-type'), type);
+      const gzipped = await get('br, gzip');
+      assert.equal(gzipped.headers.get('content-encoding'), 'gzip');
+      const content = await plain.text();
+      assert.ok(Number(gzipped.headers.get('content-length')) < content.length / 3);
+      assert.equal(await gzipped.text(), content);
+      for (const encodings of ['identity', 'gzip;q=0', '', 'x-gzip2']) {
+        const headers = { 'accept-encoding': encodings };
+        const response = await request(service.url, path, { headers, method: 'HEAD' });
+        assert.equal(response.headers['content-encoding'], undefined, encodings);
+      }
+      const etag = plain.headers.get('etag') ?? assert.fail();
+      const again = await request(service.url, path, { headers: { 'if-none-match': etag } });
+      assert.equal(again.status, 304);
+      assert.equal(again.body, '');
+    });
+  }
+
+  /** Runs the end of the script, which starts Swagger UI, on the links of the page at `/docs` + `search`. Returns the options. */
+  async function startReference(search: string): Promise<Record<string, unknown>> {
+    const page = await (await fetch(`${service.url}/docs${search}`)).text();
+    const script = await (await fetch(`${service.url}/docs/reference.js`)).text();
+    const links = Array.from(page.matchAll(/href="docs(\?[^"]+)" data-document="([^"]+)"/g), ([, query, document]) => ({
+      search: query,
+      dataset: { document },
+      setAttribute() {},
+    }));
+    assert.equal(links.length, 3);
+    const started: Record<string, unknown>[] = [];
+    vm.runInNewContext(script.slice(script.lastIndexOf('\n{\n')), {
+      URLSearchParams,
+      location: { search },
+      matchMedia: () => ({ matches: false, addEventListener() {} }),
+      document: {
+        querySelectorAll: () => links,
+        getElementById: () => null,
+        documentElement: { classList: { toggle() {} } },
+      },
+      SwaggerUIBundle: (options: Record<string, unknown>) => started.push(options),
+    });
+    return started[0] ?? assert.fail();
+  }
 });
