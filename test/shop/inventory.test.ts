@@ -1,9 +1,9 @@
-// /api/v1/inventory and /api/v1/inventory/adjustments: levels, changes of stock and their log.
+// /api/v1/inventory and /api/v1/inventory/adjustments: stock levels, and the log of changes. stock-changes.test.ts tests the changes.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { forEachStore, inParallel } from '../support/service/shop.ts';
-import { changeStock, describeStockConcurrency, listLowEvents, readStock } from './stock-concurrency.suite.ts';
+import { changeStock, listLowEvents } from './stock-concurrency.suite.ts';
 
 const STOCK_MAX = 2 ** 31 - 1;
 
@@ -80,181 +80,6 @@ forEachStore('inventory', (store) => {
     });
   });
 
-  describe('a change', () => {
-    test('returns the stock before and after the change, and the change that was applied', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ name: 'Mug', inventory: 15 });
-      const result = await changeStock(shop, id, { adjustment: -3 });
-      assert.match(result.adjustmentId, /^adj_\d+$/);
-      const same = { productId: id, name: 'Mug', trackInventory: true };
-      assert.deepEqual(result, {
-        ...same,
-        inventory: 12,
-        lowStock: false,
-        previous: 15,
-        adjustment: -3,
-        requested: -3,
-        clamped: false,
-        adjustmentId: result.adjustmentId,
-      });
-      const set = await changeStock(shop, id, { set: 7, reason: 'stocktake' });
-      assert.deepEqual(set, {
-        ...same,
-        inventory: 7,
-        lowStock: true,
-        previous: 12,
-        adjustment: -5,
-        requested: 7,
-        clamped: false,
-        adjustmentId: set.adjustmentId,
-      });
-      const nothing = await changeStock(shop, id, { adjustment: 0 });
-      assert.deepEqual([nothing.inventory, nothing.adjustment, nothing.clamped], [7, 0, false]);
-      assert.equal(await readStock(shop, id), 7);
-    });
-
-    test('is clamped so that the stock stays between 0 and 2^31-1, and the response reports the clamping', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 5 });
-      const steps: [object, number, number, boolean][] = [
-        [{ adjustment: -6 }, 0, -5, true],
-        [{ adjustment: -STOCK_MAX }, 0, 0, true],
-        [{ set: -1 }, 0, 0, true],
-        [{ set: STOCK_MAX }, STOCK_MAX, STOCK_MAX, false],
-        [{ adjustment: 1 }, STOCK_MAX, 0, true],
-        [{ adjustment: STOCK_MAX }, STOCK_MAX, 0, true],
-        [{ adjustment: -STOCK_MAX }, 0, -STOCK_MAX, false],
-        [{ adjustment: STOCK_MAX }, STOCK_MAX, STOCK_MAX, false],
-      ];
-      for (const [body, inventory, adjustment, clamped] of steps) {
-        const result = await changeStock(shop, id, body);
-        assert.deepEqual(
-          [result.inventory, result.adjustment, result.clamped],
-          [inventory, adjustment, clamped],
-          JSON.stringify(body),
-        );
-        assert.equal(result.requested, Object.values(body)[0]);
-      }
-    });
-
-    test('with both adjustment and set, or neither, is 400 and changes nothing', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 5 });
-      for (const body of [
-        {},
-        { reason: 'x' },
-        { adjustment: 1, set: 1 },
-        { adjustment: null, set: 1 },
-        { adjustment: 1, set: null },
-      ]) {
-        assert.equal((await shop.send('POST', '/inventory', { body: { product_id: id, ...body } })).status, 400);
-      }
-      for (const body of [
-        { adjustment: 1 },
-        { product_id: '', adjustment: 1 },
-        { product_id: null, set: 1 },
-        { product_id: 5, set: 1 },
-        { productId: id, set: 1 },
-      ]) {
-        const response = await shop.send('POST', '/inventory', { body });
-        assert.deepEqual([response.status, response.body.error.details[0].path], [400, 'product_id']);
-      }
-      assert.equal(await readStock(shop, id), 5);
-      assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
-    });
-
-    test('accepts integers within ±(2^31-1), and no other value', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 5 });
-      const literals = [
-        '1.5',
-        '"5"',
-        'true',
-        'null',
-        '2147483648',
-        '-2147483648',
-        '9007199254740993',
-        '1e400',
-        '-1e400',
-        '[]',
-        '{}',
-        '[1]',
-      ];
-      for (const field of ['adjustment', 'set', 'expected']) {
-        const rest = field === 'expected' ? ',"set":1' : '';
-        for (const literal of literals) {
-          const { status, body } = await shop.send('POST', '/inventory', {
-            body: `{"product_id":"${id}","${field}":${literal}${rest}}`,
-          });
-          assert.deepEqual([status, body.error.details[0].path], [400, field], literal);
-        }
-      }
-      assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
-    });
-
-    test('with an unknown field, an unusable reason or an unreadable body is 400 and changes nothing', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product();
-      const valid = { product_id: id, adjustment: 1 };
-      for (const [field, value] of [
-        ['quantity', 1],
-        ['reason', 1],
-        ['reason', null],
-        ['reason', 'r'.repeat(501)],
-        ['reason', '\u0000'],
-        ['reason', '\udc00'],
-      ] as const) {
-        const { status, body } = await shop.send('POST', '/inventory', { body: { ...valid, [field]: value } });
-        assert.deepEqual([status, body.error.details[0].path], [400, field]);
-      }
-      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
-      const proto = `{"product_id":"${id}","__proto__":{"adjustment":1}}`;
-      for (const body of ['', '{', '[]', 'null', '"x"', '1', deep, proto, Buffer.from([0x22, 0xff, 0x22])]) {
-        assert.equal((await shop.send('POST', '/inventory', { body })).status, 400, String(body).slice(0, 50));
-      }
-      const typed = { body: JSON.stringify(valid), headers: { 'content-type': 'text/plain' } };
-      assert.equal((await shop.send('POST', '/inventory', typed)).status, 400);
-      assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
-    });
-
-    test('of a missing product is 404', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product();
-      await shop.ok('DELETE', `/products/${id}`);
-      for (const productId of [id, 'x', `prod_${'0'.repeat(32)}`, '\u0000', '\ud800']) {
-        const { status, body } = await shop.send('POST', '/inventory', {
-          body: { product_id: productId, adjustment: 1 },
-        });
-        assert.deepEqual([status, body.error.message], [404, 'Product not found']);
-      }
-    });
-
-    test('with `expected` is made only when the stock has that value; otherwise the response is a 409 with the current stock', async () => {
-      const shop = await store.shop();
-      const { id } = await shop.product({ inventory: 20 });
-      assert.equal((await changeStock(shop, id, { adjustment: -1, expected: 20 })).inventory, 19);
-      for (const body of [
-        { adjustment: -15, expected: 20 },
-        { set: 3, expected: 18 },
-        { set: 19, expected: -1 },
-      ]) {
-        const response = await shop.send('POST', '/inventory', { body: { product_id: id, ...body } });
-        assert.deepEqual([response.status, response.body.error.code], [409, 'conflict']);
-        assert.match(response.body.error.message, /\b19\b/);
-      }
-      assert.equal(await readStock(shop, id), 19);
-      assert.equal((await shop.walk('/inventory/adjustments')).length, 1);
-      assert.deepEqual(await listLowEvents(shop), []);
-      const responses = await inParallel(Array.from({ length: 10 }), 10, () =>
-        shop.send('POST', '/inventory', { body: { product_id: id, adjustment: 1, expected: 19 } }),
-      );
-      assert.deepEqual(
-        responses.map(({ status }) => status).toSorted((a, b) => a - b),
-        [200, ...Array.from({ length: 9 }, () => 409)],
-      );
-    });
-  });
-
   describe('the adjustment log', () => {
     test('is newest first, has key, reason and source of each change, and stays when its product is deleted', async () => {
       const shop = await store.shop();
@@ -313,6 +138,4 @@ forEachStore('inventory', (store) => {
       }
     });
   });
-
-  describeStockConcurrency(store);
 });
