@@ -203,7 +203,7 @@ function countEach(words: readonly (string | undefined)[]): Record<string, numbe
   return counts;
 }
 
-/** Repeats the request until the service answers it without a server error, or the deadline passes. */
+/** Repeats the request until the response is not a server error, or until the deadline has passed. */
 async function sendUntilServed(socketPath: () => string, method: string, target: string, body?: object) {
   const deadline = performance.now() + CATCH_UP_MS;
   for (;;) {
@@ -217,7 +217,7 @@ async function sendUntilServed(socketPath: () => string, method: string, target:
   }
 }
 
-/** Polls until `isTrue` returns true. A text that it returns instead says why not, and becomes part of the error. */
+/** Polls until `isTrue` returns true. It may return a text instead, which gives the reason and becomes part of the error. */
 async function until(condition: string, isTrue: () => Promise<boolean | string>): Promise<void> {
   const deadline = performance.now() + CATCH_UP_MS;
   for (;;) {

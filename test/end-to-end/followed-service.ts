@@ -1,5 +1,5 @@
-// A real `mercat serve` that follows local chains, as an outside program meets it: the public interface without a key, the intake
-// with one. Only the operator's calls, to follow collections and to read the progress, use the local socket.
+// A real `mercat serve` that follows local chains, used as an external program uses it: the public interface without a key, the
+// intake with a key. Only calls of the operator, to follow collections and to read the progress, use the local socket.
 
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
@@ -28,7 +28,7 @@ export type FollowedService = {
 /** Starts the service, and follows every collection of the worlds from their first blocks. */
 export async function startFollowedService(worlds: readonly World[]): Promise<FollowedService> {
   const dataDir = await directoryWithDatabase();
-  // One key is used for all chains, hundreds of times in a few seconds.
+  // The tests send hundreds of requests with one key in a few seconds.
   const limits = { STORE_RATE_LIMIT: '100000', TRUST_PROXY: 'true' };
   const settings = { DATA_DIR: dataDir, CHAIN_POLL_MS: String(CHAIN_POLL_MS), ...limits };
   const urls = worlds.map(({ chain }) => [`RPC_URL_${chain.id.toUpperCase()}`, chain.url]);

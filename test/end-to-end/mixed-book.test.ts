@@ -1,6 +1,6 @@
 // A followed collection of a thousand tokens with a mixed book: signed orders on a local chain, two marketplaces that list
-// some of the same orders, invalid rows, and changes on all sides. After every step the service has to serve what an
-// independent computation expects (test/end-to-end/mixed-book/expected.ts). MIXED_SEED selects another random book.
+// some of the same orders, unusable rows, and changes on the chain and at the marketplaces. After each step the responses must
+// equal an independent computation (test/end-to-end/mixed-book/expected.ts). MIXED_SEED selects another random book.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -8,23 +8,23 @@ import { createRandom } from '../../devnet/random.ts';
 import { canRunPostgres } from '../support/engines/postgres-server.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import type { MixedBook } from './mixed-book/book.ts';
-import { startMixedBook, VENUE_NAMES } from './mixed-book/book.ts';
+import { startMixedBook, MARKETPLACE_NAMES } from './mixed-book/book.ts';
 import {
   churnChain,
   churnMarketplaces,
   endOnChain,
   listAt,
-  postDearer,
+  postHigherPriced,
   postOwn,
   reorganise,
-  tellOdd,
-  tellOwn,
-  tellThenPost,
-  tellTwins,
+  listUnusable,
+  listOwn,
+  listThenPost,
+  listTwins,
   voidOrders,
 } from './mixed-book/changes.ts';
 import type { BookCounts } from './mixed-book/expected.ts';
-import { shownBy } from './mixed-book/marketplaces.ts';
+import { servedBy } from './mixed-book/marketplaces.ts';
 
 const SEED = Number(process.env['MIXED_SEED'] ?? 1);
 const MINUTE_MS = 60_000;
@@ -48,32 +48,41 @@ forEachEngine('a mixed book', (engine) => {
       for (const close of closers.toReversed()) await close();
     });
 
-    test('one row is served for each token, orders of the service before mirrored listings, cheapest first, by every read', async (t) => {
+    test('every read serves one listing for each token: its cheapest own order, else its cheapest mirrored listing', async (t) => {
       await postOwn(book, OWN_ORDERS);
       listAt(book, 'opensea', OPENSEA_LISTINGS);
       listAt(book, 'magicEden', ASKS);
-      tellOwn(book, 24);
-      tellTwins(book, 50);
-      tellOdd(book);
+      listOwn(book, 24);
+      listTwins(book, 50);
+      listUnusable(book);
       await book.syncAll();
-      const seen = await book.compare();
-      t.diagnostic(JSON.stringify(seen));
-      const wanted: Partial<BookCounts> = { ownDearer: 5, twins: 50, toldOwn: 20, severalOrders: 30, equalPrices: 30 };
+      const counts = await book.compare();
+      t.diagnostic(JSON.stringify(counts));
+      const wanted: Partial<BookCounts> = {
+        ownHigherPriced: 5,
+        twins: 50,
+        mirroredOwn: 20,
+        severalOrders: 30,
+        equalPrices: 30,
+      };
       for (const [what, least] of Object.entries({ ...wanted, notStarted: 4 })) {
-        assert.ok(seen[what as keyof BookCounts] >= least, `${what}: ${seen[what as keyof BookCounts]} of ${least}`);
+        assert.ok(
+          counts[what as keyof BookCounts] >= least,
+          `${what}: ${counts[what as keyof BookCounts]} of ${least}`,
+        );
       }
       await book.compareAllWays();
-      await postDearer(book);
+      await postHigherPriced(book);
     });
 
-    test('an order that marketplaces listed first is one order when it is submitted, and ends when it ends on the chain', async () => {
-      const orders = await tellThenPost(book, 8);
+    test('an order that marketplaces list before it is submitted is served once, and ends when it ends on the chain', async () => {
+      const orders = await listThenPost(book, 8);
       await book.compare();
       await endOnChain(book, orders);
-      const seen = await book.compare();
+      const counts = await book.compare();
       assert.ok(
-        seen.toldDeadOwn >= 6,
-        `${seen.toldDeadOwn} ended orders of the own book are still listed by marketplaces`,
+        counts.mirroredEndedOwn >= 6,
+        `${counts.mirroredEndedOwn} ended orders of the own book are still listed by marketplaces`,
       );
       await book.syncAll();
       await book.compare();
@@ -93,46 +102,46 @@ forEachEngine('a mixed book', (engine) => {
       }
     });
 
-    test('a marketplace snapshot that is suddenly much shorter ends no listing until it has repeated for five minutes', async () => {
-      for (const name of VENUE_NAMES) {
-        const venue = book.venues[name];
-        const { odd } = venue;
-        venue.odd = [];
-        venue.shown = (listings) => listings.slice(0, Math.floor(listings.length / 4));
+    test('a marketplace snapshot that is suddenly much shorter ends no listing until snapshots were short for five minutes', async () => {
+      for (const name of MARKETPLACE_NAMES) {
+        const marketplace = book.marketplaces[name];
+        const { unusable } = marketplace;
+        marketplace.unusable = [];
+        marketplace.served = (listings) => listings.slice(0, Math.floor(listings.length / 4));
         for (const minutes of [3, 1]) {
           book.pass(minutes * MINUTE_MS);
-          await book.sync(name, { isBelieved: false });
+          await book.sync(name, { isAccepted: false });
           await book.compare();
         }
         if (name === 'opensea') {
           book.pass(5 * MINUTE_MS);
-          await book.sync(name, { isBelieved: true });
+          await book.sync(name, { isAccepted: true });
           await book.compare();
         }
-        venue.odd = odd;
-        venue.shown = null;
-        await book.sync(name, { isBelieved: true });
+        marketplace.unusable = unusable;
+        marketplace.served = null;
+        await book.sync(name, { isAccepted: true });
         await book.compare();
       }
     });
 
-    test('a snapshot with too many invalid rows adds new listings and ends none', async () => {
+    test('a marketplace snapshot with too many invalid rows adds new listings and ends none', async () => {
       book.pass(3 * MINUTE_MS);
-      const venue = book.venues.opensea;
-      const listings = shownBy(venue);
-      venue.shown = () => listings.slice(30);
+      const marketplace = book.marketplaces.opensea;
+      const listings = servedBy(marketplace);
+      marketplace.served = () => listings.slice(30);
       listAt(book, 'opensea', 10);
-      const { odd } = venue;
-      venue.odd = [
-        ...odd,
+      const { unusable } = marketplace;
+      marketplace.unusable = [
+        ...unusable,
         ...Array.from({ length: Math.ceil(listings.length / 8) }, (_, index) => ({ order_hash: index })),
       ];
-      await book.sync('opensea', { isBelieved: false });
+      await book.sync('opensea', { isAccepted: false });
       await book.compare();
-      venue.odd = odd;
-      await book.sync('opensea', { isBelieved: true });
+      marketplace.unusable = unusable;
+      await book.sync('opensea', { isAccepted: true });
       await book.compare();
-      venue.shown = null;
+      marketplace.served = null;
     });
 
     test('orders are listed from their start until their expiry', async () => {
@@ -140,11 +149,11 @@ forEachEngine('a mixed book', (engine) => {
       book.pass(100 * MINUTE_MS);
       const between = await book.compare();
       await book.syncAll();
-      const seen = await book.compare();
+      const counts = await book.compare();
       assert.ok(between.expired > before.expired, `${between.expired - before.expired} rows have ended by the clock`);
       assert.ok(
-        seen.notStarted < before.notStarted,
-        `${before.notStarted - seen.notStarted} rows have started by the clock`,
+        counts.notStarted < before.notStarted,
+        `${before.notStarted - counts.notStarted} rows have started by the clock`,
       );
     });
   });

@@ -38,7 +38,7 @@ export type Signed = {
   ends: boolean;
 };
 
-/** Accounts without any approval: the library has to request each approval itself. */
+/** Indexes of accounts that have given no approval, so that the library has to request each approval. */
 const SELLER = 0;
 const BUYER = 1;
 const WALLET_OWNER = 2;
@@ -53,7 +53,7 @@ const WALLET_TOKENS = 2;
 const tokensFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));
 const OF_SELLER = tokensFrom(FIRST_TOKEN, SELLER_TOKENS);
 const OF_WALLET = tokensFrom(FIRST_TOKEN + SELLER_TOKENS, WALLET_TOKENS);
-/** A token without an order in the book, for orders that a test makes later. */
+/** A token of the seller that `signListingsOfAll` does not list, for orders that a test makes later. */
 export const LATE_TOKEN = BigInt(FIRST_TOKEN + SELLER_TOKENS + WALLET_TOKENS);
 const EDITION = 301n;
 const EDITION_UNITS = 10n;
@@ -82,7 +82,7 @@ export async function setScene(world: World): Promise<Scene> {
   return { world, nft, editions, wallet, seller, buyer, walletOwner, end };
 }
 
-/** Calls Seaport in the name of the wallet. Resolves to the transaction. */
+/** Calls Seaport from the contract wallet. Resolves to the transaction hash. */
 export async function callAsWallet({ world, wallet, walletOwner }: Scene, data: string): Promise<Hex> {
   const { seaport } = world.protocol;
   const call = callOf(walletOwner.address, wallet, 'execute', [seaport.address, 0n, data]);
@@ -114,7 +114,7 @@ const BULK_SIZE = 3;
 const BULK_ASK = 40_000n;
 const UNIT_ASK = 1_000n;
 
-/** An order for each way of listing, no two at one price. */
+/** Signs an order for each way of listing. No two have the same price. */
 export async function signListingsOfAll(scene: Scene): Promise<Map<Name, Signed>> {
   const { seller, walletOwner, wallet, world, nft, editions } = scene;
   const { fees, protocol } = world;

@@ -1,6 +1,6 @@
-// OpenSea's library on two chains, and one real service that follows both. The service accepts the orders as the library signs them. A fill
-// or cancel on one chain changes only the order on that chain. The contracts have the same addresses on both chains, so that a mix-up of
-// the chains is noticed.
+// Orders of OpenSea's seaport-js library on two local chains, and one real service that follows both. The service accepts the orders as
+// the library signs them. A fill or cancel on one chain changes only the order on that chain. The contracts have the same addresses on
+// both chains, so that a mix-up of the chains is noticed.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -72,7 +72,7 @@ const idsOf = (stage: Stage, ...names: Name[]) => names.map((name) => listedAs(s
 /** Submits the order as the library returned it, with the name of the chain. */
 const post = (chain: string, order: OrderWithCounter) =>
   service.intake('POST', '/orders', JSON.stringify({ chain, order }));
-const refusalOf = async (chain: string, order: OrderWithCounter) => {
+const rejectionOf = async (chain: string, order: OrderWithCounter) => {
   const { status, body } = await post(chain, order);
   return [status, body.error?.code];
 };
@@ -111,11 +111,11 @@ testOnEachChain('an order is accepted as the library signed it, and is listed', 
   }
 });
 
-/** The signature with the lowest bit of one byte inverted. */
+/** The hexadecimal text with the lowest bit of one byte inverted. */
 function flip(hex: string, byte: number): string {
-  const at = 2 + 2 * byte;
-  const turned = (Number.parseInt(hex.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0');
-  return hex.slice(0, at) + turned + hex.slice(at + 2);
+  const start = 2 + 2 * byte;
+  const inverted = (Number.parseInt(hex.slice(start, start + 2), 16) ^ 1).toString(16).padStart(2, '0');
+  return hex.slice(0, start) + inverted + hex.slice(start + 2);
 }
 
 testOnEachChain(
@@ -126,28 +126,28 @@ testOnEachChain(
     const other = NETWORKS.find((network) => network !== chain) ?? assert.fail();
     for (const [name, { order }] of stage.book) {
       const { parameters, signature } = order;
-      assert.deepEqual(await refusalOf(chain, order), [409, 'duplicate'], name);
+      assert.deepEqual(await rejectionOf(chain, order), [409, 'duplicate'], name);
       // Each chain has a wrapped currency of its own.
       const elsewhere = name === 'wrapped' ? 'unsupported_currency' : 'signature_invalid';
-      assert.deepEqual(await refusalOf(other, order), [422, elsewhere], `${name} on ${other}`);
+      assert.deepEqual(await rejectionOf(other, order), [422, elsewhere], `${name} on ${other}`);
       // Bytes of r, of s, and of the index and the proof of a bulk order.
       const size = signature.length / 2 - 1;
       for (const byte of [0, 32, 63, 64, 66, size - 1].filter((at) => at < size)) {
-        const spoilt = { parameters, signature: flip(signature, byte) };
-        assert.deepEqual(await refusalOf(chain, spoilt), [422, 'signature_invalid'], `${name}: byte ${byte}`);
+        const changed = { parameters, signature: flip(signature, byte) };
+        assert.deepEqual(await rejectionOf(chain, changed), [422, 'signature_invalid'], `${name}: byte ${byte}`);
       }
       const { offer, consideration, salt, endTime, counter, offerer, zone, conduitKey, orderType } = parameters;
       const [offered] = offer;
       assert.ok(offered);
       const raise = (amount: unknown) => String(BigInt(String(amount)) + 1n);
-      const dearer = consideration.map((item) => {
+      const higherPriced = consideration.map((item) => {
         const amount = raise(item.startAmount);
         return { ...item, startAmount: amount, endAmount: amount };
       });
       const changes: [Partial<OrderWithCounter['parameters']>, string][] = [
         [{ salt: flip(salt, 31) }, 'signature_invalid'],
         [{ endTime: String(BigInt(String(endTime)) - 1n) }, 'signature_invalid'],
-        [{ consideration: dearer }, 'signature_invalid'],
+        [{ consideration: higherPriced }, 'signature_invalid'],
         [{ counter: raise(counter) }, 'signature_invalid'],
         [{ offer: [{ ...offered, identifierOrCriteria: raise(offered.identifierOrCriteria) }] }, 'signature_invalid'],
         [{ zone: flip(zone, 19) }, 'signature_invalid'],
@@ -156,15 +156,15 @@ testOnEachChain(
         [{ orderType: orderType + 2 }, 'extra_data_not_supported'],
       ];
       for (const [change, code] of changes) {
-        const spoilt = { parameters: { ...parameters, ...change }, signature };
-        assert.deepEqual(await refusalOf(chain, spoilt), [422, code], `${name}: ${JSON.stringify(change)}`);
+        const changed = { parameters: { ...parameters, ...change }, signature };
+        assert.deepEqual(await rejectionOf(chain, changed), [422, code], `${name}: ${JSON.stringify(change)}`);
       }
     }
     assert.deepEqual(await listedIds(stage, nft), before);
   },
 );
 
-/** The buyer fills the order with only the data that the service serves. Resolves to the transaction. */
+/** The buyer fills the order with only the data that the service serves. Resolves to the transaction hash. */
 async function fill(stage: Stage, name: Name, unitsToFill?: bigint): Promise<string> {
   const { seaport, address } = stage.buyer;
   const { order } = await readOrder(stage, name);
@@ -176,7 +176,7 @@ async function fill(stage: Stage, name: Name, unitsToFill?: bigint): Promise<str
 }
 
 testOnEachChain(
-  'an order that the library fills is filled, is recorded as a sale at its price, and its token belongs to the buyer',
+  'an order that is filled through the library becomes filled, with a sale at its price, and the buyer owns its token',
   async (stage) => {
     const { chain, nft, buyer } = stage;
     const names = ['plain', 'fees', 'wrapped', 'conduit', 'wallet', 'bulk0'] as const;
@@ -212,7 +212,7 @@ testOnEachChain(
       );
       const { owner, listing, lastSale } = await readToken(stage, tokenId);
       assert.deepEqual([owner.address, listing, lastSale.price.raw], [buyer.address, null, String(total)]);
-      assert.deepEqual(await refusalOf(chain, order), [422, 'already_filled']);
+      assert.deepEqual(await rejectionOf(chain, order), [422, 'already_filled']);
     }
     assert.deepEqual(await listedIds(stage, nft), idsOf(stage, 'wallet2', 'bulk1', 'bulk2'));
     assert.equal(await floorOf(stage, nft), String(listedAs(stage, 'bulk1').ask));
@@ -234,24 +234,27 @@ testOnEachChain('a partly filled order stays listed with its remaining units unt
   assert.deepEqual(await stateOf(stage, 'edition'), ['filled', second.tx]);
   assert.deepEqual([await listedIds(stage, editions), await floorOf(stage, editions)], [[], null]);
   const { transitions } = await explain(stage, 'edition');
-  const told = transitions.map(({ to, because }: any) => `${to}: ${because}`);
-  assert.deepEqual(told, ['active: stored', 'active: 4 filled', 'filled: all units were filled']);
+  const steps = transitions.map(({ to, because }: any) => `${to}: ${because}`);
+  assert.deepEqual(steps, ['active: stored', 'active: 4 filled', 'filled: all units were filled']);
   await eventually(async () => {
     const sales = await readCollection(stage, editions, 'sales');
-    const said = ({ tx, price, seller: from, buyer: to, orderId }: any) => [price.raw, tx, from, to, orderId].join(' ');
+    const toText = ({ tx, price, seller: from, buyer: to, orderId }: any) =>
+      [price.raw, tx, from, to, orderId].join(' ');
     // The price of each sale is the amount that was paid for all of its units.
     const parts = [first, second].map((part) => ({ tx: part.tx, price: { raw: String(part.units * ask) } }));
-    const expected = parts.map((part) => said({ ...part, seller: seller.address, buyer: buyer.address, orderId: id }));
-    assert.deepEqual(sales.map(said).sort(), expected.sort());
+    const expected = parts.map((part) =>
+      toText({ ...part, seller: seller.address, buyer: buyer.address, orderId: id }),
+    );
+    assert.deepEqual(sales.map(toText).sort(), expected.sort());
   });
 });
 
 testOnEachChain(
-  'orders that the library cancels, one by one or all at once, are cancelled, and no others',
+  'orders that are cancelled through the library, singly or all at once, become cancelled, and other orders do not',
   async (stage) => {
     const { chain, seller, walletOwner, wallet, nft, keptBack } = stage;
-    const [cancelledBefore, raisedOver] = keptBack;
-    assert.ok(cancelledBefore && raisedOver);
+    const [cancelledBefore, withOldCounter] = keptBack;
+    assert.ok(cancelledBefore && withOldCounter);
     const some = [listedAs(stage, 'bulk1').order.parameters, cancelledBefore.parameters];
     const one = await seller.seaport.cancelOrders(some, seller.address).transact();
     await one.wait();
@@ -259,7 +262,7 @@ testOnEachChain(
     assert.deepEqual(await stateOf(stage, 'bulk1'), ['cancelled', one.hash]);
     assert.deepEqual(await stateOf(stage, 'bulk2'), ['active', null]);
     assert.equal((await explain(stage, 'bulk1')).transitions.at(-1).because, 'cancelled on the chain');
-    assert.deepEqual(await refusalOf(chain, cancelledBefore), [422, 'already_cancelled']);
+    assert.deepEqual(await rejectionOf(chain, cancelledBefore), [422, 'already_cancelled']);
 
     const all = await seller.seaport.bulkCancelOrders(seller.address).transact();
     await all.wait();
@@ -269,10 +272,10 @@ testOnEachChain(
     assert.deepEqual(
       await stateOf(stage, 'bulk1'),
       ['cancelled', one.hash],
-      'it was already cancelled by its own transaction',
+      'the order keeps the transaction that cancelled it first',
     );
     assert.equal((await stateOf(stage, 'plain'))[0], 'filled', 'a filled order stays filled');
-    assert.deepEqual(await refusalOf(chain, raisedOver), [422, 'wrong_counter']);
+    assert.deepEqual(await rejectionOf(chain, withOldCounter), [422, 'wrong_counter']);
     assert.deepEqual(await listedIds(stage, nft), idsOf(stage, 'wallet2'));
     const { status, body } = await post(chain, await sign(seller, askFor(stage, LATE_TOKEN, 3n)));
     assert.equal(status, 201, `under the new counter: ${JSON.stringify(body)}`);

@@ -12,8 +12,8 @@ import type { ExpectedState } from '../../support/chain/expected-state.ts';
 import { readExpectedState } from '../../support/chain/expected-state.ts';
 import type { Book, BookCounts, ExpectedMarket, MarketplaceView, OwnOrder } from './expected.ts';
 import { applyFetch, computeMarket } from './expected.ts';
-import type { Venues } from './marketplaces.ts';
-import { createVenues, shownBy, venueRoutes } from './marketplaces.ts';
+import type { Marketplaces } from './marketplaces.ts';
+import { createMarketplaces, servedBy, marketplaceRoutes } from './marketplaces.ts';
 import { startReplayServer } from '../../support/replay/replay.ts';
 import { sendToSocket } from '../../support/service/service-process.ts';
 import { until } from '../../support/until.ts';
@@ -24,33 +24,34 @@ import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 
 const LIMIT_MS = 60_000;
-/** The limit for cached responses to expire and for a block to take effect. */
+/** The longest wait until cached responses have expired and a block has taken effect. */
 const SETTLE_MS = 5_000;
 const SLUG = 'paper-moths';
 /** The platform fee, which is the default, and the creator fee that OpenSea reports for the test collection. */
 const FEES = { platformBps: 200n, royaltyBps: 475n };
-const TOKENS_LOOKED_AT = 8;
+const TOKENS_COMPARED = 8;
 
-export type VenueName = 'opensea' | 'magicEden';
-export const VENUE_NAMES = ['opensea', 'magicEden'] as const;
+export type MarketplaceName = 'opensea' | 'magicEden';
+export const MARKETPLACE_NAMES = ['opensea', 'magicEden'] as const;
 const SOURCES = ['opensea', 'magic-eden'];
-const TASKS: Record<VenueName, string> = { opensea: 'opensea-listings', magicEden: 'magic-eden-asks' };
+const TASKS: Record<MarketplaceName, string> = { opensea: 'opensea-listings', magicEden: 'magic-eden-asks' };
 
 export type MixedBook = {
   random: SeededRandom;
   mixed: MixedWorld;
-  venues: Venues;
+  marketplaces: Marketplaces;
   own: readonly OwnOrder[];
-  believed: Readonly<Record<VenueName, MarketplaceView>>;
+  /** The listings of each marketplace that the service must have accepted. */
+  accepted: Readonly<Record<MarketplaceName, MarketplaceView>>;
   /** The expected state of the chain at the last call of `catchUp`. */
-  truth(): ExpectedState;
+  chainState(): ExpectedState;
   holderOf(tokenId: string): Person | undefined;
   /** Moves time forward for the service, the marketplaces and the chain. */
   pass(ms: number): void;
   /** Submits signed orders, which the service must accept. */
   post(listings: readonly Listing[]): Promise<void>;
   /** Runs a marketplace's task once. The test states whether the service must accept the fetch as complete. */
-  sync(name: VenueName, expected: { isBelieved: boolean }): Promise<void>;
+  sync(name: MarketplaceName, expected: { isAccepted: boolean }): Promise<void>;
   /** Runs the tasks of both marketplaces, whose fetches must be accepted as complete. */
   syncAll(): Promise<void>;
   /** Waits until the service has read the chain to its head. */
@@ -73,10 +74,10 @@ export async function startMixedBook(options: {
   const { world, collection } = mixed;
   const { clock } = mixed.devnet;
   const contract = collection.address;
-  const venues = createVenues(SLUG, contract);
+  const marketplaces = createMarketplaces(SLUG, contract);
   const replay = await startReplayServer(
     { after: (close) => closers.push(close as () => unknown) },
-    venueRoutes(venues),
+    marketplaceRoutes(marketplaces),
   );
   const service = await startTestService({
     settings: {
@@ -96,20 +97,20 @@ export async function startMixedBook(options: {
 
   const own: OwnOrder[] = [];
   const ended = new Set<Hex>();
-  const believed: Record<VenueName, MarketplaceView> = {
+  const accepted: Record<MarketplaceName, MarketplaceView> = {
     opensea: { source: 'opensea', rows: new Map() },
     magicEden: { source: 'magic-eden', rows: new Map() },
   };
-  let truth = await readExpectedState(world, []);
-  let truthOf = '';
+  let chainState = await readExpectedState(world, []);
+  let chainStateKey = '';
 
-  /** Does not depend on the clock: start and end times are applied where the state is used. */
-  const learn = async (height: number) => {
-    const subject = `${height} blocks, ${own.length} orders`;
-    if (truthOf === subject) return;
+  /** Reads the state again when there are new blocks or orders. Passing time does not change it: `compute` applies start and end times. */
+  const readChainState = async (height: number) => {
+    const key = `${height} blocks, ${own.length} orders`;
+    if (chainStateKey === key) return;
     const listings = own.map(({ listing }) => listing);
-    truth = await readExpectedState(world, listings);
-    truthOf = subject;
+    chainState = await readExpectedState(world, listings);
+    chainStateKey = key;
   };
   const catchUp = async () => {
     const height = await readHeight(world.chain);
@@ -118,34 +119,37 @@ export async function startMixedBook(options: {
       return body.result.chains.find((one: { chain: string }) => one.chain === 'ethereum')?.block === height;
     };
     await until(isRead, LIMIT_MS, `block ${height} was not read`);
-    await learn(height);
+    await readChainState(height);
   };
   const postOne = async (listing: Listing) => {
     const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
     const from = clock();
-    const answer = await sendToSocket(service.socketPath, 'POST', '/intake/v1/orders', { chain: 'ethereum', order });
-    assert.equal(answer.status, 201, JSON.stringify(answer.body));
-    const { orderId, timestamp } = answer.body.data;
+    const { status, body } = await sendToSocket(service.socketPath, 'POST', '/intake/v1/orders', {
+      chain: 'ethereum',
+      order,
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    const { orderId, timestamp } = body.data;
     const at = Date.parse(timestamp);
     assert.ok(at >= from && at <= clock() + 100, `${timestamp} is the time of the submission`);
     own.push({ listing, orderId, timestamp });
   };
-  const sync: MixedBook['sync'] = async (name, { isBelieved }) => {
-    const told = shownBy(venues[name]);
+  const sync: MixedBook['sync'] = async (name, { isAccepted }) => {
+    const fetched = servedBy(marketplaces[name]);
     const now = clock();
     const task = await runTask(service, TASKS[name]);
-    assert.equal(task.state, isBelieved ? 'ok' : 'partial', JSON.stringify(task));
-    for (const { hash, status } of told) if (status === 'FULFILLED' || status === 'CANCELLED') ended.add(hash);
-    applyFetch(believed[name], told, { isWhole: isBelieved, now });
+    assert.equal(task.state, isAccepted ? 'ok' : 'partial', JSON.stringify(task));
+    for (const { hash, status } of fetched) if (status === 'FULFILLED' || status === 'CANCELLED') ended.add(hash);
+    applyFetch(accepted[name], fetched, { isComplete: isAccepted, now });
   };
   const compute = (): ExpectedMarket => {
-    const states = truth.orders;
+    const states = chainState.orders;
     const book: Book = {
       chain: 'ethereum',
       contract,
       own,
       states,
-      believed: Object.values(believed),
+      accepted: Object.values(accepted),
       ended,
       fees: FEES,
     };
@@ -155,33 +159,34 @@ export async function startMixedBook(options: {
   return {
     random,
     mixed,
-    venues,
+    marketplaces,
     own,
-    believed,
-    truth: () => truth,
-    holderOf: (tokenId) => world.people.find(({ address }) => address === truth.owners.get(`${contract}:${tokenId}`)),
+    accepted,
+    chainState: () => chainState,
+    holderOf: (tokenId) =>
+      world.people.find(({ address }) => address === chainState.owners.get(`${contract}:${tokenId}`)),
     pass: mixed.devnet.skip,
     post: async (listings) => {
       for (const listing of listings) await postOne(listing);
     },
     sync,
     syncAll: async () => {
-      for (const name of VENUE_NAMES) await sync(name, { isBelieved: true });
+      for (const name of MARKETPLACE_NAMES) await sync(name, { isAccepted: true });
     },
     catchUp,
     compare: async () => {
       await catchUp();
       const ids = Array.from({ length: collection.size }, (_, index) => String(index + 1));
-      const tokens = random.shuffle(ids).slice(0, TOKENS_LOOKED_AT);
+      const tokens = random.shuffle(ids).slice(0, TOKENS_COMPARED);
       let differences: string[] = [];
       const isEqual = async () => {
-        differences = await findDifferences(service, { contract, market: compute(), chainState: truth, tokens });
+        differences = await findDifferences(service, { contract, market: compute(), chainState, tokens });
         return differences.length === 0;
       };
       await until(isEqual, SETTLE_MS, 'the responses did not become the expected ones').catch((error: unknown) => {
         assert.fail([String(error), ...differences.slice(0, 6)].join('\n'));
       });
-      return compute().seen;
+      return compute().counts;
     },
     compareAllWays: async () => {
       const id = `ethereum_${contract}`;
@@ -219,7 +224,7 @@ async function follow(service: TestService, contract: Address): Promise<void> {
   assert.equal(data.royaltyBps, Number(FEES.royaltyBps));
 }
 
-/** Runs a task now, as `mercat sync NAME --once` does; returns its result. */
+/** Runs a task once, as `mercat sync NAME --once` does. Returns its result. */
 async function runTask(service: TestService, name: string): Promise<{ state: string; problems: readonly string[] }> {
   const started = await service.operate('sync.start', { name });
   assert.equal(started.status, 200, JSON.stringify(started.body));

@@ -22,7 +22,7 @@ const LISTED_AGO_S = 3_600;
 /** The number of different prices: few, so that many orders have the same price. */
 const PRICE_STEPS = 500;
 const FALLING_SHARE = 0.1;
-const IN_USDC = 40;
+const USDC_ROWS = 40;
 const PRICE_STEP = 10n ** 13n;
 const CHEAPEST = 2_000n * PRICE_STEP;
 
@@ -42,11 +42,11 @@ export type MixedWorld = {
   collection: LocalCollection;
   /** Accounts that have revoked their approval. */
   revoked: Set<Person>;
-  /** Seconds. */
+  /** The time, in seconds. */
   now(): number;
   /** Makes an order that the person signs. */
   sign(person: Person, tokenId: string, terms?: Terms): Promise<Listing>;
-  /** Makes a listing of a marketplace. Its signature is never verified. */
+  /** Makes a listing of a marketplace, without a signature: the service does not verify the signatures of marketplace listings. */
   draft(person: Person, tokenId: string, terms?: Terms): MarketplaceListing;
   fill(listing: Listing, buyer: Person): Call;
   cancel(listing: Listing): Call;
@@ -127,20 +127,23 @@ export async function startMixedWorld(seed: number, random: SeededRandom): Promi
   };
 }
 
-/** The end price, a tenth below the start price. */
+/** The item with an end price that is a tenth below the start price. */
 function toFalling(item: ConsiderationItem): ConsiderationItem {
   return { ...item, endAmount: item.startAmount - item.startAmount / 10n };
 }
 
-/** One row for each way in which a marketplace's row can be no listing of this book. */
-export function oddOpenSeaRows(row: Record<string, any>, usdc: Address): unknown[] {
+/**
+ * OpenSea rows that must not become listings: invalid rows, and valid rows that are left out. Each differs from `row` in one respect.
+ * The price of `row` should be below all others, so that a row that becomes a listing is noticed.
+ */
+export function unusableOpenSeaRows(row: Record<string, any>, usdc: Address): unknown[] {
   const change = (part: (copy: Record<string, any>) => void) => {
     const copy = structuredClone(row);
     part(copy);
     return copy;
   };
   const order = (copy: Record<string, any>) => copy['protocol_data'].parameters;
-  const bad = [
+  const invalid = [
     null,
     'listing',
     change((one) => (one['order_hash'] = '0x12')),
@@ -169,14 +172,14 @@ export function oddOpenSeaRows(row: Record<string, any>, usdc: Address): unknown
     change((one) => (one['chain'] = 'base')),
     change((one) => (one['status'] = 'INACTIVE')),
   ];
-  return [...bad, ...leftOut].map((one, index) =>
-    isRow(one) && one['order_hash'] === row['order_hash'] ? { ...one, order_hash: oddHash(index) } : one,
+  return [...invalid, ...leftOut].map((one, index) =>
+    isRow(one) && one['order_hash'] === row['order_hash'] ? { ...one, order_hash: unusableHash(index) } : one,
   );
 }
 
-/** The same of asks. Each is at a price below all others. */
-export function oddAskRows(row: Record<string, any>, usdc: Address): unknown[] {
-  const change = (index: number, part: Record<string, unknown>) => ({ ...row, id: oddHash(200 + index), ...part });
+/** The same for the asks of Magic Eden. */
+export function unusableAskRows(row: Record<string, any>, usdc: Address): unknown[] {
+  const change = (index: number, part: Record<string, unknown>) => ({ ...row, id: unusableHash(200 + index), ...part });
   const price = (raw: unknown, contract = row['price'].currency.contract) => ({
     price: { amount: { raw }, currency: { ...row['price'].currency, contract } },
   });
@@ -193,11 +196,11 @@ export function oddAskRows(row: Record<string, any>, usdc: Address): unknown[] {
     change(9, price('-5')),
     change(10, price(5)),
     // Rows in another currency may be more than a tenth of all rows, because they are valid rows that are only left out.
-    ...Array.from({ length: IN_USDC }, (_, index) => change(11 + index, price('5', usdc))),
+    ...Array.from({ length: USDC_ROWS }, (_, index) => change(11 + index, price('5', usdc))),
   ];
 }
 
-function oddHash(number: number): Hex {
+function unusableHash(number: number): Hex {
   return `0x${(number + 1).toString(16).padStart(64, 'd')}`;
 }
 

@@ -6,12 +6,12 @@ import type { Address } from 'viem';
 import type { Call } from '../../../devnet/chain.ts';
 import type { Listing } from '../../../devnet/chain-state.ts';
 import type { Person } from '../../../devnet/world.ts';
-import type { MixedBook, VenueName } from './book.ts';
-import { VENUE_NAMES } from './book.ts';
+import type { MixedBook, MarketplaceName } from './book.ts';
+import { MARKETPLACE_NAMES } from './book.ts';
 import type { Marketplace, MarketplaceListing } from './marketplaces.ts';
 import { toAskRow, toOpenSeaRow, tokenOf } from './marketplaces.ts';
 import type { Terms } from './chain.ts';
-import { oddAskRows, oddOpenSeaRows } from './chain.ts';
+import { unusableAskRows, unusableOpenSeaRows } from './chain.ts';
 
 const USDC: Address = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48';
 const HOUR_S = 3_600;
@@ -20,7 +20,7 @@ const DAY_S = 86_400;
 const MARGIN_S = 60;
 /** A price below, and a price above, all random prices. */
 const CHEAPEST = 10n ** 15n;
-const DEAR = 10n ** 17n;
+const HIGH_PRICE = 10n ** 17n;
 /** The change of a falling price between two fetches, in base units. */
 const FALL = 10n ** 12n;
 const STATUSES = ['FULFILLED', 'CANCELLED', 'INACTIVE'] as const;
@@ -37,14 +37,17 @@ export async function postOwn(book: MixedBook, count: number): Promise<void> {
   await book.post(listings);
 }
 
-/** OpenSea has the floor, until holders of its cheapest tokens submit dearer own orders, which are served in place of those listings. */
-export async function postDearer(book: MixedBook): Promise<void> {
-  const { mixed, venues } = book;
+/**
+ * OpenSea lists the three cheapest tokens. Then the holders of two of them submit own orders at a higher price, which are served in
+ * place of OpenSea's listings.
+ */
+export async function postHigherPriced(book: MixedBook): Promise<void> {
+  const { mixed, marketplaces } = book;
   const cheapest = Array.from({ length: 3 }, (_, index) => {
     const { tokenId, person } = drawHeld(book);
     const price = 2n * CHEAPEST + BigInt(index);
     const listing = mixed.draft(person, tokenId, { price, wrapped: false });
-    put(venues.opensea, listing);
+    put(marketplaces.opensea, listing);
     return { tokenId, person };
   });
   await book.syncAll();
@@ -52,47 +55,47 @@ export async function postDearer(book: MixedBook): Promise<void> {
   const [first, second] = cheapest;
   for (const held of [first, second]) {
     assert.ok(held);
-    await book.post([await mixed.sign(held.person, held.tokenId, { price: DEAR })]);
+    await book.post([await mixed.sign(held.person, held.tokenId, { price: HIGH_PRICE })]);
     await book.compare();
   }
 }
 
-/** New listings at a marketplace; a few have ended, have not begun, or have a listing time in the future. */
-export function listAt(book: MixedBook, name: VenueName, count: number): void {
-  const { mixed, venues } = book;
+/** Adds listings to a marketplace. A few have ended, have not begun, or have a listing time in the future. */
+export function listAt(book: MixedBook, name: MarketplaceName, count: number): void {
+  const { mixed, marketplaces } = book;
   for (let index = 0; index < count; index += 1) {
     const { tokenId, person } = drawHeld(book);
     const listing = mixed.draft(person, tokenId, index % 50 === 11 ? { endsIn: -30 } : drawTerms(book, index));
     const listedAt = index % 50 === 14 ? mixed.now() + DAY_S : listing.listedAt;
-    put(venues[name], { ...listing, listedAt });
+    put(marketplaces[name], { ...listing, listedAt });
   }
 }
 
-/** The marketplaces list orders of the service's own book: a third at each alone, a third at both. */
-export function tellOwn(book: MixedBook, count: number): void {
+/** The marketplaces list orders of the service's own book: a third only OpenSea, a third only Magic Eden, a third both. */
+export function listOwn(book: MixedBook, count: number): void {
   for (const [index, { listing }] of book.random.shuffle(book.own).slice(0, count).entries()) {
-    if (index % 3 !== 0) put(book.venues.opensea, toTold(book, listing));
-    if (index % 3 !== 1) put(book.venues.magicEden, toTold(book, listing));
+    if (index % 3 !== 0) put(book.marketplaces.opensea, toMarketplaceListing(book, listing));
+    if (index % 3 !== 1) put(book.marketplaces.magicEden, toMarketplaceListing(book, listing));
   }
 }
 
 /** Magic Eden lists orders that OpenSea lists, with another listing time. */
-export function tellTwins(book: MixedBook, count: number): void {
-  const { random, venues } = book;
+export function listTwins(book: MixedBook, count: number): void {
+  const { random, marketplaces } = book;
   for (const listing of drawListed(book, 'opensea', count))
-    put(venues.magicEden, { ...listing, listedAt: listing.listedAt + random.below(600) });
+    put(marketplaces.magicEden, { ...listing, listedAt: listing.listedAt + random.below(600) });
 }
 
-/** Invalid rows, each with a price below all others. */
-export function tellOdd(book: MixedBook): void {
+/** The marketplaces serve unusable rows, made from a row with a price below all others. */
+export function listUnusable(book: MixedBook): void {
   const { tokenId, person } = drawHeld(book);
   const cheap = book.mixed.draft(person, tokenId, { price: 10n ** 9n, wrapped: false, fees: true });
-  book.venues.opensea.odd = oddOpenSeaRows(toOpenSeaRow(cheap), USDC);
-  book.venues.magicEden.odd = oddAskRows(toAskRow(cheap), USDC);
+  book.marketplaces.opensea.unusable = unusableOpenSeaRows(toOpenSeaRow(cheap), USDC);
+  book.marketplaces.magicEden.unusable = unusableAskRows(toAskRow(cheap), USDC);
 }
 
-/** Orders, cheaper than all others, that both marketplaces list before they are submitted to the service. */
-export async function tellThenPost(book: MixedBook, count: number): Promise<Listing[]> {
+/** Both marketplaces list orders that are cheaper than all others. Then these orders are submitted to the service. */
+export async function listThenPost(book: MixedBook, count: number): Promise<Listing[]> {
   const held = new Map<string, Person>();
   while (held.size < count) {
     const { tokenId, person } = drawHeld(book);
@@ -103,7 +106,8 @@ export async function tellThenPost(book: MixedBook, count: number): Promise<List
     const price = CHEAPEST + BigInt(listings.length);
     listings.push(await book.mixed.sign(person, tokenId, { price, fees: false, wrapped: false }));
   }
-  for (const listing of listings) for (const name of VENUE_NAMES) put(book.venues[name], toTold(book, listing));
+  for (const listing of listings)
+    for (const name of MARKETPLACE_NAMES) put(book.marketplaces[name], toMarketplaceListing(book, listing));
   await book.syncAll();
   await book.compare();
   await book.post(listings);
@@ -124,15 +128,15 @@ export async function endOnChain(book: MixedBook, listings: readonly Listing[]):
   );
 }
 
-/** Own orders are filled and cancelled, tokens are transferred away and back, and approvals are revoked and given again. */
+/** Fills and cancels own orders, transfers tokens away and back, approves all operators again, and revokes one approval. */
 export async function churnChain(book: MixedBook): Promise<void> {
   const { random, mixed } = book;
   await approveAll(book);
-  const taken = new Set<string>();
+  const drawnTokens = new Set<string>();
   const draw = (count: number, wanted: (listing: Listing) => boolean) =>
     random
       .shuffle(book.own.map(({ listing }) => listing))
-      .filter((listing) => wanted(listing) && taken.size !== taken.add(tokenOf(listing)).size)
+      .filter((listing) => wanted(listing) && drawnTokens.size !== drawnTokens.add(tokenOf(listing)).size)
       .slice(0, count);
   const isFillable = (listing: Listing) => statusOf(book, listing) === 'active' && isOpen(book, listing);
   const isAway = (listing: Listing) =>
@@ -159,7 +163,7 @@ async function approveAll(book: MixedBook): Promise<void> {
   mixed.revoked.clear();
 }
 
-/** The newest blocks are orphaned, with all their transactions. */
+/** Replaces the newest blocks, with all their transactions, by empty blocks. */
 export async function reorganise(book: MixedBook, depth: number): Promise<void> {
   await book.mixed.reorganise(depth);
   // Approvals that were revoked in those blocks are given again.
@@ -167,7 +171,7 @@ export async function reorganise(book: MixedBook, depth: number): Promise<void> 
   await book.catchUp();
 }
 
-/** One person voids all orders by incrementing the counter. */
+/** One person increments the counter, which voids all orders of this person. */
 export async function voidOrders(book: MixedBook): Promise<void> {
   const person = book.random.pick(book.mixed.world.people);
   assert.ok(person);
@@ -177,47 +181,48 @@ export async function voidOrders(book: MixedBook): Promise<void> {
 
 /** New listings, changed prices, listings that vanish, listings that return, and listings that get a final status. */
 export function churnMarketplaces(book: MixedBook): void {
-  const { random, mixed, venues } = book;
+  const { random, mixed, marketplaces } = book;
   const isOwn = new Set(book.own.map(({ listing }) => listing.hash));
-  for (const name of VENUE_NAMES) {
-    const venue = venues[name];
-    for (const { hash, listedAt } of venue.listings.values()) if (listedAt > mixed.now()) venue.listings.delete(hash);
+  for (const name of MARKETPLACE_NAMES) {
+    const marketplace = marketplaces[name];
+    for (const { hash, listedAt } of marketplace.listings.values())
+      if (listedAt > mixed.now()) marketplace.listings.delete(hash);
     const drawn = drawListed(book, name, 45);
-    const back = random.shuffle(venue.gone).slice(0, 6);
-    for (const listing of drawn.slice(0, 35)) venue.listings.delete(listing.hash);
-    venue.gone.push(...drawn.slice(0, 20));
+    const back = random.shuffle(marketplace.gone).slice(0, 6);
+    for (const listing of drawn.slice(0, 35)) marketplace.listings.delete(listing.hash);
+    marketplace.gone.push(...drawn.slice(0, 20));
     for (const listing of drawn.slice(20, 35)) {
       // A listing with another fixed price is a new order with another hash.
       const person = mixed.world.people.find(({ address }) => address === listing.components.offerer);
-      if (person) put(venue, mixed.draft(person, tokenOf(listing)));
+      if (person) put(marketplace, mixed.draft(person, tokenOf(listing)));
     }
-    for (const listing of back) put(venue, { ...listing, status: 'ACTIVE' });
+    for (const listing of back) put(marketplace, { ...listing, status: 'ACTIVE' });
     // A falling price changes under the same order hash.
-    for (const listing of venue.listings.values())
-      if (listing.priceNow !== undefined) put(venue, { ...listing, priceNow: listing.priceNow - FALL });
+    for (const listing of marketplace.listings.values())
+      if (listing.priceNow !== undefined) put(marketplace, { ...listing, priceNow: listing.priceNow - FALL });
     listAt(book, name, 15);
   }
-  const { opensea, magicEden } = venues;
+  const { opensea, magicEden } = marketplaces;
   const twins = random.shuffle([...opensea.listings.values()].filter(({ hash }) => magicEden.listings.has(hash)));
   const drawn = [...twins.slice(0, 9), ...drawListed(book, 'opensea', 6)];
-  const over = drawn.filter(({ hash }) => !isOwn.has(hash));
-  for (const [index, listing] of over.entries())
-    put(venues.opensea, { ...listing, status: STATUSES[index % STATUSES.length] ?? 'INACTIVE' });
+  const ending = drawn.filter(({ hash }) => !isOwn.has(hash));
+  for (const [index, listing] of ending.entries())
+    put(marketplaces.opensea, { ...listing, status: STATUSES[index % STATUSES.length] ?? 'INACTIVE' });
 }
 
 function put({ listings }: Marketplace, listing: MarketplaceListing): void {
   listings.set(listing.hash, listing);
 }
 
-function toTold({ mixed }: MixedBook, { hash, components }: Listing): MarketplaceListing {
+function toMarketplaceListing({ mixed }: MixedBook, { hash, components }: Listing): MarketplaceListing {
   return { hash, components, listedAt: mixed.now() - HOUR_S };
 }
 
-function drawListed({ random, venues }: MixedBook, name: VenueName, count: number): MarketplaceListing[] {
-  return random.shuffle([...venues[name].listings.values()]).slice(0, count);
+function drawListed({ random, marketplaces }: MixedBook, name: MarketplaceName, count: number): MarketplaceListing[] {
+  return random.shuffle([...marketplaces[name].listings.values()]).slice(0, count);
 }
 
-/** A token and its holder, who has approved the operator that would transfer the token. */
+/** A random token and its holder, who has not revoked the approval that a fill needs. */
 function drawHeld({ random, mixed, holderOf }: MixedBook): { tokenId: string; person: Person } {
   for (;;) {
     const tokenId = String(1 + random.below(mixed.collection.size));
@@ -232,14 +237,14 @@ function drawOther({ random, mixed }: MixedBook, not: Address): Person {
   return other;
 }
 
-/** Orders that begin in about an hour, and orders that end then. */
+/** The terms of order number `index`: one in sixteen begins in about an hour, one in ten ends then. */
 function drawTerms({ random }: MixedBook, index: number): Terms {
   if (index % 16 === 7) return { startsIn: HOUR_S + random.below(HOUR_S / 3) };
   return index % 10 === 3 ? { endsIn: HOUR_S + random.below(HOUR_S / 2) } : {};
 }
 
 function statusOf(book: MixedBook, { hash }: Listing): string | undefined {
-  return book.truth().orders.get(hash)?.status;
+  return book.chainState().orders.get(hash)?.status;
 }
 
 function isOpen({ mixed }: MixedBook, { components }: Listing): boolean {

@@ -6,7 +6,7 @@ import type { ExpectedState } from '../../support/chain/expected-state.ts';
 import type { ExpectedListing, ExpectedMarket } from './expected.ts';
 import type { TestService } from '../../support/service/service.ts';
 
-/** The most tokens that the listings of a collection serve: the cheapest ones. */
+/** The largest number of listings that are served for a collection: the cheapest ones. */
 const WINDOW_SIZE = 250;
 const PAGE = 100;
 const CHAIN = 'ethereum';
@@ -50,8 +50,8 @@ export async function findDifferences(service: TestService, expectation: Expecta
 }
 
 /**
- * Compares the served listings of a collection with the expected ones. `name` is the collection's id, slug or another name that the path
- * accepts. `limit` is the page size; null leaves it to the service.
+ * Compares the served listings of a collection with the expected ones. `name` is the collection's id, slug or address. `limit` is the
+ * page size; when it is null, requests have no `limit`.
  */
 export async function findWindowDifferences(
   service: TestService,

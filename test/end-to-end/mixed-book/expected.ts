@@ -19,33 +19,33 @@ export type Book = {
   own: readonly OwnOrder[];
   /** The states of the own orders on the chain. */
   states: ReadonlyMap<Hex, ExpectedOrder>;
-  believed: readonly MarketplaceView[];
+  accepted: readonly MarketplaceView[];
   /** Orders that a marketplace reported as filled or cancelled. */
   ended: ReadonlySet<Hex>;
   fees: { platformBps: bigint; royaltyBps: bigint };
 };
 
-/** The rows of which any one may be served, because no rule prefers one of them. */
+/** A listing of a token. Any one of `rows` may be served: they are equal in price and order id, so no rule prefers one of them. */
 export type ExpectedListing = { tokenId: string; raw: bigint; orderId: string; rows: readonly object[] };
 
 export type ExpectedMarket = {
-  /** The cheapest listing of each listed token, cheapest first, without the limit of a window. */
+  /** The listing that is served for each token, cheapest first. Not limited to the size of a window. */
   listings: readonly ExpectedListing[];
   byToken: ReadonlyMap<string, ExpectedListing>;
   askFloor: bigint | null;
   buyerFloor: bigint | null;
   /** Counts of the book, so that a test can check that it was mixed. */
-  seen: BookCounts;
+  counts: BookCounts;
 };
 
 export type BookCounts = {
-  /** Tokens whose own row is higher-priced than a marketplace's row. */
-  ownDearer: number;
+  /** Own orders with a higher price than a marketplace's listing of the same token. */
+  ownHigherPriced: number;
   /** Orders that both marketplaces list. */
   twins: number;
   /** Own orders that a marketplace also lists, and how many of these cannot be filled now. */
-  toldOwn: number;
-  toldDeadOwn: number;
+  mirroredOwn: number;
+  mirroredEndedOwn: number;
   /** Tokens with several orders, and prices that several tokens share. */
   severalOrders: number;
   equalPrices: number;
@@ -55,16 +55,16 @@ export type BookCounts = {
 };
 
 /**
- * Takes the listings that are active and have begun. A fetch that is accepted as complete replaces the earlier listings; any other adds
- * to them. `now` in milliseconds.
+ * Adds the fetched listings that are active and have begun. When the service must accept the fetch as complete, they replace the
+ * earlier listings. `now` is in milliseconds.
  */
 export function applyFetch(
   { rows }: MarketplaceView,
-  told: readonly MarketplaceListing[],
-  { isWhole, now }: { isWhole: boolean; now: number },
+  fetched: readonly MarketplaceListing[],
+  { isComplete, now }: { isComplete: boolean; now: number },
 ): void {
-  if (isWhole) rows.clear();
-  for (const listing of told) {
+  if (isComplete) rows.clear();
+  for (const listing of fetched) {
     const isActive = (listing.status ?? 'ACTIVE') === 'ACTIVE';
     if (isActive && Number(listing.components.startTime) * 1_000 <= now) rows.set(listing.hash, listing);
   }
@@ -72,13 +72,13 @@ export function applyFetch(
 
 type Candidate = { tokenId: string; raw: bigint; orderId: string; own: boolean; row: object };
 
-/** `now` in milliseconds. */
+/** The listings and floors that the service must serve at `now`, in milliseconds. */
 export function computeMarket(book: Book, now: number): ExpectedMarket {
   const live = ({ components }: Pick<MarketplaceListing, 'components'>) =>
     Number(components.startTime) * 1_000 <= now && Number(components.endTime) * 1_000 > now;
   const own = book.own.filter(({ listing }) => book.states.get(listing.hash)?.status === 'active' && live(listing));
   const known = new Set(book.own.map(({ listing }) => listing.hash));
-  const told = book.believed.flatMap(({ source, rows }) =>
+  const mirrored = book.accepted.flatMap(({ source, rows }) =>
     [...rows.values()]
       .filter((listing) => live(listing) && !book.ended.has(listing.hash) && !known.has(listing.hash))
       .map((listing) => ({ source, listing })),
@@ -86,13 +86,13 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
   const ownTokens = new Set(own.map(({ listing }) => tokenOf(listing)));
   const candidates = [
     ...own.map((order) => toOwnCandidate(book, order)),
-    ...told
+    ...mirrored
       .filter(({ listing }) => !ownTokens.has(tokenOf(listing)))
-      .map(({ source, listing }) => toToldCandidate(book, source, listing)),
+      .map(({ source, listing }) => toMirroredCandidate(book, source, listing)),
   ];
   const listings = [...Map.groupBy(candidates, ({ tokenId }) => tokenId).values()].map(cheapestOf).toSorted(compare);
   const totals = [
-    ...told.map(({ listing }) => priceOf(listing)),
+    ...mirrored.map(({ listing }) => priceOf(listing)),
     ...own.map(({ listing }) => buyerTotalOf(book, listing)),
   ];
   return {
@@ -100,11 +100,11 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
     byToken: new Map(listings.map((listing) => [listing.tokenId, listing])),
     askFloor: listings[0]?.raw ?? null,
     buyerFloor: totals.length === 0 ? null : totals.reduce((least, total) => (total < least ? total : least)),
-    seen: look(book, { own, candidates, told: told.map(({ listing }) => listing), listings, now }),
+    counts: countBook(book, { own, candidates, mirrored: mirrored.map(({ listing }) => listing), listings, now }),
   };
 }
 
-/** By price as an integer, then by order id. */
+/** Compares by price as an integer, then by order id. */
 function compare(a: Pick<ExpectedListing, 'raw' | 'orderId'>, b: Pick<ExpectedListing, 'raw' | 'orderId'>): number {
   if (a.raw !== b.raw) return a.raw < b.raw ? -1 : 1;
   return a.orderId < b.orderId ? -1 : Number(a.orderId > b.orderId);
@@ -141,7 +141,7 @@ function toOwnCandidate(book: Book, { listing, orderId, timestamp }: OwnOrder): 
   return { tokenId, raw, orderId, own: true, row };
 }
 
-function toToldCandidate(book: Book, source: string, listing: MarketplaceListing): Candidate {
+function toMirroredCandidate(book: Book, source: string, listing: MarketplaceListing): Candidate {
   const { hash: orderId, listedAt } = listing;
   const raw = priceOf(listing);
   const timestamp = new Date(listedAt * 1_000).toISOString();
@@ -149,7 +149,7 @@ function toToldCandidate(book: Book, source: string, listing: MarketplaceListing
   return { tokenId: tokenOf(listing), raw, orderId, own: false, row };
 }
 
-type Told = {
+type RowTerms = {
   listing: Pick<MarketplaceListing, 'components'>;
   raw: bigint;
   orderId: string;
@@ -157,7 +157,7 @@ type Told = {
   marketplace: string;
 };
 
-function toRow({ chain, contract }: Book, { listing, raw, orderId, timestamp, marketplace }: Told): object {
+function toRow({ chain, contract }: Book, { listing, raw, orderId, timestamp, marketplace }: RowTerms): object {
   return {
     chain,
     contractAddress: contract,
@@ -176,37 +176,38 @@ function toRow({ chain, contract }: Book, { listing, raw, orderId, timestamp, ma
   };
 }
 
-type Looked = {
+type CountedBook = {
   own: readonly OwnOrder[];
-  told: readonly MarketplaceListing[];
+  mirrored: readonly MarketplaceListing[];
   candidates: readonly Candidate[];
   listings: readonly ExpectedListing[];
   now: number;
 };
 
-function look(book: Book, { own, told, candidates, listings, now }: Looked): BookCounts {
-  const toldHashes = book.believed.map(({ rows }) => new Set(rows.keys()));
-  const [first = new Set<Hex>(), second = new Set<Hex>()] = toldHashes;
-  const isTold = (hash: Hex) => first.has(hash) || second.has(hash);
+function countBook(book: Book, { own, mirrored, candidates, listings, now }: CountedBook): BookCounts {
+  const mirroredHashes = book.accepted.map(({ rows }) => new Set(rows.keys()));
+  const [first = new Set<Hex>(), second = new Set<Hex>()] = mirroredHashes;
+  const isMirrored = (hash: Hex) => first.has(hash) || second.has(hash);
   const active = new Set(own.map(({ listing }) => listing.hash));
-  const toldOwn = book.own.filter(({ listing }) => isTold(listing.hash));
-  const cheapestTold = new Map<string, bigint>();
-  for (const listing of told) {
+  const mirroredOwn = book.own.filter(({ listing }) => isMirrored(listing.hash));
+  const cheapestMirrored = new Map<string, bigint>();
+  for (const listing of mirrored) {
     const [tokenId, raw] = [tokenOf(listing), priceOf(listing)];
-    if (raw < (cheapestTold.get(tokenId) ?? raw + 1n)) cheapestTold.set(tokenId, raw);
+    if (raw < (cheapestMirrored.get(tokenId) ?? raw + 1n)) cheapestMirrored.set(tokenId, raw);
   }
   const orders = Map.groupBy(candidates, ({ tokenId }) => tokenId);
   const startsAfter = ({ components }: Pick<MarketplaceListing, 'components'>) =>
     Number(components.startTime) * 1_000 > now;
   const endsBefore = ({ components }: Pick<MarketplaceListing, 'components'>) =>
     Number(components.endTime) * 1_000 <= now;
-  const all = [...book.own.map(({ listing }) => listing), ...book.believed.flatMap(({ rows }) => [...rows.values()])];
+  const all = [...book.own.map(({ listing }) => listing), ...book.accepted.flatMap(({ rows }) => [...rows.values()])];
   return {
-    ownDearer: own.filter(({ listing }) => askOf(listing) > (cheapestTold.get(tokenOf(listing)) ?? askOf(listing)))
-      .length,
+    ownHigherPriced: own.filter(
+      ({ listing }) => askOf(listing) > (cheapestMirrored.get(tokenOf(listing)) ?? askOf(listing)),
+    ).length,
     twins: [...first].filter((hash) => second.has(hash)).length,
-    toldOwn: toldOwn.length,
-    toldDeadOwn: toldOwn.filter(({ listing }) => !active.has(listing.hash)).length,
+    mirroredOwn: mirroredOwn.length,
+    mirroredEndedOwn: mirroredOwn.filter(({ listing }) => !active.has(listing.hash)).length,
     severalOrders: [...orders.values()].filter((group) => new Set(group.map(({ orderId }) => orderId)).size > 1).length,
     equalPrices: listings.length - new Set(listings.map(({ raw }) => raw)).size,
     dormant: [...book.states.values()].filter(({ status }) => status === 'dormant').length,

@@ -1,5 +1,5 @@
-// Two marketplaces on the replay server that list one collection: OpenSea's listings around signed orders, Magic Eden's asks
-// in both of their shapes. The rows are the fixtures' with the terms of the given orders.
+// Two marketplaces on the replay server that list one collection: OpenSea with listings that contain the order, Magic Eden with
+// asks in the current and in the older shape. Each row is the row of a fixture with the terms of a given order.
 
 import type { Address, Hex } from 'viem';
 import { getAddress, zeroAddress } from 'viem';
@@ -15,42 +15,42 @@ type Json = Record<string, any>;
 export type MarketplaceListing = {
   hash: Hex;
   components: OrderComponents;
-  /** Seconds. */
+  /** The time at which it was listed, in seconds. */
   listedAt: number;
-  /** What a buyer pays now, for an order whose price changes with time; otherwise the sum of the order. */
+  /** What a buyer pays now. Set for an order whose price changes with time; otherwise a buyer pays the sum of the consideration. */
   priceNow?: bigint;
   /** OpenSea's status; Magic Eden serves active listings only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'FULFILLED' | 'CANCELLED';
 };
 
 export type Marketplace = {
-  /** By order hash, in the order in which they are served. */
+  /** The listings by order hash. They are served in the order of the map. */
   listings: Map<Hex, MarketplaceListing>;
-  /** Listings that the marketplace stopped serving without a final status. */
+  /** Listings that the marketplace no longer serves, and to which it gave no final status. */
   gone: MarketplaceListing[];
-  /** Invalid rows, spread among the others. */
-  odd: unknown[];
-  /** When set, the marketplace serves only these listings. */
-  shown: ((listings: MarketplaceListing[]) => MarketplaceListing[]) | null;
+  /** Rows that must not become listings. They are served among the others. */
+  unusable: unknown[];
+  /** When set, the marketplace serves only the listings that this function returns. */
+  served: ((listings: MarketplaceListing[]) => MarketplaceListing[]) | null;
 };
 
-export type Venues = { slug: string; contract: Address; opensea: Marketplace; magicEden: Marketplace };
+export type Marketplaces = { slug: string; contract: Address; opensea: Marketplace; magicEden: Marketplace };
 
 const SYMBOLS = { native: 'ETH', wrapped: 'WETH' };
 
-export function createVenues(slug: string, contract: Address): Venues {
-  const create = (): Marketplace => ({ listings: new Map(), gone: [], odd: [], shown: null });
+export function createMarketplaces(slug: string, contract: Address): Marketplaces {
+  const create = (): Marketplace => ({ listings: new Map(), gone: [], unusable: [], served: null });
   return { slug, contract, opensea: create(), magicEden: create() };
 }
 
 /** The listings that a marketplace serves now. */
-export function shownBy({ listings, shown }: Marketplace): MarketplaceListing[] {
+export function servedBy({ listings, served }: Marketplace): MarketplaceListing[] {
   const all = [...listings.values()];
-  return shown ? shown(all) : all;
+  return served ? served(all) : all;
 }
 
-export function venueRoutes(venues: Venues): Route[] {
-  const { slug, contract, opensea, magicEden } = venues;
+export function marketplaceRoutes(marketplaces: Marketplaces): Route[] {
+  const { slug, contract, opensea, magicEden } = marketplaces;
   const made = makeCollection({ slug, contract, chain: 'ethereum', symbol: SYMBOLS.native, tokens: ['1', '2', '3'] });
   return [
     {
@@ -58,7 +58,11 @@ export function venueRoutes(venues: Venues): Route[] {
       origin: 'recorded rows',
       paging: { parameter: 'next', nextField: 'next' },
       answer: ({ query }) => {
-        const { rows, next } = cut(toRows(opensea, toOpenSeaRow), query.get('next'), Number(query.get('limit') ?? 20));
+        const { rows, next } = toPage(
+          toRows(opensea, toOpenSeaRow),
+          query.get('next'),
+          Number(query.get('limit') ?? 20),
+        );
         return { listings: rows, ...(next !== null && { next }) };
       },
     },
@@ -72,22 +76,23 @@ export function venueRoutes(venues: Venues): Route[] {
         const toRow = (listing: MarketplaceListing, index: number) =>
           index % 2 === 0 ? toAskRow(listing) : toOlderAskRow(listing);
         const from = query.get('continuation');
-        const { rows, next } = cut(toRows(magicEden, toRow), from, Number(query.get('limit') ?? 20));
+        const { rows, next } = toPage(toRows(magicEden, toRow), from, Number(query.get('limit') ?? 20));
         return { asks: rows, ...(next !== null && { continuation: next }) };
       },
     },
   ];
 }
 
-/** Its rows, with the invalid ones among them. */
-function toRows(venue: Marketplace, toRow: (listing: MarketplaceListing, index: number) => unknown): unknown[] {
-  const rows = shownBy(venue).map(toRow);
-  const gap = Math.max(1, Math.floor(rows.length / (venue.odd.length + 1)));
-  for (const [index, odd] of venue.odd.entries()) rows.splice(Math.min(rows.length, (index + 1) * gap), 0, odd);
+/** The rows of a marketplace, with its unusable rows among them. */
+function toRows(marketplace: Marketplace, toRow: (listing: MarketplaceListing, index: number) => unknown): unknown[] {
+  const rows = servedBy(marketplace).map(toRow);
+  const gap = Math.max(1, Math.floor(rows.length / (marketplace.unusable.length + 1)));
+  for (const [index, unusable] of marketplace.unusable.entries())
+    rows.splice(Math.min(rows.length, (index + 1) * gap), 0, unusable);
   return rows;
 }
 
-function cut(rows: readonly unknown[], cursor: string | null, limit: number) {
+function toPage(rows: readonly unknown[], cursor: string | null, limit: number) {
   const start = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64url').toString());
   const end = start + limit;
   const next = end < rows.length ? Buffer.from(String(end)).toString('base64url') : null;
