@@ -1,4 +1,4 @@
-// Reads during an import. The embedded database has a single connection, which both share.
+// Reads during an import. The embedded database has a single connection, which the reads and the import share.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { startTestService } from '../support/service/service.ts';
 
 const ROWS = 12_000;
 /** Fails a test that hangs. Long enough for a slow machine. */
-const ANSWER_MAX_MS = 30_000;
+const RESPONSE_MAX_MS = 30_000;
 
 test('reads are complete 200 responses while many rows are imported into the embedded database', async (t) => {
   const dir = temporaryDirectory();
@@ -58,5 +58,5 @@ test('reads are complete 200 responses while many rows are imported into the emb
   t.diagnostic(`${times.length} reads while ${summary.read} rows were imported in ${summary.seconds} s`);
   t.diagnostic(`the slowest: ${slowest?.path.replace(subject.slug, '{id}')} after ${Math.round(slowest?.ms ?? 0)} ms`);
   assert.ok(times.length > paths.length, 'nothing was read during the import');
-  assert.ok((slowest?.ms ?? 0) < ANSWER_MAX_MS);
+  assert.ok((slowest?.ms ?? 0) < RESPONSE_MAX_MS);
 });

@@ -25,7 +25,10 @@ import { until } from '../support/until.ts';
 import { lockTable } from '../support/engines/postgres-locks.ts';
 
 withTwoServers('the indexer is broken', (servers) => {
-  /** Polls until responses are complete again, and returns after how many ms. Fails if a request took as long as the source deadline. */
+  /**
+   * Polls until responses are complete again. Returns the milliseconds that this took. Fails if a request took as long as the deadline
+   * of a source.
+   */
   async function untilBack(service: TwoDatabaseService): Promise<number> {
     const startedAt = performance.now();
     let slowest = 0;
@@ -41,7 +44,7 @@ withTwoServers('the indexer is broken', (servers) => {
     return tookMs;
   }
 
-  test('stopped: the documented fields are null, own rows are served, and complete responses return with the server', async (t) => {
+  test('stopped: responses lack the data of the indexer or are a 502, own orders are served, and all is complete after its start', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await assertComplete(service);
@@ -54,7 +57,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('frozen, with open and new connections: responses are degraded, and come without delay after a few failures', async (t) => {
+  test('frozen, with open and new connections: responses are degraded, and after a few failures they come without delay', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     servers.indexer.freeze();
@@ -116,7 +119,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`silent: complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('silent with many open connections: the service recovers without one deadline for each of the connections', async (t) => {
+  test('silent with many open connections: the service recovers without waiting for each connection to time out in turn', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     for (let round = 0; round < 3; round += 1) await assertComplete(service);
     const open = proxy.connections();
@@ -129,7 +132,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not recover');
   });
 
-  test('one stats source hangs: its fields are null, the others stay, and `stale` needs both', async (t) => {
+  test('one stats source hangs: its fields are unknown, the others stay, and `stale` is true only while both hang', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const url = service.settings['INDEXER_DATABASE_URL'];
     const read = async () => {
@@ -171,7 +174,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('the mirror’s table hangs: listings and floor are degraded, the stats are not', async (t) => {
+  test('the table of the mirror hangs: listings and floor are degraded, volume and owners are complete', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.listing');
@@ -202,7 +205,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('last buyer floors are served for 30 minutes, outlast a restart, and exist for Solana and Ethereum', async (t) => {
+  test('last buyer floors are served for 30 minutes, survive a restart, and exist only on Solana and Ethereum', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await servers.indexer.stop();

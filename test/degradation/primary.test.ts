@@ -22,23 +22,23 @@ const PATHS = [
   ethereum.path,
   ...['floor', 'listings', 'sales'].map((one) => `${ethereum.path}/${one}`),
 ];
-/** Requests for the same resources under other spellings, for which no response is cached. */
-const UNASKED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
+/** Paths of the same resources that were not requested before, so that no response is cached for them. */
+const UNCACHED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
 
 withTwoServers('the primary is broken', (servers) => {
-  test('stopped: a request gets its cached response, or 503 if there is none, and new responses after the server starts again', async (t) => {
+  test('stopped: a path has its cached response for half an hour, or else a 503, and is complete after the primary starts', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
-    const held = await Promise.all(PATHS.map((path) => service.fresh(path)));
+    const cached = await Promise.all(PATHS.map((path) => service.fresh(path)));
     await servers.primary.stop();
     try {
       for (const path of PATHS) {
         const response = await service.fresh(path);
         assertDegraded(response);
-        const before = held.find((one) => one.headers.get('etag') === response.headers.get('etag'));
-        assert.ok(before, `${path} is not the cached response`);
+        const isCached = cached.some((one) => one.headers.get('etag') === response.headers.get('etag'));
+        assert.ok(isCached, `${path} is not the cached response`);
       }
-      for (const path of UNASKED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
+      for (const path of UNCACHED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
       // Half an hour later the cached responses are too old to be served.
       service.advance(30 * MINUTE_MS);
       for (const path of PATHS) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
@@ -62,7 +62,7 @@ withTwoServers('the primary is broken', (servers) => {
       );
       const slowest = Math.max(...times);
       assert.ok(slowest < HANG_MS, `a response took ${slowest} ms`);
-      for (const path of UNASKED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
+      for (const path of UNCACHED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
       const next = Math.min(...(await Promise.all(PATHS.map(async (path) => (await service.fresh(path)).ms))));
       assert.ok(next < SOURCE_TIMEOUT_MS, `with the breaker open a response took ${next} ms`);
     } finally {
@@ -72,7 +72,7 @@ withTwoServers('the primary is broken', (servers) => {
   });
 
   for (const way of ['stopped', 'frozen'] as const) {
-    test(`${way}: a token is still served, from the index alone`, async (t) => {
+    test(`${way}: a token is still served, from the indexer alone`, async (t) => {
       const service = await startOnTwoDatabases(t, servers);
       if (way === 'stopped') await servers.primary.stop();
       else servers.primary.freeze();
@@ -124,7 +124,7 @@ withTwoServers('the primary is broken', (servers) => {
     await untilComplete(service);
   });
 
-  test('responses are served while rates and last buyer floors hang', async (t) => {
+  test('every response is a 200 while the tables of rates and of last buyer floors hang', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     const url = service.settings['DATABASE_URL'];

@@ -1,5 +1,5 @@
-// The databases stop and start under load: responses are at worst degraded (indexer) or 503 (primary), and no connection or
-// statement is left behind.
+// The databases stop and start under load. Without the indexer responses are at worst degraded or 502, without the primary 503, and
+// no connection or statement is left behind.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -45,13 +45,13 @@ function startLoad(service: TwoDatabaseService, paths: readonly string[]): Load 
   };
 }
 
-withTwoServers('databases come and go under load', (servers) => {
-  /** Lets the load run for as long as `responses` requests of its own take. */
+withTwoServers('databases stop and start under load', (servers) => {
+  /** Lets the load run while this function makes `responses` requests, one after the other. */
   const forAWhile = async (service: TwoDatabaseService, responses: number) => {
     for (let count = 0; count < responses; count += 1) await service.get('/v1');
   };
 
-  test('the indexer is stopped, killed and frozen one after the other: four endpoints return 200, and no connection is left behind', async (t) => {
+  test('while the indexer is stopped, frozen and killed, details, floors, listings and tokens are 200, and no connection is left behind', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const load = startLoad(service, NEVER_FAIL);
     const others = startLoad(service, MAY_FAIL);

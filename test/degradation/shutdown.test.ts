@@ -73,7 +73,7 @@ async function runUntilUp(t: TestContext, settings: Record<string, string>): Pro
   return program;
 }
 
-async function place(t: TestContext): Promise<Record<string, string>> {
+async function newSettings(t: TestContext): Promise<Record<string, string>> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-shutdown-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   return { DATA_DIR: dir, PORT: String(await freePort()) };
@@ -97,7 +97,7 @@ function startLoad(url: string): { responses(): number; wrong: string[]; done: P
   return { responses: () => responses, wrong, done: Promise.all(callers).finally(() => agent.destroy()) };
 }
 
-/** An endless import. */
+/** Starts an import whose input does not end. `begun` resolves when the first progress is reported. */
 function startImport(dataDir: string): { begun: Promise<void>; done: Promise<unknown> } {
   const { promise: begun, resolve } = Promise.withResolvers<void>();
   const subject = newCollection();
@@ -122,7 +122,7 @@ function request(url: string, agent?: http.Agent): Promise<number> {
 }
 
 test('the program on the embedded database', async (t) => {
-  const settings = await place(t);
+  const settings = await newSettings(t);
   const program = await runUntilUp(t, settings);
   const socket = path.join(settings['DATA_DIR'] ?? '', 'mercat.sock');
 
@@ -144,14 +144,14 @@ test('the program on the embedded database', async (t) => {
     const load = startLoad(program.url);
     await until(() => load.responses() > 100, START_MAX_MS, 'no load');
     const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
-    const kept = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
-    kept.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
-    await Promise.all([once(silent, 'connect'), once(kept, 'data')]);
+    const keptAlive = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
+    keptAlive.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await Promise.all([once(silent, 'connect'), once(keptAlive, 'data')]);
     program.child.kill('SIGTERM');
     const { code, ms } = await program.ended();
     await load.done;
     silent.destroy();
-    kept.destroy();
+    keptAlive.destroy();
     assert.equal(code, 0, program.stderr());
     assert.ok(ms < CUT_AFTER_MS, `it took ${ms} ms to end`);
     assert.deepEqual(load.wrong, []);
@@ -202,16 +202,16 @@ test('the program on the embedded database', async (t) => {
 });
 
 withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
-  async function placeOnServers(t: TestContext): Promise<Record<string, string>> {
+  async function newSettingsOnServers(t: TestContext): Promise<Record<string, string>> {
     return {
-      ...(await place(t)),
+      ...(await newSettings(t)),
       DATABASE_URL: await createTestDatabase(servers.primary.url),
       INDEXER_DATABASE_URL: await createTestDatabase(servers.indexer.url),
     };
   }
 
   test('a request in progress gets its response before the program ends', async (t) => {
-    const settings = await placeOnServers(t);
+    const settings = await newSettingsOnServers(t);
     const program = await runUntilUp(t, { ...settings, SOURCE_TIMEOUT_MS: String(DEADLINE_MS) });
     const release = await lockTable(t, settings['INDEXER_DATABASE_URL'], 'indexer.token');
     const { address } = newCollection();
@@ -226,8 +226,8 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
     await release();
   });
 
-  test('the program ends although a database hangs and requests and an import are in progress', async (t) => {
-    const settings = await placeOnServers(t);
+  test('the program ends although both databases hang while requests and an import are in progress', async (t) => {
+    const settings = await newSettingsOnServers(t);
     const program = await runUntilUp(t, settings);
     const importing = startImport(settings['DATA_DIR'] ?? '');
     await importing.begun;
@@ -235,7 +235,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
     servers.primary.freeze();
     try {
       const callers = range(CALLERS).map((caller) => request(`${program.url}/v1/collections?limit=${caller + 1}`));
-      // Its response comes after the others have arrived.
+      // When this request has its response, the requests before it have arrived as well.
       await request(`${program.url}/v1`);
       program.child.kill('SIGTERM');
       const { code, ms } = await program.ended();

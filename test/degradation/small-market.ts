@@ -162,13 +162,13 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
   assertErrorResponse(sales, 502, 'upstream_error');
 }
 
-/** The expected floors of a collection whose listings cannot be read: the floor of its snapshot, and the last buyer floor if any. */
-export function assertFloor(response: TestResponse, lastGood: string | null): void {
+/** Fails unless the floors are those of a collection whose listings cannot be read: the snapshot's floor, and the last buyer floor. */
+export function assertFloor(response: TestResponse, lastBuyerFloor: string | null): void {
   assertDegraded(response);
   const { askFloor, buyerFloor, stale, aggregated } = response.body.data;
   assert.deepEqual(
     { ask: askFloor.raw, buyer: buyerFloor?.raw ?? null, stale, aggregated },
-    { ask: SNAPSHOT.floorRaw, buyer: lastGood, stale: lastGood !== null, aggregated: true },
+    { ask: SNAPSHOT.floorRaw, buyer: lastBuyerFloor, stale: lastBuyerFloor !== null, aggregated: true },
   );
 }
 
@@ -187,12 +187,13 @@ export function assertErrorResponse(response: TestResponse, status: number, code
   assertNoInternals(response);
 }
 
-const INSIDE = /127\.0\.0\.1|localhost|postgres|ECONN|\bat .*\.ts|node_modules|select |indexer\.|main\.|pg_|relation/i;
+const INTERNALS =
+  /127\.0\.0\.1|localhost|postgres|ECONN|\bat .*\.ts|node_modules|select |indexer\.|main\.|pg_|relation/i;
 /** Ports of the databases. No response may contain one. */
 export const databasePorts = new Set<string>();
 
 /** Fails if the response contains a stack trace, SQL, a host or a port. */
 export function assertNoInternals({ text }: TestResponse): void {
-  assert.doesNotMatch(text, INSIDE);
+  assert.doesNotMatch(text, INTERNALS);
   assert.doesNotMatch(text, new RegExp(`\\b(${[...databasePorts].join('|')})\\b`));
 }

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 import { lockMigrations } from '../support/engines/postgres-locks.ts';
 import { startTestService } from '../support/service/service.ts';
 
-/** The start waits three seconds for an indexer that hangs. */
+/** The longest allowed start. A start waits three seconds for an indexer that hangs. */
 const START_MAX_MS = 15_000;
 
 withTwoServers('the indexer is broken when the service starts', (servers) => {
@@ -21,11 +21,11 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
       const { service, proxy } = await startBehindProxy(t, servers, way);
       assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
       await proxy.heal();
-      await untilPickedUp(service);
+      await untilUsed(service);
     });
   }
 
-  test('indexer hangs in the middle of a migration: the service starts', async (t) => {
+  test('indexer hangs in the middle of a migration: the service starts, and uses the indexer when the migration continues', async (t) => {
     let release = () => Promise.resolve();
     const startedAt = performance.now();
     const service = await startOnTwoDatabases(t, servers, {
@@ -40,10 +40,10 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
     assert.ok(performance.now() - startedAt < START_MAX_MS, 'the start waited for the indexer');
     assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
     await release();
-    await untilPickedUp(service);
+    await untilUsed(service);
   });
 
-  async function untilPickedUp(service: TwoDatabaseService): Promise<void> {
+  async function untilUsed(service: TwoDatabaseService): Promise<void> {
     await until(
       async () => (await service.fresh('/v1/collections')).status === 200,
       2 * RECOVERY_MAX_MS,

@@ -61,10 +61,10 @@ export type TwoDatabaseService = TestService & {
 };
 
 type TwoDatabaseOptions = {
-  /** Turn the URL of a database into the URL under which the service reaches it, for example through a proxy. */
+  /** For each database, turns its URL into the URL that the service connects to, for example that of a proxy. */
   via?: { primary?: (url: string) => Promise<string>; indexer?: (url: string) => Promise<string> };
   settings?: Record<string, string>;
-  /** Does not load the small market. */
+  /** When true, the small market is not loaded. */
   empty?: boolean;
 };
 
