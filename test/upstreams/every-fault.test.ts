@@ -24,7 +24,7 @@ const PAUSE_MS = 60_000;
 const ROWS = 210;
 /** Requests that each server still answers correctly before the fault begins. */
 const SKIPPED = { embedded: 0, postgresql: 2 };
-/** A decompressed gzip bomb has 256 MiB, which is more than this. */
+/** The most memory that the faults may add in all: less than one decompressed gzip bomb, which has 256 MiB. */
 const GROWTH_MAX = 250 * 2 ** 20;
 
 forEachEngine('every fault at every source', (engine) => {
@@ -58,17 +58,17 @@ forEachEngine('every fault at every source', (engine) => {
         else world.replays[server].heal();
       }
     };
-    /** Repeats the run until no task fails: on a busy machine a correct response may come after its deadline. */
-    const runWell = () =>
+    /** Repeats the run until every task ends without a problem: on a busy machine a correct response may come after its deadline. */
+    const runUntilComplete = () =>
       until(
         async () => {
           passed += PAUSE_MS;
           return (await runAll()).every((end) => end.kind === 'done' && end.result.problems?.length === 0);
         },
         LIMIT_MS,
-        'a run without faults',
+        'no run ended without a problem',
       );
-    await runWell();
+    await runUntilComplete();
     const expected = await dump(db);
     assert.deepEqual(await world.missing(db), []);
     setFault('gzip-bomb');
@@ -81,7 +81,7 @@ forEachEngine('every fault at every source', (engine) => {
       setFault(null);
     }
     world.makeNews();
-    await runWell();
+    await runUntilComplete();
     assert.deepEqual(await world.missing(db), []);
     assert.ok(memory.growth() < GROWTH_MAX, `memory grew by ${Math.round(memory.growth() / 2 ** 20)} MiB`);
   });

@@ -28,47 +28,47 @@ const toFollow = (name: string): Follow => ({
 });
 
 /**
- * Returns a function that runs over the collections a, b and c. Processing one takes a second. Those named in `failing` fail for the given
- * reason; the run is aborted at the collection `cutAt`. Resolves to the processed collections in their order, and to whether the next run
- * is due soon, or the message of the error.
+ * Returns a function that runs over the collections a, b and c. Processing a collection takes a second. A collection in `failing` fails for
+ * the given reason, and the run is aborted while it processes the collection `abortAt`. `processed`: the names of the processed collections
+ * in their order. `end`: whether the next run is due soon, or the error message of a run that failed.
  */
-function startTurns({ periodMs = 60_000, shown = '' } = {}) {
-  const turns = new Map<string, LastRun>();
+function startRuns({ periodMs = 60_000, viewed = '' } = {}) {
+  const lastRuns = new Map<string, LastRun>();
   let now = 0;
   return async (
     failing: Readonly<Record<string, UpstreamReason>> = {},
-    { afterMs = 0, isFull = false, cutAt = '' }: { afterMs?: number; isFull?: boolean; cutAt?: string } = {},
+    { afterMs = 0, isFull = false, abortAt = '' }: { afterMs?: number; isFull?: boolean; abortAt?: string } = {},
   ) => {
-    const asked: string[] = [];
-    const cut = new AbortController();
+    const processed: string[] = [];
+    const stop = new AbortController();
     now += afterMs;
     const end = await runFollowed({
       follows: ['a', 'b', 'c'].map(toFollow),
-      viewed: new Set(shown),
-      lastRuns: turns,
+      viewed: new Set(viewed),
+      lastRuns,
       isFull,
       periodMs,
       now: () => now,
-      signal: AbortSignal.any([cut.signal, AbortSignal.timeout(10_000)]),
+      signal: AbortSignal.any([stop.signal, AbortSignal.timeout(10_000)]),
       report: () => undefined,
       process: async ({ collectionId }) => {
-        asked.push(collectionId);
+        processed.push(collectionId);
         now += 1_000;
-        if (collectionId === cutAt) cut.abort(new Error('cut'));
-        cut.signal.throwIfAborted();
+        if (collectionId === abortAt) stop.abort(new Error('aborted'));
+        stop.signal.throwIfAborted();
         const reason = failing[collectionId];
         if (reason) throw new UpstreamFailure('test', reason);
       },
       saveRun: async (collectionId, { at, isDone }) => {
-        turns.set(collectionId, { triedAt: at, doneAt: isDone ? at : (turns.get(collectionId)?.doneAt ?? null) });
+        lastRuns.set(collectionId, { triedAt: at, doneAt: isDone ? at : (lastRuns.get(collectionId)?.doneAt ?? null) });
       },
     }).catch((error: unknown) => (error as Error).message);
-    return { asked: asked.join(''), end: typeof end === 'string' ? end : end.soon };
+    return { processed: processed.join(''), end: typeof end === 'string' ? end : end.soon };
   };
 }
 
-/** One run over as many collections as there are reasons: each collection fails for its reason. */
-function startTurnsThatFail(reasons: readonly UpstreamReason[]) {
+/** A run over one collection for each reason, in which each collection fails for its reason. */
+function runWithFailures(reasons: readonly UpstreamReason[]) {
   const left = [...reasons];
   return runFollowed({
     follows: reasons.map((_, index) => toFollow(String(index))),
@@ -86,90 +86,94 @@ function startTurnsThatFail(reasons: readonly UpstreamReason[]) {
   });
 }
 
-test('after a run that the upstream interrupted the next run is due soon, and processes only the remaining collections', async () => {
-  const turn = startTurns();
-  assert.deepEqual(await turn({ b: 'unreachable' }), { asked: 'ab', end: true });
-  assert.deepEqual(await turn({ b: 'breaker-open' }), { asked: 'cb', end: true });
-  assert.deepEqual(await turn(), { asked: 'b', end: false });
-  assert.deepEqual(await turn(), { asked: '', end: false });
-  assert.deepEqual((await turn({}, { afterMs: 60_000 })).asked, 'acb', 'a period later all are processed again');
+test('after a run that an outage of the upstream ended, the next run is due soon and processes only the remaining collections', async () => {
+  const run = startRuns();
+  assert.deepEqual(await run({ b: 'unreachable' }), { processed: 'ab', end: true });
+  assert.deepEqual(await run({ b: 'breaker-open' }), { processed: 'cb', end: true });
+  assert.deepEqual(await run(), { processed: 'b', end: false });
+  assert.deepEqual(await run(), { processed: '', end: false });
+  assert.deepEqual(
+    (await run({}, { afterMs: 60_000 })).processed,
+    'acb',
+    'a period later all collections are processed again',
+  );
 });
 
 test('a collection that was processed just now is processed again only in a full run of the operator', async () => {
-  const turn = startTurns();
-  await turn();
-  assert.equal((await turn({}, { afterMs: 20_000 })).asked, '');
-  assert.equal((await turn({}, { isFull: true })).asked, 'abc');
-  assert.equal((await turn({}, { afterMs: 29_000 })).asked, 'ab', 'half a period after they were processed');
+  const run = startRuns();
+  await run();
+  assert.equal((await run({}, { afterMs: 20_000 })).processed, '');
+  assert.equal((await run({}, { isFull: true })).processed, 'abc');
+  assert.equal((await run({}, { afterMs: 29_000 })).processed, 'ab', 'half a period after they were processed');
 });
 
 test('after an outage of an hour all collections are processed', async () => {
-  const turn = startTurns();
-  assert.deepEqual(await turn({ b: 'timeout' }), { asked: 'ab', end: true });
-  assert.match(String((await turn({ b: 'breaker-open', c: 'breaker-open' })).end), /^c: test: breaker-open; 1 more/);
-  assert.deepEqual((await turn({}, { afterMs: 3_600_000 })).asked, 'abc');
+  const run = startRuns();
+  assert.deepEqual(await run({ b: 'timeout' }), { processed: 'ab', end: true });
+  assert.match(String((await run({ b: 'breaker-open', c: 'breaker-open' })).end), /^c: test: breaker-open; 1 more/);
+  assert.deepEqual((await run({}, { afterMs: 3_600_000 })).processed, 'abc');
 });
 
 test('a single collection that fails, or a wrong key, does not make the next run due soon', async () => {
   for (const reason of ['server-error', 'not-found', 'malformed', 'unauthorized', 'over-budget'] as const) {
-    assert.equal((await startTurns()({ b: reason })).end, false, reason);
+    assert.equal((await startRuns()({ b: reason })).end, false, reason);
   }
 });
 
 test('a full run of the operator may take longer than a period', async () => {
-  assert.deepEqual(await startTurns({ periodMs: 2_000 })({}, { isFull: true }), { asked: 'abc', end: false });
+  assert.deepEqual(await startRuns({ periodMs: 2_000 })({}, { isFull: true }), { processed: 'abc', end: false });
 });
 
 test('one collection that fails does not make the next run due soon when the others were processed just now', async () => {
   for (const reason of ['not-found', 'rejected', 'malformed', 'too-large'] as const) {
-    const turn = startTurns();
-    await turn({ b: reason });
-    assert.deepEqual(await turn({ b: reason }), { asked: 'b', end: false }, reason);
+    const run = startRuns();
+    await run({ b: reason });
+    assert.deepEqual(await run({ b: reason }), { processed: 'b', end: false }, reason);
   }
-  const turn = startTurns();
-  await turn({ b: 'server-error' });
+  const run = startRuns();
+  await run({ b: 'server-error' });
   assert.match(
-    String((await turn({ b: 'server-error' })).end),
+    String((await run({ b: 'server-error' })).end),
     /server-error/,
-    'this may be an outage that began with it',
+    'a server error may be the beginning of an outage, so the run fails',
   );
-  assert.match(String((await startTurns()({ a: 'not-found', b: 'not-found', c: 'not-found' })).end), /not-found/);
+  assert.match(String((await startRuns()({ a: 'not-found', b: 'not-found', c: 'not-found' })).end), /not-found/);
 });
 
 test('a collection at which a run was aborted comes after the others in the next run', async () => {
-  const turn = startTurns();
-  assert.deepEqual(await turn({}, { cutAt: 'a' }), { asked: 'a', end: 'cut' });
-  assert.deepEqual(await turn({}, { cutAt: 'c' }), { asked: 'bc', end: 'cut' });
-  assert.deepEqual(await turn(), { asked: 'ac', end: false });
+  const run = startRuns();
+  assert.deepEqual(await run({}, { abortAt: 'a' }), { processed: 'a', end: 'aborted' });
+  assert.deepEqual(await run({}, { abortAt: 'c' }), { processed: 'bc', end: 'aborted' });
+  assert.deepEqual(await run(), { processed: 'ac', end: false });
 });
 
-test('the record of a run in the future, from a wrong clock, is ignored', async () => {
-  const turn = startTurns();
-  await turn({}, { afterMs: 86_400_000 });
-  assert.equal((await turn({}, { afterMs: -86_400_000 })).asked, 'abc');
-  assert.equal((await turn({}, { afterMs: 30_000 })).asked, 'abc', 'afterwards all are due as usual');
+test('a last run in the future, which a process with a wrong clock stored, is ignored', async () => {
+  const run = startRuns();
+  await run({}, { afterMs: 86_400_000 });
+  assert.equal((await run({}, { afterMs: -86_400_000 })).processed, 'abc');
+  assert.equal((await run({}, { afterMs: 30_000 })).processed, 'abc', 'afterwards all collections are due as usual');
 });
 
 test('viewed collections are processed first, and more often than others when there is not enough time for all', async () => {
   assert.equal(
-    (await startTurns({ shown: 'c' })()).asked,
+    (await startRuns({ viewed: 'c' })()).processed,
     'cab',
     'among collections that were never processed the viewed one is first',
   );
-  const turn = startTurns({ periodMs: 1_000, shown: 'c' });
-  let asked = '';
-  for (let turns = 0; turns < 60; turns += 1) asked += (await turn()).asked;
-  assert.equal(asked.length, 60, 'each run processes one collection');
-  const times = (name: string) => asked.split(name).length - 1;
-  assert.ok(times('c') >= 25 && times('c') <= 45, asked);
-  assert.ok(Math.min(times('a'), times('b')) >= 8, `every collection is processed: ${asked}`);
+  const run = startRuns({ periodMs: 1_000, viewed: 'c' });
+  let processed = '';
+  for (let count = 0; count < 60; count += 1) processed += (await run()).processed;
+  assert.equal(processed.length, 60, 'each run processes one collection');
+  const times = (name: string) => processed.split(name).length - 1;
+  assert.ok(times('c') >= 25 && times('c') <= 45, processed);
+  assert.ok(Math.min(times('a'), times('b')) >= 8, `every collection is processed: ${processed}`);
 });
 
 test('after a run that took longer than its period the next run is due soon, and begins with the collection that waited longest', async () => {
-  const turn = startTurns({ periodMs: 2_000 });
-  assert.deepEqual(await turn(), { asked: 'ab', end: true });
-  assert.deepEqual(await turn(), { asked: 'ca', end: false }, 'b was processed just now');
-  assert.deepEqual(await turn({}, { afterMs: 2_000 }), { asked: 'bc', end: true });
+  const run = startRuns({ periodMs: 2_000 });
+  assert.deepEqual(await run(), { processed: 'ab', end: true });
+  assert.deepEqual(await run(), { processed: 'ca', end: false }, 'b was processed just now');
+  assert.deepEqual(await run({}, { afterMs: 2_000 }), { processed: 'bc', end: true });
 });
 
 forEachEngine('the next run of a task over followed collections', (engine) => {
@@ -201,7 +205,7 @@ forEachEngine('the next run of a task over followed collections', (engine) => {
         periodMs,
         deadlineMs: 10_000,
         run: async () => {
-          const end = await startTurnsThatFail(reasons);
+          const end = await runWithFailures(reasons);
           return { ...NOTHING, ...end };
         },
       };

@@ -20,7 +20,7 @@ const ID = `apechain_${APES.contract}`;
 const TASK = 'opensea-tokens';
 const LIMIT_MS = 60_000;
 
-forEachEngine('turns', (engine) => {
+forEachEngine('last runs', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();
@@ -63,7 +63,7 @@ forEachEngine('turns', (engine) => {
     assert.deepEqual(
       [await run(), await run()],
       [1, 0],
-      'it is not found by its contract, and is not requested again for a day',
+      'OpenSea does not have the contract, so the collection is not requested again for a day',
     );
     market.chain = 'ape_chain';
     await add(context, APES.slug);
@@ -76,20 +76,24 @@ forEachEngine('turns', (engine) => {
     const context = toServiceContext('http://127.0.0.1:1');
     for (const isFirst of [true, false]) {
       await add(context);
-      const note = () => upsertLastRun(db, { task: TASK, collectionId: ID, at: NOW, isDone: true });
-      if (!isFirst) await note();
-      const rest: Promise<void>[] = [];
-      const end = () =>
-        rest.push(note(), insertFollowName(db, { collectionId: ID, vendor: 'opensea', name: 'another' }));
+      const saveRun = () => upsertLastRun(db, { task: TASK, collectionId: ID, at: NOW, isDone: true });
+      if (!isFirst) await saveRun();
+      const writes: Promise<void>[] = [];
+      const writeAtEnd = () =>
+        writes.push(saveRun(), insertFollowName(db, { collectionId: ID, vendor: 'opensea', name: 'another' }));
       await db.transaction(async (tx) => {
         await deleteFollow(tx, ID);
         // The embedded engine has one connection, so the removal cannot run in between.
         if (engine.name === 'embedded') return;
-        end();
-        await until(async () => (await countWaiting()) === rest.length, LIMIT_MS, 'no statement waits for the removal');
+        writeAtEnd();
+        await until(
+          async () => (await countWaiting()) === writes.length,
+          LIMIT_MS,
+          'no statement waits for the removal',
+        );
       });
-      if (engine.name === 'embedded') end();
-      await Promise.all(rest);
+      if (engine.name === 'embedded') writeAtEnd();
+      await Promise.all(writes);
       assert.equal((await listLastRuns(db, TASK)).size, 0);
       assert.equal((await listFollows(db)).length, 0);
     }

@@ -21,12 +21,12 @@ const MINUTE_MS = 60_000;
 const LIMIT_MS = 60_000;
 /** Minutes after which every breaker is open, because three calls with their retries have failed. */
 const SETTLING_MINUTES = 2;
-/** Length of the outage. Pauses stop growing after some minutes, so only PostgreSQL, where it takes less time, runs the whole hour. */
+/** Length of the outage. Pauses stop growing after some minutes, so only PostgreSQL, which is faster here, runs the full hour. */
 const OUTAGE_MINUTES = { embedded: 6, postgresql: 60 };
 /** Tasks that become due within this time are started together. */
 const STEP_MS = 2_000;
-/** The most requests in any minute of an outage. A breaker stays open for at least 14 seconds. Two upstreams share one server. */
-const ASKED_A_MINUTE_MAX: Record<Server, number> = {
+/** The most requests to a server in a minute of an outage. A breaker allows one trial in 14 seconds; Magic Eden has two breakers. */
+const REQUESTS_A_MINUTE_MAX: Record<Server, number> = {
   opensea: 5,
   magicEden: 10,
   das: 5,
@@ -35,7 +35,7 @@ const ASKED_A_MINUTE_MAX: Record<Server, number> = {
   coingecko: 5,
 };
 
-forEachEngine('dead sources', (engine) => {
+forEachEngine('an outage of all sources', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();
@@ -56,7 +56,7 @@ forEachEngine('dead sources', (engine) => {
     const context: ServiceContext = { ...toContext(db, { clock }), config, log, random };
     const tasks = await createVendorTasks(config.vendors, context);
     const names = tasks.map(({ name }) => name);
-    const asked = () => Object.fromEntries(SERVERS.map((server) => [server, world.replays[server].count()]));
+    const countRequests = () => Object.fromEntries(SERVERS.map((server) => [server, world.replays[server].count()]));
 
     const pass = async (ms: number) => {
       passed += ms;
@@ -74,12 +74,12 @@ forEachEngine('dead sources', (engine) => {
         await pass(Math.min(nextMs, leftMs));
         if (nextMs >= leftMs) return minutes;
         const minute = Math.floor((clock() - begun) / MINUTE_MS);
-        const sent = asked();
+        const sent = countRequests();
         const due = tasks.filter(({ name }) => (dueIn.get(name) ?? 0) <= nextMs);
         await Promise.all(
           due.map((task) => runTask(task, { main: db, log, random, stop: AbortSignal.timeout(LIMIT_MS) })),
         );
-        const now = asked();
+        const now = countRequests();
         const before = minutes[minute] ?? {};
         minutes[minute] = Object.fromEntries(
           SERVERS.map((server) => [server, (before[server] ?? 0) + (now[server] ?? 0) - (sent[server] ?? 0)]),
@@ -116,7 +116,7 @@ forEachEngine('dead sources', (engine) => {
     for (const [minute, counts] of outage.entries()) {
       for (const server of minute < SETTLING_MINUTES ? [] : SERVERS) {
         const count = counts?.[server] ?? 0;
-        assert.ok(count <= ASKED_A_MINUTE_MAX[server], `${server}: ${count} requests in minute ${minute}`);
+        assert.ok(count <= REQUESTS_A_MINUTE_MAX[server], `${server}: ${count} requests in minute ${minute}`);
       }
     }
     const failing = (await listTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name);
@@ -129,11 +129,11 @@ forEachEngine('dead sources', (engine) => {
     );
 
     // The sources recover at a different moment of the pauses each time.
-    for (const deadMs of [0, 111_000, 97_000]) {
-      if (deadMs > 0) {
+    for (const outageMs of [0, 111_000, 97_000]) {
+      if (outageMs > 0) {
         setFault('not-json');
         await allDue();
-        await live(deadMs);
+        await live(outageMs);
       }
       world.makeNews();
       setFault(null);

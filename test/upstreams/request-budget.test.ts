@@ -106,19 +106,19 @@ forEachEngine('a budget of requests', (engine) => {
     assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single one`);
   });
 
-  test('a new process gets what other processes left of the budget, and its status shows that after its first request', async (t) => {
+  test('a new process may send only the requests that other processes left, and its status shows their number after its first request', async (t) => {
     const { join, sent } = await start(t, 20);
     assert.deepEqual([await ask(join()), await ask(join())], ['sent', 'sent']);
-    const late = join();
-    assert.equal(await ask(late, { patienceMs: 0 }), 'over-budget');
-    assert.deepEqual(late.status().budget, { perHour: 20, left: 0 });
+    const newcomer = join();
+    assert.equal(await ask(newcomer, { patienceMs: 0 }), 'over-budget');
+    assert.deepEqual(newcomer.status().budget, { perHour: 20, left: 0 });
     assert.equal(sent.length, 2);
     await pass(HOUR_MS / 17);
-    assert.equal(late.status().budget?.left, 1, 'what was left after the last request, plus what was refilled since');
-    assert.equal(await ask(late, { patienceMs: 0 }), 'sent');
+    assert.equal(newcomer.status().budget?.left, 1, 'the requests left after the last request, and those added since');
+    assert.equal(await ask(newcomer, { patienceMs: 0 }), 'sent');
   });
 
-  test('a request beyond the budget waits until the budget allows it, and fails when the wait would be too long', async (t) => {
+  test('a request beyond the shared budget waits until the budget allows it, and fails when the wait would be too long', async (t) => {
     const { join, sent } = await start(t, 20);
     const [one, other] = [join(), join()];
     for (const upstream of [one, other]) await ask(upstream);
@@ -208,7 +208,7 @@ forEachEngine('a budget of requests', (engine) => {
       await setBack(ms);
       assert.equal(await ask(upstream, { patienceMs: 0 }), 'over-budget', `back by ${ms}`);
       await pass(HOUR_MS / 17);
-      // A small step back cannot be told from two statements that ran out of order, so it refills nothing.
+      // A small step back looks like two statements that ran out of order, so it adds no request to the budget.
       assert.equal(await ask(upstream, { patienceMs: 0 }), ms < 60_000 ? 'over-budget' : 'sent', `back by ${ms}`);
     }
     await pass(30_000);
@@ -223,7 +223,7 @@ forEachEngine('a budget of requests', (engine) => {
     t.after(() => stop.abort());
     const waiting = ask(upstream, { patienceMs: HOUR_MS, signal: stop.signal });
     const isTaken = async () => Number((await db.query('select tokens from main.request_budget'))[0]?.['tokens']) < 0;
-    await until(isTaken, LIMIT_MS, 'nothing waits');
+    await until(isTaken, LIMIT_MS, 'no request waits for the budget');
     await db.query('alter table main.request_budget rename to request_budget_away');
     try {
       stop.abort();

@@ -123,12 +123,12 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       await until(
         async () => (await service.ok('/v1/collections/paper-lanterns/sales')).data.length === 1,
         LIMIT_MS,
-        'sales',
+        'the sale was not served',
       );
       await until(
         async () => (await service.ok('/v1/collections/paper-lanterns/listings')).data.length === 3,
         LIMIT_MS,
-        'three listings',
+        'the three listings were not served',
       );
       await until(
         async () => (await readToken(mintOf(LAST))).status === 200,

@@ -37,7 +37,7 @@ const ENDING = { kind: 'feed', end: true };
 
 const rows = (count: number, from = 0) => Array.from({ length: count }, (_, index) => listingRow(from + index));
 
-forEachEngine('the mirror of Solana', (engine) => {
+forEachEngine('the tasks that mirror Solana', (engine) => {
   let db: Database;
   let now = NOW;
   before(async () => {
@@ -95,7 +95,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     };
   };
 
-  test('listings keep the time at which their terms were first seen, so that an unchanged book changes nothing', async (t) => {
+  test('a listing keeps the time at which its price and seller were first read, so that unchanged listings change no row', async (t) => {
     const { setListings, listings } = await startMagicEden(t);
     setListings(rows(150));
     const first = await listings();
@@ -112,7 +112,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual(
       await db.query('select from indexer.collection_stats'),
       [],
-      'floor and count are read from all books',
+      'the floor and the number of listings are computed from the stored listings',
     );
     setListings([listingRow(0, { price: 0.9, priceInfo: undefined }), ...rows(149, 1)]);
     assert.equal((await listings()).changed, 1);
@@ -144,7 +144,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 100, cancelled: 50 });
   });
 
-  test('a walk that finds fewer listings than the marketplace counts, or a book that lost nearly all of them, retires nothing at once', async (t) => {
+  test('no listing is retired when a walk finds fewer listings than the marketplace counts, or the first time that nearly all are missing', async (t) => {
     const { book, setListings, listings } = await startMagicEden(t);
     setListings(rows(80));
     await listings();
@@ -176,7 +176,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.equal(replay.count(), 2, 'reads back to a quarter of an hour before the newest sale, and no further');
   });
 
-  test('when one collection cannot be read the others still are; when none can be read the task fails', async (t) => {
+  test('when one collection cannot be read, the others are still read; when none can be read, the task fails', async (t) => {
     const { book, replay, setListings, listings } = await startMagicEden(t);
     const other = addressOf('other', 1);
     await follow('solana', other, 'other');
@@ -190,7 +190,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     await assert.rejects(listings(), /not-found/);
   });
 
-  test('asks of the EVM side are mirrored for collections that are followed there, with their order hashes', async (t) => {
+  test('Magic Eden’s asks on an EVM chain are mirrored with their order hashes, for collections that are followed under a symbol', async (t) => {
     const { book, asks } = await startMagicEden(t);
     await follow('ethereum', EVM_CONTRACT, 'some-symbol');
     await follow('ethereum', `0x${'9'.repeat(40)}`, null);
@@ -229,10 +229,10 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual([...new Set(found.map((row) => row['collection_id']))], [ID]);
     assert.equal(ID, ID.toLowerCase());
     assert.equal((await run(task)).changed, 0, 'a second run changes nothing');
-    await db.query(`update main.collection set name = 'As the operator said'`);
+    await db.query(`update main.collection set name = 'A name of the operator'`);
     await run(task);
     const [named] = await db.query(`select name, contract_address from main.collection`);
-    assert.deepEqual(named, { name: 'As the operator said', contract_address: LANTERNS });
+    assert.deepEqual(named, { name: 'A name of the operator', contract_address: LANTERNS });
   });
 
   const ownListing = (number: number, more: object = {}) => ({
@@ -277,7 +277,7 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.equal(store.unchanged, 1);
   });
 
-  test('a feed that is not a snapshot retires nothing; a complete snapshot retires the listings that it lacks; one that was cut off does not', async (t) => {
+  test('a feed that is not a snapshot retires nothing; a complete snapshot retires the listings that it lacks; a snapshot that was cut off retires nothing', async (t) => {
     const { store, own, feed } = await startFeed(t);
     store.lines = own(40);
     await feed();
@@ -295,12 +295,12 @@ forEachEngine('the mirror of Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 30, cancelled: 10 });
   });
 
-  test('a snapshot that lost nearly all listings is read again until it is accepted, although the feed reports that it is unchanged', async (t) => {
+  test('a feed whose snapshot lacks nearly all listings is read in full until the snapshot is accepted, although the feed does not change', async (t) => {
     const { store, own, feed } = await startFeed(t);
     store.lines = [OPENING, ...own(40), ENDING];
     await feed();
     store.lines = [OPENING, ENDING];
-    for (let turns = 0; turns < 3; turns += 1) {
+    for (let count = 0; count < 3; count += 1) {
       assert.deepEqual(await statuses(), { active: 40 });
       now += 3 * MINUTE_MS;
       await feed();

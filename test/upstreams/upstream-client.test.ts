@@ -15,7 +15,7 @@ import { REPLAY_FAULTS, startReplayServer } from '../support/replay/replay.ts';
 
 const HOUR_MS = 3_600_000;
 const TIMEOUT_MS = 300;
-/** Ends a test that hangs; no expectation of speed. */
+/** Only ends a test that hangs. No test expects a certain speed. */
 const HANG_MS = 30_000;
 const SECRET = 'key-7f3a';
 
@@ -63,7 +63,7 @@ async function start(t: TestContext, { hourlyBudget, ...options }: StartOptions 
 
 async function failureOf(promise: Promise<unknown>): Promise<UpstreamFailure> {
   const error = await promise.then(
-    () => assert.fail('it was answered'),
+    () => assert.fail('the call did not fail'),
     (thrown: unknown) => thrown,
   );
   assert.ok(error instanceof UpstreamFailure, String(error));
@@ -74,20 +74,20 @@ const things = (upstream: UpstreamClient, options = {}) => upstream.getJson('/v1
 
 test('numbers keep every digit that was sent', async (t) => {
   const { upstream } = await start(t);
-  const answer = (await upstream.getJson('/v1/amounts')) as Record<string, JsonNumber>;
-  assert.equal(answer['raw']?.text, '12345678901234567890');
-  assert.equal(answer['price']?.text, '0.21618999999999997');
+  const response = (await upstream.getJson('/v1/amounts')) as Record<string, JsonNumber>;
+  assert.equal(response['raw']?.text, '12345678901234567890');
+  assert.equal(response['price']?.text, '0.21618999999999997');
 });
 
 test('query parameters and keys are sent, including repeated parameters and those in the base URL', async (t) => {
   const { upstream, replay } = await start(t);
-  const answer = (await upstream.getJson('/v1/query', {
+  const response = (await upstream.getJson('/v1/query', {
     'a[]': ['x y', 'z'],
     n: 7,
     none: null,
     un: undefined,
   })) as object;
-  assert.deepEqual({ ...answer }, { query: 'a%5B%5D=x+y&a%5B%5D=z&n=7', key: SECRET });
+  assert.deepEqual({ ...response }, { query: 'a%5B%5D=x+y&a%5B%5D=z&n=7', key: SECRET });
   const withKey = new UpstreamClient({
     name: 'rpc',
     baseUrl: `${replay.url}/rpc?api-key=${SECRET}`,
@@ -117,7 +117,7 @@ test('after a server error or a broken connection the request is retried a few t
   replay.reset();
   replay.fail('server-error');
   assert.equal((await failureOf(things(upstream))).reason, 'server-error');
-  assert.equal(replay.count(), 3, 'bounded');
+  assert.equal(replay.count(), 3, 'there are at most two retries');
 });
 
 test('a request that the server rejects is not retried, and does not open the breaker', async (t) => {
@@ -143,11 +143,11 @@ test('all calls wait as long as Retry-After demands, or fail when that is longer
   assert.deepEqual(
     [failure.reason, failure.retryAfterMs],
     ['rate-limited', 15 * 60_000],
-    'the delay is limited to a quarter of an hour',
+    'the pause is at most a quarter of an hour',
   );
   assert.equal((await failureOf(things(upstream))).reason, 'rate-limited');
   assert.equal(replay.count(), 1, 'the second call was not sent');
-  assert.equal(upstream.status().breaker, 'closed', 'it answered');
+  assert.equal(upstream.status().breaker, 'closed', 'the upstream responded');
   assert.equal(upstream.status().lastFailureAt, now());
   assert.equal(upstream.status().refused, 1);
 });
@@ -178,7 +178,7 @@ const REASONS: Partial<Record<ReplayFault, string>> = {
   'gzip-bomb': 'too-large',
 };
 
-test('every fault ends in time with its reason, without the address or the key', async (t) => {
+test('under every fault a call ends in time, and its error has the reason without the address or the key', async (t) => {
   const { upstream, replay } = await start(t, { breakerOpenMs: 0 });
   for (const fault of REPLAY_FAULTS) {
     replay.fail(fault, { ms: 100 });
@@ -209,16 +209,16 @@ test('a response that decompresses to a quarter of a gigabyte is aborted at the 
   assert.ok(peak - before < 64 * 2 ** 20, `${Math.round((peak - before) / 2 ** 20)} MiB`);
 });
 
-test('after three failed calls the breaker opens: no request is sent, and afterwards a single trial request', async (t) => {
+test('after three failed calls the breaker opens: no request is sent while it is open, and then a single trial request', async (t) => {
   const { upstream, replay, pass, now } = await start(t, { breakerOpenMs: 5_000, breakerOpenMaxMs: 30_000 });
   replay.fail('not-json');
   for (let call = 0; call < 3; call += 1) await failureOf(things(upstream));
   assert.deepEqual([upstream.status().breaker, upstream.status().failures], ['open', 3]);
   const sent = replay.count();
-  const resting = await failureOf(things(upstream));
-  assert.equal(resting.reason, 'breaker-open');
-  assert.ok((resting.retryAfterMs ?? 0) > 0 && (resting.retryAfterMs ?? 0) <= 5_000);
-  assert.equal(upstream.status().restsUntil, now() + (resting.retryAfterMs ?? 0));
+  const refused = await failureOf(things(upstream));
+  assert.equal(refused.reason, 'breaker-open');
+  assert.ok((refused.retryAfterMs ?? 0) > 0 && (refused.retryAfterMs ?? 0) <= 5_000);
+  assert.equal(upstream.status().restsUntil, now() + (refused.retryAfterMs ?? 0));
   assert.equal(replay.count(), sent);
 
   pass(5_000);
@@ -280,7 +280,7 @@ test('no more requests than the hourly budget are sent in any hour, whatever the
   assert.ok(sent.length > 5 * 300, `${sent.length} in all`);
 });
 
-test('a request beyond the budget waits until the budget allows it, and fails when the wait would be too long', async (t) => {
+test('a request beyond the budget of a process waits until the budget allows it, and fails when the wait would be too long', async (t) => {
   const { upstream, replay, pass } = await start(t, { hourlyBudget: 20 });
   assert.deepEqual(upstream.status().budget, { perHour: 20, left: 2 });
   await things(upstream);
@@ -306,22 +306,22 @@ test('retries count against the budget', async (t) => {
   assert.equal(upstream.status().budget?.left, 0);
 });
 
-test('no request is sent without budget, and the budget of a request that was not sent is returned', async (t) => {
-  const taken: string[] = [];
+test('when the budget cannot be read no request is sent, and a request that was taken and not sent is put back', async (t) => {
+  const putBack: string[] = [];
   let take: () => Promise<number> = () => Promise.reject(new Error('the budget is out of reach'));
   let giveBack: () => Promise<void> = () => Promise.resolve();
   const budget: Budget = {
     perHour: 20,
     take: () => take(),
     giveBack: () => {
-      taken.push('back');
+      putBack.push('back');
       return giveBack();
     },
     left: () => 0,
   };
   const { upstream, replay } = await start(t, { budget });
   await assert.rejects(things(upstream), /the budget is out of reach/);
-  assert.deepEqual([replay.count(), taken.length, upstream.status().breaker], [0, 0, 'closed']);
+  assert.deepEqual([replay.count(), putBack.length, upstream.status().breaker], [0, 0, 'closed']);
 
   take = () => Promise.resolve(5_000);
   for (const back of [
@@ -339,9 +339,9 @@ test('no request is sent without budget, and the budget of a request that was no
   assert.equal(
     (await failureOf(things(upstream, { signal: stop.signal }))).reason,
     'aborted',
-    'aborted while the budget was requested',
+    'aborted while a request was taken from the budget',
   );
-  assert.deepEqual([replay.count(), taken.length], [0, 3]);
+  assert.deepEqual([replay.count(), putBack.length], [0, 3]);
 });
 
 test('JSON that is nested too deeply is rejected before it is parsed', () => {

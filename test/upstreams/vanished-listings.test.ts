@@ -34,15 +34,15 @@ forEachEngine('mirrored listings', (engine) => {
       }),
     );
   const row = (n: number, more: object = {}) => listing({ id: `L${n}`, tokenId: String(n), ...more });
-  /** Stores a snapshot of one marketplace and retires listings that are not in it: all of them, or those cheaper than `below`. */
+  /** Stores a snapshot of one marketplace, and retires the listings that it lacks. With `below`, only those below that price. */
   const snapshot = async (
     rows: readonly Record<string, unknown>[],
     { source = 'opensea', below = null }: { source?: string; below?: bigint | null } = {},
   ) => {
-    const one = ingester();
-    await one.ingest(rows);
-    const believed = await one.retireUnseen({ source, collectionId: COLLECTION_ID, below });
-    return { believed, ...one.result() };
+    const run = ingester();
+    await run.ingest(rows);
+    const accepted = await run.retireUnseen({ source, collectionId: COLLECTION_ID, below });
+    return { accepted, ...run.result() };
   };
   const statuses = async (): Promise<Record<string, string>> => {
     const rows = await db.query(`select id, status from indexer.listing order by id`);
@@ -53,8 +53,8 @@ forEachEngine('mirrored listings', (engine) => {
   test('a listing that is missing from a snapshot is retired and reported as changed, and is active again when a snapshot contains it', async () => {
     await snapshot(range(4).map((n) => row(n)));
     changed = [];
-    const { believed, retired } = await snapshot([row(0), row(1), row(2)]);
-    assert.deepEqual([believed, retired], [true, 1]);
+    const { accepted, retired } = await snapshot([row(0), row(1), row(2)]);
+    assert.deepEqual([accepted, retired], [true, 1]);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'active', L2: 'active', L3: 'cancelled' });
     assert.deepEqual(changed, [`listing ${COLLECTION_ID}`]);
     assert.equal((await snapshot([row(0), row(1), row(2)])).retired, 0, 'a second snapshot retires nothing more');
@@ -100,27 +100,27 @@ forEachEngine('mirrored listings', (engine) => {
     const short = book.slice(0, 19);
     for (const minutes of [0, 2, 4]) {
       now = NOW + minutes * MINUTE_MS;
-      const { believed, retired } = await snapshot(short);
-      assert.deepEqual([believed, retired, await countActive()], [false, 0, 40], `after ${minutes} minutes`);
+      const { accepted, retired } = await snapshot(short);
+      assert.deepEqual([accepted, retired, await countActive()], [false, 0, 40], `after ${minutes} minutes`);
     }
     now = NOW + 5 * MINUTE_MS;
-    const { believed, retired } = await snapshot(short);
-    assert.deepEqual([believed, retired, await countActive()], [true, 21, 19]);
+    const { accepted, retired } = await snapshot(short);
+    assert.deepEqual([accepted, retired, await countActive()], [true, 21, 19]);
   });
 
   test('neither many repetitions in less than five minutes nor two repetitions over a long time make a short snapshot accepted', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
-    for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).believed, false);
+    for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).accepted, false);
     await snapshot(book);
-    assert.equal((await snapshot([])).believed, false);
+    assert.equal((await snapshot([])).accepted, false);
     now += 60 * MINUTE_MS;
-    assert.equal((await snapshot([])).believed, false, 'the second time');
-    assert.equal((await snapshot([])).believed, true);
+    assert.equal((await snapshot([])).accepted, false, 'the second time');
+    assert.equal((await snapshot([])).accepted, true);
     assert.equal(await countActive(), 0);
   });
 
-  test('a small book may lose all listings at once, and a large one may lose half of them', async () => {
+  test('a collection with 20 listings may lose all of them at once, and a larger collection half of them', async () => {
     await snapshot(range(20).map((n) => row(n)));
     assert.equal((await snapshot([])).retired, 20);
     const book = range(40).map((n) => row(n + 100));
@@ -133,24 +133,24 @@ forEachEngine('mirrored listings', (engine) => {
     const book = range(100).map(priced);
     await snapshot(book);
     const cheapest = book.slice(0, 60).filter((_, n) => n !== 7 && n !== 59);
-    const { believed, retired } = await snapshot(cheapest, { below: 1_059n });
-    assert.deepEqual([believed, retired], [true, 1]);
+    const { accepted, retired } = await snapshot(cheapest, { below: 1_059n });
+    assert.deepEqual([accepted, retired], [true, 1]);
     const { L7, L59, L60 } = await statuses();
     assert.deepEqual([L7, L59, L60], ['cancelled', 'active', 'active']);
-    assert.equal((await snapshot(book.slice(0, 20), { below: 1_059n })).believed, false, '38 of 58 are missing');
-    assert.equal((await snapshot([])).believed, false);
+    assert.equal((await snapshot(book.slice(0, 20), { below: 1_059n })).accepted, false, '38 of 58 are missing');
+    assert.equal((await snapshot([])).accepted, false);
     now += 5 * MINUTE_MS;
     for (const isThird of [false, true]) {
-      assert.equal((await snapshot(cheapest, { below: 1_059n })).believed, true);
+      assert.equal((await snapshot(cheapest, { below: 1_059n })).accepted, true);
       assert.equal(
-        (await snapshot([])).believed,
+        (await snapshot([])).accepted,
         isThird,
         'an accepted partial snapshot does not reset the count of short complete snapshots',
       );
     }
   });
 
-  test('whether a listing is below the price of such a snapshot depends on all that the buyer pays', async () => {
+  test('whether a listing is below the price of a partial snapshot is decided by its buyer total', async () => {
     await ingester().ingest([row(0, { priceRaw: '900', buyerTotalRaw: '1000' }), row(1, { priceRaw: '900' })]);
     assert.equal((await snapshot([row(2, { priceRaw: '950' })], { below: 950n })).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
@@ -189,7 +189,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active' });
   });
 
-  test('an order of the own book is not stored as a mirrored listing, and the mirrored listing of a later submitted order is retired', async () => {
+  test('a listing of an order in the own order book is not stored, and a listing that was stored before the order is retired', async () => {
     await snapshot([row(0, { orderHash: HASH })]);
     await ingester().ingest([order()]);
     await db.query(`update main.book_order set order_hash = $1, status = 'cancelled'`, [HASH]);
@@ -209,16 +209,16 @@ forEachEngine('mirrored listings', (engine) => {
   });
 
   test('every row is counted, and rejections are counted by reason with one example for each reason', async () => {
-    const one = ingester();
-    await one.ingest([
+    const run = ingester();
+    await run.ingest([
       ...range(700).map((n) => token({ tokenId: String(n) })),
       token({ tokenId: 'x1' }),
       token({ tokenId: 'x2' }),
       listing({ seller: null }),
       { kind: 'nonsense' },
     ]);
-    one.reject('price: is negative');
-    const { read, changed: rows, refused, refusals = [] } = one.result({ problems: ['a page'] });
+    run.reject('price: is negative');
+    const { read, changed: rows, refused, refusals = [] } = run.result({ problems: ['a page'] });
     assert.deepEqual([read, rows, refused], [705, 700, 5]);
     assert.deepEqual(
       refusals.map(({ count }) => count),
@@ -228,7 +228,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.ok(!refusals[0]?.reason.includes('x1') && refusals[0]?.example.includes('x1'));
     const many = ingester();
     for (const n of range(1_000)) many.reject(`field${n} ${'!'.repeat(1_000)}: is wrong`, 'x'.repeat(10_000));
-    assert.ok(JSON.stringify(many.result()).length < 64 * 1024, 'the sample is bounded');
+    assert.ok(JSON.stringify(many.result()).length < 64 * 1024, 'the result is bounded');
     assert.equal(many.result().refused, 1_000);
   });
 });

@@ -1,5 +1,5 @@
-// Viewed tokens and collections: a read of a followed collection is recorded, forgotten after a day, and the token is read again at the
-// marketplaces within a share of their request budget.
+// Recently viewed tokens and collections: a view of a followed collection is recorded and forgotten after a day. Viewed tokens are read
+// again from the marketplaces, with a share of the request budget.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -40,7 +40,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 const PACE = { timeoutMs: 1_000, retryMs: 1, breakerOpenMs: 0 };
 
-forEachEngine('what is looked at', (engine) => {
+forEachEngine('recent views', (engine) => {
   let db: Database;
   let now = NOW;
   before(async () => {
@@ -65,11 +65,11 @@ forEachEngine('what is looked at', (engine) => {
       }),
     );
   };
-  const book = () => new RecentViews(db, () => now);
-  const show = async (collectionId: string, assets: readonly string[]) => {
-    const shown = book();
-    for (const asset of assets) shown.note(collectionId, asset as AssetId);
-    await shown.flush();
+  const createViews = () => new RecentViews(db, () => now);
+  const view = async (collectionId: string, assets: readonly string[]) => {
+    const views = createViews();
+    for (const asset of assets) views.note(collectionId, asset as AssetId);
+    await views.flush();
   };
   const start = async (t: TestContext, routes: Route[], settings: (url: string) => Record<string, string>) => {
     const replay = await startReplayServer(t, routes);
@@ -95,19 +95,19 @@ forEachEngine('what is looked at', (engine) => {
     await follow(APES_ID, { opensea: APES.slug });
     return { replay, task, run: () => run(task) };
   };
-  const askedOf = (replay: ReplayServer) => {
-    const asked = replay.requests.map((request) => request.split('/').at(-1) ?? '');
+  const takeRequested = (replay: ReplayServer) => {
+    const requested = replay.requests.map((request) => request.split('/').at(-1) ?? '');
     replay.reset();
-    return asked;
+    return requested;
   };
 
   test('a view of a followed collection is recorded at most once a minute and forgotten after a day; other views are not recorded', async () => {
     await follow(APES_ID);
-    const shown = book();
-    shown.note(APES_ID);
-    shown.note(APES_ID, '7' as AssetId);
-    shown.note('base_0x00', '7' as AssetId);
-    await shown.flush();
+    const views = createViews();
+    views.note(APES_ID);
+    views.note(APES_ID, '7' as AssetId);
+    views.note('base_0x00', '7' as AssetId);
+    await views.flush();
     const read = () =>
       db.query(`select collection_id, asset, viewed_at from main.recent_view order by asset nulls first`);
     assert.deepEqual(await read(), [
@@ -115,12 +115,12 @@ forEachEngine('what is looked at', (engine) => {
       { collection_id: APES_ID, asset: '7', viewed_at: new Date(NOW) },
     ]);
     now += MINUTE_MS - 1;
-    shown.note(APES_ID);
-    await shown.flush();
+    views.note(APES_ID);
+    await views.flush();
     assert.deepEqual((await read())[0]?.['viewed_at'], new Date(NOW));
     now += 1;
-    shown.note(APES_ID);
-    await shown.flush();
+    views.note(APES_ID);
+    await views.flush();
     assert.deepEqual((await read())[0]?.['viewed_at'], new Date(now));
     assert.deepEqual([...(await listViewedCollections(db, NOW))], [APES_ID]);
     assert.deepEqual([...(await listViewedCollections(db, now))], []);
@@ -166,49 +166,49 @@ forEachEngine('what is looked at', (engine) => {
 
   test('the number of unwritten views is bounded, and views that could not be written are written the next time', async () => {
     await follow(APES_ID);
-    const shown = book();
-    for (let n = 0; n < 5_000; n += 1) shown.note(APES_ID, String(n) as AssetId);
+    const views = createViews();
+    for (let n = 0; n < 5_000; n += 1) views.note(APES_ID, String(n) as AssetId);
     await db.query('alter table main.recent_view rename to away');
-    await assert.rejects(shown.flush(), /main.recent_view/);
+    await assert.rejects(views.flush(), /main.recent_view/);
     await db.query('alter table main.away rename to recent_view');
-    await shown.flush();
+    await views.flush();
     const count = async () => (await db.query(`select count(*)::int as count from main.recent_view`))[0]?.['count'];
     assert.equal(await count(), 1_000);
-    for (let n = 0; n < 5_000; n += 1) shown.note(APES_ID, String(n) as AssetId);
-    await shown.flush();
-    assert.equal(await count(), 2_000, 'the next views, for which there was no room before');
+    for (let n = 0; n < 5_000; n += 1) views.note(APES_ID, String(n) as AssetId);
+    await views.flush();
+    assert.equal(await count(), 2_000, 'the views of other tokens are recorded after the first ones were written');
   });
 
   test('a viewed token gets its rank, picture and owner, and is read again after an hour', async (t) => {
     const { replay, run } = await startOpenSea(t);
-    await show(APES_ID, ['7', '8']);
+    await view(APES_ID, ['7', '8']);
     assert.equal((await run()).kind, 'done');
-    assert.deepEqual(askedOf(replay).toSorted(), ['7', '8']);
+    assert.deepEqual(takeRequested(replay).toSorted(), ['7', '8']);
     const [row] = await db.query(`select name, rarity_rank, owner is not null as owned from indexer.token`);
     assert.deepEqual([row?.['name'] !== null, Number(row?.['rarity_rank']), row?.['owned']], [true, 12, true]);
     now += HOUR_MS - 1;
-    await show(APES_ID, ['7']);
+    await view(APES_ID, ['7']);
     await run();
-    assert.deepEqual(askedOf(replay), []);
+    assert.deepEqual(takeRequested(replay), []);
     now += 2;
     await run();
-    assert.deepEqual(askedOf(replay), ['7'], 'the other token was not viewed again');
+    assert.deepEqual(takeRequested(replay), ['7'], 'the other token was not viewed again');
   });
 
-  test('reads of viewed tokens use a fifth of the budget, newest view first, and skip collections that are no longer followed', async (t) => {
+  test('viewed tokens are read with a fifth of the budget, the newest view first, and not when the collection is no longer followed', async (t) => {
     const { replay, run } = await startOpenSea(t, '600');
     for (const asset of ['1', '2', '3', '4', '5']) {
       now += 1_000;
-      await show(APES_ID, [asset]);
+      await view(APES_ID, [asset]);
     }
     await run();
-    assert.deepEqual(askedOf(replay), ['5', '4'], '120 of 600 an hour, two a minute');
+    assert.deepEqual(takeRequested(replay), ['5', '4'], '120 of 600 an hour, two a minute');
     await db.query(`delete from main.follow`);
     await run();
-    assert.deepEqual(askedOf(replay), []);
+    assert.deepEqual(takeRequested(replay), []);
   });
 
-  test('with a small budget, reads of viewed tokens use a fifth of it and no more', async (t) => {
+  test('with a budget too small for one viewed token a minute, the task runs less often', async (t) => {
     const { task } = await startOpenSea(t, '100');
     const { task: usual } = await startOpenSea(t, '600');
     assert.deepEqual([task?.periodMs, usual?.periodMs], [3 * MINUTE_MS, MINUTE_MS], 'one token in each run');
@@ -217,20 +217,20 @@ forEachEngine('what is looked at', (engine) => {
   test('a view or refresh with a time in the future, from a wrong clock, is ignored', async (t) => {
     const { replay, run } = await startOpenSea(t);
     now += 24 * HOUR_MS;
-    await show(APES_ID, ['7']);
+    await view(APES_ID, ['7']);
     await run();
     now -= 24 * HOUR_MS;
-    await show(APES_ID, ['7']);
-    askedOf(replay);
+    await view(APES_ID, ['7']);
+    takeRequested(replay);
     await run();
-    assert.deepEqual(askedOf(replay), ['7']);
+    assert.deepEqual(takeRequested(replay), ['7']);
   });
 
   test('concurrent writes of views and refreshes of the same tokens do not deadlock', async () => {
     await follow(APES_ID);
     const assets = Array.from({ length: 600 }, (_, n) => String(n * 7_919));
     // The rows are stored in another order than their sort order.
-    for (let start = 0; start < 600; start += 50) await show(APES_ID, assets.slice(start, start + 50).toReversed());
+    for (let start = 0; start < 600; start += 50) await view(APES_ID, assets.slice(start, start + 50).toReversed());
     const both = Array.from({ length: 15 }, async () => {
       await Promise.all([
         upsertRecentViews(
@@ -245,24 +245,24 @@ forEachEngine('what is looked at', (engine) => {
 
   test('a token that the source does not have does not stop the others; an unavailable source gets no further requests', async (t) => {
     const { replay, run } = await startOpenSea(t);
-    await show(APES_ID, ['7', '999', '8']);
+    await view(APES_ID, ['7', '999', '8']);
     const end = await run();
     assert.deepEqual(end.kind === 'done' && end.result.problems, [`${APES_ID}: opensea: not-found (404)`]);
-    assert.deepEqual(askedOf(replay).toSorted(), ['7', '8', '999']);
+    assert.deepEqual(takeRequested(replay).toSorted(), ['7', '8', '999']);
     await run();
-    assert.deepEqual(askedOf(replay), []);
-    await show(APES_ID, ['20', '21']);
+    assert.deepEqual(takeRequested(replay), []);
+    await view(APES_ID, ['20', '21']);
     replay.fail('hang');
     assert.equal((await run()).kind, 'failed');
-    assert.equal(askedOf(replay).length, 1);
+    assert.equal(takeRequested(replay).length, 1);
     replay.heal();
-    await show(APES_ID, ['22']);
+    await view(APES_ID, ['22']);
     replay.fail('hang', { skip: 1 });
     assert.equal((await run()).kind, 'done', 'one of three tokens was read');
-    assert.equal(askedOf(replay).length, 2);
+    assert.equal(takeRequested(replay).length, 2);
     replay.heal();
     await run();
-    assert.equal(askedOf(replay).length, 2);
+    assert.equal(takeRequested(replay).length, 2);
   });
 
   test('viewed tokens are read from Magic Eden when there is no DAS endpoint', async (t) => {
@@ -281,13 +281,13 @@ forEachEngine('what is looked at', (engine) => {
         createdAt: NOW,
       }),
     );
-    await show(`solana_${collection.toLowerCase()}`, [MINT]);
+    await view(`solana_${collection.toLowerCase()}`, [MINT]);
     const findTask = async (config: Config) =>
       (await createVendorTasks(config.vendors, { ...context, config })).find(
         ({ name }) => name === 'magic-eden-shown-tokens',
       );
     await run(await findTask(context.config));
-    assert.deepEqual(askedOf(replay), [MINT]);
+    assert.deepEqual(takeRequested(replay), [MINT]);
     const [row] = await db.query(`select asset, name, owner from indexer.token`);
     assert.deepEqual([row?.['asset'], row?.['name'], row?.['owner']], [MINT, 'A fox', addressOf('an', 1)]);
     assert.equal(await findTask(readConfig({ DAS_URL: 'http://127.0.0.1:1' })), undefined);

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOBODY = `0x${'0'.repeat(40)}`;
 
-type Told = { n: number; price: bigint; seller: string | null; soldAt: number; block: number | null };
+type SaleInput = { n: number; price: bigint; seller: string | null; soldAt: number; block: number | null };
 
 /** A seeded generator: the same numbers in every run. */
 function createRandom(seed: number): () => number {
@@ -33,8 +33,8 @@ forEachEngine('volume', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  const land = async (told: readonly Told[]) => {
-    const rows = told.map(({ n, price, seller, soldAt, block }) => {
+  const insert = async (inputs: readonly SaleInput[]) => {
+    const rows = inputs.map(({ n, price, seller, soldAt, block }) => {
       const values = sale({
         tokenId: String(n),
         price: String(price),
@@ -53,11 +53,11 @@ forEachEngine('volume', (engine) => {
     return { volume, sales };
   };
   /** The expected windows, computed from single sales. Mints, which have no seller, and free sales are left out. */
-  const expected = (told: readonly Told[], now: number) => {
-    const traded = told.filter(({ price, seller }) => price > 0n && seller !== NOBODY && seller !== '0x0');
+  const expected = (inputs: readonly SaleInput[], now: number) => {
+    const traded = inputs.filter(({ price, seller }) => price > 0n && seller !== NOBODY && seller !== '0x0');
     const since = (ms: number) => traded.filter(({ soldAt }) => soldAt >= now - ms);
     const of = { allTime: traded, sevenDay: since(7 * DAY_MS), twentyFourHour: since(DAY_MS) };
-    const map = <T>(to: (sales: Told[]) => T) => ({
+    const map = <T>(to: (sales: SaleInput[]) => T) => ({
       allTime: to(of.allTime),
       sevenDay: to(of.sevenDay),
       twentyFourHour: to(of.twentyFourHour),
@@ -71,31 +71,35 @@ forEachEngine('volume', (engine) => {
   test('each window has the sum of its sales at any moment and is at most as large as a longer window; orphaned sales do not count', async () => {
     const random = createRandom(7);
     const sellers = [SELLER, null, NOBODY, '0x0'];
-    const told = range(600).map((n): Told => ({
+    const inputs = range(600).map((n): SaleInput => ({
       n,
       price: random() < 0.1 ? 0n : BigInt(Math.floor(random() * 1e15)) * 10n ** 6n + 1n,
       seller: sellers[Math.floor(random() * 6)] ?? SELLER,
       soldAt: NOW - Math.floor(random() * 10 * DAY_MS),
       block: random() < 0.5 ? Math.floor(random() * 100) : null,
     }));
-    for (const start of [0, 200, 400]) await land(told.slice(start, start + 200));
-    await land(told.slice(100, 300));
+    for (const start of [0, 200, 400]) await insert(inputs.slice(start, start + 200));
+    await insert(inputs.slice(100, 300));
     for (const later of [0, 1, HOUR_MS / 2, HOUR_MS - 1, 5 * HOUR_MS + 7, DAY_MS, 8 * DAY_MS]) {
       const { volume, sales } = await windows(NOW + later);
-      assert.deepEqual({ volume, sales }, expected(told, NOW + later), `${later} ms later`);
+      assert.deepEqual({ volume, sales }, expected(inputs, NOW + later), `${later} ms later`);
       assert.ok(volume && volume.twentyFourHour <= volume.sevenDay && volume.sevenDay <= volume.allTime);
     }
     assert.deepEqual(await db.transaction((tx) => deleteSalesAfter(tx, 'ethereum', 60)), [COLLECTION_ID]);
-    const left = told.filter(({ block }) => block === null || block <= 60);
-    assert.ok(left.length < told.length);
+    const left = inputs.filter(({ block }) => block === null || block <= 60);
+    assert.ok(left.length < inputs.length);
     assert.deepEqual(await windows(NOW), expected(left, NOW));
-    await land(told);
-    assert.deepEqual(await windows(NOW), expected(told, NOW), 'the sales were imported again after the reorganisation');
+    await insert(inputs);
+    assert.deepEqual(
+      await windows(NOW),
+      expected(inputs, NOW),
+      'the sales were imported again after the reorganisation',
+    );
   });
 
   test('a sale with an unknown seller counts; a mint and a free sale do not', async () => {
     const at = { soldAt: NOW - HOUR_MS, block: null };
-    await land([
+    await insert([
       { n: 1, price: 5n, seller: null, ...at },
       { n: 2, price: 7n, seller: NOBODY, ...at },
       { n: 3, price: 0n, seller: SELLER, ...at },

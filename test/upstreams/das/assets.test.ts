@@ -1,4 +1,4 @@
-// DAS: assets become token records with their owners. Fungible and burnt assets do not. No fault leads to an incorrect record.
+// DAS: assets become token records with their owners. Fungible and burnt assets give no record. No fault leads to an incorrect record.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -29,7 +29,7 @@ async function start(t: Parameters<typeof startReplayServer>[0], assets: Record<
   return { store, replay, upstream: createTestUpstream(`${replay.url}/?api-key=secret`) };
 }
 
-/** Parses text as the client parses a response. */
+/** Writes assets as JSON and parses them as the client parses a response. */
 const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(assets))) as unknown[];
 
 test('the assets of a collection are tokens, whatever their interface; frozen and delegated tokens stay with their wallet', async (t) => {
@@ -55,11 +55,11 @@ test('the assets of a collection are tokens, whatever their interface; frozen an
   assert.deepEqual(replay.requests, ['POST /?api-key=secret'], 'the key of the endpoint is sent');
 });
 
-test('fungible assets of a wallet are left out, recognised by supply and decimals and not by their interface', () => {
+test('fungible assets of a wallet are left out because of their supply and decimals, whatever their interface', () => {
   const { wallet } = readDasFixtures();
   const { records, rejected, skipped } = parseDasTokens(received(wallet), null);
   assertValidRecords(records);
-  // Of eight assets two are single, not burnt, and in a collection.
+  // Two of the eight assets are non-fungible, not burnt, and in a collection.
   assert.deepEqual([rejected, records.length, skipped], [[], 2, 6]);
   assert.deepEqual(
     records.map(({ name }) => name),
@@ -100,7 +100,7 @@ test('burnt tokens, supplies above one and divisible tokens are left out; compre
   ]);
 });
 
-test('a supply wider than a double is read as it is written', () => {
+test('a supply that a double would round to 1 does not count as 1', () => {
   const text = JSON.stringify([assetOf(addressOf('mt', 1), COLLECTION)]).replace(
     '"supply":1',
     '"supply":1.0000000000000000001',

@@ -1,4 +1,4 @@
-// Pages of the example marketplace.
+// Reads the pages of listings of the example marketplace.
 
 import type { ParsedPage } from '../../../src/upstreams/response-rows.ts';
 import { isRow, optionalRows, optionalText } from '../../../src/upstreams/response-rows.ts';

@@ -1,4 +1,4 @@
-// Listings of the example marketplace as records in the public format.
+// Converts listings of the example marketplace to records in the public format.
 
 import type { ParsedPage, SourceRecord } from '../../../src/upstreams/response-rows.ts';
 import { parseRows, requiredAddress, requiredAsset, requiredText } from '../../../src/upstreams/response-rows.ts';

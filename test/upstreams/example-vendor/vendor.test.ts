@@ -48,7 +48,7 @@ const routes: Route[] = [
   },
 ];
 
-test('its settings are validated with all others', () => {
+test('the settings of a vendor are validated together with all other settings', () => {
   assert.throws(
     () => readConfig({ EXAMPLE_URL: 'nowhere', PORT: 'x' }, {}, vendors),
     (error) =>
@@ -61,12 +61,12 @@ test('its settings are validated with all others', () => {
   );
 });
 
-test('without its key it is not enabled and not probed', () => {
+test('a vendor without its key is not enabled and not probed', () => {
   const example = readConfig({}, {}, vendors).vendors.find(({ name }) => name === exampleVendor.name);
   assert.deepEqual([example?.isEnabled, example?.probes()], [false, []]);
 });
 
-test('doctor probes it with its key', async (t) => {
+test('doctor probes a vendor with its key', async (t) => {
   const server = await startReplayServer(t, routes);
   const examine = async (key: string) => {
     const settings = { EXAMPLE_URL: server.url, EXAMPLE_API_KEY: key, PRICE_SOURCES: 'none' };
@@ -78,7 +78,7 @@ test('doctor probes it with its key', async (t) => {
   assert.deepEqual([finding?.level, finding?.mend], ['fail', 'see the key in EXAMPLE_URL and EXAMPLE_API_KEY']);
 });
 
-test('its recorded responses can be imported', () => {
+test('recorded responses of a vendor can be imported', () => {
   const [format] = exampleVendor.formats;
   assert.ok(format);
   const values = new Map([

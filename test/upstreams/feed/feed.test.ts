@@ -21,7 +21,7 @@ import { addressOf } from '../../support/replay/magic-eden.ts';
 const COLLECTION = addressOf('co', 1);
 const OPENING = { kind: 'feed', snapshot: ['listing'] };
 const ENDING = { kind: 'feed', end: true };
-/** Shorter than the time that writing a page to the database takes in these tests. */
+/** A test pauses this long after each page, as a slow write to the database would. */
 const STALL_MS = 200;
 const GROWTH_MAX = 160 * 2 ** 20;
 const HELD_MAX = 64 * 2 ** 20;
@@ -86,9 +86,9 @@ test('every line is read as the record that it contains; a price that is a JSON 
 
 test('a feed is a snapshot when its first line declares one and its last line was received', async (t) => {
   const { feed, store } = await start(t, [OPENING, listing(1), ENDING]);
-  const whole = await read(feed);
-  assert.deepEqual(whole.records, [listing(1)]);
-  assert.deepEqual(whole.end?.snapshot, { source: null });
+  const complete = await read(feed);
+  assert.deepEqual(complete.records, [listing(1)]);
+  assert.deepEqual(complete.end?.snapshot, { source: null });
   store.lines = [{ ...OPENING, source: 'partner' }, ENDING];
   assert.deepEqual((await read(feed)).end?.snapshot, { source: 'partner' });
   for (const [lines, problem] of [
@@ -158,10 +158,10 @@ test('an unchanged feed costs one response without a body; without the token the
   assert.equal(store.unchanged, 1);
   store.lines = [listing(2)];
   assert.deepEqual((await read(feed, first.end?.etag ?? null)).records, [listing(2)]);
-  const stranger = create();
-  assert.equal((await read(stranger)).failure, 'unauthorized');
-  assert.equal(stranger.status().lastFailure, 'unauthorized');
-  assert.doesNotMatch(JSON.stringify(stranger.status()) + JSON.stringify(feed.status()), /secret|127\.0/);
+  const withoutToken = create();
+  assert.equal((await read(withoutToken)).failure, 'unauthorized');
+  assert.equal(withoutToken.status().lastFailure, 'unauthorized');
+  assert.doesNotMatch(JSON.stringify(withoutToken.status()) + JSON.stringify(feed.status()), /secret|127\.0/);
 });
 
 test('a 304 response to a request without an entity tag is a failure', async (t) => {
@@ -220,7 +220,7 @@ test('when a reader stops early the connection is closed', async (t) => {
   assert.equal(feed.status().failures, 0, 'an aborted read does not count as a failure of the feed');
 });
 
-test('a feed that stops sending is aborted soon; one that is long, or whose rows are written slowly, is read to its end', async (t) => {
+test('a feed that stops sending is aborted; a feed that is long, or whose rows are stored slowly, is read to its end', async (t) => {
   const { replay } = await start(
     t,
     Array.from({ length: 3_000 }, (_, index) => listing(index)),
@@ -239,10 +239,10 @@ test('a feed that stops sending is aborted soon; one that is long, or whose rows
     assert.ok(performance.now() - begun < 60_000, fault);
   }
   replay.heal();
-  let landed = 0;
+  let count = 0;
   for await (const { records } of feed.read({ etag: null })) {
-    landed += records.length;
+    count += records.length;
     await delay(STALL_MS);
   }
-  assert.equal(landed, 3_000);
+  assert.equal(count, 3_000);
 });

@@ -26,7 +26,7 @@ async function start(t: Parameters<typeof startReplayServer>[0]) {
   return { book, replay, upstream: createTestUpstream(replay.url) };
 }
 
-test('an ask of another marketplace in the older EVM interface is left out; one of Magic Eden itself is a listing with its order hash', () => {
+test('an ask of the older API is left out when it is of another marketplace, and otherwise is a listing with its order hash', () => {
   const { orders } = parseJsonText(readFixture('magic-eden/asks-v3.json')) as { orders: Record<string, unknown>[] };
   const kites = { chain: ethereum, contractAddress: KITES };
   assert.deepEqual(parseMagicEdenAsks(orders, kites), { records: [], rejected: [], unsupported: [], skipped: 1 });
@@ -53,7 +53,7 @@ test('an ask of another marketplace in the older EVM interface is left out; one 
   assert.equal(parseMagicEdenAsks(own, { ...kites, begunBy: begins - 1 }).skipped, 1);
 });
 
-test('asks of the EVM side are read to the end; wrapped native counts as native, anything else is rejected', async (t) => {
+test('asks are read to the last page; an ask in the wrapped native currency is a listing, and an ask in another currency is not', async (t) => {
   const { book, upstream } = await start(t);
   const currency = (contract: string) => ({
     price: { amount: { raw: '5' }, currency: { contract, symbol: 'X', decimals: 18, displayName: 'X' } },
@@ -88,7 +88,7 @@ test('asks that have not begun are left out', () => {
   assert.deepEqual([records.length, rejected, skipped], [1, [], 2]);
 });
 
-test('a walk over asks that are mostly in another currency is complete; one over asks that are mostly invalid is not', async (t) => {
+test('a walk over asks that are mostly in another currency is complete; a walk over asks that are mostly invalid is not', async (t) => {
   const { book, upstream } = await start(t);
   const usdc = { contract: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', symbol: 'USDC', decimals: 6 };
   const price = { amount: { raw: '1000000' }, currency: usdc };

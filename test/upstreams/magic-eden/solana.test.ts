@@ -42,7 +42,7 @@ async function start(t: Parameters<typeof startReplayServer>[0]) {
 const walk = (upstream: ReturnType<typeof createTestUpstream>, counted: number | null = null) =>
   collectPages(walkMagicEdenListings(upstream, COLLECTION, { now: NOW, counted }));
 
-test('a listing keeps its exact price, its account as id, its rank and its picture', async (t) => {
+test('a listing has its exact price and its account as id, and its token has a rank and a picture', async (t) => {
   const { book, upstream } = await start(t);
   const [row] = parseFixture('magic-eden/listings.json');
   book.listings.set(LANTERNS_SYMBOL, [row]);
@@ -96,7 +96,7 @@ test('stats are in lamports; a symbol that does not exist has no listings and an
   assertValidRecords([...unknown.records, ...records]);
   book.stats.set(LANTERNS_SYMBOL, { symbol: LANTERNS_SYMBOL, floorPrice: 2850000000.5, listedCount: 3 });
   assert.deepEqual((await readMagicEdenStats(upstream, COLLECTION, { now: NOW })).rejected, [
-    'floorPrice: is not a whole number of lamports',
+    'floorPrice: is not a isComplete number of lamports',
   ]);
 });
 
@@ -161,7 +161,7 @@ test('sales are read back to the given time, and no further', async (t) => {
   assert.equal(new Set(all.records.map(({ tx }) => tx)).size, 2_600);
 });
 
-test('float prices become lamports by their decimal text, or are rejected: never another amount', async (t) => {
+test('a price in SOL is converted to lamports from its decimal text, and never becomes another amount', async (t) => {
   const { book, upstream } = await start(t);
   let seed = 7;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -172,7 +172,7 @@ test('float prices become lamports by their decimal text, or are rejected: never
   book.listings.set(
     LANTERNS_SYMBOL,
     amounts.map((raw, index) =>
-      // The amount as a program prints it that holds it in a double.
+      // The amount as a program prints it when it holds the amount in a double.
       listingRow(index, { price: Number(toDecimalText(raw, 9)), priceInfo: undefined, token: undefined }),
     ),
   );
@@ -181,17 +181,17 @@ test('float prices become lamports by their decimal text, or are rejected: never
   assert.equal(end?.gap, null);
   const found = new Map(records.map(({ mint, priceRaw }) => [mint, priceRaw]));
   for (const [index, raw] of amounts.entries()) {
-    const told = parseNativeAmount(String(Number(toDecimalText(raw, 9))), 9);
-    assert.equal(found.get(addressOf('mint', index)), String(told));
-    if (raw < 10n ** 15n) assert.equal(told, raw);
+    const printed = parseNativeAmount(String(Number(toDecimalText(raw, 9))), 9);
+    assert.equal(found.get(addressOf('mint', index)), String(printed));
+    if (raw < 10n ** 15n) assert.equal(printed, raw);
   }
 });
 
-test('digits beyond the lamport, other currencies, other marketplaces and other collections are rejected by name', async (t) => {
+test('digits beyond the lamport, other currencies, other marketplaces and other collections are rejected with their reasons', async (t) => {
   const { book, upstream } = await start(t);
   const sol = { rawAmount: '1000000000', address: 'So11111111111111111111111111111111111111112', decimals: 9 };
-  const bad = {
-    'price: is not a whole number of lamports': { price: 0.1 + 0.2, priceInfo: undefined },
+  const changesByReason = {
+    'price: is not a isComplete number of lamports': { price: 0.1 + 0.2, priceInfo: undefined },
     'price: is not positive': { price: 0, priceInfo: undefined },
     'price: must be a number, not a string': { price: '1.5', priceInfo: undefined },
     'priceInfo.solPrice.rawAmount: is not an amount': { priceInfo: { solPrice: { ...sol, rawAmount: '1.5' } } },
@@ -208,15 +208,15 @@ test('digits beyond the lamport, other currencies, other marketplaces and other 
       token: { mintAddress: addressOf('mint', 1_011), collection: 'other' },
     },
   };
-  const rows = Object.values(bad).map((more, index) => listingRow(1_000 + index, more));
+  const rows = Object.values(changesByReason).map((more, index) => listingRow(1_000 + index, more));
   book.listings.set(LANTERNS_SYMBOL, [...Array.from({ length: 200 }, (_, index) => listingRow(index)), ...rows]);
   const { records, rejected, end } = await walk(upstream);
-  assert.deepEqual([...new Set(rejected)].sort(), Object.keys(bad).sort());
+  assert.deepEqual([...new Set(rejected)].sort(), Object.keys(changesByReason).sort());
   assert.equal(new Set(records.map(({ mint }) => mint)).size, 200);
   assert.equal(end?.gap, null, 'a few invalid rows do not make the walk incomplete');
 });
 
-test('an exact amount keeps all of its 20 digits beside a float that has lost them', async (t) => {
+test('an exact amount keeps all of its 20 digits, although the price in SOL beside it has lost some', async (t) => {
   const { book, upstream } = await start(t);
   const rawAmount = '12345678901234567891';
   book.listings.set(LANTERNS_SYMBOL, [
@@ -225,7 +225,7 @@ test('an exact amount keeps all of its 20 digits beside a float that has lost th
   assert.equal((await walk(upstream)).records[0]?.['priceRaw'], rawAmount);
 });
 
-test('a pool sells many tokens from one account: each is a listing of its own', async (t) => {
+test('each token that a pool sells is a listing of its own, although all have the same account', async (t) => {
   const { book, upstream } = await start(t);
   const pool = addressOf('pqq', 1);
   book.listings.set(
@@ -253,7 +253,7 @@ test('an expiry of -1 means no expiry, and an expiry in seconds is read as a tim
 test('when listings end between two pages no other listing is missed; when too many end at once the walk is incomplete', async (t) => {
   const { book, upstream } = await start(t);
   const rows = Array.from({ length: 257 }, (_, index) => listingRow(index));
-  for (const [gone, whole] of [
+  for (const [gone, isComplete] of [
     [9, true],
     [10, false],
     [11, false],
@@ -263,7 +263,7 @@ test('when listings end between two pages no other listing is missed; when too m
       if (offset > 0 && offset < 100) book.listings.set(LANTERNS_SYMBOL, rows.slice(gone));
     };
     const { records, end } = await walk(upstream);
-    assert.equal(end?.gap === null, whole, `${gone} gone`);
+    assert.equal(end?.gap === null, isComplete, `${gone} listings ended`);
     const found = new Set(records.flatMap(({ kind, id }) => (kind === 'listing' ? [id] : [])));
     if (gone <= 10) assert.equal(found.size, 257);
   }
@@ -281,7 +281,7 @@ test('a walk that finds fewer listings than the stats count is incomplete', asyn
 
 test('the walk ends when a server repeats a page or sends more rows than requested', async (t) => {
   const { book, replay } = await start(t);
-  // A long timeout: this test is about sizes.
+  // A long timeout, so that a large response is not aborted before its size is noticed.
   const upstream = createTestUpstream(replay.url, PATIENCE_MS);
   book.listings.set(
     LANTERNS_SYMBOL,

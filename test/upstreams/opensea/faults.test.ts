@@ -21,7 +21,7 @@ import type { Walked } from './opensea-market.ts';
 import { AT, assetOf, apes, start, walk, makeMarket } from './opensea-market.ts';
 
 const TIMEOUT_MS = 200;
-/** Ends a test that hangs; no expectation of speed. */
+/** Only ends a test that hangs. No test expects a certain speed. */
 const HANG_MS = 60_000;
 
 /** Reads every source of OpenSea in the order of a sync. A failed source does not stop the others, as with the tasks of a sync. */
@@ -31,9 +31,9 @@ async function readAll(upstream: UpstreamClient) {
   const failures: string[] = [];
   const attempt = async (work: () => Promise<ParsedPage | Walked>) => {
     try {
-      const told = await work();
-      records.push(...told.records);
-      if ('end' in told) ends.push(told.end);
+      const result = await work();
+      records.push(...result.records);
+      if ('end' in result) ends.push(result.end);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       failures.push(error.reason);
@@ -64,10 +64,10 @@ test('under every fault at every request the reads end in time and give no incor
   assert.deepEqual([truth.failures, truth.ends.map((end) => end.gap === null)], [[], [true, true, true]]);
   const identity = ({ kind, ...rest }: SourceRecord) =>
     JSON.stringify([kind, rest['id'] ?? rest['tx'] ?? rest['tokenId']]);
-  const whole = new Map(truth.records.map((record) => [identity(record), record]));
-  // A token in a list has no owner and no rank. A field that the response lacks is left out of the record.
-  const assertTrue = (record: SourceRecord, where: string) => {
-    const known = whole.get(identity(record));
+  const expected = new Map(truth.records.map((record) => [identity(record), record]));
+  // A token has owner and rank only in the response for this one token. A field that a response lacks is left out of the record.
+  const assertCorrect = (record: SourceRecord, where: string) => {
+    const known = expected.get(identity(record));
     for (const [field, value] of Object.entries(record)) assert.deepEqual(value, known?.[field], `${where}: ${field}`);
   };
   const tryFault = async (fault: ReplayFault) => {
@@ -79,7 +79,7 @@ test('under every fault at every request the reads end in time and give no incor
       const begun = performance.now();
       const { records, ends } = await readAll(broken.connect(TIMEOUT_MS));
       assert.ok(performance.now() - begun < HANG_MS, `${where} took ${performance.now() - begun} ms`);
-      for (const record of records) assertTrue(record, where);
+      for (const record of records) assertCorrect(record, where);
       for (const end of ends) if (end.gap === null) assert.ok([250, 450].includes(end.rows), where);
     }
     broken.replay.heal();
@@ -103,7 +103,7 @@ test('a page with more rows than requested, or with an invalid cursor, is a malf
   ];
   for (const answer of answers) {
     const broken = await startReplayServer(t, [{ path: /.*/, origin: 'schema', answer: () => answer }]);
-    const there = new UpstreamClient({
+    const client = new UpstreamClient({
       name: 'opensea',
       baseUrl: broken.url,
       timeoutMs: 5_000,
@@ -111,7 +111,7 @@ test('a page with more rows than requested, or with an invalid cursor, is a malf
       clock: Date.now,
       random: () => 0.5,
     });
-    await assert.rejects(walk(walkOpenSeaListings(there, apes)), { reason: 'malformed' });
+    await assert.rejects(walk(walkOpenSeaListings(client, apes)), { reason: 'malformed' });
   }
   await assert.rejects(walk(walkOpenSeaListings(upstream, apes)), { reason: 'not-found' });
 });

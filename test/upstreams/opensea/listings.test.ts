@@ -1,4 +1,4 @@
-// OpenSea's listings as records: which rows are accepted, and when a walk over them is complete.
+// OpenSea's listings become records: which rows are accepted, and when a walk over them is complete.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -92,7 +92,7 @@ test('an order in the format of 2023 becomes the same listing as in the current 
   assertTaken(records);
 });
 
-test('all pages of a book are read, and the walk is reported as complete', async (t) => {
+test('all pages of listings are read, and the walk is reported as complete', async (t) => {
   const market = makeMarket();
   const { upstream, replay } = await start(t, [market]);
   const { records, rejected, end } = await walk(walkOpenSeaListings(upstream, apes));
@@ -111,7 +111,7 @@ test('all pages of a book are read, and the walk is reported as complete', async
   });
 });
 
-test('the cheapest part of a book is complete up to its last price; the end of the book and a wrong sort order are recognised', async (t) => {
+test('the cheapest listings are complete up to the last price that was read; the end of the list and a wrong sort order are detected', async (t) => {
   const market = makeMarket();
   const { upstream, replay } = await start(t, [market]);
   const sorted = market.listings.map(({ total }) => total).toSorted((a, b) => (a < b ? -1 : 1));
@@ -126,18 +126,19 @@ test('the cheapest part of a book is complete up to its last price; the end of t
   replay.fail('wrong-types', { skip: 1 });
   await assert.rejects(walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 })), { name: 'UpstreamFailure' });
   replay.heal();
-  // The price of such an order is that of all its units. The list sorts it by that price, so it comes after dearer units or not at all.
+  // An order of several units has the price of all its units, and the server sorts by that price. So the order comes after listings with
+  // a higher unit price, or is not among the pages that are read.
   market.standard = 'erc1155';
   const unit = listing(2, { total: 2n * 10n ** 18n, quantity: 4 });
   market.listings = [listing(1, { total: 10n ** 18n }), unit];
   const units = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
-  assert.deepEqual(units.end, { gap: null, pages: 1, rows: 2, below: null }, 'the complete book, in any sort order');
+  assert.deepEqual(units.end, { gap: null, pages: 1, rows: 2, below: null }, 'the complete list, in any sort order');
   market.listings = [...Array.from({ length: 400 }, (_, n) => listing(n + 10, { total: 10n ** 18n })), unit];
   const many = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
   assert.deepEqual(
     many.end,
     { gap: null, pages: 2, rows: 400, below: 0n },
-    'no listing is expected to be in this part',
+    'no listing has a price below zero, so none is retired',
   );
   market.standard = 'erc721';
   const disorder = [listing(1, { total: 2n }), listing(2, { total: 1n })];
@@ -160,7 +161,7 @@ test('an order that has not begun is left out until a later run', async (t) => {
   );
 });
 
-test('a price keeps all of its twenty digits and more, and an order of several units has the price of one unit, rounded up', async (t) => {
+test('a price of more than 20 digits is exact, and an order of several units has the price of one unit, rounded up', async (t) => {
   const market = makeMarket({ standard: 'erc1155' });
   market.listings = [
     listing(1, { total: 12_345_678_901_234_567_890_123n }),
@@ -190,9 +191,9 @@ test('a listing in another currency is left out and counted, and the walk is sti
 });
 
 const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
-  ['no order behind it', (row) => delete row['protocol_data'], /^protocol_data: must be an object/],
+  ['no signed order', (row) => delete row['protocol_data'], /^protocol_data: must be an object/],
   ['no offerer', (row) => set(orderOf(row), { offerer: null }), /^offerer: is missing/],
-  ['an offerer that is none', (row) => set(orderOf(row), { offerer: '0x12' }), /^offerer: is not an address/],
+  ['an offerer that is not an address', (row) => set(orderOf(row), { offerer: '0x12' }), /^offerer: is not an address/],
   ['nothing offered', (row) => set(orderOf(row), { offer: [] }), /^offer: is empty/],
   [
     'a bundle',
@@ -205,17 +206,17 @@ const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
     /^unsupported: offer\[0\]\.itemType: /,
   ],
   [
-    'a payment offered',
+    'an offered currency',
     (row) => set(orderOf(row)['offer']?.[0], { itemType: 1 }),
     /^unsupported: offer\[0\]\.itemType: /,
   ],
   [
-    'two of one',
+    'two units of an ERC-721 token',
     (row) => set(orderOf(row)['offer']?.[0], { startAmount: '2', endAmount: '2' }),
     /^offer\[0\]\.startAmount: is not 1/,
   ],
   [
-    'none of one',
+    'zero units of an ERC-721 token',
     (row) => set(orderOf(row)['offer']?.[0], { startAmount: '0', endAmount: '0' }),
     /is not a fixed amount/,
   ],
@@ -231,25 +232,29 @@ const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
     (row) => set(orderOf(row)['consideration']?.[0], { itemType: 2 }),
     /^unsupported: consideration: includes a token/,
   ],
-  ['nothing asked', (row) => set(orderOf(row), { consideration: [] }), /^consideration: is empty/],
-  ['a price of nothing', (row) => set(row['price']?.['current'], { value: '0' }), /^price\.current\.value: is zero/],
+  ['no payment', (row) => set(orderOf(row), { consideration: [] }), /^consideration: is empty/],
+  ['a price of zero', (row) => set(row['price']?.['current'], { value: '0' }), /^price\.current\.value: is zero/],
   ['a negative price', (row) => set(row['price']?.['current'], { value: '-1' }), /^value: is not an amount/],
-  ['a float', (row) => set(row['price']?.['current'], { value: 1e18 }), /^value: must be a string/],
   [
-    'a price that the order does not ask',
+    'a price that is a JSON number',
+    (row) => set(row['price']?.['current'], { value: 1e18 }),
+    /^value: must be a string/,
+  ],
+  [
+    'a price that differs from the payments of the order',
     (row) => set(row['price']?.['current'], { value: '1' }),
     /^price\.current\.value: is not the price/,
   ],
   ['other decimals', (row) => set(row['price']?.['current'], { decimals: 6 }), /^price\.current\.decimals/],
   [
-    'another name of the currency',
+    'another currency symbol',
     (row) => set(row['price']?.['current'], { currency: 'USDC' }),
     /^unsupported: price\.current\.currency: /,
   ],
-  ['a hash that is none', (row) => set(row, { order_hash: '0x12' }), /^order_hash: is not a hash/],
-  ['nothing left', (row) => set(row, { remaining_quantity: 0 }), /^remaining_quantity/],
+  ['an invalid hash', (row) => set(row, { order_hash: '0x12' }), /^order_hash: is not a hash/],
+  ['no units left', (row) => set(row, { remaining_quantity: 0 }), /^remaining_quantity/],
   ['more left than offered', (row) => set(row, { remaining_quantity: 9 }), /^remaining_quantity/],
-  ['a status that nobody knows', (row) => set(row, { status: 'MAYBE' }), /^status: is unknown/],
+  ['an unknown status', (row) => set(row, { status: 'MAYBE' }), /^status: is unknown/],
   ['an auction', (row) => set(row, { type: 'english' }), /^unsupported: type: is an auction/],
   ['an end that is not a time', (row) => set(orderOf(row), { endTime: 'never' }), /^endTime: is not a time/],
   [
@@ -269,15 +274,15 @@ test('an invalid listing is rejected with its reason', async (t) => {
   for (const row of [null, 7, 'row', [], true]) assert.equal(parseOpenSeaListings([row], apes).rejected.length, 1);
 });
 
-test('a listing without a signature is accepted, and one that cannot be filled or is of another contract is left out', async (t) => {
+test('a listing without a signature is accepted; a listing that is inactive, on another chain or of another contract is left out', async (t) => {
   const path = `/api/v2/listings/collection/${APES.slug}/all`;
-  const harvest = async (change: (row: Json) => unknown) =>
+  const parseChanged = async (change: (row: Json) => unknown) =>
     parseOpenSeaListings(await changeRow(path, 'listings', change, t), apes);
-  const unsigned = await harvest((row) => set(row['protocol_data'], { signature: null }));
+  const unsigned = await parseChanged((row) => set(row['protocol_data'], { signature: null }));
   assert.equal(unsigned.records.length, 1);
-  const endless = await harvest((row) => set(orderOf(row), { endTime: (2n ** 256n - 1n).toString() }));
+  const endless = await parseChanged((row) => set(orderOf(row), { endTime: (2n ** 256n - 1n).toString() }));
   assert.equal(endless.records[0]?.['expiresAt'], undefined);
-  const upper = await harvest((row) =>
+  const upper = await parseChanged((row) =>
     set(orderOf(row), { offerer: makeAddress(3).toUpperCase().replace('0X', '0x') }),
   );
   assert.equal(upper.records[0]?.['seller'], makeAddress(3));
@@ -289,16 +294,16 @@ test('a listing without a signature is accepted, and one that cannot be filled o
       set(orderOf(row)['offer']?.[0], { token: makeAddress(5) });
     },
   ]) {
-    assert.deepEqual(await harvest(change), { ...emptyPage(), skipped: 1 });
+    assert.deepEqual(await parseChanged(change), { ...emptyPage(), skipped: 1 });
   }
-  const falling = await harvest((row) => {
+  const falling = await parseChanged((row) => {
     set(orderOf(row)['consideration']?.[0], { endAmount: '1000' });
     set(row['price']?.['current'], { value: '500000000000000000' });
   });
   assert.equal(falling.records[0]?.['priceRaw'], '500000000000000000');
 });
 
-test('a cursor that loops, or a page that repeats, ends the walk, which is incomplete', async (t) => {
+test('a page or a paging cursor that repeats ends the walk, and the walk is incomplete', async (t) => {
   const { replay, upstream } = await start(t, [makeMarket()]);
   for (const [fault, skip, why] of [
     ['repeated-page', 0, 'repeated page'],

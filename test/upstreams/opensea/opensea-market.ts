@@ -1,4 +1,4 @@
-// A market that the replay server serves as OpenSea, clients for it, and what the tests of OpenSea share.
+// Shared by the tests of OpenSea: a collection that the replay server serves as OpenSea, clients for the server, and checks of records.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -116,7 +116,7 @@ export function makeMarket(part: Partial<ServedCollection> = {}): ServedCollecti
 
 export type Json = { [name: string]: Json } & Json[] & string & number & boolean;
 
-/** A valid row of the given market, with changes. */
+/** Fetches the first row of a list from the replay server, changes it, and parses it as the client does. */
 export async function changeRow(
   path: string,
   name: string,

@@ -1,4 +1,4 @@
-// OpenSea's sales as records.
+// OpenSea's sales become records.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { APES, makeAddress, makeHash } from '../../support/replay/opensea.ts';
 import type { Json } from './opensea-market.ts';
 import { WAPE, USDC, apes, start, walk, assertTaken, makeMarket, changeRow, set } from './opensea-market.ts';
 
-test('sales are read back to a given time, newest first, and the amount of a sale in another currency is kept as text', async (t) => {
+test('sales are read back to a given time, the newest first, and the price of a sale in another currency is text with its symbol', async (t) => {
   const market = makeMarket();
   const [first, second] = market.sales;
   set(first, { currency: USDC, raw: 1_500_000n });
@@ -40,15 +40,19 @@ test('sales are read back to a given time, newest first, and the amount of a sal
 const BAD_SALES: [string, (row: Json) => unknown, RegExp][] = [
   ['a bundle', (row) => delete row['nft'], /^unsupported: nft: is missing/],
   ['no payment', (row) => delete row['payment'], /^payment: must be an object/],
-  ['a payment of nothing', (row) => set(row['payment'], { quantity: '0' }), /^payment\.quantity: is zero/],
-  ['a payment in a float', (row) => set(row['payment'], { quantity: 1.5 }), /^quantity: must be a string/],
-  ['a payment with a point', (row) => set(row['payment'], { quantity: '1.5' }), /^payment\.quantity: is not an amount/],
-  ['a coin by another name', (row) => set(row['payment'], { symbol: 'ETH' }), /^payment\.symbol/],
-  ['a coin in other units', (row) => set(row['payment'], { decimals: 9 }), /^payment\.decimals/],
-  ['a transaction that is none', (row) => set(row, { transaction: 'abc' }), /^transaction: is not a hash/],
+  ['a payment of zero', (row) => set(row['payment'], { quantity: '0' }), /^payment\.quantity: is zero/],
+  ['a payment that is a JSON number', (row) => set(row['payment'], { quantity: 1.5 }), /^quantity: must be a string/],
+  [
+    'a payment with a decimal point',
+    (row) => set(row['payment'], { quantity: '1.5' }),
+    /^payment\.quantity: is not an amount/,
+  ],
+  ['a native payment with another symbol', (row) => set(row['payment'], { symbol: 'ETH' }), /^payment\.symbol/],
+  ['a native payment with other decimals', (row) => set(row['payment'], { decimals: 9 }), /^payment\.decimals/],
+  ['an invalid transaction hash', (row) => set(row, { transaction: 'abc' }), /^transaction: is not a hash/],
   ['no quantity', (row) => set(row, { quantity: 0 }), /^quantity: is zero/],
   ['no time', (row) => set(row, { event_timestamp: -1 }), /^event_timestamp: is not a time/],
-  ['a buyer that is none', (row) => set(row, { buyer: 'bob.eth' }), /^buyer: is not an address/],
+  ['a buyer that is not an address', (row) => set(row, { buyer: 'bob.eth' }), /^buyer: is not an address/],
 ];
 
 test('an invalid sale is rejected with its reason, and an event that is not a sale is left out', async (t) => {
@@ -60,12 +64,12 @@ test('an invalid sale is rejected with its reason, and an event that is not a sa
   }
   const transfer = await changeRow(path, 'asset_events', (row) => set(row, { event_type: 'transfer' }), t);
   assert.deepEqual(parseOpenSeaSales(transfer, apes), { ...emptyPage(), skipped: 1 });
-  // The symbol of a currency may be misleading, so the currency is named by its contract.
-  const odd = await changeRow(
+  // A payment without a symbol is rejected, even if it has the contract of its currency.
+  const withoutSymbol = await changeRow(
     path,
     'asset_events',
     (row) => set(row['payment'], { symbol: '', token_address: USDC.token }),
     t,
   );
-  assert.match(parseOpenSeaSales(odd, apes).rejected[0] ?? '', /^symbol: is missing/);
+  assert.match(parseOpenSeaSales(withoutSymbol, apes).rejected[0] ?? '', /^symbol: is missing/);
 });

@@ -23,7 +23,7 @@ const LIMIT_MS = 60_000;
 const PACE = { timeoutMs: 400, retryMs: 1, breakerOpenMs: 0 };
 /** All listings of the test market were listed before this time. */
 const NOW = Date.UTC(2026, 8, 1);
-/** The options of a scheduled run, as opposed to one that the operator requests. */
+/** The options of a scheduled run. A run that the operator requests has `isFull: true`. */
 const DUE = { isFull: false };
 const LISTED_AT = NOW / 1_000 - 86_400;
 
@@ -80,8 +80,8 @@ forEachEngine('OpenSea', (engine) => {
         isFull,
       });
     };
-    const done = async (name: string, wish: { isFull?: boolean } = {}): Promise<TaskResult> => {
-      const end = await run(name, wish);
+    const done = async (name: string, options: { isFull?: boolean } = {}): Promise<TaskResult> => {
+      const end = await run(name, options);
       return end.kind === 'done' ? end.result : assert.fail(JSON.stringify(end));
     };
     return { replay, run, done, tasks, pass: (ms: number) => (now += ms) };
@@ -148,24 +148,24 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(
       [stats?.['owners'], stats?.['supply'], stats?.['floor_raw']],
       [5, 450, null],
-      'the floor is computed from the listings',
+      'OpenSea’s floor is not stored, because the floor is computed from the listings',
     );
     assert.equal(replay.count(/contract\/0xa9[^/]*$/), 1, 'the slug is requested once');
     for (const name of ['collections', 'listings', 'sales', 'tokens'])
       assert.equal((await done(name)).changed, 0, name);
   });
 
-  test('a name that the operator gave is kept, and so is a slug that belongs to another collection', async (t) => {
+  test('a name that the operator gave is kept, and a slug that another collection has already is not stored', async (t) => {
     const { done } = await start(t, makeMarket(3));
     await collect('My Apes');
-    const taken = {
+    const other = {
       kind: 'collection',
       chain: 'base',
       contractAddress: makeAddress(1),
       slug: APES.slug,
       name: 'First',
     };
-    await runImport(toContext(db), toNdjson([taken]));
+    await runImport(toContext(db), toNdjson([other]));
     await follow();
     assert.equal((await done('collections')).refused, 0);
     const rows = await db.query(`select name, slug, image from main.collection order by name`);
@@ -203,10 +203,14 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(await listed(), expected(market));
     market.listings = [];
     const short = await done('listings');
-    assert.deepEqual([short.retired, short.problems?.length], [0, 1], 'an empty book is not accepted at once');
+    assert.deepEqual(
+      [short.retired, short.problems?.length],
+      [0, 1],
+      'a snapshot without listings is not accepted at once',
+    );
   });
 
-  test('a large book is read completely once an hour, and in between up to the price at which its window ends', async (t) => {
+  test('all listings of a collection with many listings are read once an hour, and only the cheapest two pages in between', async (t) => {
     const market = makeMarket(900);
     const { done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -215,7 +219,7 @@ forEachEngine('OpenSea', (engine) => {
       (await db.query(`select status from indexer.listing where asset = $1 order by status`, [String(n)])).map(
         (row) => row['status'],
       );
-    // One of the cheapest listings and one of the others are bought. One new listing is cheaper than the others, and one is dearer.
+    // One of the cheapest listings and one of the others are bought. One new listing is cheaper than all others, and one is more expensive.
     const bought = new Set([3, 700]);
     const relist = (n: number, total: bigint) => ({ ...(all[n] ?? assert.fail()), hash: makeHash(60_000 + n), total });
     const all = market.listings;
@@ -232,7 +236,7 @@ forEachEngine('OpenSea', (engine) => {
       (await listed()).filter((row) => row[5] === 'active'),
       expected(market),
     );
-    // When the cheapest part is not accepted, the complete book is read.
+    // After a snapshot of the cheapest listings was not accepted, all listings are read.
     market.listings = market.listings.slice(500);
     pass(5 * 60_000);
     replay.reset();
@@ -243,7 +247,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(/all/), 2);
   });
 
-  test('a run of the operator reads a large book completely, and another process knows when that was', async (t) => {
+  test('a run that the operator requests reads all listings, and then another process reads only the cheapest for an hour', async (t) => {
     const market = makeMarket(900);
     const { done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -258,21 +262,21 @@ forEachEngine('OpenSea', (engine) => {
     other.pass(60 * 60_000);
     await other.done('listings', DUE);
     assert.equal(other.replay.count(/all/), 5);
-    const late = await start(t, market);
-    late.pass(-24 * 60 * 60_000);
-    await late.done('listings', DUE);
+    const setBack = await start(t, market);
+    setBack.pass(-24 * 60 * 60_000);
+    await setBack.done('listings', DUE);
     assert.equal(
-      late.replay.count(/all/),
+      setBack.replay.count(/all/),
       5,
-      'a clock that was set back by a day does not delay the next complete read',
+      'a clock that was set back by a day does not delay the next read of all listings',
     );
   });
 
-  test('the cheapest part of a book of editions retires nothing', async (t) => {
+  test('reading only the cheapest listings of an ERC-1155 collection retires no listing', async (t) => {
     const market = makeMarket(900);
     market.standard = 'erc1155';
     const [first = assert.fail()] = market.listings;
-    // This order has the cheapest unit, while its total price is higher than that of the others.
+    // This order has the lowest unit price, but a higher total price than the other orders.
     market.listings.push({ ...first, hash: makeHash(80_000), tokenId: '0', quantity: 10, total: 9n * 10n ** 18n });
     const { done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -289,7 +293,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual((await done('listings', DUE)).problems, []);
     market.listings = market.listings.slice(5);
     pass(60 * 60_000);
-    assert.equal((await done('listings', DUE)).retired, 5, 'a complete read retires the listings that are gone');
+    assert.equal((await done('listings', DUE)).retired, 5, 'reading all listings retires those that are missing');
   });
 
   test('the longest list of tokens is read to its end within the deadline, however little of the budget is left', async () => {
@@ -352,7 +356,7 @@ forEachEngine('OpenSea', (engine) => {
         market.listings.length,
         `after ${fault}`,
       );
-      // Restore the original book.
+      // Restore the original listings.
       market.listings.pop();
       market.listings.unshift(first ?? assert.fail());
       await done('listings');

@@ -1,4 +1,4 @@
-// OpenSea's tokens as records, and their share of the budget.
+// OpenSea's tokens become records, and the walk over them leaves budget to other requests.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { ProcessBudget } from '../../../src/upstreams/budget.ts';
 import { APES, makeAddress } from '../../support/replay/opensea.ts';
 import { assetOf, apes, start, walk, assertTaken, makeMarket } from './opensea-market.ts';
 
-test('a token comes with its rank and its owner, and the tokens of a contract with names and pictures', async (t) => {
+test('a single token has its rank and its owner; the tokens of a contract have their names and pictures', async (t) => {
   const { upstream } = await start(t, [makeMarket()]);
   const { records } = await readOpenSeaToken(upstream, apes, assetOf('7'));
   assert.deepEqual(records, [

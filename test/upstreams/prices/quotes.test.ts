@@ -10,7 +10,7 @@ const known = (usd: number, ageMs = 0) => ({ symbol: 'ETH', usd, at: NOW - ageMs
 const decide = (...args: [Parameters<typeof decidePrice>[0], Parameters<typeof decidePrice>[1]?]) =>
   decidePrice(args[0], args[1] ?? null, NOW);
 
-test('when the quotes differ by at most 5 %, the price is that of the first source', () => {
+test('when the quotes differ by at most 5 %, the quote of the first source is the price', () => {
   assert.deepEqual(decide([quote(100), quote(105, 'b')]), { usd: 100 });
   assert.deepEqual(decide([quote(105), quote(100, 'b')]), { usd: 105 });
 });
@@ -21,7 +21,7 @@ test('two quotes that differ by more than 5 % give no price, whichever is higher
   assert.deepEqual(decide([quote(1), quote(1, 'b'), quote(2, 'c')]), { usd: null, why: 'disagreement' });
 });
 
-test('without a quote there is no price; absurd quotes are ignored, and a sane quote beside them still counts', () => {
+test('without a quote there is no price; absurd quotes are ignored, and a plausible quote beside them is accepted', () => {
   assert.deepEqual(decide([]), { usd: null, why: 'unknown' });
   for (const usd of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e-12, 1e9]) {
     assert.deepEqual(decide([quote(usd)]), { usd: null, why: 'absurd' }, String(usd));

@@ -85,7 +85,7 @@ forEachEngine('prices', (engine) => {
     ]);
   });
 
-  test('the currency of a configured chain gets a price when a source knows it, and is skipped without a warning when none does', async (t) => {
+  test('the currency of a configured chain gets a price when a source has it, and is skipped without a problem when no source has it', async (t) => {
     const { tables, done } = await start(t, { extra: 'monad:evm:MON:18:143' });
     assert.deepEqual((await done()).problems, []);
     assert.equal((await rates())['MON'], undefined);
@@ -109,7 +109,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['SOL'], 86);
   });
 
-  test('when one source is unavailable its name is reported and the other one is used; when both are, the task fails and the rates stay', async (t) => {
+  test('when one source is unavailable its name is reported and the other source is used; when both are unavailable the task fails and the rates stay', async (t) => {
     const { coinbase, coingecko, run, done } = await start(t);
     coinbase.fail('reset');
     const { problems = [] } = await done();
@@ -143,7 +143,7 @@ forEachEngine('prices', (engine) => {
   test('prices that are absurd, for another currency or too old are rejected and not stored', async (t) => {
     const { tables, misdirected, updated, coinbase, done } = await start(t);
     misdirected.set('ETH', 'SOL');
-    assert.equal((await done()).refused, 1, 'the price of another currency');
+    assert.equal((await done()).refused, 1, 'Coinbase returned the price of another currency');
     misdirected.clear();
     Object.assign(tables.coinbase, { ETH: '-5', SOL: '1e400', POL: '0', APE: 'NaN' });
     assert.equal((await done()).refused, 4);
@@ -165,14 +165,14 @@ forEachEngine('prices', (engine) => {
 
   test('under each fault at each request the stored prices are correct, and they are fresh after the fault', async (t) => {
     const { coinbase, coingecko, updated, run, done } = await start(t);
-    const sane = { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 };
+    const correct = { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 };
     // These faults do not change a response that has no rows, pages or signatures.
     const harmless = new Set<ReplayFault>(['slow', 'huge-page', 'repeated-page', 'looping-cursor', 'null-signatures']);
     for (const fault of REPLAY_FAULTS.filter((one) => !harmless.has(one))) {
       coinbase.fail(fault, { skip: 1, times: 1, ms: 20 });
       coingecko.fail(fault, { times: 1, ms: 20 });
       await run();
-      for (const [symbol, usd] of Object.entries(await rates())) assert.equal(usd, sane[symbol as 'ETH'], fault);
+      for (const [symbol, usd] of Object.entries(await rates())) assert.equal(usd, correct[symbol as 'ETH'], fault);
       coinbase.heal();
       coingecko.heal();
       // Longer than any breaker stays open and any pause between retries.
@@ -181,7 +181,7 @@ forEachEngine('prices', (engine) => {
     updated.at = now / 1_000;
     await db.query('delete from main.rate');
     assert.deepEqual((await done()).problems, []);
-    assert.deepEqual(await rates(), sane);
+    assert.deepEqual(await rates(), correct);
   });
 
   test('fixed prices need no request, and without sources there is no task', async (t) => {
