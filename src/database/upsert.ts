@@ -15,7 +15,7 @@ export type Upsert<R> = {
   /** The values of a row by column name. Amounts and times are text. */
   toColumns: (row: R) => Record<string, unknown>;
   /**
-   * Common table expressions that read the rows with `json_to_recordset($1)`. The expression named `landed` writes the rows. It returns
+   * Common table expressions that read the rows with `json_to_recordset($1)`. The expression named `upserted` writes the rows. It returns
    * one row for each row that it inserted or updated, with the column `inserted`, computed as `xmax = 0`: an updated row has an xmax,
    * an inserted row has none.
    */
@@ -30,7 +30,7 @@ export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: U
   const folded = foldRows(rows, upsert);
   const [found] = await tx.query(
     `with ${upsert.sql}
-     select count(*) filter (where inserted)::int as inserted, count(*)::int as written from landed`,
+     select count(*) filter (where inserted)::int as inserted, count(*)::int as written from upserted`,
     [JSON.stringify(folded.rows.map(upsert.toColumns))],
   );
   if (!found) throw new Error('an upsert returned no counts');

@@ -1,5 +1,6 @@
 // Retires mirrored listings of orders that the own book now has: from then on such an order is served from the own book alone, and
-// the chain decides when it ends. Failures are ignored, because the next snapshot of each marketplace retires these listings too.
+// the chain decides when it ends. Failures are ignored, because the next complete list of a marketplace retires its listings of
+// such orders as well.
 
 import type { Database } from '../database/port.ts';
 import { updateListingsOfOwnOrders } from './queries/listing-writes.ts';

@@ -26,7 +26,7 @@ const PATHS = [
 const UNCACHED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
 
 withTwoServers('the primary is broken', (servers) => {
-  test('stopped: a path has its cached response for half an hour, or else a 503, and is complete after the primary starts', async (t) => {
+  test('stopped: a path has its cached response until that is too old, else a 503, and is complete after the primary starts', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     const cached = await Promise.all(PATHS.map((path) => service.fresh(path)));

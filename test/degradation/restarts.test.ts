@@ -108,7 +108,7 @@ withTwoServers('databases stop and start under load', (servers) => {
     t.diagnostic(`${count} connections`);
   }
 
-  test('an import that loses its database fails with a reason, and the process continues', async (t) => {
+  test('an import that loses its database fails, and the service serves and imports again when the database is back', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const records = range(20_000).map((index) => ethereum.listing(String(index + 10), 5_000 + index));
     const importing = assert.rejects(service.load(records));

@@ -50,7 +50,7 @@ export function upsertListings(tx: Queryable, listings: readonly NewListing[]): 
     keyOf: (listing) => listing.key,
     fold: foldListing,
     toColumns: toListingColumns,
-    sql: `landed as (insert into indexer.listing as stored (key, ${TERMS.join(', ')}, status, tx)
+    sql: `upserted as (insert into indexer.listing as stored (key, ${TERMS.join(', ')}, status, tx)
       select key, ${TERMS.join(', ')}, status, tx from json_to_recordset($1::json) as incoming (
         key uuid, id text, source text, chain text, collection_id text, asset text, price_raw numeric,
         buyer_total_raw numeric, seller text, order_hash text, listed_at timestamptz, expires_at timestamptz,

@@ -46,7 +46,7 @@ export function upsertNewest<R extends ObservedRecord>(
       at_reported: row.atReported,
       ...toColumns(row),
     }),
-    sql: `landed as (insert into indexer.${table} as stored (collection_id, ${names.join(', ')}, at)
+    sql: `upserted as (insert into indexer.${table} as stored (collection_id, ${names.join(', ')}, at)
       select collection_id, ${names.join(', ')}, at
       from json_to_recordset($1::json) as excluded (collection_id text, at timestamptz, at_reported boolean, ${types})
       where at_reported or not exists (

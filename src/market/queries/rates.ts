@@ -19,7 +19,7 @@ export function upsertRates(tx: Queryable, rates: readonly Rate[]): Promise<Upse
     keyOf: (rate) => rate.symbol,
     fold: (earlier, later) => (later.at >= earlier.at ? later : earlier),
     toColumns: (rate) => ({ symbol: rate.symbol, usd: rate.usd, at: toTimestamp(rate.at) }),
-    sql: `landed as (insert into main.rate as stored (symbol, usd, at)
+    sql: `upserted as (insert into main.rate as stored (symbol, usd, at)
       select * from json_to_recordset($1::json) as incoming (symbol text, usd double precision, at timestamptz)
       on conflict (symbol) do update set usd = excluded.usd, at = excluded.at
       where excluded.at >= stored.at and (stored.usd, stored.at) is distinct from (excluded.usd, excluded.at)

@@ -112,7 +112,7 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
     keyOf: (sale) => sale.key,
     fold: (earlier) => earlier,
     toColumns: toSaleColumns,
-    sql: `landed as (
+    sql: `upserted as (
         insert into indexer.sale (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
           listing_id, tx, log_index, block_number)
         select * from json_to_recordset($1::json) as incoming (
@@ -122,7 +122,7 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
         returning true as inserted, collection_id, sold_at, price_raw, seller
       ), summed as (
         select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
-        from landed where ${TRADED} group by collection_id, hour order by collection_id, hour
+        from upserted where ${TRADED} group by collection_id, hour order by collection_id, hour
       ), hours as (
         insert into indexer.sale_hour as stored (collection_id, hour, volume_raw, sales)
         select collection_id, hour, volume_raw, sales from summed

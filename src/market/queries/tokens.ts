@@ -99,7 +99,7 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
       rarity_rank: token.rarityRank,
       owner: token.owner,
     }),
-    sql: `landed as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, owner)
+    sql: `upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, owner)
       select * from json_to_recordset($1::json) as incoming (
         collection_id text, asset text, chain text, name text, image text, rarity_rank bigint, owner text)
       on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),

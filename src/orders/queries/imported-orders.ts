@@ -51,7 +51,7 @@ export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): P
     keyOf: (order) => order.id,
     fold: foldOrder,
     toColumns: toOrderColumns,
-    sql: `landed as (insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller,
+    sql: `upserted as (insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller,
         status, created_at, expires_at, tx, seaport, ${SIGNED_COLUMNS.join(', ')})
       select * from json_to_recordset($1::json) as incoming (
         id text, collection_id text, chain text, contract_address text, token_id text, price_raw numeric, seller text,

@@ -200,7 +200,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.deepEqual([listing.price.raw, listing.marketplace, listing.orderId], ['80', 'MERCAT', orderId]);
     });
 
-    test('is null when every listing has ended, has expired, or costs nothing', async () => {
+    test('is null when every listing has ended, has expired, or has a price of zero', async () => {
       const subject = newCollection();
       await market.load([
         subject.order('1', 5, { status: 'cancelled' }),
