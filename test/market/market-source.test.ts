@@ -3,51 +3,51 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../src/core/log.ts';
 import type { Statements } from '../../src/database/port.ts';
 import { MarketSource } from '../../src/market/market-source.ts';
 
-/** Timers may fire early by less than this. */
-const TIMER_MS = 2;
-
-/** A source without a database, and the deadline of each of its reads, in milliseconds. */
-function createSourceOf(t: TestContext, timeoutMs: number) {
-  const deadlines: number[] = [];
+/** A source without a database, on a monotonic clock that the test moves. `limits`: the time that each read was given, in milliseconds. */
+function createSource(t: TestContext, timeoutMs: number) {
+  const clock = { now: 1_000 };
+  t.mock.method(performance, 'now', () => clock.now);
+  const limits: number[] = [];
   const reject = () => Promise.reject(new Error('there is no database'));
   const statements: Statements = { query: reject, queryPrepared: reject, transaction: reject };
   const db = {
     within: (limitMs: number) => {
-      deadlines.push(limitMs);
+      limits.push(limitMs);
       return statements;
     },
   };
-  const settings = { clock: () => performance.now(), random: () => 0, log: createLog('silent') };
+  const settings = { clock: () => clock.now, random: () => 0, log: createLog('silent') };
   const source = new MarketSource({ name: 'timed', db, timeoutMs, ...settings });
   t.after(() => source.close());
-  return { source, deadlines };
+  return { source, clock, limits };
 }
 
 test('reads that share a deadline get the time that earlier reads have left, and time between the reads does not count', async (t) => {
-  const timeoutMs = 60_000;
-  const { source, deadlines } = createSourceOf(t, timeoutMs);
+  const { source, clock, limits } = createSource(t, 60_000);
   const read = source.withinOneDeadline();
-  const startedAt = performance.now();
-  assert.equal((await read(() => sleep(50))).ok, true);
-  const readMs = performance.now() - startedAt;
-  await sleep(100);
-  assert.equal((await read(() => Promise.resolve())).ok, true);
-  const [first = 0, second = 0] = deadlines;
-  assert.equal(first, timeoutMs);
-  assert.ok(second <= timeoutMs - 50 + TIMER_MS, `the time of the first read did not count: ${second} ms were left`);
-  assert.ok(second >= timeoutMs - readMs, `more than the time of the first read counted: ${second} ms were left`);
+  const readFor = (ms: number) => () => {
+    clock.now += ms;
+    return Promise.resolve();
+  };
+  assert.equal((await read(readFor(50))).ok, true);
+  clock.now += 100;
+  assert.equal((await read(readFor(7))).ok, true);
+  assert.equal((await read(readFor(0))).ok, true);
+  assert.deepEqual(limits, [60_000, 59_950, 59_943]);
 });
 
-test('when the shared deadline has passed, a further read fails at once', async (t) => {
-  const { source, deadlines } = createSourceOf(t, 30);
+test('when the shared deadline has passed, a further read gets no time and fails', async (t) => {
+  const { source, clock, limits } = createSource(t, 5);
   const read = source.withinOneDeadline();
-  const never = () => new Promise(() => undefined);
-  assert.deepEqual(await read(never), { ok: false, reason: 'timeout' });
-  assert.deepEqual(await read(never), { ok: false, reason: 'timeout' });
-  assert.ok((deadlines[1] ?? 30) < TIMER_MS, `${deadlines[1]} ms were left`);
+  const hangFor = (ms: number) => () => {
+    clock.now += ms;
+    return new Promise(() => undefined);
+  };
+  assert.deepEqual(await read(hangFor(5)), { ok: false, reason: 'timeout' });
+  assert.deepEqual(await read(hangFor(0)), { ok: false, reason: 'timeout' });
+  assert.deepEqual(limits, [5, 0]);
 });
