@@ -1,5 +1,5 @@
-// The audit against a real local chain after a long simulation. It finds no difference in unchanged data, and finds the rows that a test
-// changes. A replay of the stored chain log gives the state that is served.
+// The audit on a real local chain after a long simulation. It must find no difference in unchanged data, and must find the rows that a
+// test changes. A replay of the stored chain log must give the state that is served.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -49,7 +49,7 @@ forEachEngine('audit', (engine) => {
     return row;
   };
 
-  test('after a simulation with reorganisations there is no drift: every order and token is as on the chain', async (t) => {
+  test('after a simulation with reorganisations, the audit finds no difference between the chain and any order or token', async (t) => {
     const counts = await db.query(
       `select concat_ws(' ', status, dormant) as state, count(*)::int as count from main.book_order group by 1 order by 1`,
     );
@@ -57,7 +57,7 @@ forEachEngine('audit', (engine) => {
     for (const state of ['active', 'filled', 'cancelled', 'expired', 'active no-balance']) {
       assert.ok(
         counts.some((row) => row['state'] === state),
-        `simulation left no order ${state}`,
+        `the simulation has no order in the state: ${state}`,
       );
     }
     const report = await audit();
@@ -72,7 +72,7 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  /** Changes or deletes rows of a table while `work` runs. */
+  /** Changes rows of a table, or deletes them when `changes` is null, runs `work`, and restores the table. */
   const whileBroken = async <T>(
     { table, where, changes }: { table: string; where: string; changes: string | null },
     work: () => Promise<T>,
@@ -94,7 +94,7 @@ forEachEngine('audit', (engine) => {
   const both = async () => [await audit(), await replay()] as const;
   const findings = ({ differences }: AuditReport) => differences.map(({ subject, field }) => `${subject}, ${field}`);
 
-  test('the same seed draws the same sample, of the requested size', async () => {
+  test('the same seed selects the same sample, and the sample has the requested size', async () => {
     const order = await first(`select id from main.book_order order by md5('a' || id), id limit 1`);
     const broken = { table: 'main.book_order', where: `id = '${order['id']}'`, changes: `filled_quantity = 77` };
     const reports = await whileBroken(broken, async () => [
@@ -107,7 +107,7 @@ forEachEngine('audit', (engine) => {
   });
 
   type Breakage = Parameters<typeof whileBroken>[0];
-  /** Makes all changes at once, then runs the audit and the replay. */
+  /** Runs the audit and the replay while all the given changes are in place. */
   const findBroken = ([breakage, ...others]: readonly Breakage[]): ReturnType<typeof both> =>
     breakage ? whileBroken(breakage, () => findBroken(others)) : both();
 
@@ -141,7 +141,7 @@ forEachEngine('audit', (engine) => {
 
   const THIEF = `0x${'9'.repeat(40)}`;
 
-  test('changed owners are reported in both databases, and nothing else', async () => {
+  test('the audit and the replay report changed owners in the primary database and in the indexer, and nothing else', async () => {
     const tokens = await db.query(
       `select collection_id as collection, token_id as id, holder from main.holding join main.follow using (collection_id)
        where standard = 'erc721' order by exists (select from main.book_order as listed
@@ -179,7 +179,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(findings(replayed).toSorted(), again.toSorted());
   });
 
-  test('changed balances of an edition are reported, including the balance of a deleted holder', async () => {
+  test('the audit and the replay report a changed balance of an ERC-1155 token, and a deleted one', async () => {
     const editions = await db.query(
       `select holding.* from main.holding join main.follow using (collection_id)
        where standard = 'erc1155' order by 1, 2, 3 limit 2`,
@@ -198,7 +198,7 @@ forEachEngine('audit', (engine) => {
     assert.equal(replayed.drift, 2);
   });
 
-  test('a changed approval and a changed counter are reported', async () => {
+  test('the audit and the replay report a deleted approval and a changed counter', async () => {
     const {
       collection_id: collection,
       owner,
@@ -224,7 +224,7 @@ forEachEngine('audit', (engine) => {
     ]);
   });
 
-  test('when an event and all its effects are missing, the audit reports it and the replay cannot', async () => {
+  test('when an event and all its effects are missing, the audit reports the token, and the replay finds no difference', async () => {
     const missed = await first(
       `select event.*, follow.collection_id from main.chain_event as event
        join main.follow on contract = contract_address
@@ -255,7 +255,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(replayed.differences, []);
   });
 
-  test('a replay of the chain log gives the served state, also when it runs on a separate database', async () => {
+  test('a replay of the chain log gives the served state, in a given database and in its own embedded one', async () => {
     const report = await replay();
     assert.deepEqual(report.differences, []);
     assert.deepEqual(
@@ -267,7 +267,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(alone, report);
   });
 
-  test('when a fill is missing in the chain log, the replay reports the order, the sale, its hour and the sum', async () => {
+  test('when a fill is missing in the chain log, the replay reports the order, the sale and both sums of sales', async () => {
     const { id, order_hash: hash } = await first(
       `select id, order_hash from main.book_order join indexer.sale on listing_id = id
        where book_order.status = 'filled' and quantity = 1 and sale.price_raw > 0 order by id limit 1`,
@@ -279,7 +279,7 @@ forEachEngine('audit', (engine) => {
     assert.ok(findings(report).includes(`order ${id}, replayed`));
   });
 
-  test('while the chain advances, is reorganised and is followed, the audit still finds no difference', async () => {
+  test('the audit and the replay find no difference while the chain advances, is reorganised and is followed', async () => {
     const audits = new AbortController();
     const audited = Promise.all([audit(), replay(), audit()]).finally(() => {
       audits.abort();
@@ -300,7 +300,7 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  test('the audit compares nothing at an orphaned block: it waits for the follower', async () => {
+  test('the audit compares nothing while the cursor is at an orphaned block, and continues when the follower has reverted it', async () => {
     const { simulation, settle } = followed;
     await settle();
     await simulation.reorganise(2);
@@ -313,13 +313,13 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.unreadable, report.orders, report.tokens], [0, 0, 20, 20]);
   });
 
-  test('while the indexer has not applied the whole chain log, owners are reported as unreadable', async () => {
+  test('while the indexer does not contain the complete chain log, orders and tokens are counted as unreadable', async () => {
     const behind = { table: 'indexer.chain_cursor', where: `chain = 'ethereum'`, changes: 'seq = seq - 1' };
     const report = await whileBroken(behind, () => audit({ sample: 10 }));
     assert.deepEqual([report.drift, report.unreadable], [0, 20]);
   });
 
-  test('a chain that cannot be read is unreadable, which counts as neither equal nor different', async () => {
+  test('when the chain cannot be read, orders and tokens are counted as unreadable, and not as equal or different', async () => {
     const { operations } = followed;
     const reader = operations.followed.readerOf('ethereum') ?? assert.fail();
     const { chain } = reader;
@@ -335,7 +335,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);
   });
 
-  test('input that is not valid is rejected with the reason', async () => {
+  test('invalid input of the audit and the replay is rejected with the reason', async () => {
     await assert.rejects(audit({ chain: 'solana' }), /"solana" is not an EVM chain/);
     await assert.rejects(audit({ chain: 'base' }), /no chain is followed/);
     await assert.rejects(audit({ sample: -1 }), /the sample must be/);
@@ -343,7 +343,7 @@ forEachEngine('audit', (engine) => {
     await assert.rejects(replayLog(followed.operations, { chains: ['base'], into: db }), /no log to replay/);
   });
 
-  test('the command prints what it compared and exits with 1 on drift, beside a server and without one', async () => {
+  test('with and without a running server, the command audit prints the numbers compared, and exits with 1 on a difference', async () => {
     const settings = { ...(await engine.settings()), RPC_URL_ETHEREUM: followed.simulation.world.chain.url, PORT: '0' };
     const mercat = async (...args: string[]) => {
       const child = spawn(process.execPath, [MAIN, 'audit', ...args], { env: { ...process.env, ...settings } });

@@ -39,7 +39,7 @@ const SIZE: WorldSize = { people: 5, collections: 1, tokens: 30, editions: 6 };
 const BOOK_SIZE = 40;
 const STEPS_MAX = 2_000;
 
-/** One local chain under the name of Ethereum. `open` follows its collections from their first block. */
+/** Starts a local chain that the service takes for Ethereum. The database that `open` returns follows its collections from block 0. */
 export async function startFollowedLife(open: () => Promise<Database>, seed: number): Promise<FollowedLife> {
   let skippedMs = 0;
   const clock = () => Date.now() + skippedMs;
@@ -75,7 +75,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
         const projected = await projectNext(projection);
         if (!head.more && !past.more && projected === null) return;
       }
-      throw new Error('the follower did not come to an end of its work');
+      throw new Error(`the follower still has work after ${STEPS_MAX} steps`);
     };
     for (const { address, standard } of world.collections) {
       const contractAddress = address as Address;
@@ -117,7 +117,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
   }
 }
 
-/** Raises the counter of one person, so that at least one counter is raised whatever the simulation draws. */
+/** Raises the counter of one person, so that at least one counter is raised even if the simulation raises none. */
 async function raiseCounter({ chain, people, protocol }: World, state: ChainState): Promise<void> {
   const [person] = people;
   if (!person) throw new Error('there are no people');

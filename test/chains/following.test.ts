@@ -1,5 +1,5 @@
-// The follower on a real chain with the real Seaport: events take effect, a reorganisation reverts them, and a collection that is
-// added later gets its past.
+// The follower on a real chain with the real Seaport: events take effect, a reorganisation reverts them, and the past blocks of a
+// collection that is added later are read.
 
 import { toContext } from '../support/service/intake.ts';
 import assert from 'node:assert/strict';
@@ -71,7 +71,7 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual(sold, [{ asset: tokenId.toString(), price: '100', seller, buyer, listing_id: id }]);
   });
 
-  test('a cancel, a raised counter, a transfer and a revoked approval each take the order off the market', async () => {
+  test('a cancel and a raised counter end an order; a transfer or a revoked approval makes it dormant until it is undone', async () => {
     const { db, settle } = await open();
     const { people, nft, protocol } = world;
     const ids: string[] = [];
@@ -114,7 +114,7 @@ forEachEngine('following a chain', (engine) => {
     await settle();
     assert.equal(await stateOf(db, id), 'active');
     assert.equal(await ownerOf(db, tokenId), world.people[2]);
-    assert.equal(await ownerOf(db, 1_000n + tokenId), undefined, 'the token does not exist any more');
+    assert.equal(await ownerOf(db, 1_000n + tokenId), undefined, 'the orphaned mint is removed');
     assert.equal((await salesOf(db)).length, before - 1);
     const [sums] = await db.query<{ volume: string; sales: string; summed: string; counted: string }>(
       `select (select sum(volume_raw) from indexer.sale_total) as volume, (select sum(sales) from indexer.sale_total) as sales,
@@ -126,7 +126,7 @@ forEachEngine('following a chain', (engine) => {
     assert.equal(await stateOf(db, id), 'cancelled');
   });
 
-  test('a backfill that is interrupted after any slice continues there, not from the start', async () => {
+  test('a backfill that is interrupted after a slice continues with the next slice, and reads no block twice', async () => {
     const narrow = await startFaultyEndpoint(world.chain.url, { rangeMax: 4 });
     const db = await engine.open();
     const databases = { main: db, indexer: db };
@@ -146,7 +146,10 @@ forEachEngine('following a chain', (engine) => {
     for (let slices = 0; slices < 3; slices += 1) {
       await backfillOnce(restart().context);
       const [row] = await listFollows(db);
-      assert.ok(row?.readToBlock !== null && row?.joined === false, 'a part of the past has been read');
+      assert.ok(
+        row?.readToBlock !== null && row?.joined === false,
+        'the backfill is not between its start and its end',
+      );
     }
     const last = restart();
     await last.settle();
@@ -161,14 +164,14 @@ forEachEngine('following a chain', (engine) => {
     await narrow.close();
   });
 
-  test('a collection that is added later has the same holders, approvals and sales of one that was followed from the start', async () => {
+  test('a collection that is added later gets the same holders, approvals and sales as if it had been followed from the start', async () => {
     const early = await open();
     const tokenId = await mintTo(0);
     const counter = await counterOf(world, 0);
     await world.act(world.fillCall(await world.sign(0, { tokenId, price: 9n, counter }), world.people[2]));
     await world.act(callOf(world.people[2], world.nft, 'burn', [tokenId]));
     await early.settle();
-    const late = await open();
+    const addedLater = await open();
     const dump = (db: Database) =>
       Promise.all([
         db.query(`select * from main.holding order by 1, 2, 3`),
@@ -176,15 +179,15 @@ forEachEngine('following a chain', (engine) => {
         db.query(`select asset, owner, burned from indexer.token order by 1`),
         db.query(`select asset, price, seller, buyer, tx, log_index from indexer.sale order by tx, log_index`),
       ]);
-    assert.deepEqual(await dump(late.db), await dump(early.db));
-    assert.equal(await ownerOf(late.db, tokenId), 'burned');
+    assert.deepEqual(await dump(addedLater.db), await dump(early.db));
+    assert.equal(await ownerOf(addedLater.db, tokenId), 'burned');
     assert.deepEqual(
-      (await listFollows(late.db)).map(({ joined }) => joined),
+      (await listFollows(addedLater.db)).map(({ joined }) => joined),
       [true],
     );
   });
 
-  test('when a collection is no longer followed its orders are not dormant, because its holders are not known', async () => {
+  test('when a collection is no longer followed, its dormant orders become active, because its holders are unknown', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(2);
     await settle();

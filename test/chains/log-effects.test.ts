@@ -1,4 +1,4 @@
-// The effects of a batch of chain log entries: which fills and tokens remain to be written after the reorganisations in the batch.
+// The effects of a batch of chain log entries: the fills and tokens that must be written after the reorganisations in the batch.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -50,21 +50,21 @@ const effectsOf = (...events: (ChainEvent | number)[]) => toLogEffects(entriesOf
 const blocksOf = (...events: (ChainEvent | number)[]) => effectsOf(...events).fills.map((one) => one.blockNumber);
 
 describe('a reorganisation within a batch', () => {
-  test('keeps the fills of the common ancestor and voids those of later blocks', () => {
+  test('a reorganisation keeps earlier entries up to the common ancestor and voids the fills of later blocks', () => {
     assert.deepEqual(blocksOf(fill(9), fill(10), fill(11), 10), [9, 10]);
   });
 
-  test('does not void the fills that arrive after it, even in blocks above its ancestor', () => {
+  test('a reorganisation does not void fills that follow it in the log, even in blocks above its ancestor', () => {
     assert.deepEqual(blocksOf(fill(11), 10, fill(11), fill(12)), [11, 12]);
   });
 
-  test('rewinds to the lowest ancestor of several', () => {
+  test('several reorganisations rewind to the lowest of their ancestors', () => {
     assert.equal(effectsOf(fill(9), 10, 7, 12).rewindTo, 7);
     assert.equal(effectsOf(fill(9)).rewindTo, null);
   });
 });
 
-test('a token that moved several times has the block of its last transfer; other contracts are left out', () => {
+test('a token that moved several times has the block of its last transfer, and tokens of other contracts are left out', () => {
   const other = `0x${'dd'.repeat(20)}` as Address;
   const { moved } = effectsOf(transfer(5, 1n), transfer(6, 1n), transfer(6, 2n), transfer(7, 1n, other));
   assert.deepEqual(
@@ -81,7 +81,7 @@ test('a token that moved several times has the block of its last transfer; other
   );
 });
 
-test('matched orders are known by transaction and hash', () => {
+test('matched orders are identified by transaction and order hash', () => {
   const matched: ChainEvent = {
     ...position(5, '0xaa'),
     kind: 'orders-matched',
@@ -95,16 +95,16 @@ describe('a full batch', () => {
   const cutSize = (batchSize: number, ...events: (ChainEvent | number)[]) =>
     cutAtTransaction(entriesOf(...events), batchSize).length;
 
-  test('ends with a complete transaction: the entries of the last one are left to the next batch', () => {
+  test('a full batch ends with a complete transaction: the entries of the last one are left to the next batch', () => {
     assert.equal(cutSize(3, fill(1, '0xa'), fill(2, '0xb'), fill(2, '0xb')), 1);
   });
 
-  test('that is not full, or ends with a reorganisation, is complete', () => {
+  test('a batch is not cut when it is not full, or when it ends with a reorganisation', () => {
     assert.equal(cutSize(4, fill(1, '0xa'), fill(2, '0xb'), fill(2, '0xb')), 3);
     assert.equal(cutSize(2, fill(2, '0xb'), 1), 2);
   });
 
-  test('of one transaction alone is not cut, so that every batch makes progress', () => {
+  test('a full batch with only one transaction is not cut, so that every batch makes progress', () => {
     assert.equal(cutSize(2, fill(2, '0xb'), fill(2, '0xb')), 2);
   });
 });

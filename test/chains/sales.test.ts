@@ -49,17 +49,17 @@ const salesOf = (fills: OrderFulfilled[], matched: ReadonlySet<string> = new Set
     buyer,
   }));
 
-test('a listing that is bought: the price is the sum of the payments, fees included', () => {
+test('the price of a sold listing is the sum of all payments, including fees', () => {
   const sale = fill(SELLER, BUYER, [nft(7n)], [to(native(90n), SELLER), to(native(10n), FEES)]);
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('an accepted bid: the offerer buys, the fulfiller sells, and the price is the amount that the bid offers', () => {
+test('in an accepted bid the offerer is the buyer, the fulfiller the seller, and the offered amount the price', () => {
   const sale = fill(BUYER, SELLER, [coin(WRAPPED, 77n)], [to(nft(7n), BUYER), to(coin(WRAPPED, 7n), FEES)]);
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: '7', price: 77n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('a mirrored pair of matchOrders is one sale, from the ask to the bidder', () => {
+test('an ask and a bid that matchOrders filled with each other are one sale, from the offerer of the ask to the bidder', () => {
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(coin(WRAPPED, 90n), SELLER), to(coin(WRAPPED, 10n), FEES)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 100n)], [to(nft(7n), BUYER)]);
   const expected = [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }];
@@ -77,19 +77,19 @@ test('matched orders are paired, and the account that matched them is neither bu
   assert.equal(salesOf([ask, bid]).length, 2, 'two fills that were not matched are two sales');
 });
 
-test('asks and bids are paired one to one: two pairs for one token are two sales, and a bid without an ask has an unknown seller', () => {
+test('two matched pairs for one token are two sales, and a matched bid without an ask has an unknown seller', () => {
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
   assert.equal(salesOf([ask, bid, ask, bid]).length, 2);
   assert.deepEqual(salesOf([bid]), [{ contract: NFT, asset: '7', price: 5n, seller: null, buyer: BUYER }]);
 });
 
-test('a bundle has one price for several tokens: one sale without a token', () => {
+test('a bundle of several tokens of one contract is one sale, without a token id', () => {
   const sale = fill(SELLER, BUYER, [nft(1n), nft(2n)], [to(native(100n), SELLER)]);
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: null, price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('in a sale of tokens of several contracts each contract gets a sale with the price as text, which counts in no volume', () => {
+test('a fill with tokens of several contracts is one sale for each contract, without an amount', () => {
   const sales = salesOf([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
   assert.deepEqual(
     sales.map(({ contract, asset, price }) => [contract, asset, typeof price]),
@@ -100,7 +100,7 @@ test('in a sale of tokens of several contracts each contract gets a sale with th
   );
 });
 
-test('wrapped native currency counts as native, another currency does not, and a mix of currencies has no amount', () => {
+test('payments in native and wrapped native currency are added, and payments in another currency have no amount', () => {
   const sold = (...payments: SpentItem[]) =>
     salesOf([
       fill(
@@ -115,7 +115,7 @@ test('wrapped native currency counts as native, another currency does not, and a
   assert.equal(sold(coin(DOLLARS, 5n), native(1n)), `5 of ${DOLLARS} and 1 native`);
 });
 
-test('swaps of tokens, gifts and payments without a token are not sales', () => {
+test('a swap of tokens, a gift, and a payment without a token are not sales', () => {
   assert.deepEqual(salesOf([fill(SELLER, BUYER, [nft(1n)], [to(nft(2n), SELLER)])]), []);
   assert.deepEqual(salesOf([fill(SELLER, BUYER, [nft(1n)], [])]), []);
   assert.deepEqual(salesOf([fill(SELLER, BUYER, [coin(WRAPPED, 1n)], [to(native(1n), SELLER)])]), []);

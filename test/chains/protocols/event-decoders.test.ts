@@ -18,7 +18,7 @@ const RECEIVED = '(uint8 itemType, address token, uint256 identifier, uint256 am
 const OFFERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e)[]';
 const CONSIDERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e, address f)[]';
 const PARAMETERS = `(address a, address b, ${OFFERED} c, ${CONSIDERED} d, uint8 e, uint256 f, uint256 g, bytes32 h, uint256 i, bytes32 j, uint256 k)`;
-/** https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol; `first` is the signature of Seaport 1.1. */
+/** From https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol. Seaport 1.1 emits `orderValidatedFirst`. */
 const SIGNATURES = {
   orderFulfilled: `event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, ${SPENT} offer, ${RECEIVED} consideration)`,
   orderCancelled: 'event OrderCancelled(bytes32 orderHash, address indexed offerer, address indexed zone)',
@@ -36,14 +36,14 @@ const SIGNATURES = {
 };
 const EMITTER = '0x00000000000000000000000000000000000e0117' as Address;
 
-test('every topic is the hash of its signature', () => {
+test('every topic is the hash of its event signature', () => {
   const topics: Record<string, string> = { ...SEAPORT_TOPICS, ...TOKEN_TOPICS };
   assert.deepEqual(Object.keys(topics).sort(), Object.keys(SIGNATURES).sort());
   for (const [name, signature] of Object.entries(SIGNATURES))
     assert.equal(topics[name], toEventSelector(signature), name);
 });
 
-test('events that viem encodes are decoded to the same values', () => {
+test('fills and batch transfers that viem encodes are decoded to the same values', () => {
   const address = fc.bigInt(1n, 2n ** 160n - 1n).map((value) => `0x${value.toString(16).padStart(40, '0')}` as const);
   const hash = fc.bigInt(0n, 2n ** 256n - 1n).map((value) => `0x${value.toString(16).padStart(64, '0')}` as const);
   const uint = fc.oneof(fc.bigInt(0n, 2n ** 53n), fc.bigInt(0n, 2n ** 256n - 1n));
@@ -85,7 +85,7 @@ test('events that viem encodes are decoded to the same values', () => {
   );
 });
 
-test('both forms of OrderValidated have the order hash', () => {
+test('the order hash is decoded from both forms of OrderValidated', () => {
   const orderHash = `0x${'7a'.repeat(32)}` as const;
   const [offerer, zone] = [EMITTER, EMITTER];
   const first = decode('orderValidatedFirst', { orderHash, offerer, zone });
@@ -95,7 +95,7 @@ test('both forms of OrderValidated have the order hash', () => {
   for (const [event] of [first, events]) assert.equal(event?.kind === 'order-validated' && event.orderHash, orderHash);
 });
 
-test('random data is undecodable or decodes to something else; no other error is thrown and no memory exhausted', () => {
+test('random data is decoded or rejected with UndecodableData, without another error and without exhausting memory', () => {
   const hex = fc
     .array(fc.nat(15), { maxLength: 700 })
     .map((digits) => digits.map((digit) => digit.toString(16)).join(''));
@@ -123,7 +123,7 @@ test('random data is undecodable or decodes to something else; no other error is
   assert.throws(() => decodeLog(toLog([TOKEN_TOPICS.transferBatch], huge), TOKEN_DECODERS, 0, []), UndecodableData);
 });
 
-test('events of ERC-20 are ignored, and so are events that are not of the contract’s kind', () => {
+test('ERC-20 events, and events that do not belong to the kind of contract, are ignored', () => {
   const word: Hex = `0x${'1'.padStart(64, '0')}`;
   const cases: [EventDecoders, Hex[]][] = [
     [TOKEN_DECODERS, [TOKEN_TOPICS.transfer, word, word]],

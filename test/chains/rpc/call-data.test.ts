@@ -55,7 +55,7 @@ describe('call data', () => {
 });
 
 describe('a returned text', () => {
-  test('is read wherever its offset points', () => {
+  test('a returned text is read at its offset', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 80 }), (text) => {
         const data = encodeAbiParameters([{ type: 'string' }, { type: 'string' }], ['before', text]);
@@ -64,7 +64,7 @@ describe('a returned text', () => {
     );
   });
 
-  test('is unreadable when it is cut off or claims more bytes than there are', () => {
+  test('a returned text is undecodable when it is cut off, or when its length is more than the bytes that follow', () => {
     const data = encodeAbiParameters([{ type: 'string' }], ['Moons']);
     assert.equal(textAt(data, 0), 'Moons');
     for (const cut of ['0x', data.slice(0, 66), data.slice(0, 130), data.slice(0, 136)])

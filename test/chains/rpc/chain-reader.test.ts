@@ -1,4 +1,4 @@
-// Reading a real local chain with the real Seaport through a correct endpoint.
+// Reads of a real local chain with the real Seaport, through an endpoint without faults.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -54,10 +54,10 @@ suite('a chain is read through an endpoint', () => {
       each.push(...ofBlock);
     }
     assert.deepEqual(each, events);
-    assert.equal(new Set(each.map(({ blockTime }) => blockTime)).size > 5, true, 'blocks have times of their own');
+    assert.equal(new Set(each.map(({ blockTime }) => blockTime)).size > 5, true, 'the blocks have different times');
   });
 
-  test('a fill has seller, buyer, token and payments', async () => {
+  test('the event of a fill has seller, buyer, token and payments', async () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find((event) => event.kind === 'order-fulfilled');
     const { seller, buyer, collection } = scene.addresses;
@@ -79,7 +79,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(reader.events.undecodable().size, 0);
   });
 
-  test('an empty filter selects no events, and one kind of contract is enough', async () => {
+  test('an empty filter selects no events, and a filter may have settlement protocols only', async () => {
     assert.deepEqual((await reader.events.ofRange(0, scene.to, { protocols: [], contracts: [] })).events, []);
     const { events } = await reader.events.ofRange(0, scene.to, {
       protocols: [scene.addresses.seaport],
@@ -133,13 +133,16 @@ suite('a chain is read through an endpoint', () => {
     const soldAt = events.find(({ kind }) => kind === 'order-fulfilled')?.blockNumber ?? 0;
     assert.equal(await reader.contracts.ownerOf(collection, asset(1n), soldAt - 1), seller);
     assert.equal(await reader.contracts.ownerOf(collection, asset(1n), soldAt), buyer);
-    assert.equal(await reader.contracts.ownerOf(collection, asset(1n), 'latest'), null, 'burnt');
+    assert.equal(await reader.contracts.ownerOf(collection, asset(1n), 'latest'), null, 'a burned token has no owner');
     assert.equal(await reader.contracts.balanceOf(editions, seller, asset(7n), 'latest'), 10n);
     assert.equal(await reader.contracts.isApprovedForAll(collection, seller, seaport, 'latest'), true);
     assert.equal(await reader.contracts.isApprovedForAll(collection, buyer, seaport, 'latest'), false);
     assert.equal(await reader.contracts.getApproved(collection, asset(5n), 'latest'), null);
     assert.equal(await reader.contracts.getCounter(seaport, seller, soldAt), 0n);
-    assert.ok(((await reader.contracts.getCounter(seaport, seller, 'latest')) ?? 0n) > 2n ** 64n, 'counters jump');
+    assert.ok(
+      ((await reader.contracts.getCounter(seaport, seller, 'latest')) ?? 0n) > 2n ** 64n,
+      'the counter is raised by a large number',
+    );
     assert.deepEqual(await reader.contracts.getOrderStatus(seaport, scene.cancelled.hash, 'latest'), {
       validated: false,
       cancelled: true,
@@ -149,7 +152,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(
       await reader.contracts.ownerOf(seller, asset(1n), 'latest'),
       null,
-      'null for an address that is not a contract',
+      'the owner is null at an address that is not a contract',
     );
     assert.equal(await reader.contracts.isValidSignature(seller, `0x${'11'.repeat(32)}`, '0x1234', 'latest'), false);
     assert.equal(
@@ -191,14 +194,14 @@ suite('a chain is read through an endpoint', () => {
     try {
       assert.equal(await poor.contracts.createdAt(scene.addresses.collection), null);
       assert.equal(await poor.blocks.finalizedNumber(), null);
-      assert.equal(poor.endpoints()[0]?.failures, 0, 'a state that an endpoint does not keep is not a failure');
+      assert.equal(poor.endpoints()[0]?.failures, 0, 'an endpoint that does not keep old state has no failure');
     } finally {
       poor.close();
       await endpoint.close();
     }
   });
 
-  test('an undecodable log of a token contract is counted and left out; one of Seaport fails the read', async () => {
+  test('an undecodable log of a token contract is counted and left out, and an undecodable log of Seaport fails the read', async () => {
     const { local, collection } = scene;
     const odd = '0x00000000000000000000000000000000000a10dd' as Address;
     const emit = async (topic: string) => {
@@ -221,7 +224,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(
       (await reader.events.ofBlock(foreignKind, { protocols: [], contracts })).length,
       1,
-      'not an event of token contracts',
+      'a Seaport event of a token contract is ignored',
     );
     const picky = createTestReader({ chain: scene.chain, urls: [local.url], openMs: 10 });
     const error = await picky.events
@@ -232,7 +235,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(error.failures.get(0)?.kind, 'undecodable');
   });
 
-  test('an orphaned block has no events: its hash is not found', async () => {
+  test('reading the events of an orphaned block fails with not-found', async () => {
     const { local, collection, addresses } = scene;
     const burn = callOf(addresses.buyer as ViemHex, collection, 'burn', [3n]);
     await transact(local, [burn]);
@@ -248,7 +251,7 @@ suite('a chain is read through an endpoint', () => {
   });
 });
 
-/** The events of the history, read independently of the service: from receipts, with viem's decoder and complete contract interfaces. */
+/** The events of the history, read without code of the service: with eth_getLogs, viem's decoder and the complete contract interfaces. */
 async function decodedByViem({ local, protocol, collection, editions }: SeaportHistory, filter: EventFilter) {
   const logs = await local.rpc.call<any[]>('eth_getLogs', {
     fromBlock: '0x0',

@@ -16,7 +16,7 @@ import { createTestReader } from '../../support/chain/reader.ts';
 import { RPC_FAULTS, startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { FaultyEndpoint, FaultyOptions } from '../../support/chain/faulty-endpoint.ts';
 
-/** Faults whose response never ends, so that only the timeout ends it. */
+/** Faults whose response never ends, so that only the timeout ends the request. */
 const SLOW_FAULTS: ReadonlySet<string> = new Set(['stall', 'drip', 'endless']);
 const STALL_TIMEOUT_MS = 400;
 const CONNECTION_FAULTS: ReadonlySet<string> = new Set(RPC_FAULTS.slice(0, RPC_FAULTS.indexOf('lagging')));
@@ -66,14 +66,14 @@ suite('a chain is read through faulty endpoints', () => {
   };
 
   for (const fault of RPC_FAULTS) {
-    test(`an endpoint that always does «${fault}» is replaced by the next one, and its wrong data is not used`, async (t) => {
+    test(`when an endpoint always has the fault «${fault}», reads give the correct result through the next endpoint`, async (t) => {
       const faultyOne = await faulty(t, { faults: [fault], faultShare: 1 });
       const timeoutMs = SLOW_FAULTS.has(fault) ? STALL_TIMEOUT_MS : undefined;
       const reader = readerOf(t, [faultyOne.url, scene.local.url], timeoutMs === undefined ? {} : { timeoutMs });
       assert.ok((await reader.blocks.head()).number >= (fault === 'lagging' ? scene.to - 3 : scene.to));
       assert.deepEqual(await readBlocks(reader), truth);
       assert.deepEqual(await readAll(reader), truth);
-      assert.ok((faultyOne.counts[fault] ?? 0) > 0, 'the fault occurred');
+      assert.ok((faultyOne.counts[fault] ?? 0) > 0, 'the fault did not occur');
       if (!CONNECTION_FAULTS.has(fault)) return;
       const [first, second] = reader.endpoints();
       assert.ok(fault === 'no-batch' || fault === 'range-limit' || (first?.failures ?? 0) > 0);
@@ -82,8 +82,8 @@ suite('a chain is read through faulty endpoints', () => {
   }
 
   for (const seed of [1, 2, 3]) {
-    test(`a single endpoint with random faults is read after enough attempts (seed ${seed})`, async (t) => {
-      // Without `wrong-chain`: after that fault an endpoint is not called for a minute, and the test would have to wait.
+    test(`reads through a single endpoint with random faults give the correct result after enough attempts (seed ${seed})`, async (t) => {
+      // `wrong-chain` is left out: after that fault an endpoint is not called for a minute, and the test would have to wait.
       const faults = RPC_FAULTS.filter((fault) => fault !== 'lagging' && fault !== 'wrong-chain');
       const endpoint = await faulty(t, { seed, faults, faultShare: 0.3, retryAfterS: 0 });
       const reader = readerOf(t, [endpoint.url], { timeoutMs: STALL_TIMEOUT_MS });
@@ -92,7 +92,7 @@ suite('a chain is read through faulty endpoints', () => {
     });
   }
 
-  test('data that the only working endpoint does not have is reported as not found, although another endpoint is down', async (t) => {
+  test('a read fails with not-found when the only working endpoint lacks the block, although another endpoint is down', async (t) => {
     const down = await faulty(t, { faults: ['reset'], faultShare: 1 });
     const reader = readerOf(t, [down.url, scene.local.url], { openMs: 60_000 });
     const orphan = await reader.blocks.head();
@@ -101,7 +101,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal((await reader.callDataTails([unknown.hash])).size, 0);
   });
 
-  test('an endpoint of another chain is not used, and reported', async (t) => {
+  test('an endpoint that serves another chain is not used, and its status says so', async (t) => {
     const stranger = await faulty(t, { chainId: 1337 });
     const alone = readerOf(t, [stranger.url]);
     await assert.rejects(alone.blocks.head(), ChainUnavailable);
@@ -117,7 +117,7 @@ suite('a chain is read through faulty endpoints', () => {
   });
 
   for (const rangeWording of RANGE_ERROR_MESSAGES) {
-    test(`the range is halved down to what the endpoint accepts: «${rangeWording}»`, async (t) => {
+    test(`the range of blocks is halved until the endpoint accepts it, after the error «${rangeWording}»`, async (t) => {
       const endpoint = await faulty(t, { rangeMax: 3, rangeWording });
       const reader = readerOf(t, [endpoint.url]);
       assert.deepEqual(await untilRead(() => readAll(reader, 0)), truth);
@@ -127,12 +127,12 @@ suite('a chain is read through faulty endpoints', () => {
       const again = (endpoint.asked['eth_getLogs'] ?? 0) - asked;
       assert.ok(
         again <= 10,
-        `the accepted size is remembered: ${again} requests for ${scene.to - scene.from + 1} blocks`,
+        `the accepted size was not remembered: ${again} requests for ${scene.to - scene.from + 1} blocks`,
       );
     });
   }
 
-  test('an endpoint that accepts small batches or none gets such requests from then on', async (t) => {
+  test('after a rejected batch, an endpoint receives only batches of a size that it accepts, or single requests', async (t) => {
     for (const batchMax of [1, 2]) {
       const endpoint = await faulty(t, { batchMax, withoutTimestamps: true });
       const reader = readerOf(t, [endpoint.url]);
@@ -157,7 +157,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(endpoint.asked['eth_getLogs'], scene.to - scene.from + 1);
   });
 
-  test('when a response omits logs that the bloom filter contains they are requested again, from the same endpoint if it is the only one', async (t) => {
+  test('logs that the bloom filter shows to be omitted are requested again, from the same endpoint if it is the only one', async (t) => {
     const faultyOne = await faulty(t, { faults: ['omitted-logs'], faultShare: 1 });
     const alone = readerOf(t, [faultyOne.url]);
     assert.deepEqual(await readBlocks(alone), truth);
@@ -165,17 +165,17 @@ suite('a chain is read through faulty endpoints', () => {
   });
 
   test('a lagging endpoint is not used for blocks that it does not have', async (t) => {
-    const late = await faulty(t, { lag: 4 });
-    const alone = readerOf(t, [late.url]);
+    const lagging = await faulty(t, { lag: 4 });
+    const alone = readerOf(t, [lagging.url]);
     await assert.rejects(alone.events.ofRange(scene.from, scene.to, filter), { name: 'RpcFailure', kind: 'not-found' });
     assert.equal((await alone.blocks.head()).number, scene.to - 4);
-    const reader = readerOf(t, [late.url, scene.local.url]);
+    const reader = readerOf(t, [lagging.url, scene.local.url]);
     assert.deepEqual(await readAll(reader), truth);
     assert.equal((await reader.blocks.head()).number >= scene.to - 4, true);
     assert.equal(reader.endpoints()[0]?.lag, 4);
   });
 
-  test('an endpoint that stands still is called after the others', async (t) => {
+  test('an endpoint whose head does not advance is called after the others', async (t) => {
     const stuck = await faulty(t, { lag: scene.to - 1 });
     const reader = readerOf(t, [stuck.url, scene.local.url]);
     assert.equal((await reader.blocks.head()).number, scene.to);
@@ -184,7 +184,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(stuck.requests, before);
   });
 
-  test('an endpoint that stands still is used when the others fail', async (t) => {
+  test('an endpoint whose head does not advance is used when the others fail', async (t) => {
     const stuck = await faulty(t, { lag: scene.to - 1 });
     const other = await faulty(t, {});
     const reader = readerOf(t, [stuck.url, other.url]);
@@ -193,7 +193,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal((await reader.blocks.header(1))?.number, 1);
   });
 
-  test('a head far ahead is not used where another endpoint contradicts it', async (t) => {
+  test('a head far ahead is rejected when another endpoint contradicts it, and accepted from a single endpoint', async (t) => {
     const faultyOne = await faulty(t, {});
     const reader = readerOf(t, [faultyOne.url, scene.local.url]);
     assert.equal((await reader.blocks.head()).number, scene.to);
@@ -204,7 +204,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal((await alone.blocks.head()).number, scene.to + 1_000_000, 'no other endpoint contradicts it');
   });
 
-  test('a head far behind is used after a minute when there is no other endpoint', async (t) => {
+  test('a head far behind is accepted after a minute when there is no other endpoint', async (t) => {
     const endpoint = await faulty(t, {});
     let now = Date.now();
     const reader = readerOf(t, [endpoint.url], { clock: () => now, patienceMs: 1 });
@@ -234,7 +234,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(reader.endpoints()[0]?.state, 'ready');
   });
 
-  test('a read fails when its patience has passed, and at once when the reader is closed', async (t) => {
+  test('a read fails when its time for retries has passed, and at once when the reader is closed', async (t) => {
     const endpoint = await faulty(t, { faults: ['stall'], faultShare: 1 });
     const impatient = readerOf(t, [endpoint.url], { timeoutMs: 150, patienceMs: 300 });
     const start = performance.now();
@@ -247,7 +247,7 @@ suite('a chain is read through faulty endpoints', () => {
     await assert.rejects(closing.blocks.head(), { name: 'RpcFailure', kind: 'closed' });
   });
 
-  test('neither status nor errors nor logs show the URL beyond its host', async (t) => {
+  test('status, errors and logs contain the host of the URL, but no user, password, path or query', async (t) => {
     const endpoint = await faulty(t, { faults: ['error'], faultShare: 1 });
     const secret = endpoint.url.replace('//', '//user:hush-hush-1@') + '/v2/hush-hush-2?key=hush-hush-3';
     const lines: string[] = [];
@@ -265,12 +265,12 @@ suite('a chain is read through faulty endpoints', () => {
     assert.doesNotMatch(
       JSON.stringify([reader.endpoints(), failure.message, lines]),
       /hush/,
-      'also in the text of an error',
+      'a secret is in the text of an error',
     );
     assert.equal(
       (await untilRead(() => reader.blocks.head())).number,
       scene.to,
-      'the credentials are sent to the endpoint',
+      'the endpoint cannot be read with the credentials in its URL',
     );
   });
 });
@@ -287,7 +287,7 @@ async function untilFailed(read: () => Promise<unknown>): Promise<Error> {
   }
 }
 
-/** Repeats a read that fails, as the follower does. */
+/** Repeats a read until it succeeds, as the follower does. */
 async function untilRead<T>(read: () => Promise<T>, deadlineMs = 300_000): Promise<T> {
   const end = performance.now() + deadlineMs;
   for (;;) {

@@ -42,7 +42,7 @@ function decodeFixture(): ChainEvent[] {
   return events;
 }
 
-test('a header has its number, hashes and time; a bloom filter of zeros counts as missing', () => {
+test('a header is read with its number, hashes and time, and a bloom filter of zeros is read as null', () => {
   const [result] = readResults(responseOf('block'), 1, 1, keep);
   assert.deepEqual(readHeader(result), {
     header: { number: 16, hash: BLOCK_HASH, parentHash: `0x${'b0'.repeat(32)}`, time: 0x65000000 * 1_000 },
@@ -51,7 +51,7 @@ test('a header has its number, hashes and time; a bloom filter of zeros counts a
 });
 
 describe('the logs of a block', () => {
-  test('are decoded in the order of the chain, one event for each token of a batch', () => {
+  test('the logs of a block are decoded in block order, with one event for each token of a batch transfer', () => {
     assert.deepEqual(
       decodeFixture().map(({ kind, logIndex, part }) => `${logIndex}.${part} ${kind}`),
       [
@@ -67,7 +67,7 @@ describe('the logs of a block', () => {
     );
   });
 
-  test('of a fill have seller, buyer, token and every payment', () => {
+  test('the event of a fill has seller, buyer, token and every payment', () => {
     const fill = decodeFixture().find((event) => event.kind === 'order-fulfilled') ?? assert.fail();
     assert.deepEqual([fill.offerer, fill.recipient, fill.protocol], [SELLER, BUYER, SEAPORT]);
     assert.deepEqual(fill.offer, [{ itemType: ITEM_TYPE.erc721, token: COLLECTION, identifier: 7n, amount: 1n }]);
@@ -80,7 +80,7 @@ describe('the logs of a block', () => {
     );
   });
 
-  test('of tokens keep wide ids and quantities, revoked approvals, and counters of more than 64 bits', () => {
+  test('token ids and counters of more than 64 bits are exact, and a revoked approval has no operator', () => {
     const events = decodeFixture();
     const batch = events.filter((event) => event.kind === 'transfer' && event.contract === EDITIONS);
     assert.deepEqual(
@@ -97,7 +97,7 @@ describe('the logs of a block', () => {
   });
 });
 
-test('an error in a batch is the failure of the batch, by its kind', () => {
+test('an error for one request of a batch fails the complete batch with the kind of that error', () => {
   assert.throws(() => readResults(responseOf('batch-with-error'), 1, 2, keep), {
     name: 'RpcFailure',
     kind: 'range-too-large',

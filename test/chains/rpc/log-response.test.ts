@@ -28,7 +28,7 @@ const LOG = {
 };
 const LATER = { ...LOG, blockNumber: '0xc', blockHash: hashOf('c'), blockTimestamp: '0x70', logIndex: '0x0' };
 
-test('a valid response is read, also in upper case and without the members that some endpoints leave out', () => {
+test('a valid response is read, even in upper case and without the fields that some endpoints leave out', () => {
   const { removed: _removed, blockTimestamp: _time, ...sparse } = LOG;
   const upperCase = { ...sparse, address: CONTRACT.toUpperCase().replace('X', 'x'), blockHash: hashOf('A') };
   const [first, second] = readLogs([upperCase, LATER], REQUEST);
@@ -54,18 +54,18 @@ const INVALID: Record<string, unknown> = {
   'logs out of order': [LATER, LOG],
   'two hashes for one block': [LOG, { ...LOG, logIndex: '0x3', blockHash: hashOf('b') }],
   'another hash than the header': [{ ...LATER, blockHash: hashOf('d') }],
-  'time that runs backwards': [LOG, { ...LATER, blockTimestamp: '0x1' }],
+  'decreasing times': [LOG, { ...LATER, blockTimestamp: '0x1' }],
   'odd digits': [{ ...LOG, data: '0x123' }],
-  'no digits': [{ ...LOG, data: '0xzz' }],
+  'letters that are not hexadecimal': [{ ...LOG, data: '0xzz' }],
   'data that is a number': [{ ...LOG, data: 12 }],
   'no transaction': [{ ...LOG, transactionHash: null }],
   'no index': [{ ...LOG, logIndex: null }],
-  'an index beyond numbers': [{ ...LOG, logIndex: '0xffffffffffffffff' }],
+  'an index above the safe integers': [{ ...LOG, logIndex: '0xffffffffffffffff' }],
   'a pending log': [{ ...LOG, blockNumber: null, blockHash: null }],
 };
 
 for (const [name, result] of Object.entries(INVALID))
-  test(`a response with ${name} is rejected completely`, () => {
+  test(`a response is rejected as a unit for this content: ${name}`, () => {
     assert.throws(() => readLogs(result, REQUEST), { name: 'RpcFailure', kind: 'invalid-response' });
   });
 
@@ -87,7 +87,7 @@ test('a bloom filter contains its entries, and is not used when it is too full',
   }
   assert.equal(bloomContains(toHex(0n), entry), false);
   const half = BigInt(`0b${'10'.repeat(1024)}`);
-  assert.equal(isBloomTooFull(toHex(half), 1), false, 'an eighth');
-  assert.equal(isBloomTooFull(toHex(half), 6), true, 'more than half of the bits are set');
+  assert.equal(isBloomTooFull(toHex(half), 1), false, 'one entry: a false positive has a probability of 1/8');
+  assert.equal(isBloomTooFull(toHex(half), 6), true, 'six entries: a false positive is more probable than not');
   assert.equal(isBloomTooFull(toHex(2n ** 2048n - 1n), 1), true);
 });

@@ -11,12 +11,12 @@ import { startReplayServer } from '../../support/replay/replay.ts';
 /** The longest pause of the task that follows a chain (chains/task.ts). It may delay a trial that the breaker already allows. */
 const PAUSE_MS = 15_000;
 const MINUTE_MS = 60_000;
-/** Long enough for the breaker to reach its longest open time. Later minutes of an outage are like the last one. */
+/** Enough failed trials for the breaker to reach its longest open time. Later minutes of an outage are like the last one. */
 const OPENINGS = 8;
-/** Three attempts, and one request that verifies the chain id first. */
+/** The most requests of one read: one that verifies the chain id, and three attempts. */
 const REQUESTS_MAX = 4;
 
-test('an endpoint that fails for long is called a few times a minute, and its recovery is noticed within a minute', async (t) => {
+test('during a long outage an endpoint gets at most four requests for each read, and its recovery is noticed within a minute', async (t) => {
   const replay = await startReplayServer(t, rpcRoutes({ chainId: 1 }));
   let now = Date.now();
   const chain = createChains().get('ethereum') ?? assert.fail();

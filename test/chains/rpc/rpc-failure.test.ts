@@ -38,11 +38,11 @@ const MESSAGES: [RpcFailureKind, number, string, unknown?][] = [
 ];
 
 for (const [kind, code, message, data] of MESSAGES)
-  test(`«${message}» (${code}) is ${kind}`, () => {
+  test(`the error «${message}» (${code}) is classified as ${kind}`, () => {
     assert.equal(toRpcFailure({ code, message, data }, (text) => text).kind, kind);
   });
 
-test('a value of any other type in place of an error object is an error', () => {
+test('an error that is not an object, or has no code and message, is classified as rpc-error', () => {
   for (const error of [true, 'no', 7, [], {}, { code: 'x', message: 5 }])
     assert.equal(toRpcFailure(error, (text) => text).kind, 'rpc-error');
 });
