@@ -1,5 +1,5 @@
-// Finds anvil, the program that runs a local chain, starts it on a free loopback port, and stops it. It also stops when this
-// process is killed: a shell between the two kills it when the pipe from this process is closed.
+// Finds anvil, the program that runs a local chain, starts it on a free loopback port, and stops it. Anvil also stops when this process
+// is killed: a shell runs between the two, and kills anvil when its pipe from this process is closed.
 
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -8,18 +8,18 @@ import { OperatorError } from '../src/core/errors.ts';
 
 export type Anvil = {
   url: string;
-  /** Resolves when anvil has ended. */
+  /** Stops anvil. Resolves when anvil has ended. */
   stop(): Promise<void>;
-  /** Resolves when anvil ends by itself or is stopped. */
+  /** Resolves when anvil has ended, by itself or because it was stopped. */
   ended: Promise<void>;
 };
 
 export type AnvilOptions = {
   chainId: number;
   accounts: number;
-  /** Of the genesis block, in seconds. */
+  /** The time of the genesis block, in seconds. */
   timestamp: number;
-  /** The program. Default: the package for this platform, else `anvil` on the PATH. */
+  /** The program to run. Default: anvil from the package for this platform, or else `anvil` on the PATH. */
   program?: string;
 };
 
@@ -27,7 +27,10 @@ const START_TIMEOUT_MS = 15_000;
 const STOP_PATIENCE_MS = 3_000;
 const OUTPUT_KEPT_MAX = 8_192;
 const BLOCK_GAS_LIMIT = '1000000000';
-/** States of blocks that are kept, some 0.3 MB each: enough for reading a new chain from its start, and for any reorganisation. */
+/**
+ * The number of newest blocks whose state anvil keeps, with about 0.3 MB for each. It is enough to read a new chain from its start, and
+ * for the deepest reorganisation of a simulation.
+ */
 const STATES_KEPT = 300;
 const ETHER_PER_ACCOUNT = '10000000';
 /** The first hardfork with transient storage, which Seaport 1.6 needs. */
@@ -35,10 +38,10 @@ const HARDFORK = 'cancun';
 const NOT_FOUND_STATUS = 127;
 const INSTALL_HINT =
   'install its package (npm install --no-save @foundry-rs/anvil-linux-amd64, or the one for your platform), or Foundry (https://getfoundry.sh)';
-/** `$@` is the program. Its standard input is closed, so that the shell alone holds the pipe. */
+/** `$@` is the program with its arguments. Its copy of the pipe is closed, so that only the shell has the pipe open. */
 const GUARD = 'exec 3<&0; "$@" 3<&- & pid=$!; { cat <&3 >/dev/null; kill $pid; } >/dev/null 2>&1 & wait $pid';
 
-/** Starts a chain that mines on request only. Throws OperatorError when anvil is not installed. */
+/** Starts a chain that mines only on request. Throws OperatorError when anvil is not installed or does not start. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const program = options.program ?? findAnvil();
   const flags = {
@@ -50,18 +53,18 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     'gas-limit': BLOCK_GAS_LIMIT,
     accounts: String(options.accounts),
     balance: ETHER_PER_ACCOUNT,
-    // Transactions in the order in which they were sent: later actions of a block depend on earlier ones.
+    // Mines transactions in the order in which they were sent, because later actions of a block depend on earlier ones.
     order: 'fifo',
-    // Without this, anvil moves old states to disk, and they come back without code.
+    // Without this setting, anvil moves old states to disk, and contracts have no code in states that are read back.
     'prune-history': String(STATES_KEPT),
   };
   const args = ['--no-mining', ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])];
-  // A process group of its own: Ctrl-C at the terminal ends this process, which then stops the chain.
+  // The child has its own process group, so that Ctrl-C at the terminal ends only this process, which then stops the chain.
   const child = spawn('sh', ['-c', GUARD, 'sh', program, ...args], { stdio: 'pipe', detached: true });
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).once('error', () => resolve());
   });
-  // Closing the pipe of a chain that ended by itself fails, which does no harm.
+  // When the chain has ended by itself, closing the pipe fails. That error does no harm.
   child.stdin.on('error', () => undefined);
   const stop = () => stopChild(child, ended);
   try {
@@ -72,7 +75,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
 }
 
-/** The program of the package for this platform, else `anvil` on the PATH. */
+/** The program in the package for this platform, or `anvil` on the PATH when the package is not installed. */
 function findAnvil(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
   try {
@@ -82,7 +85,7 @@ function findAnvil(): string {
   }
 }
 
-/** Host and port, from the line that anvil prints when it listens. */
+/** Reads host and port from the line that anvil prints when it listens. */
 function readAddress(child: ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream }) {
   return new Promise<string>((resolve, reject) => {
     let output = '';
@@ -114,7 +117,7 @@ async function stopChild(child: ChildProcess, ended: Promise<void>): Promise<voi
   if (child.exitCode !== null || child.pid === undefined) return;
   child.stdin?.end();
   const timer = setTimeout(() => {
-    // The process group holds only the shell and the chain.
+    // The process group contains only the shell and anvil.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }, STOP_PATIENCE_MS);
   await ended;

@@ -1,4 +1,4 @@
-// Compiled contracts: those of this folder (contracts/, by npm run generate), and Seaport as OpenSea's library ships it.
+// Reads compiled contracts: the devnet's own (contracts/, compiled by npm run generate), and Seaport from the package of OpenSea's library.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const SEAPORT_ARTIFACTS = `${SEAPORT_PACKAGE}/src/artifacts/seaport/contracts`;
 
 type OwnContract = 'DevnetCollection' | 'DevnetEditions' | 'DevnetWallet' | 'DevnetWrapped';
 
-/** `deployedBytecode` is the code after deployment, without what the constructor sets. */
+/** `deployedBytecode` is the code after deployment, without the values that the constructor sets. */
 export function readContract(name: OwnContract): Artifact & { deployedBytecode: Hex } {
   const file = new URL(`contracts/${name}.json`, import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8')) as Artifact & { deployedBytecode: Hex };

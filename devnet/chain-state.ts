@@ -1,5 +1,6 @@
-// The state of a chain as a simulation knows it: holders, approvals, and what became of each order. It can be copied, so that a
-// reorganisation can restore an older state. It is never read from the chain: a wrong state shows in transactions that fail.
+// A simulation's own record of the state of its chain: holders, approvals, and which orders are filled or cancelled. The record can be
+// copied, so that a reorganisation can restore an older state. It is computed from the actions and, except for counters, not read from
+// the chain. If the record is wrong, transactions fail.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
@@ -10,17 +11,18 @@ import { CONDUIT_ADDRESS, SEAPORT_ADDRESS } from './protocol.ts';
 export type Listing = SignedOrder & { tokens: readonly TokenUnits[] };
 
 export type ChainState = {
-  /** Owners of single tokens, by token. */
+  /** The owners of ERC-721 tokens, by token. */
   owners: Map<string, Address>;
-  /** Units of editions, by token and holder. */
+  /** The units of ERC-1155 tokens (editions), by token and holder. */
   units: Map<string, bigint>;
-  /** Contract, owner and operator of each approval for all. */
+  /** The approvals for all tokens of a contract. Each element is the text `contract:owner:operator`. */
   operators: Set<string>;
-  /** Operators of single tokens, by token. */
+  /** The operators that are approved for one ERC-721 token, by token. */
   tokenOperators: Map<string, Address>;
+  /** The units that were bought of each order, by order hash. */
   filled: Map<Hex, bigint>;
   cancelled: Set<Hex>;
-  /** Of accounts that have incremented their counter. */
+  /** The counters of accounts that have incremented theirs, and the block of the last increment. */
   counters: Map<Address, { value: bigint; block: number }>;
 };
 
@@ -63,7 +65,7 @@ export function counterOf(state: ChainState, person: Address): bigint {
   return state.counters.get(person)?.value ?? 0n;
 }
 
-/** The contract that transfers the tokens of orders with this conduit key. */
+/** The operator that must be approved for orders with this conduit key: Seaport itself, or OpenSea's conduit. */
 export function operatorOf(conduitKey: Hex): Address {
   return conduitKey === zeroHash ? SEAPORT_ADDRESS : CONDUIT_ADDRESS;
 }
@@ -87,7 +89,7 @@ export function mayMove(state: ChainState, token: Token, owner: Address, operato
   return token.standard === 'erc721' && state.tokenOperators.get(keyOf(token)) === operator;
 }
 
-/** Mints with `from` null, burns with `to` null. */
+/** Records a transfer. `from` is null for a mint, and `to` is null for a burn. */
 export function move(state: ChainState, token: TokenUnits, from: Address | null, to: Address | null): void {
   const key = keyOf(token);
   if (token.standard === 'erc721') {
@@ -111,7 +113,7 @@ export function unitsLeft(state: ChainState, listing: Listing): bigint {
   return (token?.units ?? 0n) - (state.filled.get(listing.hash) ?? 0n);
 }
 
-/** Not filled, cancelled or expired at `now` (seconds). */
+/** True for a listing that is neither completely filled, nor cancelled, nor expired at `now` (seconds). */
 export function isOpen(state: ChainState, listing: Listing, now: number): boolean {
   const { components, hash } = listing;
   return (
@@ -122,7 +124,7 @@ export function isOpen(state: ChainState, listing: Listing, now: number): boolea
   );
 }
 
-/** True when all unsold units can be bought at `now`. */
+/** True when all units of a listing that are not sold yet can be bought at `now` (seconds). */
 export function isFillable(state: ChainState, listing: Listing, now: number): boolean {
   if (!isOpen(state, listing, now)) return false;
   const { offerer, conduitKey } = listing.components;
@@ -134,7 +136,7 @@ export function isFillable(state: ChainState, listing: Listing, now: number): bo
   );
 }
 
-/** Records that `units` of each token were bought. */
+/** Records that `buyer` bought `units` of each token of the listing. */
 export function fill(state: ChainState, listing: Listing, buyer: Address, units: bigint): void {
   state.filled.set(listing.hash, (state.filled.get(listing.hash) ?? 0n) + units);
   for (const token of listing.tokens) move(state, { ...token, units }, listing.components.offerer, buyer);

@@ -1,5 +1,5 @@
-// A local chain: blocks are mined on request, with the time of a clock that is passed in, for accounts whose keys are public.
-// The contracts are installed by protocol.ts.
+// A local chain. Blocks are mined on request, with the time of a clock that is passed in. The keys of its accounts are public.
+// protocol.ts installs the contracts.
 
 import type { Abi, Address, Hex } from 'viem';
 import { decodeFunctionResult, encodeDeployData, encodeFunctionData } from 'viem';
@@ -11,11 +11,11 @@ import type { Artifact } from './artifacts.ts';
 import type { Rpc } from './rpc.ts';
 import { createRpc } from './rpc.ts';
 
-/** Anvil's public default. */
+/** The mnemonic from which anvil derives its accounts by default. It is public. */
 export const MNEMONIC = 'test test test test test test test test test test test junk';
 
 export type LocalChain = {
-  /** The service's id of the chain: `ethereum`. */
+  /** The id of the chain in the service, such as `ethereum`. */
   id: string;
   chainId: number;
   url: string;
@@ -37,9 +37,9 @@ export type Receipt = {
 
 export type Block = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex; transactions: Hex[] };
 
-/** Enough for every call and deployment of the devnet. */
+/** The gas limit of each transaction. It is enough for every call and deployment of the devnet. */
 const GAS_LIMIT = '0xe4e1c0';
-/** Calls in one block: those that do not fit would be mined later, on another state. */
+/** The most calls in one block. They must fit into the block's gas limit, because calls mined in a later block would find another state. */
 const CALLS_MAX = 50;
 
 export async function startChain(options: {
@@ -56,7 +56,7 @@ export async function startChain(options: {
 
 const derived = new Map<number, HDAccount>();
 
-/** Deriving a key takes 15 ms, so that each is derived once. */
+/** Deriving a key takes 15 ms, so each key is derived only once in a process. */
 function accountOf(index: number): HDAccount {
   const account = derived.get(index) ?? mnemonicToAccount(MNEMONIC, { addressIndex: index });
   derived.set(index, account);
@@ -74,8 +74,8 @@ export function callOf(
 }
 
 /**
- * Sends the calls and mines them in their order, at most 50 to a block. Throws when a call fails: callers know the state of the
- * chain.
+ * Sends the calls and mines them in their order, at most CALLS_MAX in a block. Throws when a call fails: callers know the state of the
+ * chain, so a failed call is a bug.
  */
 export async function transact(chain: LocalChain, calls: readonly Call[]): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
@@ -117,20 +117,20 @@ export async function readChain(
   return decodeFunctionResult({ abi, functionName, data: result, args });
 }
 
-/** Mines one block with all pending transactions. Its time is never before its parent's. */
+/** Mines one block with all pending transactions. Its time is the clock's, or that of its parent if the clock is behind it. */
 export async function mine(chain: LocalChain): Promise<void> {
   const { timestamp } = await readBlock(chain, 'latest');
   await chain.rpc.call('evm_mine', Math.max(Number(timestamp), toSeconds(chain.clock())));
 }
 
-/** Mines a block for each transaction: for tools that do not request blocks. */
+/** With `on`, the chain mines a block for each transaction. Needed by tools that do not request blocks. */
 export async function setAutomine(chain: LocalChain, on: boolean): Promise<void> {
   await chain.rpc.call('evm_setAutomine', on);
 }
 
 /**
- * Removes the newest blocks with their transactions. The next block has another hash than the removed ones, even when it has the
- * same content at the same second.
+ * Removes the newest `depth` blocks with their transactions, and changes the miner's address. The next block therefore has another hash
+ * than a removed block with the same transactions and the same time.
  */
 export async function rollBack(chain: LocalChain, depth: number): Promise<void> {
   const { hash } = await readBlock(chain, 'latest');
@@ -165,14 +165,14 @@ function toWire({ value = 0n, ...call }: Call) {
   return { ...call, value: `0x${value.toString(16)}` };
 }
 
-/** The reason why a call failed, from repeating it on the block before. */
+/** Why a call failed. The call is repeated on the state of the block before, because a receipt has no reason. */
 async function reasonOf(chain: LocalChain, call: Call, { blockNumber }: Receipt): Promise<string> {
   const before = `0x${(Number(blockNumber) - 1).toString(16)}`;
-  const shown = `${call.data.slice(0, 10)} to ${call.to}`;
+  const description = `${call.data.slice(0, 10)} to ${call.to}`;
   try {
     await chain.rpc.call('eth_call', toWire(call), before);
-    return `${shown} (not on the block before)`;
+    return `${description} (the call succeeds on the state of the block before)`;
   } catch (error) {
-    return `${shown}: ${error instanceof Error ? error.message : String(error)}`;
+    return `${description}: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

@@ -1,5 +1,5 @@
-// Actions beside trades: cancels, transfers, approvals, mints, burns and listings. Each is planned like a trade: the calls to send,
-// and the change of state that they cause.
+// The actions that are not trades: cancels, transfers, approvals, mints, burns and listings. A planner returns the calls to send, and
+// the change of the recorded state that they cause (`Plan` in trades.ts).
 
 import { zeroAddress } from 'viem';
 import type { SigningContext, Draft } from './listings.ts';
@@ -20,7 +20,7 @@ export const REORG_DEPTH_MAX = 20;
 const CANCELLED_AT_ONCE_MAX = 4;
 const UNITS_MINTED = 10n;
 const LISTED_AT_ONCE_MAX = 4;
-/** Lifetimes of listings that are to expire during a run. */
+/** The lifetimes of listings that should expire during a run. */
 const SHORT_LIFETIME_S = { least: 20, most: 120 };
 
 export const cancel: Planner = (context) => {
@@ -50,7 +50,7 @@ export const validate: Planner = (context) => {
   return { what: 'validate', calls: [call], fills: 0, apply: () => undefined };
 };
 
-/** Voids all orders of one account. The new counter is known only from the block (simulation.ts). */
+/** Voids all orders of one account. The new counter is recorded as -1 until simulation.ts has read it from the mined block. */
 export const incrementCounter: Planner = (context) => {
   const settled = context.world.people.filter((person) => isSettled(context, person));
   const person = context.random.pick(settled);
@@ -76,7 +76,7 @@ export const transferAway: Planner = (context) => {
   return planTransfer(context, { token: { ...token, units }, from, to: receiver.address, what: 'transfer away' });
 };
 
-/** Transfers a token back to an account with an open listing of it. */
+/** Transfers a token back to an account that has an open listing of the token but does not hold it. */
 export const transferBack: Planner = (context) => {
   const { state, world, random } = context;
   for (const listing of random.shuffle(context.listings)) {
@@ -112,7 +112,7 @@ export const approveAgain: Planner = (context) => {
   return row ? planOperator(context, row, true) : null;
 };
 
-/** Approves one token of an owner without an approval for all, or revokes such an approval. */
+/** Approves an operator for one token, or revokes that approval. Only for owners who have not approved the operator for all tokens. */
 export const approveOne: Planner = (context) => {
   const { state, random, world } = context;
   const candidates = heldTokens(context).filter(
@@ -123,14 +123,14 @@ export const approveOne: Planner = (context) => {
   if (!held) return null;
   const { token, person } = held;
   const operator = operatorOf(person.conduitKey);
-  const taken = mayMove(state, token, person.address, operator);
-  const args = [taken ? zeroAddress : operator, token.tokenId];
+  const isApproved = mayMove(state, token, person.address, operator);
+  const args = [isApproved ? zeroAddress : operator, token.tokenId];
   return {
-    what: taken ? 'approval of one token taken back' : 'approval of one token',
+    what: isApproved ? 'approval of one token revoked' : 'approval of one token',
     calls: [callOf(person.address, collectionOf(world, token.contract), 'approve', args)],
     fills: 0,
     apply: (after) => {
-      if (taken) after.tokenOperators.delete(keyOf(token));
+      if (isApproved) after.tokenOperators.delete(keyOf(token));
       else after.tokenOperators.set(keyOf(token), operator);
     },
   };
@@ -168,7 +168,7 @@ export const mint: Planner = ({ world, state, random }) => {
   };
 };
 
-/** New listings of one person, in bulk when they are several. Sends nothing to the chain. */
+/** New listings of one person. Several listings get one bulk signature. Sends nothing to the chain. */
 export const list: Planner = (context) => planListings(context, 1 + context.random.below(LISTED_AT_ONCE_MAX));
 
 /** A listing that ends soon. */
@@ -194,8 +194,8 @@ async function planListings(context: PlanContext, count: number, endTime?: numbe
 }
 
 /**
- * Whether the counter of an account is final. With a counter from a block that may be orphaned nothing is signed: the next
- * increment would give another number, and the orders would be void for ever or become valid unexpectedly.
+ * Whether the counter of an account is final. No order is signed with a counter from a block that may still be orphaned: the increment
+ * in another block would give another counter, and the signed orders would be void, or become valid unexpectedly.
  */
 function isSettled({ state, height }: PlanContext, { address }: Person): boolean {
   const raised = state.counters.get(address);
@@ -215,7 +215,7 @@ function planTransfer({ world }: SigningContext, { token, from, to, what }: Tran
 
 type Operator = { contract: TokenUnits['contract']; owner: Person['address']; operator: Person['address'] };
 
-/** The operator that each person sells through, for each collection. */
+/** For each person and each collection, the operator that must be approved for the person's orders. */
 function operatorsOf({ world }: SigningContext): Operator[] {
   return world.people.flatMap(({ address, conduitKey }) =>
     world.collections.map((collection) => ({
@@ -229,14 +229,14 @@ function operatorsOf({ world }: SigningContext): Operator[] {
 function planOperator({ world }: SigningContext, row: Operator, approved: boolean): Plan {
   const collection = collectionOf(world, row.contract);
   return {
-    what: approved ? 'approval given again' : 'approval revoked',
+    what: approved ? 'approval set again' : 'approval revoked',
     calls: [callOf(row.owner, collection, 'setApprovalForAll', [row.operator, approved])],
     fills: 0,
     apply: (state) => setOperator(state, row, approved),
   };
 }
 
-/** The lowest new id without a holder: a burnt token may be minted again, as on a real chain. */
+/** The lowest id above the initial ones that has no owner. A burned token may be minted again, as on a real chain. */
 function nextTokenId(state: ChainState, { address, size }: { address: TokenUnits['contract']; size: number }): bigint {
   let tokenId = BigInt(size) + 1n;
   while (state.owners.has(`${address}:${tokenId}`)) tokenId += 1n;

@@ -1,4 +1,4 @@
-// Local chains with their contracts and accounts, started and stopped together, and the simulations that run on them.
+// Starts and stops local chains together, with their contracts and accounts, and starts the simulations that run on them.
 
 import { createChains } from '../src/core/chains.ts';
 import type { Clock } from '../src/core/clock.ts';
@@ -12,7 +12,7 @@ import { createSimulation } from './simulation.ts';
 import type { World, WorldSize } from './world.ts';
 import { WORLD_SIZE, accountsOf, createWorld } from './world.ts';
 
-/** Networks that the local chains can stand for, with the chain id of each: the published chains that have one. */
+/** The networks that a local chain can imitate: the service's built-in chains that have a chain id. Maps the id of a chain to its chain id. */
 export const NETWORKS: ReadonlyMap<string, number> = new Map(
   [...createChains().values()].flatMap(({ id, chainId }) => (chainId === null ? [] : [[id, chainId]])),
 );
@@ -48,7 +48,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   }
 }
 
-/** Starts a simulation and signs about `orders` first listings, which the caller posts. */
+/** Creates a simulation, and signs about `orders` listings that the caller must post first (`book`). */
 export async function startSimulation(
   { world, state }: LocalNetwork,
   options: {

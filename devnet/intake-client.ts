@@ -1,4 +1,4 @@
-// Posts signed orders to the intake API of a service, over HTTP alone.
+// Posts signed orders to the intake API of a service over HTTP, through its local socket or its URL.
 
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -18,7 +18,7 @@ const PATH = '/intake/v1/orders';
 const CREATED = 201;
 const TIMEOUT_MS = 30_000;
 const RETRY_MS = 50;
-/** The service follows the chain with a small delay: an order that it rejects now may be valid for it soon. */
+/** How long temporary rejections are retried. The service follows the chain with a small delay, so it may accept the order soon. */
 const PATIENCE_MS = 30_000;
 const TEMPORARY_CODES = new Set([
   'collection_not_followed',
@@ -28,7 +28,7 @@ const TEMPORARY_CODES = new Set([
   'chain_unavailable',
 ]);
 
-/** Posts orders. Rejections that may be temporary are retried for half a minute. */
+/** Creates a client that posts orders. It retries rejections that may be temporary for `patienceMs`, by default half a minute. */
 export function createIntakeClient(address: IntakeAddress, options: { patienceMs?: number } = {}): Marketplace {
   return {
     postOrder: async ({ chain, listing }) => {

@@ -1,4 +1,4 @@
-// Drafts and signs the listings of a simulation: which token, at what price, until when.
+// Drafts and signs the listings of a simulation. Token, price and end time are drawn from the seed.
 
 import type { Address } from 'viem';
 import type { SeededRandom } from './random.ts';
@@ -30,12 +30,12 @@ const BULK_SIZE_MAX = 7;
 const COMPACT_SHARE = 0.5;
 const WRAPPED_SHARE = 0.1;
 const SECOND_LISTING_SHARE = 0.2;
-/** A step that fees and numbers of units divide without a remainder. */
+/** Prices are multiples of this step, so that fees and numbers of units divide them without a remainder. */
 const PRICE_STEP = 10n ** 13n;
 const STEPS_MIN = 2_000;
 const STEPS_MAX = 300_000;
 
-/** Signs about `size` listings of what people hold, some of them many with one signature. */
+/** Signs about `size` listings of tokens that people hold, some of them with a bulk signature. */
 export async function signFirstListings(signing: SigningContext, size: number): Promise<Listing[]> {
   const { world, random } = signing;
   const drafts: Draft[] = [];
@@ -56,7 +56,7 @@ export async function signFirstListings(signing: SigningContext, size: number): 
   return random.shuffle(listings);
 }
 
-/** One listing at random terms. */
+/** Drafts one listing with a random price and, unless `endTime` is given, a random end time. */
 export function draftListing(signing: SigningContext, person: Person, token: TokenUnits, endTime?: number): Draft {
   const { world, random, now } = signing;
   const collection = collectionOf(world, token.contract);
@@ -71,7 +71,7 @@ export function draftListing(signing: SigningContext, person: Person, token: Tok
   };
 }
 
-/** Signs the drafts of one person; several with one bulk signature. */
+/** Signs the drafts of one person. Several drafts get one bulk signature. */
 export async function signListings(signing: SigningContext, drafts: readonly Draft[]): Promise<Listing[]> {
   const { world, random } = signing;
   const [first] = drafts;
@@ -87,7 +87,7 @@ export async function signListings(signing: SigningContext, drafts: readonly Dra
   return signed.map((order, index) => ({ ...order, tokens: drafts[index]?.tokens ?? [] }));
 }
 
-/** The tokens that their holder has approved to the operator of the holder's orders. */
+/** The held tokens that the operator of the holder's orders may transfer. */
 export function listableTokens(signing: SigningContext): { token: TokenUnits; person: Person }[] {
   return heldTokens(signing).filter(({ token, person }) =>
     mayMove(signing.state, token, person.address, operatorOf(person.conduitKey)),
@@ -123,7 +123,7 @@ export function collectionOf({ collections }: World, contract: Address): LocalCo
   return collection;
 }
 
-/** Most prices are low and a few are high. Prices of single tokens have any last digit. */
+/** Draws a price for one unit. Most prices are low and a few are high. Prices of ERC-721 tokens are not multiples of PRICE_STEP. */
 export function drawPrice(random: SeededRandom, standard: TokenUnits['standard']): bigint {
   const share = (random.below(1_000_000) / 1_000_000) ** 4;
   const steps = STEPS_MIN + Math.floor(share * (STEPS_MAX - STEPS_MIN));

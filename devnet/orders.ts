@@ -1,4 +1,5 @@
-// Signed Seaport orders, as a wallet would sign them: listings, bundles and bids, with fees and royalties, one by one or in bulk.
+// Builds and signs Seaport orders as wallets do: listings, bundles and bids, with fees and royalties. Orders are signed one by one or in
+// bulk.
 
 import type { Address, Hex } from 'viem';
 import {
@@ -51,9 +52,9 @@ export type Share = { to: Address; bps: number };
 
 type Terms = {
   offerer: Address;
-  /** What the buyer pays in all, in base units: what is left of it after the shares is the offerer's. */
+  /** The total that the buyer pays, in base units. The seller receives what remains after the shares. */
   price: bigint;
-  /** An ERC-20; null: the native currency. */
+  /** The ERC-20 currency, or null for the native currency. */
   currency: Address | null;
   shares: readonly Share[];
   conduitKey: Hex;
@@ -65,7 +66,7 @@ type Terms = {
 
 export type TokenUnits = { contract: Address; standard: TokenStandard; tokenId: bigint; units: bigint };
 
-/** An ask for one token, or for several at one price. Several units of a token may be bought a part at a time. */
+/** An ask for one token, or for several tokens at one price. An ask with several units of a token may be filled in parts. */
 export function buildAsk(terms: Terms & { tokens: readonly TokenUnits[] }): OrderComponents {
   const partial = terms.tokens.some(({ units }) => units > 1n);
   return {
@@ -76,7 +77,7 @@ export function buildAsk(terms: Terms & { tokens: readonly TokenUnits[] }): Orde
   };
 }
 
-/** A bid for one token, or for any token of the contract (`tokenId` null). The seller pays the shares. */
+/** A bid for one token, or for any token of the contract when `tokenId` is null. The shares are deducted from the seller's part. */
 export function buildBid(
   terms: Terms & { currency: Address; contract: Address; tokenId: bigint | null },
 ): OrderComponents {
@@ -94,7 +95,7 @@ export function buildBid(
   };
 }
 
-/** The counterpart of an ask for matchOrders: its offer is the ask's consideration, and the other way round. */
+/** The counterpart of an ask for `matchOrders`: it offers the total of the ask's consideration, and asks for the tokens of its offer. */
 export function buildMirror(
   ask: OrderComponents,
   buyer: { offerer: Address; salt: bigint; counter: bigint },
@@ -116,7 +117,7 @@ export function totalOf({ consideration }: OrderComponents): bigint {
   return consideration.reduce((sum, { startAmount }) => sum + startAmount, 0n);
 }
 
-/** Signs one order; `compact` writes the signature in 64 bytes (EIP-2098), as many wallets do. */
+/** Signs one order. With `compact`, the signature has 64 bytes (EIP-2098), as many wallets write it. */
 export async function signOrder(
   account: LocalAccount,
   chainId: number,
@@ -128,7 +129,7 @@ export async function signOrder(
   return { hash, components, signature };
 }
 
-/** Signs many orders of one offerer at once: each signature carries the Merkle proof that its order is in the signed tree. */
+/** Signs several orders of one offerer with one bulk signature. Each order's text adds the Merkle proof that it is in the signed tree. */
 export async function signBulk(
   account: LocalAccount,
   chainId: number,
@@ -151,14 +152,14 @@ export async function signBulk(
   });
 }
 
-/** As the functions of Seaport take an order. */
+/** The order in the form that Seaport's functions take. */
 export function toOrder({ components, signature }: Pick<SignedOrder, 'components' | 'signature'>) {
   const { counter: _counter, ...parameters } = components;
   const totalOriginalConsiderationItems = BigInt(components.consideration.length);
   return { parameters: { ...parameters, totalOriginalConsiderationItems }, signature };
 }
 
-/** As orders are sent to a marketplace: every number as text. */
+/** The components in the form that is sent to a marketplace: large integers as decimal text. */
 export function toWireComponents(components: OrderComponents): Record<string, unknown> {
   const text = JSON.stringify(components, (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
@@ -269,7 +270,7 @@ function toItem({ contract, standard, tokenId, units }: TokenUnits): OfferItem {
   return { itemType, token: contract, identifierOrCriteria: tokenId, startAmount: units, endAmount: units };
 }
 
-/** The offerer's part first, then each share. */
+/** The payments of an order: first the offerer's part, then each share that is not 0. */
 function payments({ price, currency, shares }: Terms, offerer: Address): ConsiderationItem[] {
   const parts = shares.map(({ to, bps }) => ({ to, amount: (price * BigInt(bps)) / 10_000n }));
   const rest = parts.reduce((left, { amount }) => left - amount, price);

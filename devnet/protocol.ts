@@ -1,5 +1,5 @@
-// Seaport 1.6, its conduit controller, OpenSea's conduit and the wrapped native currency on a local chain, each at the address
-// that it has on the real one: so that orders, signatures and every table of addresses are those of the real chain.
+// Installs Seaport 1.6, its conduit controller, OpenSea's conduit and the wrapped native currency on a local chain, each at its address
+// on the real chain. Orders, signatures and tables of addresses are then the same on both.
 
 import type { Abi, Address, Hex } from 'viem';
 import { domainSeparator, getContractAddress } from 'viem';
@@ -20,12 +20,12 @@ export type Protocol = {
 // https://github.com/ProjectOpenSea/seaport#deployments
 export const SEAPORT_ADDRESS = '0x0000000000000068f116a894984e2db1123eb395';
 const CONDUIT_CONTROLLER_ADDRESS = '0x00000000f9490004c11cef243f5400493c00ad63';
-/** OpenSea's, on every chain. */
+/** The key of OpenSea's conduit, which is the same on every chain. */
 export const CONDUIT_KEY = '0x0000007b02230091a7ed01230072f7006a004d60a8d4e71d599b8104250f0000';
 export const CONDUIT_ADDRESS = '0x1e0049783f008a0085193e00003d00cd54003c71';
-/** Hash of the creation code of the conduits of the real controller, from which their addresses follow. */
+/** The hash of the creation code with which the real controller deploys conduits. The address of a conduit depends on this hash. */
 const CONDUIT_CODE_HASH = '0x023d904f2503c37127200ca07b976c3a53cc562623f67023115bf311f5805059';
-/** Wrapped native currency, by chain id of the network. */
+/** The addresses of the wrapped native currency, by chain id. */
 const WRAPPED_ADDRESSES: Readonly<Record<number, Address>> = {
   1: '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2',
   137: '0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270',
@@ -35,14 +35,14 @@ const WRAPPED_ADDRESSES: Readonly<Record<number, Address>> = {
   2741: '0x3439153eb7af838ad19d56e1571fbd09333c2809',
 };
 const NETWORK_UNKNOWN_WRAPPED = '0x00000000000000000000000000000000000e7e00';
-/** For gas, in wei. */
+/** What the creator of the conduit gets to pay for gas, in wei. */
 const CONDUIT_OWNER_BALANCE = '0xde0b6b3a7640000';
-/** The chain id under which Seaport is set up. Not that of the chain: see `installSeaport`. */
+/** The chain id under which Seaport is deployed. It differs from the chain id that the chain has afterwards: see `installSeaport`. */
 const SETUP_CHAIN_ID = 999_999;
 
 /** Installs the contracts on an empty chain. */
 export async function installProtocol(chain: LocalChain): Promise<Protocol> {
-  // Transactions are sent by impersonation meanwhile: accounts sign for the chain id that anvil started with.
+  // While the chain id is changed, transactions are sent by impersonation, because accounts sign for the chain id at anvil's start.
   await chain.rpc.call('anvil_autoImpersonateAccount', true);
   await chain.rpc.call('anvil_setChainId', SETUP_CHAIN_ID);
   const { conduitController, conduitCodeHash } = await installConduitController(chain);
@@ -62,7 +62,10 @@ export async function installProtocol(chain: LocalChain): Promise<Protocol> {
   };
 }
 
-/** The published controller, with the code hash of the real conduits: the packaged ones were compiled with other settings. */
+/**
+ * Installs the packaged controller with the code hash of the real conduits in place of its own. The packaged conduits were compiled with
+ * other settings, so their hash, and with it their addresses, would differ.
+ */
 async function installConduitController(chain: LocalChain) {
   const artifact = readConduitController();
   const local = { address: await deploy(chain, artifact), abi: artifact.abi };
@@ -76,8 +79,9 @@ async function installConduitController(chain: LocalChain) {
 }
 
 /**
- * Seaport's code contains the domain for the chain id and address of its deployment. On another chain id it computes the domain
- * from its current address: so it is deployed under one chain id, copied to its real address, and the chain id is changed.
+ * Seaport's code contains the domain for the chain id and the address of its deployment. Under another chain id, Seaport computes the
+ * domain from its current address. Therefore it is deployed under one chain id and copied to its real address, and then the chain id is
+ * changed.
  */
 async function installSeaport(chain: LocalChain, controller: Address): Promise<Contract> {
   const artifact = readSeaport();
@@ -86,14 +90,14 @@ async function installSeaport(chain: LocalChain, controller: Address): Promise<C
   return { address: SEAPORT_ADDRESS, abi: artifact.abi };
 }
 
-/** The owner of the key creates the conduit; its code is copied to the address that the controller derives from the key. */
+/** Creates the conduit as the owner of its key, and copies its code to the address that the controller now derives from the key. */
 async function installConduit(chain: LocalChain, controller: Contract, codeHash: Hex): Promise<void> {
   const owner = CONDUIT_KEY.slice(0, 42) as Address;
   await chain.rpc.call('anvil_setBalance', owner, CONDUIT_OWNER_BALANCE);
   await transact(chain, [callOf(owner, controller, 'createConduit', [CONDUIT_KEY, owner])]);
   const from = controller.address;
-  const made = getContractAddress({ opcode: 'CREATE2', from, salt: CONDUIT_KEY, bytecodeHash: codeHash });
-  await chain.rpc.call('anvil_setCode', CONDUIT_ADDRESS, await chain.rpc.call('eth_getCode', made, 'latest'));
+  const createdAt = getContractAddress({ opcode: 'CREATE2', from, salt: CONDUIT_KEY, bytecodeHash: codeHash });
+  await chain.rpc.call('anvil_setCode', CONDUIT_ADDRESS, await chain.rpc.call('eth_getCode', createdAt, 'latest'));
   await transact(chain, [callOf(owner, controller, 'updateChannel', [CONDUIT_ADDRESS, SEAPORT_ADDRESS, true])]);
 }
 

@@ -15,7 +15,7 @@ export type SeededRandom = {
 
 const WORD = 2 ** 32;
 
-/** mulberry32: 32 bits of state are enough for drawing actions. */
+/** Creates the generator mulberry32. Its 32 bits of state are enough for drawing actions. */
 export function createRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const word = () => {
@@ -39,7 +39,7 @@ export function createRandom(seed: number): SeededRandom {
     },
     bits: (bits) => {
       let value = 0n;
-      for (let taken = 0; taken < bits; taken += 32) value = (value << 32n) | BigInt(word());
+      for (let drawn = 0; drawn < bits; drawn += 32) value = (value << 32n) | BigInt(word());
       return BigInt.asUintN(bits, value);
     },
   };

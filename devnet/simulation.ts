@@ -1,6 +1,6 @@
-// Simulates people who trade on a local chain, drawn from a seed: blocks of trades and other changes, listings posted to the
-// marketplace, and reorganisations, after which the state of the orphaned blocks is dropped. A transaction that fails is a bug
-// of the simulation and ends it.
+// Simulates people who trade on a local chain. Their actions are drawn from a seed: blocks of trades and other changes, listings posted
+// to the marketplace, and reorganisations, after which the state before the orphaned blocks is restored. A transaction that fails is a
+// bug of the simulation and ends it.
 
 import type { Address, Hex } from 'viem';
 import { toEventSelector } from 'viem';
@@ -44,7 +44,7 @@ export type Marketplace = {
   postOrder(order: { chain: string; listing: Listing }): Promise<string | null>;
 };
 
-/** What a step did. `txs` is empty when nothing was sent to the chain. */
+/** What a step did. `txs` is empty when the step sent no transaction. `orphaned` is true when its block was orphaned later. */
 export type Step = { chain: string; what: string; block: number; txs: readonly Hex[]; orphaned: boolean };
 
 export type SimulationOptions = {
@@ -54,7 +54,7 @@ export type SimulationOptions = {
   marketplace: Marketplace;
   /** Moves the shared clock forward. Without it, short listings expire in real time. */
   skip?: (ms: number) => void;
-  /** Share of the steps that are reorganisations. */
+  /** The share of the steps that are reorganisations. Default: REORG_SHARE. */
   reorgShare?: number;
 };
 
@@ -82,7 +82,7 @@ const ACTIONS: readonly (readonly [planner: Planner, weight: number])[] = [
   [listBriefly, 4],
 ];
 const WEIGHT = ACTIONS.reduce((sum, [, weight]) => sum + weight, 0);
-/** Draws in a row that are not possible, after which none is taken to be. */
+/** After this many drawn actions in a row that are not possible, the simulation fails. */
 const DRAWS_MAX = 200;
 const REORG_SHARE = 0.02;
 const SHALLOW_SHARE = 0.6;
@@ -99,16 +99,16 @@ const FILLED_EVENT = toEventSelector(
   'OrderFulfilled(bytes32,address,address,address,(uint8,address,uint256,uint256)[],(uint8,address,uint256,uint256,address)[])',
 );
 
-/** Starts a simulation on a chain that is as its world was created: nothing else may change the chain. */
+/** Creates a simulation on a chain whose world was just created. Nothing but the simulation may change the chain afterwards. */
 export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
   return new Simulation(options, await readHeight(options.world.chain));
 }
 
 export class Simulation {
   readonly world: World;
-  /** What was done, newest last. Steps that a reorganisation orphaned stay and are marked. */
+  /** The last STEPS_KEPT steps, newest last. Steps in orphaned blocks are kept and marked as `orphaned`. */
   readonly steps: Step[] = [];
-  /** Listings that the marketplace accepted, whatever became of them. */
+  /** All listings that the marketplace accepted, including those that have ended. */
   readonly accepted: Listing[] = [];
   readonly rejected: { listing: Listing; reason: string }[] = [];
   readonly #options: SimulationOptions;
@@ -126,7 +126,7 @@ export class Simulation {
     this.#stateAt = new Map([[height, copyChainState(options.state)]]);
   }
 
-  /** The state of the chain as the simulation knows it. */
+  /** The simulation's record of the state of the chain. */
   state(): ChainState {
     return this.#state;
   }
@@ -142,7 +142,7 @@ export class Simulation {
     }
   }
 
-  /** Does one thing: lets time pass, reorganises, or makes a block of one or more actions. */
+  /** Makes one step: moves the clock forward, reorganises the chain, or mines a block with one or more actions. */
   async step(): Promise<Step> {
     const { random, skip, reorgShare = REORG_SHARE } = this.#options;
     if (skip && random.happens(SKIP_SHARE)) {
@@ -159,7 +159,7 @@ export class Simulation {
     return this.#act(random.happens(BUSY_SHARE) ? 1 + random.below(BUSY_ACTIONS_MAX) : 1);
   }
 
-  /** Replaces the newest `depth` blocks by one more than as many others. */
+  /** Replaces the newest `depth` blocks by `depth` + 1 other blocks or more. */
   async reorganise(depth: number): Promise<Step> {
     const ancestor = this.#height - depth;
     const before = this.#stateAt.get(ancestor);
@@ -177,14 +177,14 @@ export class Simulation {
     return step;
   }
 
-  /** Makes one block of several actions, each planned on the state that the one before leaves. */
+  /** Plans `count` actions and mines them in one block. Each action is planned on the state after the action before it. */
   async #act(count: number): Promise<Step> {
     const plans: Plan[] = [];
     while (plans.length < count) {
       const plan = await this.#plan();
       plan.apply(this.#state);
       plans.push(plan);
-      // The new counter is known only from the block: nothing more is planned on it.
+      // The new counter can be read only from the mined block, so no further action is planned for this block.
       if (plan.what === 'incrementCounter') break;
     }
     const calls = plans.flatMap((plan) => plan.calls);
@@ -197,7 +197,7 @@ export class Simulation {
     }
     const txs = receipts.map(({ transactionHash }) => transactionHash);
     const step = this.#record(plans.map(({ what }) => what).join(', '), txs);
-    // A listing whose token a later action of the same block moved is not posted.
+    // A listing is not posted if a later action of the same block moved its token.
     const posted = plans.flatMap((plan) => plan.posted ?? []);
     await this.post(posted.filter((listing) => isFillable(this.#state, listing, this.#planContext().now)));
     return step;
@@ -244,7 +244,7 @@ export class Simulation {
     return step;
   }
 
-  /** Drops the listings that are over and that no reorganisation can reopen. */
+  /** Forgets the listings that have ended and that no reorganisation can make open again. */
   #prune(): void {
     const oldest = this.#stateAt.get(Math.min(...this.#stateAt.keys())) ?? this.#state;
     const now = toSeconds(this.world.chain.clock());
@@ -263,7 +263,7 @@ function drawAction(random: SeededRandom): Planner {
   return mint;
 }
 
-/** Seaport silently skips orders of a sweep that it cannot fill: so the fills are counted. */
+/** Throws unless each plan filled as many orders as expected. Seaport skips orders of a sweep that it cannot fill, without an error. */
 function checkFills(plans: readonly Plan[], receipts: readonly Receipt[]): void {
   let at = 0;
   for (const { what, calls, fills } of plans) {
@@ -274,7 +274,7 @@ function checkFills(plans: readonly Plan[], receipts: readonly Receipt[]): void 
   }
 }
 
-/** Reads the counters that were incremented in the newest block. */
+/** Reads the counters that were incremented in the newest block. Until then their recorded value is -1. */
 async function readCounters({ chain, protocol }: World, state: ChainState): Promise<void> {
   for (const [person, { value, block }] of state.counters) {
     if (value >= 0n) continue;

@@ -1,5 +1,5 @@
-// The trades of Seaport, each planned from the known state of the chain: the calls to send, and the change of state that they
-// cause. Nothing here sends anything.
+// Plans trades through Seaport from the recorded state of the chain. A planner returns the calls to send, and the change of the recorded
+// state that they cause. It sends nothing itself.
 
 import type { Address } from 'viem';
 import { zeroAddress, zeroHash } from 'viem';
@@ -14,27 +14,27 @@ import { buildBid, buildMirror, signOrder, toOrder, totalOf } from './orders.ts'
 import type { Person } from './world.ts';
 
 export type PlanContext = SigningContext & {
-  /** All listings, including those that have ended. */
+  /** The posted listings. Some of them may have ended. */
   listings: readonly Listing[];
-  /** The newest block. */
+  /** The number of the newest block. */
   height: number;
 };
 
-/** An action: its calls and its effect. A planner returns null when its action is not possible now. */
+/** A planned action: its calls and their effect on the recorded state. A planner returns null when its action is not possible now. */
 export type Plan = {
   what: string;
   calls: readonly Call[];
   /** The number of OrderFulfilled events to expect. */
   fills: number;
   apply: (state: ChainState) => void;
-  /** Listings to post afterwards. */
+  /** Listings to post to the marketplace after the calls. */
   posted?: readonly Listing[];
 };
 
 export type Planner = (context: PlanContext) => Promise<Plan | null> | Plan | null;
 
-const NEVER_PARTLY = { numerator: 1n, denominator: 1n, extraData: '0x' };
-/** Seaport's number for an order of native currency for one ERC-721. */
+const FILL_COMPLETELY = { numerator: 1n, denominator: 1n, extraData: '0x' };
+/** Seaport's number for the basic order type: one ERC-721 token for native currency. */
 const BASIC_NATIVE_FOR_ERC721 = 0;
 const SWEEP_SIZE_MAX = 6;
 const BUNDLE_SIZE_MAX = 4;
@@ -92,7 +92,7 @@ export const fulfilForAnother: Planner = (context) => {
   const payer = listing && pickOther(context, [listing.components.offerer]);
   const receiver = payer && pickOther(context, [listing.components.offerer, payer.address]);
   if (!listing || !payer || !receiver) return null;
-  const order = { ...toOrder(listing), ...NEVER_PARTLY };
+  const order = { ...toOrder(listing), ...FILL_COMPLETELY };
   const args = [order, [], zeroHash, receiver.address];
   return {
     what: 'fulfillAdvancedOrder for another',
@@ -102,7 +102,7 @@ export const fulfilForAnother: Planner = (context) => {
   };
 };
 
-/** A purchase of some of the units of an edition. */
+/** A purchase of some or all of the units that are left of an ERC-1155 listing. */
 export const fulfilPart: Planner = (context) => {
   const listing = pickListing(context, ({ tokens }) => (tokens[0]?.units ?? 0n) > 1n);
   const buyer = listing && pickOther(context, [listing.components.offerer]);
@@ -120,20 +120,20 @@ export const fulfilPart: Planner = (context) => {
   };
 };
 
-/** Several listings in one transaction. */
+/** A purchase of several listings in one transaction. */
 export const sweep: Planner = (context) => {
   const buyer = context.random.pick(context.world.people);
   if (!buyer) return null;
   const size = 2 + context.random.below(SWEEP_SIZE_MAX - 1);
   const swept: Listing[] = [];
-  const taken = new Set<string>();
+  const sweptTokens = new Set<string>();
   for (const listing of context.random.shuffle(context.listings)) {
     const [token] = listing.tokens;
     if (swept.length === size) break;
     if (!token || !isSingle(listing) || isWrapped(listing) || listing.components.offerer === buyer.address) continue;
     const key = `${token.contract}:${token.tokenId}:${listing.components.offerer}`;
-    if (taken.has(key) || !isFillable(context.state, listing, context.now)) continue;
-    taken.add(key);
+    if (sweptTokens.has(key) || !isFillable(context.state, listing, context.now)) continue;
+    sweptTokens.add(key);
     swept.push(listing);
   }
   if (swept.length < 2) return null;
@@ -159,8 +159,8 @@ export const sweep: Planner = (context) => {
 };
 
 /**
- * An ask and its mirror image, matched by the buyer, or for the wrapped currency by a third account. Seaport then names the
- * matching account as the recipient.
+ * An ask and its counterpart, filled with each other by `matchOrders`. The buyer sends the transaction; for an ask in the wrapped
+ * currency a third account does. The events name the sender as the recipient.
  */
 export const matchOrders: Planner = async (context) => {
   const listing = pickListing(context, isSingle);
@@ -194,7 +194,7 @@ export const matchOrders: Planner = async (context) => {
   };
 };
 
-/** Several tokens at one price, listed at another marketplace and bought at once. */
+/** A purchase of several tokens at one price, which the seller listed at another marketplace. */
 export const buyBundle: Planner = async (context) => {
   const [first, ...others] = context.random.shuffle(listableTokens(context).filter(({ token }) => token.units === 1n));
   const buyer = first && pickOther(context, [first.person.address]);
@@ -207,7 +207,7 @@ export const buyBundle: Planner = async (context) => {
   return buyElsewhere(context, { seller: first.person, buyer, tokens, currency: null, what: 'a bundle' });
 };
 
-/** Paid in an ERC-20 that is not the wrapped native currency. */
+/** A purchase paid in an ERC-20 currency that is not the wrapped native currency. */
 export const buyForToken: Planner = async (context) => {
   const held = context.random.pick(listableTokens(context).filter(({ token }) => token.standard === 'erc721'));
   const buyer = held && pickOther(context, [held.person.address]);
@@ -222,7 +222,7 @@ export const buyForToken: Planner = async (context) => {
   });
 };
 
-/** The holder accepts a bid in the wrapped currency, for this token or for any of the collection. */
+/** The holder of a token accepts a bid in the wrapped currency, for this token or for any token of the collection. */
 export const acceptBid: Planner = async (context) => {
   const held = context.random.pick(listableTokens(context).filter(({ token }) => token.standard === 'erc721'));
   const bidder = held && pickOther(context, [held.person.address]);
@@ -245,7 +245,7 @@ export const acceptBid: Planner = async (context) => {
   const { seaport } = world.protocol;
   const call = ofCollection
     ? callOf(seller.address, seaport, 'fulfillAdvancedOrder', [
-        { ...order, ...NEVER_PARTLY },
+        { ...order, ...FILL_COMPLETELY },
         [resolver],
         seller.conduitKey,
         zeroAddress,
@@ -280,7 +280,7 @@ type Elsewhere = {
   what: string;
 };
 
-/** Signs a listing that is not posted to this marketplace, and buys it at once. */
+/** Signs a listing that is not posted to this marketplace, and plans its immediate purchase. */
 async function buyElsewhere(
   context: PlanContext,
   { seller, buyer, tokens, currency, what }: Elsewhere,
@@ -304,8 +304,9 @@ export function pickListing(context: PlanContext, isWanted: (listing: Listing) =
   return null;
 }
 
-export function pickOther({ world, random }: SigningContext, not: readonly Address[]): Person | undefined {
-  return random.pick(world.people.filter(({ address }) => !not.includes(address)));
+/** A random person whose address is not in `excluded`. */
+export function pickOther({ world, random }: SigningContext, excluded: readonly Address[]): Person | undefined {
+  return random.pick(world.people.filter(({ address }) => !excluded.includes(address)));
 }
 
 function isSingle({ tokens }: Listing): boolean {

@@ -1,4 +1,4 @@
-// The initial state of a local chain: people with money, collections with tokens, and the approvals that listing needs.
+// Creates the initial state of a local chain: people with money, collections with tokens, and the approvals that listings need.
 
 import type { Address, Hex } from 'viem';
 import { parseEther, zeroHash } from 'viem';
@@ -17,7 +17,7 @@ import { installProtocol } from './protocol.ts';
 export type Person = {
   address: Address;
   account: LocalAccount;
-  /** The key of the conduit that transfers what they sell; zero for Seaport itself. */
+  /** The key of the conduit that transfers the tokens that this person sells; zero when Seaport itself transfers them. */
   conduitKey: Hex;
 };
 
@@ -36,7 +36,7 @@ export type World = {
   collections: readonly LocalCollection[];
   /** An ERC-20 that is not the wrapped native currency. */
   token: Contract;
-  /** The fees of orders of this marketplace, and of orders made at others. */
+  /** The fee of orders for this marketplace, and the fee of orders for other marketplaces. */
   fees: { own: Share; elsewhere: Share };
 };
 
@@ -46,7 +46,7 @@ export const WORLD_SIZE: WorldSize = { people: 8, collections: 2, tokens: 120, e
 
 /** The first accounts, which do not trade. */
 const ROLES = ['deployer', 'platform fee', 'royalties'] as const;
-/** Accounts that a world of this size needs. */
+/** The number of accounts that a world of this size needs. */
 export function accountsOf({ people }: WorldSize): number {
   return ROLES.length + people;
 }
@@ -107,10 +107,12 @@ async function deployContract(
   return { address: await deploy(chain, artifact, args), abi: artifact.abi };
 }
 
-type Made = { size: number; royaltyTo: Address };
+type CollectionOptions = { size: number; royaltyTo: Address };
 
-async function deployCollection(chain: LocalChain, made: Made & { index: number }): Promise<LocalCollection> {
-  const { index, size, royaltyTo } = made;
+async function deployCollection(
+  chain: LocalChain,
+  { index, size, royaltyTo }: CollectionOptions & { index: number },
+): Promise<LocalCollection> {
   const bps = ROYALTIES_BPS[index % ROYALTIES_BPS.length] ?? 0;
   const name = NAMES[index] ?? `Collection ${index + 1}`;
   const args = [name, `DEV${index + 1}`, 'ipfs://devnet/', royaltyTo, bps];
@@ -118,13 +120,13 @@ async function deployCollection(chain: LocalChain, made: Made & { index: number 
   return { ...contract, name, standard: 'erc721', royalty: { to: royaltyTo, bps }, size };
 }
 
-async function deployEditions(chain: LocalChain, { size, royaltyTo }: Made): Promise<LocalCollection> {
+async function deployEditions(chain: LocalChain, { size, royaltyTo }: CollectionOptions): Promise<LocalCollection> {
   const bps = ROYALTIES_BPS[0] ?? 0;
   const contract = await deployContract(chain, 'DevnetEditions', [EDITIONS_NAME, 'ipfs://devnet/{id}', royaltyTo, bps]);
   return { ...contract, name: EDITIONS_NAME, standard: 'erc1155', royalty: { to: royaltyTo, bps }, size };
 }
 
-/** Balances in both ERC-20s, approved to Seaport and to the conduit. */
+/** The calls that give a person a balance in both ERC-20 currencies and approve Seaport and the conduit to spend it. */
 function fundingOf({ protocol, token }: World, { address }: Person): Call[] {
   return [protocol.wrapped, token].flatMap((currency) => [
     callOf(address, currency, 'deposit', [], SPENDING_MONEY),
@@ -142,7 +144,7 @@ function approvalsOf({ collections }: World, state: ChainState, { address, condu
   });
 }
 
-/** Mints runs of single tokens to one owner each, and editions to several holders each. */
+/** The calls that mint the tokens: each run of consecutive ERC-721 tokens to one owner, and each ERC-1155 token to about half of the people. */
 function mintsOf(
   { people }: World,
   state: ChainState,

@@ -4,7 +4,7 @@ pragma solidity ^0.8.24;
 import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 import {ERC2981} from "@openzeppelin/contracts/token/common/ERC2981.sol";
 
-/// A collection of single tokens with a royalty. Anybody may mint and burn: it is for local chains only.
+/// A collection of ERC-721 tokens with a royalty. Anybody may mint tokens, and burn their own: it is for local chains only.
 contract DevnetCollection is ERC721, ERC2981 {
     string private base;
 

@@ -4,7 +4,7 @@ pragma solidity ^0.8.24;
 import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
 import {ERC2981} from "@openzeppelin/contracts/token/common/ERC2981.sol";
 
-/// Editions: many equal units of each token, with a royalty. Anybody may mint: it is for local chains only.
+/// A collection of ERC-1155 tokens (editions: many equal units of each token) with a royalty. Anybody may mint: for local chains only.
 contract DevnetEditions is ERC1155, ERC2981 {
     string public name;
 

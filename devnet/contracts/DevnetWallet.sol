@@ -4,8 +4,8 @@ pragma solidity ^0.8.24;
 import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
-/// A wallet that is a contract: it holds tokens and takes payments, and calls its owner's signature its own (ERC-1271), be it
-/// of 65 bytes or of 64 (EIP-2098). For local chains only.
+/// A wallet that is a contract. It holds tokens, receives payments, and accepts the signatures of its owner as its own (ERC-1271), in 65
+/// bytes or in 64 (EIP-2098). For local chains only.
 contract DevnetWallet is IERC1271 {
     address public immutable owner;
 
@@ -15,7 +15,7 @@ contract DevnetWallet is IERC1271 {
 
     receive() external payable {}
 
-    /// Calls another contract in the wallet's name.
+    /// Calls another contract from the wallet's address.
     function execute(address to, uint256 value, bytes calldata data) external returns (bytes memory) {
         require(msg.sender == owner, "not the owner");
         (bool done, bytes memory result) = to.call{value: value}(data);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;
 
-/// Wrapped native currency with the interface of WETH9. It keeps nothing that a constructor would have to set, so that its
-/// code can be put at the address that the real one has.
+/// Wrapped native currency with the interface of WETH9. It has no state that a constructor must set, so its code can be copied to the
+/// address of the real wrapped currency.
 contract DevnetWrapped {
     string public constant name = "Wrapped Native";
     string public constant symbol = "WNATIVE";

@@ -1,5 +1,5 @@
-// A local chain has the real protocol at its real addresses, removes the effects of orphaned blocks, and ends with the process that
-// started it.
+// A local chain has the real Seaport at its real address, removes the effects of orphaned blocks, and ends with the process that started
+// it.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => devnet.stop());
 
-test('Seaport 1.6 stands at its address with the domain of the real chain, and OpenSea’s conduit moves tokens for it', async () => {
+test('Seaport 1.6 has the address and domain of the real chain, and OpenSea’s conduit is open for it', async () => {
   const { chain, protocol } = network.world;
   assert.equal(await chain.rpc.call('eth_chainId'), '0x2105');
   const [version, separator, controller] = (await readChain(chain, protocol.seaport, 'information')) as string[];
@@ -43,7 +43,7 @@ test('Seaport 1.6 stands at its address with the domain of the real chain, and O
   assert.equal(await readChain(chain, protocol.conduitController, 'getChannelStatus', args), true);
 });
 
-test('hashes and signatures, alone or in bulk, of 64 or 65 bytes, are those that Seaport accepts', async () => {
+test('Seaport computes the same order hashes, and accepts single and bulk signatures of 64 and 65 bytes', async () => {
   const { world } = network;
   const { chain, protocol, collections, people } = world;
   const [person] = people;
@@ -82,7 +82,7 @@ test('hashes and signatures, alone or in bulk, of 64 or 65 bytes, are those that
   }
 });
 
-test('the effects of orphaned blocks are gone, and the same transactions in the same second give a block with another hash', async () => {
+test('a rollback removes the effects of blocks, and the same transactions at the same time then give a block with another hash', async () => {
   const { chain, protocol, people } = network.world;
   const [person] = people;
   assert.ok(person);
@@ -107,7 +107,7 @@ test('the effects of orphaned blocks are gone, and the same transactions in the 
   await rollBack(chain, 2);
 });
 
-test('a transaction that fails is an error that names the failure', async () => {
+test('a transaction that fails is reported with its function and contract', async () => {
   const { chain, people, collections } = network.world;
   const [person] = people;
   const [collection] = collections;
@@ -116,7 +116,7 @@ test('a transaction that fails is an error that names the failure', async () => 
   await assert.rejects(transact(chain, [call]), /a transaction failed: 0x40c10f19 to 0x/);
 });
 
-test('with automatic mining, which other tools need, each transaction gets a block', async () => {
+test('with automatic mining, a block is mined for each transaction', async () => {
   const { chain, people } = network.world;
   const [person] = people;
   const before = await readHeight(chain);
@@ -127,7 +127,7 @@ test('with automatic mining, which other tools need, each transaction gets a blo
   assert.equal(await readHeight(chain), before + 1);
 });
 
-test('without anvil the error says what to install', async () => {
+test('when anvil is not installed, the error says so', async () => {
   const start = startAnvil({ chainId: 1, accounts: 1, timestamp: 1, program: 'no-such-anvil' });
   await assert.rejects(
     start,

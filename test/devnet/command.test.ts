@@ -1,4 +1,4 @@
-// `mercat devnet` starts chains, a simulation and a service that follows them, and leaves nothing behind.
+// `mercat devnet` starts chains, simulations on them, and a service that follows them, and leaves no temporary files.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,13 +13,13 @@ import { runCommand } from '../cli/run-command.ts';
 const run = (args: string[], onStdout?: (text: string) => void) =>
   runCommand(defineDevnet, ['devnet', ...args], onStdout && { onStdout });
 
-// A temporary directory of this test alone, because other processes use the system's.
+// A temporary directory for this test only, because other processes write to the system's temporary directory.
 const directory = mkdtempSync(path.join(os.tmpdir(), 'devnet-test-'));
 process.env['TMPDIR'] = directory;
 after(() => rmSync(directory, { recursive: true }));
 const leftovers = () => readdirSync(directory);
 
-test('devnet lists signed orders, trades, serves them on a free port, and ends', async () => {
+test('devnet lists signed orders, serves their collections on a free port, simulates the requested actions, and ends', async () => {
   const served: Promise<unknown>[] = [];
   const readServed = (output: string) => {
     const url = /serves on (\S+)\n/.exec(output)?.[1];
@@ -42,17 +42,17 @@ test('devnet lists signed orders, trades, serves them on a free port, and ends',
 });
 
 test('a port that is in use is reported before anything is started', async () => {
-  const taken = net.createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const { port } = taken.address() as net.AddressInfo;
+  const occupant = net.createServer().listen(0, '127.0.0.1');
+  await once(occupant, 'listening');
+  const { port } = occupant.address() as net.AddressInfo;
   const { code, stdout, stderr } = await run(['--port', String(port)]);
-  taken.close();
+  occupant.close();
   assert.deepEqual([code, stdout], [1, '']);
   assert.match(stderr, new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}`));
   assert.deepEqual(leftovers(), []);
 });
 
-test('arguments that are not valid are named', async () => {
+test('an invalid option makes devnet exit with 2 and name the option', async () => {
   const cases: [string[], RegExp][] = [
     [['--chains', 'solana'], /--chains takes ethereum, /],
     [['--actions', 'many'], /--actions .* must be a whole number/],

@@ -1,4 +1,4 @@
-// OpenSea's library works on a local chain as on the real one: it lists, sells and cancels with its own default addresses.
+// OpenSea's library works on a local chain as on a real one: it lists, sells and cancels with its own default addresses.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -10,7 +10,7 @@ import { fromWireComponents, hashOrder } from '../../devnet/orders.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { createSeaportJs, startTestDevnet } from '../support/chain/devnet.ts';
 
-/** Accounts for which nothing was set up. */
+/** A small world. SELLER and BUYER are indexes of accounts that do not trade in it, so they have no tokens and approvals. */
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 0 };
 const SELLER = 0;
 const BUYER = 1;
@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => devnet.stop());
 
-test('seaport-js lists one by one and in bulk, buys, and cancels', async (t) => {
+test('orders that seaport-js signs, one by one and in bulk, can be bought and cancelled on a local chain', async (t) => {
   const { chain, protocol, collections } = network.world;
   const [collection] = collections;
   assert.ok(collection);

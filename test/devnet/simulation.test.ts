@@ -44,16 +44,16 @@ function compare(simulation: Simulation, truth: ExpectedState): void {
   const now = toSeconds(simulation.world.chain.clock());
   for (const listing of simulation.accepted) {
     const order = truth.orders.get(listing.hash) ?? assert.fail();
-    const whole = listing.tokens[0]?.units ?? 0n;
-    assert.equal(order.filled, whole - unitsLeft(state, listing), listing.hash);
+    const units = listing.tokens[0]?.units ?? 0n;
+    assert.equal(order.filled, units - unitsLeft(state, listing), listing.hash);
     assert.equal(order.status === 'filled', unitsLeft(state, listing) === 0n, listing.hash);
-    // An order of an edition is active even when the offerer holds too few units to fill all of it. The simulation does not buy those.
+    // An ERC-1155 order can be active although the offerer holds too few units to fill all of it. The simulation does not buy such orders.
     const fillable = isFillable(state, listing, now);
-    if (fillable || whole === 1n) assert.equal(order.status === 'active', fillable, listing.hash);
+    if (fillable || units === 1n) assert.equal(order.status === 'active', fillable, listing.hash);
   }
 }
 
-test('two hundred actions on each of two chains all succeed, of every kind, and the chain agrees with the simulation', async (t) => {
+test('two hundred actions on each of two chains succeed, and the simulation’s record agrees with the state of the chain', async (t) => {
   for (const simulation of await begin(t, 3, ['ethereum', 'base'])) {
     for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
     const truth = await readExpectedState(simulation.world, simulation.accepted);
@@ -73,7 +73,7 @@ test('two hundred actions on each of two chains all succeed, of every kind, and 
   }
 });
 
-test('every fill that was not orphaned is one sale, and a matched pair of orders is one sale', async (t) => {
+test('the sales on the chain are the fills that were not orphaned, and a pair of matched orders is one sale', async (t) => {
   const [simulation] = await begin(t, 4);
   assert.ok(simulation);
   for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
@@ -121,7 +121,7 @@ test('after a reorganisation of twenty blocks the effects of the orphaned blocks
   compare(simulation, await readExpectedState(simulation.world, simulation.accepted));
 });
 
-test('the same seed gives the same actions', async (t) => {
+test('two simulations with the same seed and time have the same actions and transactions', async (t) => {
   const courses: string[][] = [];
   for (let run = 0; run < 2; run += 1) {
     const fresh = await startTestDevnet({ clock: () => 1_800_000_000_000 });
