@@ -1,6 +1,6 @@
-// A source of bytes that can be aborted, also while it waits for its next chunk.
+// Makes a source of bytes abortable, even while the source waits for its next chunk.
 
-/** The chunks of `source` until it ends. Throws the signal's reason as soon as the signal aborts. */
+/** Yields the chunks of `source`. Throws the signal's reason as soon as the signal aborts. */
 export async function* untilAborted(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -13,7 +13,7 @@ export async function* untilAborted(
       yield next.value;
     }
   } finally {
-    // Not awaited: a source that does not answer a read would not answer this call either.
+    // Not awaited: if the source hangs in a read, this call would hang too.
     void Promise.resolve(chunks.return?.()).catch(() => undefined);
   }
 }

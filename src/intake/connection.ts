@@ -1,5 +1,5 @@
-// How a command imports records: in its own process (here), or through a running server (socket-client.ts). Both take the same
-// stream of bytes and report the same events and summary.
+// The two ways in which a command imports records: in its own process (here), or through a running server (socket-client.ts). Both read
+// the same stream of bytes and report the same events and summary.
 
 import type { ImportContext, ImportEvent, ImportOptions } from './import.ts';
 import { importRecords } from './import.ts';
@@ -7,7 +7,7 @@ import type { ImportSummary } from './import-summary.ts';
 
 export type ConnectionImportOptions = Omit<ImportOptions, 'onEvent'>;
 
-/** Awaited, so that a slow listener slows the import down instead of filling memory. */
+/** Called for each event. Its promise is awaited, so that a slow listener slows the import down instead of filling memory. */
 export type ImportListener = (event: ImportEvent) => void | Promise<void>;
 
 export type IntakeConnection = {

@@ -1,5 +1,5 @@
-// The request and response of an import, for the server and for its socket client. The query holds the options, the body is the
-// file as it is, and the response is one JSON event on each line.
+// The request and response of an import, for the server and for its socket client. The query holds the options. The body is the
+// unchanged file. The response has one JSON event on each line.
 
 import { OperatorError, ServiceError } from '../core/errors.ts';
 import { parseCsvMap } from './csv/column-map.ts';
@@ -9,7 +9,7 @@ import type { ImportSummary } from './import-summary.ts';
 
 export const RECORDS_PATH = '/intake/v1/records';
 
-/** The last event of a response is `done` or `error`. A response without either was cut off. */
+/** The last event of a complete response is `done` or `error`. A response that ends with another event was cut off. */
 export type ResponseEvent =
   | ImportEvent
   | ({ event: 'done' } & ImportSummary)
@@ -17,7 +17,7 @@ export type ResponseEvent =
 
 export type RequestOptions = Pick<ImportOptions, 'format' | 'map' | 'dryRun'>;
 
-/** Request line and headers together must fit into the 16 KiB that Node's HTTP server accepts. */
+/** The longest request target. Request line and headers together must fit into the 16 KiB that Node's HTTP server accepts. */
 const TARGET_SIZE_MAX = 12 * 1024;
 
 export function toRequestTarget({ format, map, dryRun }: RequestOptions): string {

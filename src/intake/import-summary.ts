@@ -1,18 +1,18 @@
-// The counts of an import: how many records were read, and what became of them, in total and by kind.
+// The counts of an import: how many records were read, inserted, updated, unchanged and rejected, in total and by kind.
 
 import type { UpsertCounts } from '../database/upsert.ts';
 import type { RecordKind } from './records/kinds.ts';
 
 export type KindCounts = UpsertCounts & { refused: number };
 
-/** `read` is the sum of the four counts. A rejected record whose kind is unknown is counted in no kind. */
+/** `read` is the sum of the other four counts. A rejected record whose kind is unknown is in the total only, not in `byKind`. */
 export type ImportSummary = KindCounts & {
   read: number;
   byKind: Partial<Record<RecordKind, KindCounts>>;
   seconds: number;
 };
 
-/** Counts the records of one import; it starts timing when it is created. */
+/** Counts the records of one import, and measures its time from the creation of the counter. */
 export class ImportCounter {
   readonly #startedAt = performance.now();
   readonly #total = zeroCounts();
@@ -46,7 +46,7 @@ export class ImportCounter {
   }
 }
 
-/** The sum of the summaries of several files. */
+/** Adds up the summaries of several files. */
 export function addSummaries(summaries: readonly ImportSummary[]): ImportSummary {
   const sum: ImportSummary = { read: 0, ...zeroCounts(), byKind: {}, seconds: 0 };
   for (const summary of summaries) {

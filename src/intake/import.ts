@@ -37,19 +37,19 @@ export type ImportEvent =
 
 export type ImportOptions = {
   format: ImportFormat;
-  /** Which column is which field: required for CSV. */
+  /** The column of each field. Required for CSV. */
   map?: CsvMap;
-  /** Ingests every batch and rolls it back. */
+  /** Stores every batch and then rolls it back. */
   dryRun?: boolean;
-  /** Who imports; by default the operator. */
+  /** Who imports. Default: the operator. */
   importer?: Importer;
-  /** When it aborts, the import stops after the batch that is being ingested. */
+  /** When this signal aborts, the import stops after the batch that is being ingested. */
   signal?: AbortSignal;
   /** Awaited, so that a slow listener slows the import down instead of filling memory. */
   onEvent?: (event: ImportEvent) => void | Promise<void>;
 };
 
-/** An import that ended early: `cause` is why, `summary` counts what was stored before. */
+/** An import ended early. `cause` is the reason. `summary` counts the records that were processed before. */
 export class ImportFailure extends Error {
   override readonly name = 'ImportFailure';
   readonly summary: ImportSummary;
@@ -83,7 +83,7 @@ export async function importRecords(
     await ingesting;
     return counter.summary();
   } catch (error) {
-    // When a batch failed, reading was aborted for it: the batch's error is the cause.
+    // If a batch failed, its failure has aborted the reading. The cause is then the batch's error, not the abort.
     const cause = await ingesting.then(
       () => error,
       (reason: unknown) => reason,
@@ -92,7 +92,10 @@ export async function importRecords(
   }
 }
 
-/** A line or CSV row of the source: the line it begins on, its length in characters, and the record or why there is none. */
+/**
+ * A line or CSV row of the source. `line` is the line of the file that it begins on, `size` its length in characters, and `parsed` the
+ * record or the reason why it was rejected.
+ */
 type ParsedRow = { line: number; size: number; parsed: ParsedRecord };
 
 function parseSource(
@@ -131,7 +134,7 @@ async function* parseCsv(
   }
 }
 
-/** A row that could not be read as a record of any kind. */
+/** The result for a row that cannot be read as a record of any kind. */
 function toRejection(reason: string): ParsedRecord {
   return { record: null, kind: null, reason };
 }
@@ -155,7 +158,7 @@ async function* toBatches(source: AsyncIterable<ParsedRow[]>): AsyncGenerator<Pa
   if (batch.length > 0) yield batch;
 }
 
-/** Stores the records of a batch, counts what became of each, and reports the rejected ones in the order of their lines. */
+/** Stores the records of a batch, counts the results, and reports the rejected records in the order of their lines. */
 async function ingestAndCount(
   context: ImportContext,
   batch: readonly ParsedRow[],

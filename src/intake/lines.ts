@@ -1,15 +1,15 @@
 // Splits a stream of bytes into lines or, for CSV, into rows whose quoted cells may contain line breaks. Bytes that are not UTF-8
-// invalidate one line only, and no more than one line is held in memory.
+// invalidate only their own line. Between two chunks, at most one incomplete line is held in memory.
 
 import { isUtf8 } from 'node:buffer';
 
-/** A line's text without the line end, or why there is none. `number` is the line of the file that it begins on, from 1. */
+/** The text of a line without its line end, or the reason why the line is rejected. `number` is the line of the file on which it begins, from 1. */
 export type Line = { number: number; text: string } | { number: number; text: null; reason: string };
 
-/** The largest line, in bytes. */
+/** The longest line that is accepted, in bytes. */
 export const LINE_SIZE_MAX = 1024 * 1024;
 
-/** Chunks are processed in pieces of at most this many bytes, so that little is held however large the chunks are. */
+/** Chunks are processed in pieces of at most this many bytes, so that few lines are held at once even if a chunk is large. */
 const PIECE_SIZE_MAX = 64 * 1024;
 
 const LF = 0x0a;
@@ -24,7 +24,7 @@ export type LineOptions = {
   quoted?: boolean;
 };
 
-/** The lines of a source, those of one piece at a time. Blank lines and a byte-order mark at the start are left out. */
+/** Yields the lines of a source, in one group for each piece. Leaves out blank lines, and a byte-order mark at the start. */
 export async function* splitLines(
   source: AsyncIterable<Uint8Array>,
   { quoted = false }: LineOptions = {},
@@ -33,8 +33,8 @@ export async function* splitLines(
     ? new LineSplitter(new QuotedLineEnds(), `${OVERSIZE}: check that every quote is closed`)
     : new LineSplitter(PLAIN_LINE_ENDS, OVERSIZE);
   for await (const chunk of source) {
-    for (let at = 0; at < chunk.length; at += PIECE_SIZE_MAX) {
-      const lines = splitter.push(toBuffer(chunk.subarray(at, at + PIECE_SIZE_MAX)));
+    for (let start = 0; start < chunk.length; start += PIECE_SIZE_MAX) {
+      const lines = splitter.push(toBuffer(chunk.subarray(start, start + PIECE_SIZE_MAX)));
       if (lines.length > 0) yield lines;
     }
   }
@@ -44,26 +44,26 @@ export async function* splitLines(
 
 /** Finds the line break that ends a line. */
 type LineEnds = {
-  /** The offset of the next line end from `from` on, or -1 when the piece has none. `isNewLine`: a line begins at `from`. */
+  /** Returns the offset of the first line end at or after `from`, or -1 when there is none. `isNewLine`: a line begins at `from`. */
   find(piece: Buffer, from: number, isNewLine: boolean): number;
 };
 
-/** Joins the pieces of a stream to lines. */
+/** Splits the pieces of a stream into lines, and joins the parts of a line that begins in one piece and ends in another. */
 class LineSplitter {
   readonly #lineEnds: LineEnds;
   readonly #oversize: string;
-  /** The beginning of a line that continues in the next piece; null while an oversized line is skipped. */
+  /** The beginning of a line that continues in the next piece. Null while the rest of an oversized line is skipped. */
   #held: Buffer[] | null = [];
   #heldSize = 0;
   #number = 1;
 
-  /** `oversize`: the reason for a line that is too long. */
+  /** `oversize`: the reason with which a line that is too long is rejected. */
   constructor(lineEnds: LineEnds, oversize: string) {
     this.#lineEnds = lineEnds;
     this.#oversize = oversize;
   }
 
-  /** The lines that end in this piece. */
+  /** Returns the lines that end in this piece. */
   push(piece: Buffer): Line[] {
     const lines: Line[] = [];
     let start = 0;
@@ -84,7 +84,7 @@ class LineSplitter {
     return lines;
   }
 
-  /** The last line, when the stream does not end with a line break. */
+  /** Returns the last line if the stream does not end with a line break. */
   end(): Line[] {
     const lines: Line[] = [];
     if (this.#heldSize > 0) this.#finish(Buffer.alloc(0), lines);
@@ -112,7 +112,7 @@ class LineSplitter {
     this.#heldSize = 0;
   }
 
-  /** Reports the current line as oversized and drops what is held of it. */
+  /** Reports the current line as oversized and drops its held bytes. */
   #skip(rest: Buffer, lines: Line[]): void {
     lines.push({ number: this.#number, text: null, reason: this.#oversize });
     for (const part of [...(this.#held ?? []), rest]) this.#number += countLineBreaks(part);
@@ -124,22 +124,22 @@ class LineSplitter {
 const PLAIN_LINE_ENDS: LineEnds = { find: (piece, from) => piece.indexOf(LF, from) };
 
 /**
- * Line ends outside quoted cells; a cell may continue in the next piece. Only a quote at the start of a cell opens a quoted cell.
+ * Finds line ends outside quoted cells. A cell may continue in the next piece. Only a quote at the start of a cell opens a quoted cell.
  */
 class QuotedLineEnds implements LineEnds {
   #state: 'cell start' | 'bare' | 'quoted' | 'quote in quoted' = 'cell start';
 
   find(piece: Buffer, from: number, isNewLine: boolean): number {
-    // In a local variable, because this loop runs for every byte of the file.
+    // The state is kept in a local variable for speed, because this loop runs for every byte of the file.
     let state = isNewLine ? 'cell start' : this.#state;
     let found = -1;
-    for (let at = from; at < piece.length && found < 0; at += 1) {
-      const byte = piece[at];
+    for (let offset = from; offset < piece.length && found < 0; offset += 1) {
+      const byte = piece[offset];
       if (state === 'quoted') {
         if (byte === QUOTE) state = 'quote in quoted';
       } else if (byte === LF) {
         state = 'cell start';
-        found = at;
+        found = offset;
       } else if (byte === COMMA) {
         state = 'cell start';
       } else if (byte === QUOTE && state !== 'bare') {
@@ -153,7 +153,7 @@ class QuotedLineEnds implements LineEnds {
   }
 }
 
-/** The line of these bytes, or null when it is blank. */
+/** Returns the line that these bytes are, or null when it is blank. */
 function toLine(bytes: Buffer, number: number): Line | null {
   let end = bytes.length;
   if (end > 0 && bytes[end - 1] === CR) end -= 1;
@@ -166,7 +166,7 @@ function toLine(bytes: Buffer, number: number): Line | null {
 
 function countLineBreaks(bytes: Buffer): number {
   let count = 0;
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count += 1;
+  for (let offset = bytes.indexOf(LF); offset >= 0; offset = bytes.indexOf(LF, offset + 1)) count += 1;
   return count;
 }
 

@@ -1,5 +1,5 @@
-// Imports records through a running server, over its Unix socket. The file is sent while the response is read, so that neither
-// side waits for the other to finish. An import always ends with a summary or an ImportFailure, also when the server dies.
+// Imports records through a running server, over its Unix socket. The file is sent while the response is read, so that client and server
+// do not wait for each other. An import ends with a summary or an ImportFailure, even when the server dies.
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import http from 'node:http';
@@ -12,11 +12,11 @@ import { toRequestTarget } from './import-protocol.ts';
 import type { ImportSummary } from './import-summary.ts';
 import { ImportCounter } from './import-summary.ts';
 
-/** Characters of an error response that are read. */
+/** Reading of an error response stops after this many characters. */
 const ERROR_BODY_MAX = 64 * 1024;
 const CLOSED = 'the server closed the connection before its response was complete';
 
-/** The intake of the server that listens on `socketPath`. Each import opens a connection of its own. */
+/** Imports through the server that listens on `socketPath`. Each import opens a connection of its own. */
 export class SocketIntake implements IntakeConnection {
   readonly #socketPath: string;
 
@@ -38,7 +38,7 @@ class SocketImport {
   readonly #request: ClientRequest;
   readonly #signal: AbortSignal | undefined;
   readonly #onEvent: ImportListener;
-  /** The counts that the server reported last. */
+  /** The latest counts that the server reported. */
   #summary: ImportSummary = new ImportCounter().summary();
   #sourceError: { error: unknown } | null = null;
 
@@ -50,7 +50,7 @@ class SocketImport {
       agent: false,
       headers: { 'content-type': options.format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
     });
-    // An error of the request also ends the response, where it is reported.
+    // An error of the request also ends the wait for the response or the reading of it, which reports the error.
     this.#request.on('error', () => undefined);
     this.#signal = options.signal;
     this.#onEvent = onEvent;
@@ -74,7 +74,8 @@ class SocketImport {
   }
 
   /**
-   * Sends the source until it ends or the request is closed. Never rejects: an error of the source is kept, and ends the request.
+   * Sends the source until it ends or the request is closed. Never rejects: an error of the source is kept in `#sourceError`, and the
+   * request is destroyed.
    */
   async #send(source: AsyncIterable<Uint8Array>): Promise<void> {
     try {

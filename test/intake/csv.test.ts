@@ -1,4 +1,4 @@
-// CSV files with a column map: which records they give, and which rows are rejected on which line.
+// CSV files with a column map: the records that are read from them, and the rows that are rejected with their line and reason.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -25,7 +25,7 @@ const withPrototype = (values: Record<string, unknown>) => JSON.parse(JSON.strin
 const one = async (csv: string, map: unknown) => (await read(csv, map))[0];
 
 describe('a column map', () => {
-  test('takes fields from columns and constants, nested fields by dotted names, and omits blank cells', async () => {
+  test('reads a field from a column or sets it to one value, names nested fields with a dot, and omits blank cells', async () => {
     const rows = await read('id,title,floor,n\n7, A b ,100,\n8,,  ,5\n', {
       kind: { value: 'collection' },
       chain: { value: 'ethereum' },
@@ -42,7 +42,7 @@ describe('a column map', () => {
     ]);
   });
 
-  test('converts cells to the types of their fields, and does not change cells that it cannot convert', async () => {
+  test('converts cells to the types of their fields, and leaves cells unchanged that it cannot convert', async () => {
     const map = {
       kind: { value: 'sale' },
       chain: 'chain',
@@ -84,7 +84,7 @@ describe('a column map', () => {
     }
   });
 
-  test('rejects a native amount that is too large, which would be read as base units', async () => {
+  test('rejects an integer native amount above the largest amount, which unchanged would be read as base units', async () => {
     const map = { kind: { value: 'sale' }, chain: { value: 'ethereum' }, price: { column: 'p', as: 'native-amount' } };
     const row = await one(`p\n1${'0'.repeat(70)}\n`, map);
     assert.equal(row?.values, null);
@@ -96,9 +96,9 @@ describe('a column map', () => {
     ['no kind', { tokenId: 'id' }, /kind: is missing/],
     ['an unknown kind', { kind: { value: 'sales' } }, /kind: must be one of collection, .* not "sales"/],
     ['an unknown field', { kind: { value: 'sale' }, prise: 'p' }, /prise: a sale record has no such field/],
-    ['a field of no kind', { kind: 'k', prise: 'p' }, /prise: no kind of record has such field|no such field/],
+    ['a field that no kind has', { kind: 'k', prise: 'p' }, /prise: no kind of record has such field|no such field/],
     [
-      'a field of the language',
+      'a field named like a property of objects',
       { kind: { value: 'sale' }, toString: 'p' },
       /toString: a sale record has no such field/,
     ],
@@ -114,14 +114,14 @@ describe('a column map', () => {
     ['a nested value', { kind: 'k', price: { value: [] } }, /price: the value must be/],
   ];
   for (const [name, map, reason] of wrong) {
-    test(`with ${name} is one error that names it`, () => {
-      const isIt = (error: unknown) =>
+    test(`with ${name} is rejected with an error that names the mistake`, () => {
+      const isExpected = (error: unknown) =>
         error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
-      assert.throws(() => parseCsvMap(map), isIt);
+      assert.throws(() => parseCsvMap(map), isExpected);
     });
   }
 
-  test('with a column that the file does not have, or has twice, is one error that names it', async () => {
+  test('with a column that the file does not have, or has twice, is rejected with an error that names the column', async () => {
     const map = { kind: { value: 'sale' }, price: 'p' };
     await assert.rejects(
       read('q,r\n1,2\n', map),
@@ -148,7 +148,7 @@ describe('rows', () => {
     }
   });
 
-  test('that are malformed are rejected alone', async () => {
+  test('that are malformed are rejected, and the rows around them are read', async () => {
     const csv = Buffer.concat([
       Buffer.from('name,id\na,1\nb,2,3\nc\n5" d,4\n"e"x,5\n'),
       Buffer.from([0xff, 0x2c, 0x31, 0x0a]),

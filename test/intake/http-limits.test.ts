@@ -1,5 +1,5 @@
-// The limits of the public intake for one client: requests in a minute, and bytes of a stream of records. A stream that is too
-// long is rejected in bounded memory, and the rows that the response reported as stored are stored.
+// The limits of the public intake: requests in a minute, and bytes of a stream of records. A stream that is too long is rejected in
+// bounded memory, and the rows that the response reported as stored are stored.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const HELD_MAX = 16 * MEGABYTE;
 const REQUESTS_MAX = 8;
 const FAILURES_MAX = 60;
 const MINUTE_MS = 60_000;
-/** Bytes without a record. */
+/** A line of a sixteenth of a megabyte without a record. */
 const blankLine = Buffer.from(`${' '.repeat(MEGABYTE / 16 - 1)}\n`);
 
 forEachEngine('the limits of the intake', (engine) => {
@@ -67,7 +67,7 @@ forEachEngine('the limits of the intake', (engine) => {
       );
     };
 
-    test('a key has one limit of requests in a minute for all routes of the intake, whatever their status', async () => {
+    test('all requests of a key to any route of the intake count towards one limit in a minute, with any status', async () => {
       const scopes = ['orders:write', 'intake:write'];
       const [key, other] = [await newKey(...scopes), await newKey(...scopes)];
       const record = toNdjson([token({ tokenId: '77' })]);
@@ -177,8 +177,8 @@ forEachEngine('the limits of the intake', (engine) => {
       const blank = Buffer.alloc(RECORDS_BYTES_MAX - record.length, blankLine);
       const { events } = await stream(key, [blank, record]);
       assert.deepEqual([events.at(-1).event, events.at(-1).inserted], ['done', 1]);
-      const over = await stream(key, [blank, record, Buffer.from('\n')]);
-      assert.deepEqual([over.events.at(-1).event, over.events.at(-1).summary.read], ['error', 0]);
+      const tooLong = await stream(key, [blank, record, Buffer.from('\n')]);
+      assert.deepEqual([tooLong.events.at(-1).event, tooLong.events.at(-1).summary.read], ['error', 0]);
     });
   });
 });

@@ -1,4 +1,4 @@
-// Complete imports on both engines: what is stored, rejected and reported, and how an import ends early.
+// Complete imports on both engines: the records that are stored, rejected and reported, and imports that end early.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -59,7 +59,7 @@ forEachEngine('import', (engine) => {
     collection({ contractAddress: '0x00000000000000000000000000000000000000bb' }),
   ]);
 
-  test('the valid records are stored, and each rejected one is reported with its line and reason, in order', async () => {
+  test('the valid records are stored, and each rejected record is reported with its line, in the order of lines', async () => {
     const { summary, refused } = await runImport(toContext(db), MIXED);
     assert.deepEqual(
       refused.map(({ line }) => line),
@@ -82,7 +82,7 @@ forEachEngine('import', (engine) => {
     });
   });
 
-  test('a second import changes nothing', async () => {
+  test('a second import of the same records changes no row', async () => {
     await runImport(toContext(db), MIXED);
     const stored = await dumpTables(db);
     const { summary } = await runImport(toContext(db), MIXED);
@@ -90,7 +90,7 @@ forEachEngine('import', (engine) => {
     assert.deepEqual(await dumpTables(db), stored);
   });
 
-  test('a dry run reports what a real import would, stores nothing and notifies nobody', async () => {
+  test('a dry run reports the same results as a real import, stores nothing and reports no changes', async () => {
     const empty = await dumpTables(db);
     const context = toContext(db, { onChanged: () => assert.fail('nothing has changed') });
     const dry = await runImport(context, MIXED, { dryRun: true });
@@ -219,7 +219,7 @@ forEachEngine('import', (engine) => {
     assert.deepEqual(hours, { sales: 1_500 });
   });
 
-  test('of concurrent imports with the same slugs one stores each slug, and the others are rejected with its owner', async () => {
+  test('when concurrent imports use the same slugs, each slug is stored once and the other records name its collection', async () => {
     const collectionsOf = (importer: number) =>
       Array.from({ length: 200 }, (_, i) =>
         collection({ contractAddress: `0x${String(importer * 1_000 + i).padStart(40, '0')}`, slug: `s${i}` }),
@@ -239,7 +239,7 @@ forEachEngine('import', (engine) => {
       assert.match(reason, /belongs to the collection ethereum_0x/);
   });
 
-  test('each record is written to its own database only', async () => {
+  test('with two databases, each record is written only to the database that its kind belongs to', async () => {
     const indexer = await engine.open();
     const context: ImportContext = toContext(db, { indexer });
     await runImport(context, MIXED);

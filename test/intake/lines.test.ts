@@ -1,4 +1,4 @@
-// Splitting bytes into lines, for any chunks and any bytes.
+// Splitting bytes into lines and into rows of CSV: for any bytes, and however the bytes are divided into chunks.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -16,7 +16,7 @@ async function split(content: string | Uint8Array, options: LineOptions = {}, ch
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
 describe('lines', () => {
-  test('line ends of both kinds, blank lines, a byte-order mark and a last line without an end', async () => {
+  test('LF and CRLF end a line, blank lines and a byte-order mark are left out, and the last line needs no line end', async () => {
     const found = await split('\u{feff}a\r\n\n \t\r\nb\n\r\nc', {}, 2);
     assert.deepEqual(found, [
       { number: 1, text: 'a' },
@@ -43,7 +43,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('a line of 1 MiB is read, a longer one is rejected, and the lines around it keep their numbers', async () => {
+  test('a line of 1 MiB is read, a longer line is rejected, and the lines after it have the right numbers', async () => {
     const fits = 'x'.repeat(LINE_SIZE_MAX);
     for (const chunkSize of [1000, 64 * 1024, 5 * LINE_SIZE_MAX]) {
       const found = await split(`a\n${fits}\n${fits}x\nb\n${fits}${fits}`, {}, chunkSize);
@@ -60,23 +60,23 @@ describe('lines', () => {
     }
   });
 
-  test('an endless line is not held in memory', async () => {
+  test('a line of 128 MiB is rejected without being held in memory', async () => {
     const chunk = Buffer.alloc(64 * 1024, 'x');
-    let most = 0;
+    let peak = 0;
     async function* endless() {
       for (let i = 0; i < 2048; i += 1) {
         yield chunk;
-        most = Math.max(most, process.memoryUsage().arrayBuffers);
+        peak = Math.max(peak, process.memoryUsage().arrayBuffers);
       }
     }
     const before = process.memoryUsage().arrayBuffers;
     const found: Line[] = [];
     for await (const lines of splitLines(endless())) found.push(...lines);
     assert.deepEqual(found, [{ number: 1, text: null, reason: 'longer than 1048576 bytes' }]);
-    assert.ok(most - before < 32 * 1024 * 1024, `held ${most - before} bytes of 128 MiB`);
+    assert.ok(peak - before < 32 * 1024 * 1024, `held ${peak - before} bytes of 128 MiB`);
   });
 
-  test('a source may reuse its buffer', async () => {
+  test('lines are right when the source reuses the buffer of its chunks', async () => {
     const buffer = Buffer.alloc(4);
     async function* reusing() {
       for (const part of ['ab', 'cd', 'e\nf']) {
@@ -92,7 +92,7 @@ describe('lines', () => {
     );
   });
 
-  test('the lines do not depend on the chunks', async () => {
+  test('the lines of a text are the same for every chunk size', async () => {
     const piece = fc.constantFrom('a', 'é', '😀', '"', '""', ',', '\n', '\r\n', '\r', ' ', '\u{feff}');
     const text = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
     await fc.assert(
@@ -102,7 +102,7 @@ describe('lines', () => {
     );
   });
 
-  test('the lines are those of a split of the complete text', async () => {
+  test('the lines are the same as when the complete text is split at its line breaks and blank lines are left out', async () => {
     const text = fc.array(fc.constantFrom('a', 'é"', '\n', '\r\n', ' ')).map((pieces) => pieces.join(''));
     await fc.assert(
       fc.asyncProperty(text, async (content) => {
@@ -117,7 +117,7 @@ describe('lines', () => {
 });
 
 describe('rows with quoted cells', () => {
-  test('a line break inside quotes does not end the row, and rows are numbered by the line they begin on', async () => {
+  test('a line break inside quotes does not end the row, and a row has the number of the line on which it begins', async () => {
     const found = await split('h1,h2\n"a\nb",1\n"c ""x""\r\n\n",2\nd,3\n', { quoted: true });
     assert.deepEqual(found, [
       { number: 1, text: 'h1,h2' },
@@ -135,7 +135,7 @@ describe('rows with quoted cells', () => {
     );
   });
 
-  test('a quote that is never closed invalidates at most 1 MiB', async () => {
+  test('a quote that is never closed invalidates at most the first 1 MiB after it', async () => {
     const rows = 'good,1\n'.repeat(LINE_SIZE_MAX / 7 + 1000);
     const found = await split(`a,1\n"b,2\n${rows}`, { quoted: true }, 64 * 1024);
     assert.equal(found[1]?.number, 2);

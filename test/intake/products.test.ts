@@ -1,5 +1,5 @@
-// Records of products, on both engines: which product a record changes, that importing it again changes nothing, that changes
-// follow the rules of the store interface with their events and adjustments, and which records are rejected.
+// Records of products, on both engines: the product that a record creates or changes, repeated imports, the events and adjustments of
+// each change by the rules of the store interface, and rejected records.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -10,7 +10,7 @@ import { forEachStore } from '../support/service/shop.ts';
 
 forEachStore('records of products', (store) => {
   const load = (...records: unknown[]) => runImport(toContext(store.main, { clock: store.now }), toNdjson(records));
-  /** Imports what must all be accepted: `[inserted, updated, unchanged]`. */
+  /** Imports records that must all be accepted, and returns `[inserted, updated, unchanged]`. */
   const ingest = async (...records: unknown[]) => {
     const { summary, refused } = await load(...records);
     assert.deepEqual(refused, []);
@@ -31,7 +31,7 @@ forEachStore('records of products', (store) => {
   const eventTypes = async (shop: TestShop) => (await shop.events()).map(({ type }) => type);
 
   describe('a new product', () => {
-    test('is the product that the store interface would have created, with its event', async () => {
+    test('is the same as a product created through the store interface, with the same event', async () => {
       const shop = await store.shop();
       const fields = {
         name: 'Enamel mug',
@@ -50,7 +50,7 @@ forEachStore('records of products', (store) => {
       assert.deepEqual(await other.walk('/inventory/adjustments'), []);
     });
 
-    test('keeps its price as it was written, also a number', async () => {
+    test('keeps its price exactly as it was written, as a string or as a JSON number', async () => {
       const shop = await store.shop();
       const big = '1234567890123456789012345678901234567890.123456789012345678';
       await load(
@@ -76,10 +76,10 @@ forEachStore('records of products', (store) => {
       const csv = 'title,eur,n,tracked,shelf\nMug,19.90,5,true,mugs\n"Plate, blue",7.00,,false,\n';
       const { summary, refused } = await runImport(toContext(store.main), csv, { format: 'csv', map });
       assert.deepEqual([summary.inserted, refused], [2, []]);
-      const shown = (await productsOf(shop)).map(
+      const described = (await productsOf(shop)).map(
         (one) => `${one.name}: ${one.price}, ${one.inventory}, ${one.collections}`,
       );
-      assert.deepEqual(shown.toSorted(), ['Mug: 19.90, 5, mugs', 'Plate, blue: 7.00, 0, ']);
+      assert.deepEqual(described.toSorted(), ['Mug: 19.90, 5, mugs', 'Plate, blue: 7.00, 0, ']);
       assert.deepEqual(
         (
           await runImport(toContext(store.main), 'n,p\nMug,1\n', {
@@ -123,7 +123,7 @@ forEachStore('records of products', (store) => {
       assert.deepEqual(versions, [1]);
     });
 
-    test('a change replaces the given fields only, as PUT does, with an event that names the changed fields', async () => {
+    test('a changed record replaces only the fields that it gives, as PUT does, with an event that names the changed fields', async () => {
       const shop = await store.shop();
       const first = {
         shop: shop.name,
@@ -147,7 +147,7 @@ forEachStore('records of products', (store) => {
       assert.deepEqual((await shop.events()).at(-1), { type: 'product.updated', data: { ...after, changed } });
     });
 
-    test('stock is set by an adjustment without a key, and can become low', async () => {
+    test('a changed stock is set by an adjustment without a key, and records the low-stock event', async () => {
       const shop = await store.shop();
       await ingest(product({ shop: shop.name, inventory: 30 }));
       assert.deepEqual(await ingest(product({ shop: shop.name, inventory: 4 })), [0, 1, 0]);
@@ -158,7 +158,7 @@ forEachStore('records of products', (store) => {
       assert.deepEqual(await eventTypes(shop), ['product.created', 'inventory.low', 'product.updated']);
     });
 
-    test('without a slug the slug is made from the name; with a slug the name may change', async () => {
+    test('a record without a slug is matched by the slug made from its name, and a record with a slug can change the name', async () => {
       const shop = await store.shop();
       const posted = await shop.product({ name: 'Éclair & Co' });
       assert.deepEqual(await ingest(product({ shop: shop.id, name: 'ECLAIR co', price: '2' })), [0, 1, 0]);
@@ -224,7 +224,7 @@ forEachStore('records of products', (store) => {
     assert.equal((await shop.events()).length, events.length + 1);
   });
 
-  test('a dry run reports what a real import would and stores nothing, and importing products changes no collection', async () => {
+  test('a dry run reports the same results as a real import and stores nothing, and an import of products reports no changed collection', async () => {
     const shop = await store.shop();
     const records = toNdjson([product({ shop: shop.name }), product({ shop: 'Nobody' })]);
     const dry = await runImport(toContext(store.main), records, { dryRun: true });
@@ -236,13 +236,13 @@ forEachStore('records of products', (store) => {
     assert.deepEqual({ ...real.summary, seconds: 0 }, { ...dry.summary, seconds: 0 });
   });
 
-  test('a key of a shop imports products of that shop only, and the adjustment names the key', async () => {
+  test('a key of a shop can import products of that shop only, a key without a shop those of any shop, and adjustments name the key', async () => {
     const [shop, stranger] = [await store.shop(), await store.shop()];
     const importWith = async (key: { secret: string }, ...records: unknown[]) => {
       const headers = { authorization: `Bearer ${key.secret}` };
       const body = toNdjson(records);
-      const answer = await fetch(`${store.service.url}/intake/v1/records`, { method: 'POST', headers, body });
-      const events = (await answer.text()).trim().split('\n');
+      const response = await fetch(`${store.service.url}/intake/v1/records`, { method: 'POST', headers, body });
+      const events = (await response.text()).trim().split('\n');
       return events.map((event) => JSON.parse(event)).filter(({ event }) => event === 'refused');
     };
     const key = await shop.newKey(['intake:write']);

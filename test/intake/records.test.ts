@@ -1,4 +1,4 @@
-// Which records are accepted, and which rows they become.
+// Records that are accepted, with the rows that they become, and records that are rejected, with the reason.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -36,8 +36,8 @@ function reasonOf(record: unknown): string {
 
 const MS = Date.UTC(2026, 4, 1);
 
-describe('what is accepted', () => {
-  test('an order is in canonical form, with the id made of its parts', () => {
+describe('an accepted record', () => {
+  test('an order becomes a row in canonical form, whose id is made of chain, contract, token and time', () => {
     const row = rowOf(
       order({ contractAddress: EVM.toUpperCase().replace('0X', '0x'), seller: '0x' + 'AB'.repeat(20) }),
     );
@@ -74,7 +74,7 @@ describe('what is accepted', () => {
     assert.equal(rowOf({ kind: 'collection', slug: 'aa', name: 'A' }).id, 'aa');
   });
 
-  test('null on an optional field means absent', () => {
+  test('null in an optional field means that the field is absent', () => {
     const bare = rowOf(collection());
     const nulls = Object.fromEntries(
       ['image', 'banner', 'description', 'tokenStandard', 'royaltyBps', 'launched', 'createdAt', 'snapshot'].map(
@@ -85,14 +85,14 @@ describe('what is accepted', () => {
     assert.deepEqual(rowOf(token({ mint: null, name: null })), rowOf(token()));
   });
 
-  test('stats and analytics without a time have the time of their import, and a mark of that', () => {
+  test('stats without a time get the time of their import, and are marked as such', () => {
     const stats = { kind: 'stats', chain: 'base', contractAddress: EVM, owners: 3 };
     assert.deepEqual([rowOf(stats).at, rowOf(stats).atReported], [NOW, false]);
     const dated = rowOf({ ...stats, at: '2026-05-01T00:00:00Z' });
     assert.deepEqual([dated.at, dated.atReported], [MS, true]);
   });
 
-  test('a recorded price is kept as it was received, a JSON number by its literal text', () => {
+  test('the price of a sale is kept as it was received, and a JSON number as its literal text', () => {
     const line = (price: string) => JSON.stringify(sale({ price: 'X' })).replace('"X"', price);
     for (const [literal, text, raw] of [
       ['"6.27e+16"', '6.27e+16', null],
@@ -108,7 +108,7 @@ describe('what is accepted', () => {
     }
   });
 
-  test('ids of the service on Solana begin with its name exactly once', () => {
+  test("the id of the service's own listing on Solana begins with the service's name exactly once", () => {
     const own = {
       source: 'mercat',
       chain: 'solana',
@@ -126,7 +126,7 @@ describe('what is accepted', () => {
     assert.equal(rowOf(listing({ ...own, source: 'tensor', id: 'x1' })).id, 'x1');
   });
 
-  test('times are read with Z or an offset, to the millisecond', () => {
+  test('a time with Z or another offset is read with a precision of a millisecond', () => {
     for (const [text, ms] of [
       ['2026-05-01T00:00:00Z', MS],
       ['2026-05-01T02:00+02:00', MS],
@@ -139,7 +139,7 @@ describe('what is accepted', () => {
   });
 });
 
-describe('identity', () => {
+describe('the identity of a record', () => {
   const changed = (make: (more: object) => unknown, changes: Record<string, unknown>) =>
     Object.entries(changes).map(([name, value]) => [name, rowOf(make({ [name]: value })).key] as const);
   const other = { chain: 'base', contractAddress: SELLER, tokenId: '2' };
@@ -158,7 +158,7 @@ describe('identity', () => {
     for (const [name, found] of changed(listing, { source: 'blur', id: 'L2' })) assert.notEqual(found, key, name);
   });
 
-  test('a listing without an id is identified by source, token, seller, price and time, or by the id made of them', () => {
+  test('a listing without an id is identified by source, token, seller, price and time, from which its id is made', () => {
     const bare = (more: object) => listing({ id: undefined, ...more });
     const { key, id } = rowOf(bare({}));
     assert.equal(rowOf(listing({ id })).key, key);
@@ -169,7 +169,7 @@ describe('identity', () => {
     for (const [name, found] of changed(bare, changes)) assert.notEqual(found, key, name);
   });
 
-  test('a sale is identified by chain, transaction, token and log index; without a transaction by all of its fields', () => {
+  test('a sale with a transaction is identified by chain, transaction, token and log index, and any other sale by all of its fields', () => {
     const withTx = (more: object) => sale({ tx: '0xAB', logIndex: 1, ...more });
     const same = { tx: '0xab', source: 'blur', price: '7', seller: EVM, buyer: EVM, timestamp: '2020-01-01T00:00:00Z' };
     for (const [name, found] of changed(withTx, same)) assert.equal(found, rowOf(withTx({})).key, name);
@@ -179,7 +179,7 @@ describe('identity', () => {
     for (const [name, found] of changed(sale, all)) assert.notEqual(found, rowOf(sale()).key, name);
   });
 
-  test('the encoding of keys does not change, so that stored rows are found again', () => {
+  test('the keys of given records never change, so that rows stored by earlier versions are found', () => {
     assert.equal(rowOf(listing()).key, '69efbb9de82e2f9466a0c86a1ba76c4e');
     assert.equal(rowOf(listing({ id: undefined })).id, '865eb714115b7b250c2f98dc444f8f49');
     assert.equal(rowOf(sale()).key, '8ee633ffed2ac50e04c9bce0fbf10f9d');
@@ -269,7 +269,7 @@ describe('a rejected record has a reason that names the field', () => {
       /^seaport\.parameters\.a: must not contain a NUL/,
     ],
     [listing({ source: 'mercat' }), /^source: on ethereum a listing of mercat itself is a record of the kind order/],
-    [listing({ source: 'Open Sea' }), /^source: must be up to 64 of/],
+    [listing({ source: 'Open Sea' }), /^source: must be up to 64 characters/],
     [listing({ source: 'x'.repeat(65) }), /^source: /],
     [listing({ id: 'x'.repeat(501) }), /^id: has 501/],
     [listing({ tokenId: undefined }), /^tokenId: is missing/],
@@ -303,10 +303,10 @@ describe('a rejected record has a reason that names the field', () => {
     [{ kind: 'rate', symbol: 'ETH', usd: 1 }, /^at: is missing/],
   ];
   for (const [record, reason] of cases) {
-    test(`rejected: ${reason.source}`, () => assert.match(reasonOf(record), reason));
+    test(`reason ${reason.source}`, () => assert.match(reasonOf(record), reason));
   }
 
-  test('a time without an offset, of no calendar day, or out of range', () => {
+  test('a time without an offset, with a date that does not exist, or out of range is rejected', () => {
     for (const timestamp of [
       '2026-05-01T00:00:00',
       '2026-05-01 00:00:00Z',
@@ -328,7 +328,7 @@ describe('a rejected record has a reason that names the field', () => {
 });
 
 describe('harmful input', () => {
-  test('names of object properties are unknown fields, and change no prototype', () => {
+  test('fields named like properties of objects are rejected as unknown, and change no prototype', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const line = JSON.stringify(token()).replace('{', `{"${name}":{"polluted":"1"},`);
       assert.match(reasonOf(line), new RegExp(`^${name}: a token record has no such field`));
@@ -341,7 +341,7 @@ describe('harmful input', () => {
     assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
   });
 
-  test('of a key that appears twice the last value counts, also for the price', () => {
+  test('when a key appears twice, its last value is used, also for the price', () => {
     const line = JSON.stringify(sale()).replace('"price":"100"', '"price":"x","price":1.50');
     assert.equal(rowOf(line).price, '1.50');
   });
@@ -349,7 +349,7 @@ describe('harmful input', () => {
   test('deep nesting and long names are rejected with a short reason', () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const line = JSON.stringify(order({ seaport: { parameters: { a: 'X' }, signature: '0x01' } })).replace('"X"', deep);
-    assert.match(reasonOf(line), /nested more than 16 deep/);
+    assert.match(reasonOf(line), /nested more than 16 levels deep/);
     assert.match(
       reasonOf(JSON.stringify(token({ name: 'X' })).replace('"X"', deep)),
       /^name: must be a string, not an array/,
@@ -357,7 +357,7 @@ describe('harmful input', () => {
     assert.ok(reasonOf({ kind: 'token', ['x'.repeat(900_000)]: 1 }).length < 600);
   });
 
-  test('any text and any JSON value gives a record or a reason', () => {
+  test('any text and any JSON value is parsed to a record or a reason, without an exception', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parse(text)));
     const kinds = ['collection', 'order', 'listing', 'sale', 'token', 'stats', 'analytics', 'rate', 'product'];
     const names = [

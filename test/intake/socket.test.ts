@@ -1,5 +1,5 @@
-// Imports through the Unix socket of a running server: the same events and summary as in process, and an error when either side
-// fails.
+// Imports through the Unix socket of a running server: the same events and summary as an import in process, and an error when the client,
+// the server or the source fails.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -47,7 +47,7 @@ forEachEngine('the socket', (engine) => {
     context = toContext(db);
     socketPath = path.join(temporaryDirectory(), 'intake.sock');
   });
-  // A server that is closed has ended its imports: none of them reaches into the next test.
+  // Closing the server ends its imports, so that none of them writes during the next test.
   afterEach(() => app.close());
   beforeEach(async () => {
     await emptyTables(db);
@@ -74,7 +74,7 @@ forEachEngine('the socket', (engine) => {
   const countTokens = async () =>
     (await db.query<{ count: number }>('select count(*)::int as count from indexer.token'))[0]?.count ?? 0;
 
-  /** How many tokens there are, once no more come. */
+  /** The number of stored tokens, when it has stopped growing. */
   const settledCount = async () => {
     let seen = 0;
     let same = 0;
@@ -105,7 +105,7 @@ forEachEngine('the socket', (engine) => {
     assert.deepEqual([real.summary.inserted, real.summary.refused, await countTokens()], [700, 2, 700]);
   });
 
-  test('takes CSV with its column map, whatever the names of the columns', async () => {
+  test('imports CSV with its column map, with any column names', async () => {
     const map = parseCsvMap({
       kind: { value: 'token' },
       chain: { value: 'base' },
@@ -122,7 +122,7 @@ forEachEngine('the socket', (engine) => {
     );
   });
 
-  test('a server that answers more than it is sent does not stop the sending: both go on at once', async () => {
+  test('an import whose response is longer than its request completes, because both are sent at the same time', async () => {
     const line = Buffer.from('{"kind":"nonsense"}\n'.repeat(4_000));
     async function* flood() {
       for (let i = 0; i < 25; i += 1) yield line;
@@ -132,7 +132,7 @@ forEachEngine('the socket', (engine) => {
     assert.equal(events.filter((event) => event.event === 'refused').length, 100_000);
   });
 
-  test('a client that goes away ends its import after the batch under way, and the server serves the next one', async () => {
+  test('when a client disconnects, its import ends after the current batch, and the server serves the next client', async () => {
     const stop = new AbortController();
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
@@ -143,7 +143,7 @@ forEachEngine('the socket', (engine) => {
     const failure = await failureOf(importOver(endless(), { format: 'ndjson', signal: stop.signal }, listener));
     assert.match(failure.message, /^stopped after \d+ rows were stored: interrupted$/);
     assert.ok(failure.summary.inserted >= 500);
-    // Whole batches, and no more of them: the next import leaves exactly its own rows beside them.
+    // Only complete batches are stored, and the import does not continue: the next import adds exactly its own rows.
     const seen = await settledCount();
     assert.equal(seen % 500, 0);
     const { summary } = await importOver(toChunks(toNdjson([token({ tokenId: '999999999' })])));
@@ -151,7 +151,7 @@ forEachEngine('the socket', (engine) => {
     assert.equal(await countTokens(), seen + 1);
   });
 
-  test('a client that goes away after it has sent everything ends its import too', async () => {
+  test('when a client disconnects after it has sent its complete request, its import ends too', async () => {
     const body = toNdjson(tokens(1_500));
     await db.transaction(async (tx) => {
       await tx.query('lock table indexer.token in exclusive mode');
@@ -162,7 +162,7 @@ forEachEngine('the socket', (engine) => {
       await until(
         () => request.socket?.bytesWritten !== undefined && request.writableFinished,
         WAIT_MS,
-        'it was not sent',
+        'the request was not sent',
       );
       request.destroy();
     });
@@ -191,7 +191,7 @@ forEachEngine('the socket', (engine) => {
     assert.equal(failure.summary.inserted, 500);
   });
 
-  test('a connection that the server closes is a failure with the counts reported so far', async () => {
+  test('when the server closes the connection, the import fails with the latest reported counts', async () => {
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
     }
@@ -205,7 +205,7 @@ forEachEngine('the socket', (engine) => {
     );
   });
 
-  test('a server that stops ends its imports after the current batch and reports that', async () => {
+  test('a server that stops ends its imports after the current batch, and reports the stop as the reason', async () => {
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
     }
@@ -221,7 +221,7 @@ forEachEngine('the socket', (engine) => {
     assert.equal(failure.summary.inserted, await countTokens());
   });
 
-  describe('requests that are not the command line’s', () => {
+  describe('requests of other clients than the command line', () => {
     const post = async (target: string, headers: Record<string, string> = {}, body = ''): Promise<[number, string]> => {
       const request = http.request({ socketPath, path: target, method: 'POST', headers, agent: false });
       request.end(body);
@@ -231,7 +231,7 @@ forEachEngine('the socket', (engine) => {
       return [response.statusCode ?? 0, Buffer.concat(chunks).toString()];
     };
 
-    test('a wrong parameter is rejected by name before the body is read', async () => {
+    test('a wrong parameter is rejected with an error that names it', async () => {
       const target = '/intake/v1/records';
       for (const [query, reason] of [
         ['?format=xml', /format: must be one of/],
@@ -255,17 +255,17 @@ forEachEngine('the socket', (engine) => {
         { 'content-type': 'application/json' },
       ];
       for (const headers of types) {
-        const [status, answer] = await post('/intake/v1/records', headers, body);
+        const [status, response] = await post('/intake/v1/records', headers, body);
         assert.equal(status, 200);
-        assert.match(answer, /"event":"done","read":1/);
+        assert.match(response, /"event":"done","read":1/);
       }
-      const [status, answer] = await post('/intake/v1/records');
+      const [status, response] = await post('/intake/v1/records');
       assert.equal(status, 200);
-      assert.match(answer, /"event":"done","read":0/);
+      assert.match(response, /"event":"done","read":0/);
     });
   });
 
-  test('no server listens without a socket, or on a plain file', async () => {
+  test('a path without a file and a plain file count as no server, and an import through them fails', async () => {
     const dir = temporaryDirectory();
     const plain = path.join(dir, 'plain');
     writeFileSync(plain, '');
@@ -278,7 +278,7 @@ forEachEngine('the socket', (engine) => {
     assert.match(failure.message, /before any row was stored: the server cannot be reached/);
   });
 
-  test('a connection that closes before the response is an error', async () => {
+  test('a connection that closes before the response makes the import fail', async () => {
     const closingPath = path.join(temporaryDirectory(), 'closing.sock');
     const server = net.createServer((socket) => void socket.once('data', () => socket.destroy()));
     await new Promise<void>((resolve) => server.listen(closingPath, resolve));

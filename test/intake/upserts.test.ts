@@ -1,5 +1,5 @@
-// Records of rows that are stored already, on both engines: each rule of the upserts, also for several records of one row in a
-// batch.
+// Records for rows that are already stored, on both engines: the rules by which each kind of record changes its row. The rules also hold
+// for several records of one row in a batch.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
@@ -58,7 +58,7 @@ forEachEngine('upserts', (engine) => {
     return refused.map(({ line, reason }) => `${line}: ${reason}`);
   };
 
-  /** The same records, once one by one and once as one batch, must leave the same rows. */
+  /** Imports the records one by one and then, into empty tables, as one batch. Both must leave the same rows. */
   const sameInOneBatch = async (...records: unknown[]) => {
     await emptyTables(db);
     for (const record of records) await ingest(db, record);
@@ -71,7 +71,7 @@ forEachEngine('upserts', (engine) => {
   };
 
   describe('listings and orders', () => {
-    test('an active listing takes the terms of the same time or newer, and never older ones', async () => {
+    test('the terms of an active listing are replaced by a record of the same time or newer, not by an older record', async () => {
       assert.deepEqual(await ingest(db, listing({ timestamp: may(5) })), INSERTED);
       assert.deepEqual(await ingest(db, listing({ timestamp: may(5) })), UNCHANGED);
       assert.deepEqual(await ingest(db, listing({ timestamp: may(4), priceRaw: '1' })), UNCHANGED);
@@ -91,7 +91,7 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(row.expires_at, new Date(may(9)));
     });
 
-    test('an older record can end a listing, which keeps its newer terms', async () => {
+    test('an older record can end a listing, and the listing keeps its newer terms', async () => {
       await ingest(db, listing({ timestamp: may(5), priceRaw: '7' }));
       assert.deepEqual(
         await ingest(db, listing({ timestamp: may(1), priceRaw: '1', status: 'filled', tx: '0x1' })),
@@ -114,7 +114,7 @@ forEachEngine('upserts', (engine) => {
       });
     }
 
-    test('an active order takes the terms of the last record', async () => {
+    test('the terms of an active order are replaced by those of each later record', async () => {
       assert.deepEqual(await ingest(db, order()), INSERTED);
       assert.deepEqual(await ingest(db, order()), UNCHANGED);
       assert.deepEqual(await ingest(db, order({ priceRaw: '5', expiresAt: may(9) })), UPDATED);
@@ -129,7 +129,7 @@ forEachEngine('upserts', (engine) => {
       );
     });
 
-    test('one batch leaves what the same records leave one by one', async () => {
+    test('records in one batch leave the same rows as the same records imported one by one', async () => {
       const record = (day: number, more: object = {}) =>
         listing({ timestamp: may(day), priceRaw: String(day), ...more });
       await sameInOneBatch(record(5), record(3), record(6), record(6, { priceRaw: '9' }));
@@ -206,7 +206,7 @@ forEachEngine('upserts', (engine) => {
   });
 
   describe('tokens, stats, analytics and rates', () => {
-    test('a record of a token replaces the fields that it gives', async () => {
+    test('a record of a token replaces only the fields that it gives', async () => {
       assert.deepEqual(await ingest(db, token({ name: 'One', owner: SELLER })), INSERTED);
       assert.deepEqual(await ingest(db, token()), UNCHANGED);
       assert.deepEqual(await ingest(db, token({ owner: OTHER, rarityRank: 3 })), UPDATED);
@@ -227,7 +227,7 @@ forEachEngine('upserts', (engine) => {
         at,
       });
 
-      test(`the newest ${kind} record of a collection replaces all fields, and of two with one time the last`, async () => {
+      test(`the newest ${kind} record of a collection replaces all fields, and of two records with the same time the last one does`, async () => {
         assert.deepEqual(await ingest(db, record(1, may(5))), INSERTED);
         assert.deepEqual(await ingest(db, record(1, may(5))), UNCHANGED);
         assert.deepEqual(await ingest(db, record(2, may(4))), UNCHANGED);
@@ -265,7 +265,7 @@ forEachEngine('upserts', (engine) => {
       });
     });
 
-    test('the newest rate of a symbol replaces the others', async () => {
+    test('the newest rate of a symbol replaces an older one, and a later record of the same time replaces the stored one', async () => {
       const rate = (usd: number, at: string) => ({ kind: 'rate', symbol: 'ETH', usd, at });
       assert.deepEqual(await ingest(db, rate(3000.5, may(5))), INSERTED);
       assert.deepEqual(await ingest(db, rate(1, may(4))), UNCHANGED);
@@ -277,7 +277,7 @@ forEachEngine('upserts', (engine) => {
   });
 
   describe('collections', () => {
-    test('a record replaces the fields that it gives, and the first creation time is kept unless one is given', async () => {
+    test('a record replaces only the fields that it gives, and the creation time changes only when a record gives one', async () => {
       const snapshot = { floorRaw: '5', volumeAllTime: 2.5, supply: 10, owners: 3 };
       assert.deepEqual(await ingest(db, collection({ image: 'ipfs://a', royaltyBps: 500, snapshot })), INSERTED);
       assert.deepEqual(await ingest(db, collection()), UNCHANGED);
@@ -302,7 +302,7 @@ forEachEngine('upserts', (engine) => {
       );
     });
 
-    test('a slug of another collection is rejected with its owner, and the other records are stored', async () => {
+    test('a record with the slug of another collection is rejected with the id of that collection, and the other records are stored', async () => {
       const duplicate = collection({ contractAddress: OTHER, name: 'Other' });
       const reason = `2: slug: aa belongs to the collection ethereum_${EVM}`;
       assert.deepEqual(await rejectionsOf(collection(), duplicate, collection({ chain: 'base', slug: 'bb' })), [
@@ -315,7 +315,7 @@ forEachEngine('upserts', (engine) => {
       assert.equal((await db.query('select from main.collection')).length, 2);
     });
 
-    test('a slug that a collection no longer uses is free, also in the same batch, and slugs can be swapped', async () => {
+    test('a slug that a collection no longer uses can be used by another, also in the same batch, and slugs can be swapped', async () => {
       const a = (slug: string) => collection({ slug });
       const b = (slug: string) => collection({ contractAddress: OTHER, slug });
       await sameInOneBatch(a('x'), a('y'), b('x'));
@@ -329,7 +329,7 @@ forEachEngine('upserts', (engine) => {
       ]);
     });
 
-    test('an id made of one slug is not replaced by another slug with the same id', async () => {
+    test('a collection whose id is made from its slug is not replaced by a record with another slug and the same id', async () => {
       await ingest(db, { kind: 'collection', chain: 'solana', slug: 'monkey_business', name: 'A' });
       const same = { kind: 'collection', slug: 'solana_monkey_business', name: 'B' };
       assert.deepEqual(await rejectionsOf(same), [
@@ -337,7 +337,7 @@ forEachEngine('upserts', (engine) => {
       ]);
     });
 
-    test('a Solana mint that differs from a stored one only in case is rejected, also in rows of the indexer', async () => {
+    test('a Solana mint that differs from a stored mint only in letter case is rejected, also in records for the indexer', async () => {
       const solana = { chain: 'solana', contractAddress: OTHER_CASE };
       const item = { ...solana, tokenId: undefined, mint: ASSET };
       const reason = `contractAddress: differs only in letter case from ${MINT}, which is stored`;

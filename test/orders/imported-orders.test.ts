@@ -51,10 +51,10 @@ forEachEngine('imported orders', (engine) => {
     assert.match(reasons.join('\n'), /^1 seaport\.signature: is not a signature of this order by its offerer/);
     assert.equal(reasons.length, 7);
     for (const [index, pattern] of [
-      /tokenId: must be as in the signed order/,
-      /priceRaw: must be as in the signed order/,
-      /seller: must be as in the signed order/,
-      /expiresAt: must be as in the signed order/,
+      /tokenId: must be the value in the signed order/,
+      /priceRaw: must be the value in the signed order/,
+      /seller: must be the value in the signed order/,
+      /expiresAt: must be the value in the signed order/,
       /signature: must/,
       /price_not_positive/,
     ].entries()) {

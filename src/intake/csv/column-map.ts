@@ -1,5 +1,5 @@
-// Column maps of CSV files: each field of a record comes from a column or is the same in every row, and a cell is converted to
-// the type of its field. Whether a value is valid is checked later, when the record is parsed.
+// Column maps of CSV files. A map gives each field of a record a column, or one value for every row. A cell is converted to the type of
+// its field. Whether the value is valid is checked later, when the record is parsed.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
 import type { Chains } from '../../core/chains.ts';
@@ -14,7 +14,7 @@ export type Conversion = (typeof CONVERSIONS)[number];
 /** Where a field comes from. */
 export type CsvSource = { column: string; as?: Conversion } | { value: string | number | boolean };
 
-/** By field, nested ones with a dot. */
+/** The source of each field, by field name. A nested field has a dot in its name, such as `snapshot.supply`. */
 export type CsvMap = Readonly<Record<string, CsvSource>>;
 
 /**
@@ -39,7 +39,7 @@ function rejectMap(why: string): never {
   throw new OperatorError(`bad column map: ${why}`, { exitCode: 2 });
 }
 
-/** The kind of every row, or null when it comes from a column. */
+/** Returns the kind that every row has, or null when the kind of a row comes from a column. */
 function parseKind(map: Record<string, unknown>): RecordKind | null {
   const { kind: source } = map;
   if (source === undefined) {
@@ -75,21 +75,21 @@ function parseSource(field: string, source: unknown, type: FieldType): CsvSource
 
 type Cell = string | number | boolean;
 
-/** How one field is read from the cells of a row; `read` returns null for a blank cell. */
+/** How one field is read from the cells of a row. `read` returns null for a blank cell. */
 type FieldReader = {
   path: [outer: string, inner?: string];
   read: (cells: readonly string[]) => Cell | null;
   isAmount: boolean;
 };
 
-/** Makes raw records of the rows of one file, by a column map and the header of the file. */
+/** Converts the rows of one file to raw records, by a column map and the header of the file. */
 export class RowReader {
   /** The number of cells that each row must have. */
   readonly columns: number;
   readonly #chains: Chains;
   readonly #fields: readonly FieldReader[];
 
-  /** Throws an OperatorError when the header does not have a column of the map, or has one twice. */
+  /** Throws an OperatorError when a column of the map is not in the header, or is in it twice. */
   constructor(chains: Chains, map: CsvMap, header: readonly string[]) {
     this.columns = header.length;
     this.#chains = chains;
@@ -102,11 +102,11 @@ export class RowReader {
         read: createCellReader(field, source, header, findFieldType(kind, field)),
         isAmount: 'as' in source && source.as === 'native-amount',
       }))
-      // Amounts come last: the chain of the row gives their number of decimals.
+      // Native amounts are read last, because the chain of the row decides their number of decimals.
       .sort((a, b) => Number(a.isAmount) - Number(b.isAmount));
   }
 
-  /** The raw record of a row. Throws RecordRejected for an amount that would be read as another amount. */
+  /** Returns the raw record of a row. Throws RecordRejected for a native amount that exceeds the largest amount. */
   read(cells: readonly string[]): Record<string, unknown> {
     const values = Object.create(null) as Record<string, unknown>;
     for (const { path, read, isAmount } of this.#fields) {
@@ -149,9 +149,9 @@ function createCellReader(
   };
 }
 
-/** A cell that cannot be converted stays text: the parser of the record rejects it, or keeps it where text is allowed. */
+/** Conversions of a cell. A cell that cannot be converted stays as it is: the parser of the record accepts it where text is allowed. */
 const CONVERT: Record<Conversion, (text: string) => Cell> = {
-  // Converted by `toBaseUnits`, once the chain of the row is known.
+  // `toBaseUnits` converts it later, when the chain of the row is known.
   'native-amount': (text) => text,
   bytea: (text) => (/^\\x[0-9a-f]*$/i.test(text) ? `0x${text.slice(2)}` : text),
   'utc-time': toUtcTime,
@@ -175,7 +175,7 @@ function toFieldType(type: FieldType, text: string): Cell {
 
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(?: ?UTC|Z|\+00(?::?00)?)?$/;
 const EPOCH = /^\d{1,15}$/;
-/** Epoch seconds are below this number until the year 5138; epoch milliseconds are above it since 1973. */
+/** A smaller number is epoch seconds (up to the year 5138). Any other number is epoch milliseconds (from 1973 on). */
 const EPOCH_SECONDS_MAX = 100_000_000_000;
 
 function toUtcTime(text: string): string {
@@ -187,8 +187,9 @@ function toUtcTime(text: string): string {
 }
 
 /**
- * Decimal text in native units as base units. Text that is not an exact amount is returned as it is, so that the record keeps it.
- * An integer that exceeds the largest amount is rejected instead: it would be read as base units.
+ * Converts decimal text from native units to base units. Text that is not an exact amount in native units is returned unchanged, so
+ * that a sale keeps the price that was received. But an integer whose base units exceed the largest amount is rejected: unchanged, it
+ * would be read as an amount in base units.
  */
 function toBaseUnits(chains: Chains, chainId: unknown, path: FieldReader['path'], cell: Cell): Cell {
   const chain = typeof chainId === 'string' ? chains.get(chainId) : undefined;

@@ -1,4 +1,4 @@
-// Reads CSV files with a header as raw records, by a column map. A malformed row is rejected alone; the rows after it are read.
+// Reads CSV files with a header as raw records, by a column map. A malformed row is rejected, and the rows after it are still read.
 
 import { parse } from 'csv-parse/sync';
 import type { Chains } from '../../core/chains.ts';
@@ -9,13 +9,13 @@ import { RecordRejected } from '../records/fields.ts';
 import type { CsvMap } from './column-map.ts';
 import { RowReader } from './column-map.ts';
 
-/** A raw record, or why there is none. `line` is the line of the file that the row begins on, `size` its characters. */
+/** A raw record, or why there is none. `line` is the line of the file that the row begins on. `size` is the length of the row in characters. */
 export type CsvRow = { line: number; size: number } & (
   | { values: Record<string, unknown> }
   | { values: null; reason: string }
 );
 
-/** The rows of a CSV file, several at a time. Throws an OperatorError when the header does not fit the map. */
+/** Yields the rows of a CSV file in groups. Throws an OperatorError when the header does not fit the map. */
 export async function* readCsvRows(
   source: AsyncIterable<Uint8Array>,
   { chains, map }: { chains: Chains; map: CsvMap },
@@ -49,7 +49,7 @@ function toCsvRow(row: ParsedRow, reader: RowReader): CsvRow {
   }
 }
 
-/** Parses all rows in one call, which is much faster; one by one only when that fails, to find the malformed row. */
+/** Parses all rows in one call, which is much faster than a call for each. If that fails, parses them one by one to find the malformed row. */
 function parseRows(lines: readonly Line[]): ParsedRow[] {
   const texts = lines.flatMap((line) => (line.text === null ? [] : [line.text]));
   const parsed = parseText(texts.join('\n'));
@@ -69,8 +69,8 @@ function parseRow(line: Line): ParsedRow {
     // The line number in the parser's message counts from the start of this row, not of the file.
     return { ...position, cells: null, reason: `not CSV: ${parsed.message.replace(/ (at|on) line \d+/, '')}` };
   }
-  const [cells, more] = parsed;
-  return cells && !more ? { ...position, cells } : { ...position, cells: null, reason: 'not one row of CSV' };
+  const [cells, secondRow] = parsed;
+  return cells && !secondRow ? { ...position, cells } : { ...position, cells: null, reason: 'not one row of CSV' };
 }
 
 function parseText(text: string): string[][] | Error {

@@ -16,23 +16,23 @@ import type { Importer } from '../ingest/products.ts';
 export type IntakeContext = {
   records: ImportContext;
   orders: Omit<OrderContext, 'main'> & { main: Database };
-  /** Exchange rates and the service's marketplace code, for prices in responses. */
+  /** Provides exchange rates and the service's own marketplace code, for the orders in responses. */
   market: Market;
 };
 
 export type IntakeAccess = {
-  /** A hook that rejects requests without any of the scopes. */
+  /** Returns a hook that rejects a request unless its key has at least one of the scopes. */
   authorize(...scopes: IntakeScope[]): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   scopesOf(request: FastifyRequest): ReadonlySet<string>;
   /** The key of a request that was authorized, and the shop of the key. */
   importerOf(request: FastifyRequest): Importer;
-  /** The largest stream of records, in bytes. */
+  /** The largest request body with records that is accepted, in bytes. */
   recordsBytesMax: number;
 };
 
-/** Larger files are imported with the command line. */
+/** The largest body with records over HTTP. Larger files are imported with the command line. */
 const RECORDS_BYTES_MAX = 64 * 1024 * 1024;
-/** Bounds the database work of one order request. A chain that is read in between takes less time. */
+/** The deadline for the database work of one order request. It includes the time for reading a chain in between, which has shorter limits. */
 const ORDER_TIMEOUT_MS = 20_000;
 
 /** Access by API key. */
@@ -77,7 +77,7 @@ export const LOCAL_ACCESS: IntakeAccess = {
   recordsBytesMax: Number.MAX_SAFE_INTEGER,
 };
 
-/** The context of orders for one request: its database work ends after ORDER_TIMEOUT_MS. */
+/** Returns the order context for one request, whose statements on the primary database fail after ORDER_TIMEOUT_MS. */
 export function ordersOf({ orders }: IntakeContext): OrderContext {
   return { ...orders, main: orders.main.within(ORDER_TIMEOUT_MS) };
 }

@@ -59,7 +59,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
       schema: {
         operationId: 'getOrder',
         summary: 'Read an order',
-        description: 'An order of this service, whatever its status. Scope `orders:write` or `intake:write`.',
+        description: 'Returns an order of this service with any status. Scope `orders:write` or `intake:write`.',
         tags,
         params,
         response: intakeResponses(200, ref('OrderAnswer'), 404),
@@ -75,7 +75,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
         operationId: 'explainOrder',
         summary: 'Explain the state of an order',
         description:
-          'Every check, event and transition with block, transaction and log index, and the status that follows from them. Scope `orders:write` or `intake:write`.',
+          'Returns the checks, events and transitions of an order, with block, transaction and EVM log index where they come from the chain, and the status that follows from them. Scope `orders:write` or `intake:write`.',
         tags,
         params,
         response: intakeResponses(200, ref('OrderExplanation'), 404),
@@ -100,7 +100,7 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, access: In
         operationId: 'cancelOrder',
         summary: 'Cancel an order without a transaction',
         description:
-          "By its offerer's signature (scope `orders:write`), or by the operator without one (scope `intake:write`). A second cancel changes nothing.",
+          "With the offerer's signature (scope `orders:write` or `intake:write`), or without a signature by the operator of the service (scope `intake:write`). A second cancel changes nothing.",
         tags,
         params,
         body: ref('OrderCancel'),
@@ -121,7 +121,7 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, access: In
   );
 }
 
-/** The order id of the path. Responds `not_found` for text that the database cannot store. */
+/** Returns the order id in the path. Throws `not_found` for text that the database cannot store. */
 function idOf(request: FastifyRequest): string {
   const { orderId } = request.params as { orderId: string };
   if (!isStorable(orderId)) throw notFound();
@@ -152,7 +152,7 @@ function readSubmission(context: IntakeContext, body: unknown) {
 
 const FIELD_NAME_SHOWN_MAX = 60;
 
-/** The fields of a JSON object. A field that is not in `known` is an error. */
+/** Returns the fields of a JSON object. Throws `bad_request` when it has a field that is not in `known`. */
 function readFields(value: unknown, known: readonly string[], path = ''): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value.constructor !== Object) {
     throw badRequest({ path, message: 'must be a JSON object' });
@@ -161,7 +161,7 @@ function readFields(value: unknown, known: readonly string[], path = ''): Record
   if (unknown === undefined) return value as Record<string, unknown>;
   throw badRequest({
     path: [path, unknown.slice(0, FIELD_NAME_SHOWN_MAX)].filter(Boolean).join('.'),
-    message: `is not a known field; known are ${known.join(', ')}`,
+    message: `is not a known field; the known fields are ${known.join(', ')}`,
   });
 }
 

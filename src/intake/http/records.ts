@@ -13,9 +13,9 @@ import { parseRequestQuery, RECORDS_PATH } from '../import-protocol.ts';
 import type { IntakeAccess } from './access.ts';
 import { intakeResponses } from './schemas.ts';
 
-/** The import is stopped when its client does not read the response for this long. */
+/** An import whose client does not read the response for this long is stopped. */
 const READ_TIMEOUT_MS = 60_000;
-/** How long the rest of the request is read after the import has ended early. */
+/** The longest time for which the rest of the request is read after the import has ended early. */
 const DRAIN_TIMEOUT_MS = 5_000;
 
 export function registerRecordRoutes(app: FastifyInstance, context: ImportContext, access: IntakeAccess): void {
@@ -25,7 +25,7 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
     await Promise.allSettled(running.values());
   });
   app.register((scope, _options, done) => {
-    // The body has any content type, and is read as a stream.
+    // Any content type is accepted, and the body is read as a stream.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     const routeOptions = {
@@ -58,9 +58,14 @@ const DOCUMENTED = {
       Type.String({ enum: ['ndjson', 'csv'], default: 'ndjson', description: 'The format of the body.' }),
     ),
     dryRun: Type.Optional(
-      Type.String({ enum: ['true', 'false'], default: 'false', description: 'Import everything and roll it back.' }),
+      Type.String({
+        enum: ['true', 'false'],
+        default: 'false',
+        description:
+          'If `true`, every batch is rolled back after it was stored, and the response reports what would have been stored.',
+      }),
     ),
-    map: Type.Optional(Type.String({ description: 'The column map as JSON: required for CSV.' })),
+    map: Type.Optional(Type.String({ description: 'The column map as JSON. Required for CSV.' })),
   }),
   response: intakeResponses(200, {
     description: 'JSON events, one on each line.',
@@ -68,7 +73,7 @@ const DOCUMENTED = {
   }),
 };
 
-/** The public server keeps all values of a parameter; here each parameter has one value. */
+/** Converts a query in which the public server kept all values of each parameter. Throws `bad_request` unless each parameter has one value. */
 function toPlainQuery(query: unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query as Record<string, unknown>).map(([name, value]) => {
@@ -81,7 +86,7 @@ function toPlainQuery(query: unknown): Record<string, unknown> {
   );
 }
 
-/** One import over HTTP: the request's body goes in, events go out in the response. */
+/** One import over HTTP. It reads records from the request's body and writes events to the response. */
 class ImportStream {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -92,7 +97,7 @@ class ImportStream {
     this.#response = response;
   }
 
-  /** Stops the import after the batch that is being ingested; the response reports the reason. */
+  /** Stops the import after the batch that is being ingested. The response reports the reason. */
   abort(reason: Error): void {
     this.#controller.abort(reason);
   }
@@ -129,12 +134,12 @@ class ImportStream {
     }
   }
 
-  /** The request's body. When the import stops early, the request stays open: its socket still carries the response. */
+  /** The request's body. When the import stops early, the request is not destroyed, because its socket still carries the response. */
   #body(): AsyncIterable<Uint8Array> {
     return { [Symbol.asyncIterator]: () => this.#request.iterator({ destroyOnReturn: false }) };
   }
 
-  /** Sends one event; waits while the client does not read. */
+  /** Sends one event, and waits until the client has read enough. Aborts the import if that takes longer than READ_TIMEOUT_MS. */
   async #send(event: ResponseEvent): Promise<void> {
     if (this.#response.destroyed || this.#response.write(`${JSON.stringify(event)}\n`)) return;
     if (await happensWithin(READ_TIMEOUT_MS, this.#response, ['drain', 'close', 'error'])) return;
@@ -163,7 +168,7 @@ async function* limitSize(chunks: AsyncIterable<Uint8Array>, bytesMax: number): 
   }
 }
 
-/** Resolves with true when one of the events happens, or with false after `limitMs`. */
+/** Resolves with true when one of the events happens within `limitMs`, otherwise with false. */
 function happensWithin(limitMs: number, emitter: EventEmitter, events: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (happened: boolean) => {

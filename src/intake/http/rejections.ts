@@ -33,10 +33,10 @@ const STATUS_BY_CODE: Record<OrderRejectionCode, number> = {
 
 export const REJECTION_CODES = Object.keys(STATUS_BY_CODE) as OrderRejectionCode[];
 
-/** The `Retry-After` of a rejection because the chain could not be read, in seconds. */
+/** The `Retry-After` of `chain_unavailable`, in seconds. */
 const RETRY_AFTER_S = 2;
 
-/** A handler that responds to OrderRejected with its status. `ended`: the status for an order that was filled or has expired. */
+/** Wraps a handler: an OrderRejected becomes the response for its code. `ended` is the status for an order that was filled or has expired. */
 export function withRejections(
   handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   { ended = 422 }: { ended?: number } = {},

@@ -13,22 +13,22 @@ export const INTAKE_PREFIX = '/intake/v1';
 
 const DOCUMENT = {
   title: 'Mercat intake interface',
-  description: `Submits signed orders and imports records of any kind, with an API key as a bearer token. Scopes: ${INTAKE_SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
+  description: `Submit signed orders and import records of any kind, with an API key as the bearer token. Scopes: ${INTAKE_SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
   tags: [
     { name: 'Orders', description: 'Signed orders of this service.' },
-    { name: 'Records', description: 'Newline-delimited records, as `mercat import` reads them.' },
+    { name: 'Records', description: 'Records in the formats that `mercat import` reads.' },
   ],
   keyed: true,
 };
 
-/** Registers the routes in a scope of the server. `baseUrl` null: without an OpenAPI document. */
+/** Registers the routes in a scope of the server. With a `baseUrl` of null, no OpenAPI document is served. */
 export async function registerIntake(
   app: FastifyInstance,
   context: IntakeContext,
   { access, baseUrl }: { access: IntakeAccess; baseUrl: (() => string) | null },
 ): Promise<void> {
   for (const schema of INTAKE_SCHEMAS) app.addSchema(schema);
-  // The routes check bodies and queries themselves: schemas cannot read JSON numbers as text.
+  // The routes check bodies and queries themselves, because a schema validator cannot check numbers that are kept as their literal text.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   readJsonBodies(app);

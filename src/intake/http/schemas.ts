@@ -1,4 +1,4 @@
-// The JSON schemas of the intake: request and response bodies, and every error code.
+// The JSON schemas of the intake interface: request bodies, response bodies and error codes.
 
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
@@ -23,13 +23,14 @@ const seaportOrder = Type.Object(
       {},
       {
         description:
-          'The order components with `counter`, as OpenSea, seaport-js and Reservoir write them: numbers as JSON numbers, decimal text or 0x-hex text.',
+          'The order components, with `counter`, in the form that OpenSea, seaport-js and Reservoir write. Numbers may be JSON numbers, decimal text, or hexadecimal text with 0x.',
         additionalProperties: true,
       },
     ),
     signature: Type.String({
       pattern: '^0x([0-9a-fA-F]{2})+$',
-      description: 'The signature: 65 or 64 bytes, of one order or of a bulk order, or of a contract (ERC-1271).',
+      description:
+        'The signature of the order, in one of these forms: 64 or 65 bytes for a single order, the longer form for a bulk order, or any bytes for a contract as the offerer (ERC-1271).',
     }),
   },
   { description: 'A signed Seaport order.', ...closed },
@@ -41,7 +42,7 @@ export const OrderSubmissionSchema = Type.Object(
     protocolAddress: Type.Optional(
       typeOrNull<string>(
         'string',
-        'The deployment of Seaport that the order was signed for; without it, each known deployment is tried.',
+        'The deployment of Seaport that the order was signed for. If absent or null, the signature is checked against each known deployment.',
       ),
     ),
     order: seaportOrder,
@@ -59,13 +60,18 @@ export const OrderCancelSchema = Type.Object(
       }),
     ),
   },
-  { $id: 'OrderCancel', title: 'OrderCancel', description: 'Who cancels the order.', ...closed },
+  {
+    $id: 'OrderCancel',
+    title: 'OrderCancel',
+    description: 'A cancel by the offerer (with a signature) or by the operator of the service (without).',
+    ...closed,
+  },
 );
 
 const dormant = Type.Unsafe<'no-balance' | 'not-approved' | null>({
   type: ['string', 'null'],
   enum: ['no-balance', 'not-approved', null],
-  description: 'Why an active order cannot be filled now, and is not listed; null when it can be filled.',
+  description: 'Why an active order cannot be filled at present; it is then not listed. Null for any other order.',
 });
 
 export const SignedOrderSchema = Type.Object(
@@ -77,20 +83,27 @@ export const SignedOrderSchema = Type.Object(
       enum: ['erc721', 'erc1155'],
       description: 'Token standard.',
     }),
-    quantity: amount('Units offered; the price is for one unit.'),
+    quantity: amount('Units offered. The price is for one unit.'),
     filledQuantity: amount('Units filled so far.'),
     buyerTotal: Type.Unsafe<WirePrice | null>({
       anyOf: [{ $ref: 'Price#' }, { type: 'null' }],
       description:
-        'What a buyer pays for one unit in all, when the order includes fees; null: platform fee and royalty are added to the price.',
+        'What a buyer pays for one unit in total, when the order includes fees. Null when it does not: platform fee and royalty are then added to the price.',
     }),
     counter: amount('The counter that the order was signed with.'),
-    operator: address('The account that must be approved to transfer the token.'),
+    operator: address(
+      'The account that the offerer must approve to transfer the token: the Seaport deployment, or the conduit of the order.',
+    ),
     startsAt: dateTime('When the order can first be filled.'),
     dormant,
     seaport: seaportOrder,
   },
-  { $id: 'SignedOrder', title: 'SignedOrder', description: 'What the signature binds.', ...closed },
+  {
+    $id: 'SignedOrder',
+    title: 'SignedOrder',
+    description: 'The signed order, its terms, and how much of it is filled.',
+    ...closed,
+  },
 );
 export type WireSignedOrder = Static<typeof SignedOrderSchema>;
 
@@ -105,20 +118,20 @@ export const OrderResponseSchema = Type.Object(
   { $id: 'OrderAnswer', title: 'OrderAnswer', description: 'An order of this service.', ...closed },
 );
 
-const tx = typeOrNull<string>('string', 'Transaction hash; null when there was no transaction.');
+const tx = typeOrNull<string>('string', 'Transaction hash. Null when there was no transaction.');
 const status = Type.String({ description: 'One of `active`, `filled`, `cancelled`, `expired`.' });
 
 export const ChainEventSchema = Type.Object(
   {
-    kind: Type.String({ description: 'What happened.' }),
-    blockNumber: Type.Integer({ minimum: 0, description: 'Block.' }),
+    kind: Type.String({ description: 'The kind of the event, such as `transfer`.' }),
+    blockNumber: Type.Integer({ minimum: 0, description: 'Number of the block.' }),
     blockTime: dateTime('Time of the block.'),
     tx: Type.String({ description: 'Transaction hash.' }),
-    logIndex: Type.Integer({ minimum: 0, description: 'Index of the log in its block.' }),
-    part: Type.Integer({ minimum: 0, description: 'Index of the event among those of one log.' }),
+    logIndex: Type.Integer({ minimum: 0, description: 'Index of the EVM log in its block.' }),
+    part: Type.Integer({ minimum: 0, description: 'Index of the event among the events of one EVM log.' }),
     details: Type.Object(
       {},
-      { additionalProperties: true, description: 'The other values of the event; large numbers as text.' },
+      { additionalProperties: true, description: 'The other values of the event. Large numbers are text.' },
     ),
   },
   { $id: 'ChainEvent', title: 'ChainEvent', description: 'An event on the chain.', ...closed },
@@ -132,16 +145,24 @@ const explained = {
     Type.Object(
       {
         check: Type.String({ description: 'Name of the check.' }),
-        ok: typeOrNull<boolean>('boolean', 'Null: this service cannot know.'),
-        detail: Type.String({ description: 'The evidence.' }),
+        ok: typeOrNull<boolean>('boolean', 'Whether the order passes the check. Null when this service cannot know.'),
+        detail: Type.String({ description: 'The evidence for the result.' }),
       },
       closed,
     ),
     { description: 'Every check that decides whether the order can be filled now.' },
   ),
   transitions: Type.Array(
-    Type.Object({ at: dateTime('When.'), to: status, because: Type.String({ description: 'Why.' }), tx }, closed),
-    { description: 'How the order came to its state, oldest first.' },
+    Type.Object(
+      {
+        at: dateTime('Time of the transition.'),
+        to: status,
+        because: Type.String({ description: 'Reason for the transition.' }),
+        tx,
+      },
+      closed,
+    ),
+    { description: 'The changes of status that led to the present status, oldest first.' },
   ),
   cancel: Type.Unsafe<object | null>({
     anyOf: [
@@ -149,16 +170,16 @@ const explained = {
         {
           word: Type.String({ description: 'Who cancelled: `offerer` or `operator`.' }),
           signature: typeOrNull<string>('string', "The offerer's signature."),
-          createdAt: dateTime('When.'),
+          createdAt: dateTime('Time of the cancel.'),
         },
         closed,
       ),
       { type: 'null' },
     ],
-    description: 'The cancel without a transaction; null when there is none.',
+    description: 'The cancel that was made without a transaction. Null when there is none.',
   }),
   events: Type.Array(ref('ChainEvent'), {
-    description: "Events of the order and of its offerer's counter, in the order of the chain.",
+    description: "Events of the order and of its offerer's counter, in block order.",
   }),
   tokenEvents: Type.Array(ref('ChainEvent'), {
     description: 'Events of the token and its approvals, newest first, at most 50.',
@@ -167,17 +188,17 @@ const explained = {
     anyOf: [
       Type.Object(
         {
-          blockNumber: Type.Integer({ minimum: 0, description: 'Block.' }),
-          blockHash: Type.String({ description: 'Its hash.' }),
-          blockTime: dateTime('Its time.'),
+          blockNumber: Type.Integer({ minimum: 0, description: 'Number of the block.' }),
+          blockHash: Type.String({ description: 'Hash of the block.' }),
+          blockTime: dateTime('Time of the block.'),
         },
         closed,
       ),
       { type: 'null' },
     ],
-    description: 'The last block of the chain that was read; null when the chain is not followed.',
+    description: 'The last block of the chain that was read. Null when the chain is not followed.',
   }),
-  endedAt: dateTimeOrNull('When the order ended; null while active.'),
+  endedAt: dateTimeOrNull('When the order ended. Null while it is active.'),
 };
 
 export const OrderExplanationSchema = Type.Object(
@@ -208,12 +229,12 @@ export const IntakeErrorSchema = Type.Object(
       {
         code: Type.String({
           enum: [...REQUEST_CODES, ...REJECTION_CODES],
-          description: 'What went wrong; for an order, the check that failed.',
+          description: 'The kind of the error. For an order, the check that failed.',
         }),
-        message: Type.String({ description: 'What went wrong, in words.' }),
+        message: Type.String({ description: 'A description of the error.' }),
         details: Type.Optional(
           Type.Array(Type.Object({ path: Type.String(), message: Type.String() }, closed), {
-            description: 'Which fields are wrong.',
+            description: 'The fields that are wrong, and why.',
           }),
         ),
       },
@@ -238,13 +259,13 @@ export const INTAKE_SCHEMAS: TSchema[] = [
 const ERRORS: Record<number, string> = {
   400: 'The request or the order is malformed; `details` names the field.',
   401: 'Missing or invalid API key.',
-  403: 'The key lacks the scope.',
+  403: 'The API key does not have the required scope.',
   404: 'There is no order with this id.',
   409: 'The order is already stored, or has ended.',
   422: 'A check of the order failed: `code` names it.',
-  429: 'Rate limited.',
-  500: 'Something went wrong inside the service.',
-  503: 'The database or the chain does not answer: try again after `Retry-After` seconds.',
+  429: 'Too many requests.',
+  500: 'An error inside the service.',
+  503: 'The database or the chain does not respond. Try again after `Retry-After` seconds.',
 };
 
 export const intakeResponses = createResponseTable({

@@ -1,5 +1,5 @@
-// Stores one batch of records: those of the primary database in one transaction there, those of the indexer database in one
-// transaction there, and reports what became of each. The two commit apart: if the second fails, the batch can be stored again.
+// Stores one batch of records and reports the results. The records of the primary database are written in one transaction, those of the
+// indexer database in a second one. If the second fails after the first was committed, the same batch can be stored again.
 
 import type { OnChanged } from '../../core/collection-versions.ts';
 import type { Databases } from '../../database/open.ts';
@@ -24,23 +24,23 @@ import { ingestProducts } from './products.ts';
 
 export type IngestContext = Pick<Databases, 'main' | 'indexer'> & { onChanged: OnChanged };
 
-/** What became of the part of a batch that was committed to one database. */
+/** The result of one part of a batch: the part that was committed to one database, or the orders whose signature was rejected. */
 export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
   rejections: LineRejection[];
   /**
-   * Lines of mirrored listings whose order this service stores itself. The stored order is served in their place, so they are
-   * counted as unchanged and not written.
+   * Lines of mirrored listings of an order that the primary stores. The stored order is served in place of the listing, so the listing
+   * is not written, and is counted as unchanged.
    */
   ownOrderLines: readonly number[];
 };
 
 export type IngestOptions = {
   now: number;
-  /** Roll back what was written. */
+  /** Rolls back each transaction after its last statement. */
   dryRun: boolean;
   importer?: Importer;
-  /** Called for each part after its commit. */
+  /** Called with the result of each part, after the part was committed (or, in a dry run, rolled back). */
   onIngested: (part: IngestedPart) => void;
 };
 
@@ -69,11 +69,11 @@ function isPrimary({ kind }: IntakeRecord): boolean {
   return kind === 'collection' || kind === 'order' || kind === 'rate' || kind === 'product';
 }
 
-/** What the primary database knows about the records that go to the indexer. */
+/** Rows of the primary database that decide about records for the indexer. */
 type KnownInPrimary = {
-  /** Contract addresses as they are stored, by collection id. */
+  /** The stored contract addresses of collections, by collection id. */
   contractAddresses: ReadonlyMap<string, string>;
-  /** Orders that are stored here, by order key as text. */
+  /** The ids of stored orders, by the text of the order key. */
   orderIds: ReadonlyMap<string, string>;
 };
 
@@ -177,13 +177,13 @@ function rowsOf<K extends RecordKind>(records: readonly NumberedRecord[], kind: 
   return records.flatMap(({ record }) => (record.kind === kind ? [record.row as RowOf<K>] : []));
 }
 
-/** The collection that a record belongs to, or null. */
+/** The id of the collection that a record belongs to. Null for rates and products, which belong to none. */
 function collectionIdOf(record: IntakeRecord): string | null {
   if (record.kind === 'rate' || record.kind === 'product') return null;
   return record.kind === 'collection' ? record.row.id : record.row.collectionId;
 }
 
-/** The signed order that a mirrored listing shows, where the marketplace gives its hash. */
+/** The key of the signed order that a mirrored listing shows. Null for other records, and when the marketplace gave no order hash. */
 function mirroredOrderOf(record: IntakeRecord): OrderKey | null {
   if (record.kind !== 'listing' || record.row.orderHash === null) return null;
   return { chain: record.row.chain, orderHash: record.row.orderHash };
@@ -194,14 +194,17 @@ function signedOrderOf(record: IntakeRecord): OrderKey | null {
   return { chain: record.row.chain, orderHash: record.row.signed.orderHash };
 }
 
-/** The contract address of a record on a chain whose addresses are case-sensitive (Solana), or null. */
+/** The contract address of a record on Solana, where addresses are case-sensitive. Null for any other record. */
 function caseSensitiveAddressOf(record: IntakeRecord): string | null {
   if (!('contractAddress' in record.row)) return null;
   const address = record.row.contractAddress;
   return address === null || address.startsWith('0x') ? null : address;
 }
 
-/** Mints that differ only in case have the same collection id (it is lower case): the stored mint keeps the id. */
+/**
+ * Rejects a record whose mint differs from the stored one in letter case only. Both have the same collection id, because the id is in
+ * lower case, and the mint that was stored first keeps it.
+ */
 function rejectOtherCase({ line, record }: NumberedRecord, stored: ReadonlyMap<string, string>): LineRejection[] {
   const mint = stored.get(collectionIdOf(record) ?? '');
   if (mint === undefined || mint === caseSensitiveAddressOf(record)) return [];
@@ -209,7 +212,7 @@ function rejectOtherCase({ line, record }: NumberedRecord, stored: ReadonlyMap<s
   return [{ line, kind: record.kind, reason }];
 }
 
-/** Reports the kinds of records that were written, and their collections. */
+/** Reports the kinds of which a record was inserted or updated, and the collections of all records of these kinds. */
 function notifyChanged(
   { onChanged }: Pick<IngestContext, 'onChanged'>,
   records: readonly NumberedRecord[],
@@ -225,11 +228,11 @@ function notifyChanged(
   onChanged({ collectionIds, kinds });
 }
 
-/** Conflicts with another writer that a second attempt resolves: serialization failure, deadlock, unique violation. */
+/** SQLSTATEs of conflicts with another writer that another attempt can resolve: serialization failure, deadlock, unique violation. */
 const RETRIED_CODES = new Set(['40001', '40P01', '23505']);
 const ATTEMPTS_MAX = 4;
 
-/** Runs `work` in one transaction, again after a conflict with another writer. A dry run is rolled back. */
+/** Runs `work` in one transaction. Retries after a conflict with another writer, up to ATTEMPTS_MAX attempts. Rolls back a dry run. */
 async function transact<T>(db: Database, dryRun: boolean, work: (tx: Queryable) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

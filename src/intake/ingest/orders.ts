@@ -1,5 +1,5 @@
-// Stores records of the kind `order`. A record with a signature is stored only when the signature verifies; its status is then
-// derived from what the chain log holds. A record without a signature is stored as it was received.
+// Stores records of the kind `order`. A record with a signature is stored only if the signature is valid. If such an order is active, its
+// status is derived from the chain log. Any other record is stored with the status that was received.
 
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -19,9 +19,9 @@ import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 import type { UnverifiedOrder } from '../records/signed-order.ts';
 
 /**
- * Verifies the signatures of the orders among the records. `verified` holds the orders whose signature verifies, with the terms
- * that were signed, and all other records. Verification is offline: signatures of contracts (ERC-1271) are rejected, because an
- * import does not query a chain for each line.
+ * Verifies the signatures of the orders among the records. `verified` holds the orders with a valid signature, together with their
+ * signed terms, and all records that have no signature. Chains are not queried, because an import would query once for each line:
+ * signatures of contracts (ERC-1271) are therefore rejected.
  */
 export function verifyOrders(records: readonly NumberedRecord[]): {
   verified: NumberedRecord[];
@@ -57,7 +57,7 @@ function verifyOrder(row: OrderRow, unverified: UnverifiedOrder): { row: OrderRo
     };
   }
   const seaport = { parameters, signature: normalizeSignature(signature, protocol.version) };
-  // An order that has ended keeps the status that was received: it is not derived from the chain log.
+  // An order that has ended keeps the status that was received. Its status is not derived from the chain log.
   const signed = row.status === 'active' ? toSignedTerms(unverified, protocol, operator) : null;
   return { row: { ...row, seaport, signed, unverified: null } };
 }
@@ -81,7 +81,7 @@ function toSignedTerms(
   };
 }
 
-/** Writes the orders among the records, and derives the status of the signed ones from the chain log. */
+/** Writes the orders among the records, and derives the status of the active signed orders from the chain log. */
 export async function ingestOrders(
   tx: Queryable,
   records: readonly NumberedRecord[],
@@ -99,15 +99,16 @@ export async function ingestOrders(
 type OrderLine = { line: number; row: OrderRow };
 
 /**
- * Until the commit no block is applied to the chains of signed orders, so that none is missed by both sides. In one order,
- * against deadlocks.
+ * Locks the chains of the signed orders, so that no block is applied to them before the commit. Otherwise an event could be missed by
+ * the evaluation here, and the order by the application of the block. Chains are locked in sorted order, so that two imports cannot
+ * deadlock.
  */
 async function lockChains(tx: Queryable, orders: readonly OrderLine[]): Promise<void> {
   const chains = new Set(orders.flatMap(({ row }) => (row.signed ? [row.chain] : [])));
   for (const chain of [...chains].sort()) await findChainCursor(tx, chain, 'for share');
 }
 
-/** A signed order is stored once: under another id it is rejected. */
+/** Rejects a signed order that is already stored under another id, in the database or earlier in this batch. */
 async function rejectStoredElsewhere(
   tx: Queryable,
   orders: readonly OrderLine[],

@@ -1,5 +1,5 @@
-// Stores records of products by the rules of the store interface, each change with its event: a product that the shop has is
-// changed, another is created. A record that changes nothing writes nothing.
+// Stores records of products by the rules of the store interface, each change with its event. If the shop has a product with the
+// record's slug, that product is updated. Otherwise a product is created. A record that changes nothing writes nothing.
 
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
@@ -11,7 +11,10 @@ import { listShopIds } from '../../shop/queries/shops.ts';
 import type { ProductRecord } from '../records/product.ts';
 import { describeDetails } from '../records/product.ts';
 
-/** Who imports. With a shop: products of that shop only. Without a key: the operator, or a source that the service follows. */
+/**
+ * Who imports. `shopId`: only products of this shop can be imported; null: products of any shop. `keyId`: the API key, or null for the
+ * operator and for the sources that the service follows.
+ */
 export type Importer = { keyId: string | null; shopId: string | null };
 
 export type IngestedProducts = UpsertCounts & { rejected: { index: number; reason: string }[] };
@@ -19,8 +22,8 @@ export type IngestedProducts = UpsertCounts & { rejected: { index: number; reaso
 type Outcome = keyof UpsertCounts | { rejected: string };
 
 /**
- * Stores the records; those of one product in the order given. Products are locked in the order of shop and slug, so that two
- * imports of the same products cannot deadlock.
+ * Stores the records. Records of one product are stored in the order given. Products are locked in the order of shop and slug, so that
+ * two imports of the same products cannot deadlock.
  */
 export async function ingestProducts(
   tx: Queryable,
@@ -44,7 +47,7 @@ export async function ingestProducts(
   return result;
 }
 
-/** The ids of the shops that the records name. A shop that the importer may not write to is missing, as if it did not exist. */
+/** The ids of the shops, by the text with which the records name them. A shop that the importer may not write to is left out, as if it did not exist. */
 async function listAccessibleShops(
   tx: Queryable,
   records: readonly ProductRecord[],
@@ -58,7 +61,7 @@ function inLockOrder(records: readonly ProductRecord[]): [number, ProductRecord]
   return [...records.entries()].toSorted(([, a], [, b]) => compareTexts(toKey(a.shop, a.slug), toKey(b.shop, b.slug)));
 }
 
-/** The products that are stored already, locked, by shop and slug. */
+/** Locks the stored products of the records, and returns them by shop and slug. */
 async function lockStored(
   tx: Queryable,
   records: readonly ProductRecord[],
@@ -84,7 +87,7 @@ async function ingestProduct(
     const change = { ...target, source: 'import', reason: 'Import' } as const;
     const updated = await updateProductWithEvent(tx, change, before, update);
     if (updated.outcome === 'invalid') return { rejected: describeDetails(updated.details) };
-    // The slug is not changed, and the product is locked: neither can happen.
+    // Neither can happen: the record does not change the slug, and a locked product cannot be deleted.
     if (updated.outcome === 'slug-taken' || updated.outcome === 'missing')
       throw new Error(`product ${before.id} is not locked`);
     stored.set(key, updated.product);

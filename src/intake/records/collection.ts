@@ -108,7 +108,7 @@ function readWindows(fields: Fields, name: string, read: (fields: Fields, name: 
   };
 }
 
-/** The time of an observation, and whether the record gave it; without one the record is of now. */
+/** The time of an observation, and whether the record has it. A record without a time is of the present. */
 function readObservationTime(context: RecordContext, fields: Fields): { at: number; atReported: boolean } {
   const at = readTimestamp(fields, 'at');
   return { at: at ?? context.now(), atReported: at !== null };

@@ -1,21 +1,21 @@
-// Reads single fields of a raw record. A field of another type or out of bounds rejects the record, with a reason that names the
-// field. Which fields a kind of record has is not known here.
+// Reads single fields of a raw record. A field with a wrong type or out of bounds rejects the record, with a reason that names the
+// field. This file must not know which fields a kind of record has.
 
 import { parseAmount } from '../../core/amount.ts';
 import { JsonNumber } from '../../core/json-text.ts';
 import { parseTime } from '../../core/time.ts';
 
-/** A record that is not accepted. The message is the reason, for the person who sent the record. */
+/** A record was rejected. The message is the reason, for the person who sent the record. */
 export class RecordRejected extends Error {
   override readonly name = 'RecordRejected';
 
-  /** A reason may contain a field name of any length: it is cut off. */
+  /** A long reason is cut off, because it may contain a field name of any length. */
   constructor(reason: string) {
     super(clip(reason, REASON_MAX));
   }
 }
 
-/** An object of a raw record, and its path in the record: `''`, or such as `snapshot.`. */
+/** A raw record (`path` is empty), or an object inside it (`path` is for example `snapshot.`). */
 export type Fields = { readonly values: Readonly<Record<string, unknown>>; readonly path: string };
 
 /** The longest strings, in characters. URLs may be data URIs. */
@@ -31,12 +31,12 @@ export function rejectField(fields: Fields, name: string, why: string): never {
   throw new RecordRejected(`${fields.path}${name}: ${why}`);
 }
 
-/** The value of a field that must be present. */
+/** Returns the value of a field. Rejects the record when the field is absent or null. */
 export function requireField<T>(read: (fields: Fields, name: string) => T | null, fields: Fields, name: string): T {
   return read(fields, name) ?? rejectField(fields, name, 'is missing');
 }
 
-/** A value as a reason quotes it: JSON, cut off. Arrays and objects are only named, because they may be nested very deep. */
+/** Writes a value for a reason, as JSON that is cut off when it is long. Arrays and objects are only named, because they may be deeply nested. */
 export function quoteValue(value: unknown): string {
   if (value instanceof JsonNumber) return clip(value.text, QUOTED_VALUE_MAX);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
@@ -55,13 +55,13 @@ export function readText(fields: Fields, name: string, lengthMax = NAME_MAX): st
   return value;
 }
 
-/** A text that must not be empty. */
+/** Reads text. Rejects empty text. */
 export function readName(fields: Fields, name: string): string | null {
   const text = readText(fields, name);
   return text === '' ? rejectField(fields, name, 'must not be empty') : text;
 }
 
-/** An amount in base units. It must be a string: a JSON number may have been rounded by the program that wrote it. */
+/** Reads an amount in base units. It must be a string, because the program that wrote a JSON number may have rounded it. */
 export function readAmount(fields: Fields, name: string): bigint | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
@@ -74,7 +74,7 @@ export function readAmount(fields: Fields, name: string): bigint | null {
   );
 }
 
-/** A safe integer within bounds. */
+/** Reads a safe integer within bounds. */
 export function readInteger(
   fields: Fields,
   name: string,
@@ -88,12 +88,12 @@ export function readInteger(
   return value;
 }
 
-/** A finite number, not negative. */
+/** Reads a finite number of 0 or more. */
 export function readNumber(fields: Fields, name: string): number | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-    return rejectField(fields, name, `must be a number from 0 up, not ${quoteValue(value)}`);
+    return rejectField(fields, name, `must be a number of 0 or more, not ${quoteValue(value)}`);
   }
   return value;
 }
@@ -111,7 +111,7 @@ export function readEnum<T extends string>(fields: Fields, name: string, allowed
   return found ?? rejectField(fields, name, `must be one of ${allowed.join(', ')}, not ${quoteValue(value)}`);
 }
 
-/** The milliseconds of an ISO 8601 time with its offset, from 1970 to 9999. */
+/** Reads an ISO 8601 time with an offset, from 1970 to 9999. Returns milliseconds since the epoch. */
 export function readTimestamp(fields: Fields, name: string): number | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
@@ -119,7 +119,7 @@ export function readTimestamp(fields: Fields, name: string): number | null {
   return ms ?? rejectField(fields, name, `must be an ISO 8601 time with Z or an offset, not ${quoteValue(value)}`);
 }
 
-/** The fields of a nested object. */
+/** Reads a nested object. */
 export function readFields(fields: Fields, name: string): Fields | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
@@ -129,7 +129,7 @@ export function readFields(fields: Fields, name: string): Fields | null {
 }
 
 /**
- * An object that is stored as it was received. Rejected: text that no database stores, and numbers that may have been rounded.
+ * Reads an object that is stored as it was received. Rejects text that the database cannot store, and numbers that may have been rounded.
  */
 export function readJson(fields: Fields, name: string): Record<string, unknown> | null {
   const nested = readFields(fields, name);
@@ -146,7 +146,7 @@ function checkJson(fields: Fields, depthLeft: number): void {
       rejectField(fields, name, `must be a string, because the number ${quoteValue(value)} may have been rounded`);
     }
     if (typeof value !== 'object' || value === null) continue;
-    if (depthLeft === 0) rejectField(fields, name, `is nested more than ${JSON_DEPTH_MAX} deep`);
+    if (depthLeft === 0) rejectField(fields, name, `is nested more than ${JSON_DEPTH_MAX} levels deep`);
     checkJson({ values: value as Record<string, unknown>, path: `${fields.path}${name}.` }, depthLeft - 1);
   }
 }

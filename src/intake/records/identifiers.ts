@@ -9,13 +9,13 @@ import type { MoreDeployments } from '../../orders/seaport/deployments.ts';
 import type { Fields } from './fields.ts';
 import { quoteValue, readName, readText, rejectField, requireField } from './fields.ts';
 
-/** What the parsing of records depends on. */
+/** The values that the parsing of records depends on. */
 export type RecordContext = {
   chains: Chains;
-  /** The source of listings and sales of this service itself. */
+  /** The source that marks listings and sales as those of this service. */
   serviceName: string;
   now: () => number;
-  /** Deployments of Seaport besides the known ones. */
+  /** Deployments of Seaport in addition to those that the program knows. */
   seaport: MoreDeployments;
 };
 
@@ -39,7 +39,7 @@ export function readAddress(chain: Chain, fields: Fields, name: string): Address
   return parseAddress(chain.family, text) ?? rejectField(fields, name, `must be ${form}, not ${quoteValue(text)}`);
 }
 
-/** `tokenId` on EVM chains, `mint` on Solana. The other field must be absent. */
+/** Reads `tokenId` on EVM chains and `mint` on Solana. The other field must be absent or null. */
 export function readAsset(chain: Chain, fields: Fields): AssetId {
   const [name, other, form] =
     chain.family === 'evm'
@@ -54,20 +54,20 @@ export function readAsset(chain: Chain, fields: Fields): AssetId {
 
 const SOURCE = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** The slug of the marketplace that a listing or sale comes from. */
+/** Reads the slug of the marketplace from which a listing or sale comes. */
 export function readSource(fields: Fields): string {
   const source = requireField(readText, fields, 'source');
   if (!SOURCE.test(source)) {
     rejectField(
       fields,
       'source',
-      `must be up to 64 of a-z, 0-9, dot, hyphen and underscore, not ${quoteValue(source)}`,
+      `must be up to 64 characters (a-z, 0-9, dot, hyphen, underscore) and begin with a letter or digit, not ${quoteValue(source)}`,
     );
   }
   return source;
 }
 
-/** A transaction or order hash. Hexadecimal digits are made lower case; a Solana signature is case-sensitive and stays. */
+/** Reads a transaction or order hash. Hexadecimal text becomes lower case. Other text is unchanged: a Solana signature is case-sensitive. */
 export function readHashText(fields: Fields, name: string): string | null {
   const text = readName(fields, name);
   return text !== null && /^0x[0-9a-f]+$/i.test(text) ? text.toLowerCase() : text;

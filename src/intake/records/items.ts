@@ -27,13 +27,13 @@ import { readAddress, readAsset, readCollectionLocation, readHashText, readSourc
 import type { UnverifiedOrder } from './signed-order.ts';
 import { readSignedOrder } from './signed-order.ts';
 
-/** The column is an integer. */
+/** The largest value of the database column, which is an `integer`. */
 const LOG_INDEX_MAX = 2 ** 31 - 1;
 
-/** A row with its contract address as written: on Solana the collection id does not keep the case of the address. */
+/** A row with its contract address. The collection id is not enough, because on Solana it does not keep the case of the address. */
 export type WithWrittenAddress<R> = R & { contractAddress: Address };
 
-/** `unverified`: the signed order of the record, until its signature is verified; null for a record without one. */
+/** `unverified` is the signed order of the record until its signature is verified. Null after that, and for a record without a signed order. */
 export type OrderRow = ImportedOrder & { unverified: UnverifiedOrder | null };
 
 export function parseOrderRecord(context: RecordContext, fields: Fields): OrderRow {
@@ -129,8 +129,8 @@ export function parseSaleRecord(context: RecordContext, fields: Fields): WithWri
 const SHORT_EVM_ADDRESS = /^0x[0-9a-f]{1,39}$/i;
 
 /**
- * The seller or buyer of a past sale. Some sources drop the leading zeros of EVM addresses. Such an address is stored as it was
- * received, like the price of a sale: which digits are missing is not certain, and the sale is not to be lost.
+ * Reads the seller or buyer of a past sale. Some sources drop the leading zeros of EVM addresses. A short address is stored in lower case
+ * and otherwise as it was received, because the missing digits are not certain, and the sale must not be lost.
  */
 function readParty(chain: Chain, fields: Fields, name: string): string | null {
   const text = readText(fields, name);
@@ -160,7 +160,7 @@ function readStatus(fields: Fields): ListingStatus {
   return readEnum(fields, 'status', LISTING_STATUSES) ?? 'active';
 }
 
-/** The id of a listing of this service on Solana begins with the service's name. A name that is there already is not repeated. */
+/** Returns the id of this service's own listing on Solana, which begins with the service's name. Adds the name only if `id` lacks it. */
 function toOwnId(context: RecordContext, id: string): string {
   const prefix = `${context.serviceName}_`;
   return id.startsWith(prefix) ? id : `${prefix}${id}`;

@@ -1,5 +1,5 @@
-// The kinds of records and the names and types of their fields, nested ones with a dot. Any other field is rejected, so that a
-// misspelt field is not ignored.
+// The kinds of records, and the names and types of their fields. A nested field has a dot in its name. A record with any other field is
+// rejected, so that a misspelt field is not ignored.
 
 /** The type of a field in JSON. Cells of CSV files and values of the command line are converted to it. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'object';
@@ -106,7 +106,10 @@ export type RecordKind = keyof typeof KIND_FIELDS;
 
 export const RECORD_KINDS = Object.keys(KIND_FIELDS) as RecordKind[];
 
-/** The type of a field by its dotted name. With `kind` null, of the first kind that has the field. null: no such field. */
+/**
+ * Returns the type of a field by its dotted name, or null when there is no such field. When `kind` is null, the first kind that has the
+ * field decides.
+ */
 export function findFieldType(kind: RecordKind | null, field: string): FieldType | null {
   if (field === 'kind') return 'text';
   for (const known of kind === null ? RECORD_KINDS : [kind]) {
@@ -116,7 +119,7 @@ export function findFieldType(kind: RecordKind | null, field: string): FieldType
   return null;
 }
 
-/** The dotted name of the first field that a record of this kind does not have, or null. */
+/** Returns the dotted name of the first field in `values` that records of this kind do not have. Returns null when there is none. */
 export function findUnknownField(kind: RecordKind, values: Readonly<Record<string, unknown>>): string | null {
   const names = FIELD_NAMES[kind];
   for (const name of Object.keys(values)) {
@@ -131,7 +134,7 @@ export function findUnknownField(kind: RecordKind, values: Readonly<Record<strin
   return null;
 }
 
-/** Field names of a kind: those of the record itself, and those of each nested object. */
+/** The field names of a kind: `top` has those of the record itself, `nested` those of each nested object. */
 type FieldNames = { top: Set<string>; nested: Map<string, Set<string>> };
 
 const FIELD_NAMES = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, toFieldNames(kind)])) as Record<

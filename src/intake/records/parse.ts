@@ -30,10 +30,10 @@ export type IntakeRecord = { [K in RecordKind]: { kind: K; row: RowOf<K> } }[Rec
 /** A record and the line of its file that it begins on. */
 export type NumberedRecord = { line: number; record: IntakeRecord };
 
-/** Why a record was not stored. */
+/** A record that was not stored, and the reason. */
 export type LineRejection = { line: number; kind: RecordKind; reason: string };
 
-/** `kind` is null when the record has no known kind. */
+/** A parsed record, or the reason why it was rejected. `kind` is null when a rejected record has no known kind. */
 export type ParsedRecord = { record: IntakeRecord } | { record: null; kind: RecordKind | null; reason: string };
 
 /** Parses one line of newline-delimited JSON. */
@@ -41,7 +41,7 @@ export function parseRecordLine(context: RecordContext, line: string): ParsedRec
   let value: unknown;
   try {
     value = JSON.parse(line);
-    // Products keep numbers as literals: a price is stored as it was written, and 1.0 is not an integer.
+    // Numbers of product records are kept as their literal text: a price is stored as it was written, and 1.0 is not accepted as an integer.
     if (isPlainObject(value) && value['kind'] === 'product') value = parseJsonText(line);
   } catch (error) {
     return { record: null, kind: null, reason: `not JSON: ${(error as Error).message}` };
@@ -66,7 +66,7 @@ export function parseRecord(context: RecordContext, values: Readonly<Record<stri
   }
 }
 
-/** The price of a line as it was written: a JSON number by its literal, without a conversion to a double. */
+/** Returns the price of a line as the text of its JSON number, without a conversion to a double. */
 function readPriceLiteral(line: string): unknown {
   const toLiteral = (key: string, value: unknown, context?: { source?: string }) =>
     key === 'price' && typeof value === 'number' ? context?.source : value;

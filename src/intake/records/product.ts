@@ -34,7 +34,7 @@ export function parseProductRecord(_context: RecordContext, fields: Fields): Pro
   return { shop, slug: create.value.slug ?? toSlug(create.value.name), create: create.value, update: update.value };
 }
 
-/** Error details as one line. */
+/** Joins error details to one line. */
 export function describeDetails(details: readonly ErrorDetail[]): string {
   return details.map(({ path, message }) => `${path}: ${message}`).join('; ');
 }
