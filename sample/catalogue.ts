@@ -11,17 +11,17 @@ export type SampleCollection = {
   art: ArtName;
   tokenStandard: string;
   royaltyBps: number;
-  /** One of the service's own launches. */
+  /** Set for collections that this service launched. */
   launched?: true;
-  /** Whole days before the anchor. */
+  /** The age of the collection at the anchor, in full days. */
   ageDays: number;
   /** The cheapest active ask, in native units. */
   floor: string;
   tokens: number;
-  /** Tokens with an active listing. Zero: the collection never had a listing. */
+  /** The number of tokens with an active listing. Zero means that the collection never had a listing. */
   listed: number;
   sales: number;
-  /** Other marketplaces that list and sell its tokens. */
+  /** The other marketplaces at which its tokens are listed and sold. */
   markets: readonly string[];
   /** Token ids are hashes of 78 digits, and names look like domain names. */
   registry?: true;
@@ -29,7 +29,7 @@ export type SampleCollection = {
   escrow?: true;
   /** Some sales have prices that are not integers, and one has a price of 0. */
   oddPrices?: true;
-  /** Records with figures of the collection, beside its rows: other figures are computed from the rows. */
+  /** The figures of the collection that the sample reports in records. The service computes all other figures from the rows. */
   reports: readonly ('analytics' | 'analytics-without-floor' | 'stats' | 'snapshot')[];
 };
 

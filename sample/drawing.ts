@@ -1,5 +1,5 @@
-// The shapes that the pictures of sample collections are drawn with, as SVG text. Coordinates are integers without trigonometry,
-// which engines may round differently. No shape may contain a script or a reference to another file.
+// The shapes with which the pictures of sample collections are drawn, as SVG text. Coordinates are computed without trigonometry, whose
+// results engines may round differently. No shape may contain a script or a reference to another file.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';
@@ -10,7 +10,7 @@ import { at } from './random.ts';
  */
 export type ArtStyle = (rng: Random, width: number, label: string) => string;
 
-/** A fill of the complete picture. */
+/** Fills the complete picture. */
 export function background(width: number, fill: string): string {
   return `<path d='M0,0h${width}v100H0z' fill='${fill}'/>`;
 }
@@ -48,7 +48,7 @@ export function wheel(radius: number, thick: number, count: number, share: numbe
   return `<circle r='${radius}' fill='none' ${stroke}stroke-width='${thick}' pathLength='${count}' stroke-dasharray='${share},${Math.round((1 - share) * 100) / 100}'/>`;
 }
 
-/** The figure of a token once, or for a banner three times, the one in the middle mirrored. */
+/** Draws a figure once for a token, or three times for a banner, with the figure in the middle mirrored. */
 export function repeatToWidth(figure: string, width: number): string {
   if (width === 100) return figure;
   return `<g id='f'>${figure}</g><use href='#f' transform='matrix(-1,0,0,1,200,0)'/><use href='#f' x='200'/>`;

@@ -1,5 +1,5 @@
 // Picture styles that show a single figure, such as a creature, a machine or a fruit. Each function returns SVG content that is 100
-// units high. Of the two widths, 100 is the picture of a token, and 300 is a banner, which repeats the figure.
+// units high. A token's picture is 100 units wide. A banner is 300 units wide and repeats the figure.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';
@@ -125,7 +125,7 @@ export function inkblots(rng: Random, width: number): string {
   const half = `${drop(rng.integer(24, 32), rng.integer(28, 44), 0.75, wash)}${drop(43, 52, 0.8, ink)}${drop(rng.integer(36, 44), rng.integer(70, 78), 0.5, ink)}
 ${drop(rng.integer(30, 38), rng.integer(18, 28), 0.36, ink)}${dots(spots, 2.4, ink)}`;
   const [x, y, squint] = [rng.integer(38, 43), rng.integer(38, 48), rng.integer(-2, 2)];
-  // The mirrored half covers part of the first half, so the eyes are drawn last.
+  // The eyes are drawn last, because the mirrored half covers part of the first half.
   const eyes = `${dots(dot(x, y) + dot(100 - x, y), 9, paper)}${dots(dot(x + squint, y + 1) + dot(100 - x + squint, y + 1), 4, ink)}`;
   return `${background(width, paper)}${repeatToWidth(mirror(half) + eyes, width)}`;
 }

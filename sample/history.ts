@@ -7,7 +7,7 @@ import type { Chain } from '../src/core/chains.ts';
 import type { SampleCollection } from './catalogue.ts';
 import { at, Random, toEvmAddress, toEvmHash, toLargeTokenId, toSolanaAddress, toSolanaSignature } from './random.ts';
 
-/** The time of the sample, in milliseconds since the epoch: nothing in it is later. */
+/** The time at which the sample is set, in milliseconds since the epoch. Nothing in the sample happens later; listings can expire later. */
 export const SAMPLE_ANCHOR = Date.UTC(2026, 5, 1);
 
 export const DAY_MS = 86_400_000;
@@ -21,11 +21,11 @@ export type CollectionContext = {
   address: Address;
   /** The floor in base units. */
   floor: bigint;
-  /** Prices are multiples of this: three digits of the floor. */
+  /** Prices are rounded to multiples of this amount, which leaves the first three digits of the floor. */
   step: bigint;
   createdAt: number;
   serviceName: string;
-  /** Other marketplaces: not the service itself, whatever its name is. */
+  /** The other marketplaces. A marketplace with the name of the service is left out. */
   markets: readonly string[];
 };
 
@@ -33,7 +33,7 @@ export type SampleAsset = {
   id: AssetId;
   number: number;
   name: string;
-  /** The price of this token relative to a common one, in basis points. */
+  /** The price of this token relative to the price of a common token, in basis points. */
   premiumBps: number;
   rank: number | null;
   holder: Address;
@@ -45,18 +45,18 @@ export type SampleSale = {
   asset: SampleAsset;
   source: string;
   raw: bigint;
-  /** The price as a source reports it: mostly `raw`, sometimes text that is not an integer. */
+  /** The price as the source reports it: usually `raw`, sometimes text that is not an integer. */
   price: string;
   seller: Address;
   buyer: Address;
   at: number;
   tx: string;
   logIndex: number | null;
-  /** When the seller received the token: the listing of the sale is later. */
+  /** When the seller received the token. The listing that led to the sale is later. */
   heldSince: number;
 };
 
-/** A marketplace whose name no service can have: the setting does not allow a hyphen. */
+/** A marketplace that can never have the name of the service, because the setting of the name does not allow a hyphen. */
 const OTHER_MARKETPLACE = 'magic-eden';
 
 export function createCollectionContext(spec: SampleCollection, chain: Chain, serviceName: string): CollectionContext {
@@ -76,7 +76,7 @@ export function createCollectionContext(spec: SampleCollection, chain: Chain, se
   };
 }
 
-/** The tokens and their first holders. */
+/** Generates the tokens and their first holders. */
 export function generateAssets(context: CollectionContext, wallets: readonly Address[]): SampleAsset[] {
   const { spec, createdAt } = context;
   const rng = new Random('assets', spec.slug);
@@ -93,7 +93,7 @@ export function generateAssets(context: CollectionContext, wallets: readonly Add
   }));
 }
 
-/** The sales up to the anchor, oldest first. Sets the holder of each token to its last buyer. */
+/** Generates the sales up to the anchor, oldest first. Sets the holder of each token to its last buyer. */
 export function generateSales(
   context: CollectionContext,
   assets: readonly SampleAsset[],
@@ -118,7 +118,7 @@ export function generateSales(
       seller: asset.holder,
       buyer,
       at: soldAt,
-      // A sweep is one transaction with one event for each token; on Solana each purchase is a transaction.
+      // On EVM chains a sweep is one transaction with one event for each token. On Solana each purchase is a transaction.
       tx: evm ? (swept?.tx ?? toEvmHash(...seed)) : toSolanaSignature(...seed),
       logIndex: evm ? (swept?.logIndex ?? rng.integer(3, 180)) + (swept ? 4 : 0) : null,
       heldSince: asset.heldSince,
@@ -129,7 +129,7 @@ export function generateSales(
   return sales;
 }
 
-/** A multiple of the price step, at least one. */
+/** Rounds an amount to a multiple of the price step. The result is at least one step. */
 export function roundPrice(context: CollectionContext, raw: bigint): bigint {
   const steps = (raw + context.step / 2n) / context.step;
   return (steps > 0n ? steps : 1n) * context.step;
@@ -140,7 +140,7 @@ function toAssetId({ spec, chain }: CollectionContext, number: number): AssetId 
   return spec.registry ? toLargeTokenId('asset', spec.slug, String(number)) : (String(number) as AssetId);
 }
 
-/** Ranks from 1 without a gap for all but a few tokens; editions have none. */
+/** Generates ranks from 1 without a gap, for all but a few tokens. Tokens of editions (ERC-1155) have no rank. */
 function generateRanks(spec: SampleCollection, rng: Random): (number | null)[] {
   const unranked = spec.tokenStandard === 'ERC-1155' ? spec.tokens : Math.ceil(spec.tokens / 40);
   return rng.shuffle(
@@ -162,11 +162,11 @@ function pickRegistryNames(rng: Random, count: number): string[] {
   return rng.shuffle(all).slice(0, count);
 }
 
-/** Of every SWEEP_EVERY sales, the first SWEEP_SIZE are in one second: a sweep. */
+/** The first SWEEP_SIZE sales of every SWEEP_EVERY sales are a sweep: one buyer buys several tokens in the same second. */
 const SWEEP_EVERY = 18;
 const SWEEP_SIZE = 3;
 
-/** Full seconds, more of them near the anchor, so that the last day and the last week have sales. */
+/** Generates times in full seconds. They are denser near the anchor, so that the last day and the last week have sales. */
 function generateTimes({ spec, createdAt }: CollectionContext, rng: Random): number[] {
   const spanMs = Math.min(YEAR_MS, SAMPLE_ANCHOR - createdAt - 2 * DAY_MS);
   const times: number[] = [];
@@ -179,10 +179,10 @@ function generateTimes({ spec, createdAt }: CollectionContext, rng: Random): num
   return times;
 }
 
-/** Random picks before the first token that fits is used. */
+/** After this many random picks without success, the first token that fits is used. */
 const PICKS_MAX = 40;
 
-/** A token that another wallet has held for at least an hour, so that it can have been listed before the sale. */
+/** Picks a token that a wallet other than the buyer's has held for more than an hour, so that it can have been listed before the sale. */
 function pickForSale(assets: readonly SampleAsset[], buyer: Address, soldAt: number, rng: Random): SampleAsset {
   const fits = (asset: SampleAsset) => asset.holder !== buyer && soldAt - asset.heldSince > HOUR_MS;
   for (let picks = 0; picks < PICKS_MAX; picks += 1) {

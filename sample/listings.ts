@@ -12,7 +12,7 @@ import { DAY_MS, roundPrice, SAMPLE_ANCHOR } from './history.ts';
 export type SampleListing = {
   asset: SampleAsset;
   source: string;
-  /** The id at its source; null for a mirrored listing without an id. */
+  /** The id at the source. Null for a mirrored listing without an id. */
   id: string | null;
   raw: bigint;
   buyerTotal: bigint | null;
@@ -24,7 +24,7 @@ export type SampleListing = {
   tx: string | null;
 };
 
-/** Active listings, and for some of their tokens an earlier listing that expired or was cancelled. */
+/** Generates the active listings, and for some of their tokens an earlier listing that expired or was cancelled. */
 export function generateListings(context: CollectionContext, assets: readonly SampleAsset[]): SampleListing[] {
   const { spec, serviceName, markets } = context;
   const rng = new Random('book', spec.slug);
@@ -45,7 +45,7 @@ export function generateListings(context: CollectionContext, assets: readonly Sa
   });
 }
 
-/** The filled listings of about half of the sales. */
+/** Generates the filled listings from which about 40% of the sales came. */
 export function generateFilledListings(
   context: CollectionContext,
   sales: readonly SampleSale[],
@@ -65,18 +65,18 @@ export function generateFilledListings(
 
 type Draft = Pick<SampleListing, 'asset' | 'raw' | 'seller' | 'listedAt' | 'expiresAt' | 'status' | 'tx'>;
 
-/** The tokens that are listed. The first is a common one, because it sets the floor. */
+/** Picks the tokens that are listed. The first one is a common token, because it sets the floor. */
 function pickListed(assets: readonly SampleAsset[], count: number, rng: Random): SampleAsset[] {
   const picked = rng.shuffle(assets.filter(hasKnownOwner)).slice(0, count);
   return picked.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
 }
 
-/** A few tokens have no recorded owner. */
+/** Whether the sample records the token's owner. It does so for all but a few tokens. */
 export function hasKnownOwner(asset: SampleAsset): boolean {
   return asset.number % 37 !== 5;
 }
 
-/** The floor for the first listing, then higher asks: most are near the floor, and rare tokens cost more. */
+/** Picks the ask of a listing. The first listing has the floor. All others are higher: most are near the floor, and rare tokens cost more. */
 function pickAsk(context: CollectionContext, asset: SampleAsset, index: number, rng: Random): bigint {
   if (index === 0) return context.floor;
   const share = (index + rng.float()) / (context.spec.listed + 1);
@@ -97,13 +97,14 @@ function generateDraft(asset: SampleAsset, raw: bigint, rng: Random): Draft {
   return { asset, raw, seller: asset.holder, listedAt, expiresAt: pickExpiry(rng), status: 'active', tx: null };
 }
 
-/** Never, or about ten years after the anchor, so that the floor of the sample does not change. */
+/** Picks no expiry, or one about ten years after the anchor, so that the floor of the sample does not change before. */
 function pickExpiry(rng: Random): number | null {
   return rng.boolean(0.35) ? null : Date.UTC(2036, 0, 1) + rng.integer(0, 360) * DAY_MS;
 }
 
 /**
- * An earlier listing by the same holder. Some that have expired still have the status `active`, as before the expiry task runs.
+ * Generates an earlier listing by the same holder, which was cancelled or has expired. Some expired listings still have the status
+ * `active`, like rows that the expiry task has not reached yet. Returns null when the holder has not had the token for long enough.
  */
 function generateEarlier(context: CollectionContext, draft: Draft, rng: Random): SampleListing | null {
   const { asset } = draft;
@@ -119,11 +120,11 @@ function generateEarlier(context: CollectionContext, draft: Draft, rng: Random):
   return toListing(context, { ...draft, raw, listedAt, expiresAt, status, tx }, source, rng, 'kept');
 }
 
-/** The fee that a buyer pays at each marketplace. */
+/** The fee that a buyer pays at each marketplace, in basis points. */
 const MARKET_FEE_BPS: Readonly<Record<string, number>> = { opensea: 100, blur: 50, 'magic-eden': 200, tensor: 150 };
 const DEFAULT_FEE_BPS = 200;
 
-/** A listing as its source reports it. With `kept` it always has an id, because another record refers to it. */
+/** Converts a draft to a listing as its source reports it. With `kept`, the listing always has an id, so that a sale can refer to it. */
 function toListing(
   context: CollectionContext,
   draft: Draft,

@@ -17,7 +17,7 @@ export const SAMPLE_CUSTODY_WALLET: string = toSolanaAddress('custody');
 
 type SampleRecord = Record<string, unknown>;
 
-/** Every record of the sample, by collection; the record of the collection comes first. */
+/** Generates the records of the sample, collection by collection. The record of a collection comes before its other records. */
 export function* generateSampleMarket(options: { serviceName: string }): Generator<SampleRecord> {
   const chains = createChains();
   for (const spec of SAMPLE_COLLECTIONS) {
@@ -43,7 +43,7 @@ function* generateCollection(context: CollectionContext): Generator<SampleRecord
   yield* toFigureRecords(context, figures);
 }
 
-/** All wallets. Each collection uses some of them, so that wallets hold tokens of several collections. */
+/** The number of wallets of each chain family. Each collection uses some of them, so that wallets hold tokens of several collections. */
 const WALLETS = { evm: 150, solana: 90 } as const;
 
 function pickWallets({ spec, chain }: CollectionContext): Address[] {
@@ -52,7 +52,7 @@ function pickWallets({ spec, chain }: CollectionContext): Address[] {
   return new Random('wallets', spec.slug).shuffle(all).slice(0, Math.ceil(spec.tokens * 0.45));
 }
 
-/** Tokens in custody: those that are listed through the service, and a few that are not listed any more. */
+/** Returns the tokens in custody: the tokens that are listed through the service, and a few tokens without a listing. */
 function findInCustody(context: CollectionContext, assets: SampleAsset[], listings: SampleListing[]): Set<SampleAsset> {
   if (!context.spec.escrow) return new Set();
   const active = listings.filter(isActive);
@@ -69,7 +69,7 @@ type Window = { allTime: number; sevenDay: number; twentyFourHour: number };
 
 type Figures = { owners: number; listedCount: number; floorRaw: string | null; volume: Window; sales: Window };
 
-/** Sales before the year of the sample, as a multiple of those in it: only an analytics record counts them. */
+/** The number of sales before the year of the sample, as a multiple of the sales in it. The sample has no rows for them: they only add to reported totals. */
 const EARLIER_SALES = 2;
 
 function summarise(
@@ -130,7 +130,7 @@ function toTokenRecord(
   });
 }
 
-/** On EVM chains a listing of the service itself is an `order`; any other listing is a `listing`. */
+/** Converts a listing to a record: to an `order` for a listing of the service itself on an EVM chain, otherwise to a `listing`. */
 function toListingRecord(context: CollectionContext, listing: SampleListing): SampleRecord {
   const common = {
     ...toTokenFields(context, listing.asset),
@@ -169,7 +169,7 @@ function toSaleRecord(context: CollectionContext, sale: SampleSale, listingId: s
   });
 }
 
-/** The stats and analytics records of the collection, if it has any. */
+/** Yields the stats and analytics records of the collection, if it reports any. */
 function* toFigureRecords({ spec, address }: CollectionContext, figures: Figures): Generator<SampleRecord> {
   const { owners, listedCount, floorRaw, volume, sales } = figures;
   const common = { chain: spec.chain, contractAddress: address, at: toTime(SAMPLE_ANCHOR) };
@@ -189,7 +189,7 @@ function toTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A record without its unknown fields. */
+/** Returns a record without the fields whose value is null. */
 function toFields(fields: SampleRecord): SampleRecord {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -1,5 +1,5 @@
-// The pictures of the sample marketplace: SVG drawn from a seed, as data URIs, so that they are shown without network access. A
-// picture contains no script and no link, and is the same in every load.
+// The pictures of the sample marketplace. They are SVG in data URIs, so that a client displays them without network access. A picture is
+// drawn from a seed, so it is the same in every load. It contains no script and no link.
 
 import { Random } from './random.ts';
 import type { ArtStyle } from './drawing.ts';
@@ -41,12 +41,12 @@ const ART = {
 
 export type ArtName = keyof typeof ART;
 
-/** A square picture in the given style. Some styles show the `label`. */
+/** Draws a square picture in the given style. Some styles write the `label` into the picture. */
 export function drawPicture(art: ArtName, seed: string, label: string): string {
   return draw(art, seed, label, 100);
 }
 
-/** A picture that is three times as wide as high. */
+/** Draws a picture whose width is three times its height. */
 export function drawBanner(art: ArtName, seed: string): string {
   return draw(art, seed, '', 300);
 }
@@ -57,7 +57,7 @@ function draw(art: ArtName, seed: string, label: string, width: number): string 
   return toDataUri(`${open}${inside}</svg>`);
 }
 
-/** Escapes the characters that a URI cannot contain. Quotes in the SVG are single, so that the URI fits between double quotes. */
+/** Escapes the characters that a URI cannot contain. The SVG uses single quotes, so that the URI can stand between double quotes. */
 function toDataUri(svg: string): string {
   const escaped = svg.replaceAll('\n', '').replace(/[%#<>" {}|\\^`]|[^ -~]/gu, encodeURIComponent);
   return `data:image/svg+xml,${escaped}`;

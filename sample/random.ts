@@ -1,4 +1,4 @@
-// The random source of the sample marketplace, and identifiers made of hashes. Everything follows from the given seed texts, so
+// The random source of the sample marketplace, and identifiers that are hashes. All values are computed from the given seed texts, so
 // that every load gives the same bytes. The clock, real randomness and the settings are not used.
 
 import { createHash } from 'node:crypto';
@@ -21,7 +21,7 @@ export class Random {
 
   /** A number from 0 up to, but not including, 1. */
   float(): number {
-    // mulberry32: integer arithmetic only, which every JavaScript engine computes alike.
+    // The algorithm mulberry32. It uses integer arithmetic only, whose results are the same in every JavaScript engine.
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
@@ -54,14 +54,14 @@ export class Random {
   }
 }
 
-/** The item at an index that must exist. */
+/** Returns the item at an index. Throws when there is none. */
 export function at<T>(items: readonly T[], index: number): T {
   const item = items[index];
   if (item === undefined) throw new RangeError(`no item ${index} in a list of ${items.length}`);
   return item;
 }
 
-/** An EVM address, lower case. */
+/** An EVM address in lower case. */
 export function toEvmAddress(...seed: string[]): Address {
   return `0x${digest('sha256', seed).toString('hex', 0, 20)}` as Address;
 }
@@ -81,7 +81,7 @@ export function toSolanaSignature(...seed: string[]): string {
   return base58.encode(digest('sha512', seed));
 }
 
-/** A token id of 78 digits, as in name registries, whose token ids are hashes. */
+/** A token id of 78 digits, like those of name registries, whose token ids are hashes. */
 export function toLargeTokenId(...seed: string[]): AssetId {
   // From 10^77, the smallest number of 78 digits, up to 1.1 * 10^77, which is below 2^256.
   return (10n ** 77n + (BigInt(toEvmHash(...seed)) % 10n ** 76n)).toString() as AssetId;

@@ -1,4 +1,4 @@
-// Styles of pictures that are scenes or patterns, drawn for the width of a token or of a banner.
+// Picture styles that show a scene or a pattern. Most fill the width of a token's picture or of a banner; some repeat a figure in a banner.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';
@@ -42,7 +42,7 @@ export function tiles(rng: Random, width: number): string {
   let studs = '';
   for (let y = 0; y < 100; y += 25) {
     for (let x = 0; x < 100; x += 25) {
-      // Both forms end in the middle of each side, so that lines continue over tiles and mirrored copies.
+      // In both forms the lines end in the middle of the sides, so that they continue in the next tile and in mirrored copies.
       arcs += rng.boolean(0.5)
         ? `M${x + 12.5},${y}q0,12.5,-12.5,12.5m25,0q-12.5,0,-12.5,12.5`
         : `M${x + 12.5},${y}q0,12.5,12.5,12.5m-25,0q12.5,0,12.5,12.5`;
@@ -72,7 +72,7 @@ export function meadow(rng: Random, width: number): string {
     heads += `<use href='#p' transform='translate(${x},${y})scale(${rng.pick(['1', '1.2', '1.4'])})' stroke='${at(petals, index)}'/>`;
   }
   for (let x = 3; x < width; x += width / 6) stems += `M${Math.round(x)},100q2,-${rng.integer(8, 18)},5,-18`;
-  // Flower heads are cogs; each use of the head sets the colour of its petals.
+  // Flower heads are cogs. Each `use` of the head sets the colour of its petals.
   const head = `<g id='p'>${wheel(9, 8, rng.integer(7, 12), 0.7)}${wheel(6, 3, 12, 0.5, '#8a5a2b')}<circle r='5' fill='#e3b23c' stroke='none'/><circle r='2' stroke='#5c3d1e'/></g>`;
   return `${verticalGradient('s', high, low)}${background(width, 'url(#s)')}<path d='M0,88q${width / 4},-10,${width / 2},-3t${width / 2},-1v16H0z' fill='${grass}'/>
 ${curves(stems, 1.6, grass)}<defs>${head}</defs>${heads}`;

@@ -1,4 +1,4 @@
-// The sample marketplace: its bytes do not change unnoticed, the intake accepts every record, and the records agree with each
+// The sample marketplace: a change of its bytes fails a test, the intake accepts every record, and the records do not contradict each
 // other.
 
 import assert from 'node:assert/strict';
@@ -25,7 +25,7 @@ const chains = createChains();
 const records = [...generateSampleMarket({ serviceName: SERVICE })];
 const collections = ofKind('collection');
 
-test('The sample is the same to the byte in every load', () => {
+test('The sample has the same bytes in every load', () => {
   const digest = (all: Iterable<SampleRecord>) =>
     createHash('sha256')
       .update([...all].map((record) => `${JSON.stringify(record)}\n`).join(''))
@@ -35,7 +35,7 @@ test('The sample is the same to the byte in every load', () => {
   assert.equal(digest(records), '556497dcdd6b59f260969ddc6daa9d046b07425d025a18a6669b8f1115da847e');
 });
 
-test('The intake accepts every record, whatever the name of the service', () => {
+test('The intake accepts every record, also when the service has the name of a marketplace in the sample', () => {
   for (const serviceName of [SERVICE, 'opensea', 'blur', 'tensor']) {
     const context = { chains, serviceName, seaport: new Map(), now: () => ANCHOR };
     for (const record of generateSampleMarket({ serviceName })) {
@@ -73,7 +73,7 @@ test('Every address, token, amount and time is in canonical form', () => {
   }
 });
 
-test('All seven chains have two or three collections, three of all are launched, and no name or address is used twice', () => {
+test('Each of the seven chains has two or three collections, three collections are launched by the service, and names and addresses are unique', () => {
   for (const chain of PUBLISHED_CHAIN_IDS) {
     const count = collections.filter((record) => record['chain'] === chain).length;
     assert.ok(count >= 2 && count <= 3, `${chain} has ${count}`);
@@ -119,7 +119,7 @@ test('Ranks run from 1 without a gap or a tie, and a few tokens lack a name, a r
   assert.equal(large.length, 1);
 });
 
-test('Each sale moves a token from its holder at that time, up to its present owner', () => {
+test('The seller of each sale is the holder at that time, and the last buyer is the present owner', () => {
   const holders = new Map<string, unknown>();
   for (const sale of ofKind('sale')) {
     const asset = assetKey(sale);
@@ -135,7 +135,7 @@ test('Each sale moves a token from its holder at that time, up to its present ow
   }
 });
 
-test('The seller of each listing holds the token, or has it in custody on Solana', () => {
+test('The seller of each active listing owns the token, or the custody wallet holds it on Solana', () => {
   const owners = new Map(ofKind('token').map((token) => [assetKey(token), token['owner']]));
   const active = [...ofKind('order'), ...ofKind('listing')].filter((row) => isActive(row, ANCHOR));
   let escrowed = 0;
@@ -148,10 +148,10 @@ test('The seller of each listing holds the token, or has it in custody on Solana
   }
   assert.ok(escrowed >= 10, `${escrowed} in escrow`);
   const inCustody = [...owners.values()].filter((owner) => owner === SAMPLE_CUSTODY_WALLET).length;
-  assert.ok(inCustody > escrowed, 'some tokens are held unlisted');
+  assert.ok(inCustody > escrowed, 'some tokens in custody have no listing');
 });
 
-test('Reported floors are the lowest active ask of orders and listings together, now and in ten years', () => {
+test('Each reported floor is the lowest active ask of orders and listings together, at the anchor and about ten years later', () => {
   for (const now of READ_AT) {
     for (const collection of collections) {
       const { floor, listed } = readBook(collection, now);
@@ -167,16 +167,22 @@ test('Reported floors are the lowest active ask of orders and listings together,
   }
 });
 
-test('Listings cover all cases: over 250 tokens, none at all, and tokens with an order and a cheaper or dearer listing', () => {
+test('One collection has more listed tokens than a window, one has no listing, and some tokens have an order and a lower-priced or higher-priced listing', () => {
   const sizes = collections.map((collection) => readBook(collection, ANCHOR).listed);
   assert.equal(sizes.filter((size) => size > WINDOW_SIZE_MAX).length, 1);
-  const silent = collections.filter((c) => [...inCollection('order', c), ...inCollection('listing', c)].length === 0);
-  assert.equal(silent.length, 1);
+  const unlisted = collections.filter((c) => [...inCollection('order', c), ...inCollection('listing', c)].length === 0);
+  assert.equal(unlisted.length, 1);
 
   const own = new Map(ofKind('order').flatMap((row) => (isActive(row, ANCHOR) ? [[assetKey(row), price(row)]] : [])));
   const both = ofKind('listing').filter((row) => isActive(row, ANCHOR) && own.has(assetKey(row)));
-  assert.ok(both.filter((row) => price(row) < (own.get(assetKey(row)) ?? 0n)).length >= 5, 'own dearer');
-  assert.ok(both.filter((row) => price(row) > (own.get(assetKey(row)) ?? 0n)).length >= 5, 'own cheaper');
+  assert.ok(
+    both.filter((row) => price(row) < (own.get(assetKey(row)) ?? 0n)).length >= 5,
+    'too few listings are priced below the order',
+  );
+  assert.ok(
+    both.filter((row) => price(row) > (own.get(assetKey(row)) ?? 0n)).length >= 5,
+    'too few listings are priced above the order',
+  );
 
   for (const kind of ['order', 'listing']) {
     const rows = ofKind(kind);
@@ -203,7 +209,7 @@ test('Listings cover all cases: over 250 tokens, none at all, and tokens with an
   for (const row of marked('evm', 'buyerTotalRaw')) assert.ok(BigInt(text(row, 'buyerTotalRaw')) > price(row));
 });
 
-test('Sales fill the year before the anchor, share seconds, and hold the odd prices that sources send', () => {
+test('Sales are spread over the year before the anchor, some are in the same second, and some have prices that are zero or not integers', () => {
   const sales = ofKind('sale');
   assert.equal(collections.filter((collection) => inCollection('sale', collection).length === 0).length, 1);
   const times = sales.map((sale) => time(sale, 'timestamp'));
@@ -233,7 +239,7 @@ test('Sales fill the year before the anchor, share seconds, and hold the odd pri
   assert.equal(linked.length, filled.length);
 });
 
-test('Half of the collections have analytics: at least the stored sales, and more in a longer window', () => {
+test('Half of the collections have analytics, which count at least the stored sales, and in a longer window never less than in a shorter one', () => {
   const all = ofKind('analytics');
   assert.equal(all.length, collections.length / 2);
   for (const analytics of all) {
@@ -302,7 +308,7 @@ function isActive(row: SampleRecord, now: number): boolean {
   return row['status'] === 'active' && expiresAt > now;
 }
 
-/** The id by which a sale names the listing that it came from. */
+/** The id with which a sale refers to this listing or order. */
 function listingId(row: SampleRecord): string {
   if (row['kind'] === 'listing') return text(row, 'id');
   return `${text(row, 'chain')}_${text(row, 'contractAddress')}_${assetOf(row)}_${time(row, 'createdAt')}`;

@@ -1,4 +1,4 @@
-// The pictures of the sample marketplace: small and well formed, different from each other, without scripts or links.
+// The pictures of the sample marketplace are small, well formed and mostly different from each other. They have no scripts or links.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ const pictures = records.flatMap((record) =>
   [record['image'], record['banner']].filter((picture) => typeof picture === 'string'),
 );
 
-test('Every collection has a picture and a banner, and nearly every token has a picture of its own', () => {
+test('Every collection has a picture and a banner, every token has a picture, and at least 99% of the pictures are different', () => {
   for (const record of records) {
     if (record['kind'] === 'collection') assert.ok(record['image'] && record['banner']);
     if (record['kind'] === 'token') assert.ok(record['image']);
@@ -30,7 +30,7 @@ test('Every picture is a small, well-formed SVG without scripts and links', () =
   }
 });
 
-test('The check of pictures rejects malformed SVG, scripts and links', () => {
+test("This file's check of pictures rejects malformed SVG, scripts and links", () => {
   const rejects = (inside: string) =>
     assert.throws(() => checkSvg(`<svg xmlns='http://www.w3.org/2000/svg'>${inside}</svg>`), inside);
   rejects('<g>');
@@ -75,6 +75,6 @@ function checkSvg(svg: string): void {
   assert.equal(end, svg.length, `not well formed at: ${svg.slice(end, end + 60)}`);
   assert.deepEqual(open, []);
   assert.ok(svg.startsWith(`<svg xmlns='http://www.w3.org/2000/svg'`));
-  assert.equal(svg.split('://').length, 2, 'no address but the name space');
+  assert.equal(svg.split('://').length, 2, 'the only address is the name space');
   for (const [, id] of svg.matchAll(/(?:url\(|href=')#?([^')]*)/g)) assert.ok(svg.includes(` id='${id}'`), `#${id}`);
 }
