@@ -23,9 +23,8 @@ import { listen, requireFreePort } from './server/listen.ts';
 import { closeHttpServer, createHttpServer } from './server/server.ts';
 import { importRecords } from './intake/import.ts';
 import type { Log } from './core/log.ts';
-import { generateSampleMarket } from '../sample/market.ts';
 import { isDoneWithin } from './resilience/deadline.ts';
-import { RedisWindows } from './server/rate-limit/redis-windows.ts';
+import type { RedisWindows } from './server/rate-limit/redis-windows.ts';
 import { KEY_USES_PERIOD_MS, KeyVerifier } from './shop/keys/key-verifier.ts';
 import type { Operations } from './shop/operations.ts';
 import { createShopOperations } from './shop/operations.ts';
@@ -200,7 +199,10 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
 /** The rate limit windows that all nodes of the service share. Null when no Redis is configured. */
 async function openWindows({ config, log, clock, random }: ServiceContext): Promise<RedisWindows | null> {
   const { redisUrl: url, serviceName } = config;
-  return url === null ? null : RedisWindows.open({ url, serviceName, log, clock, random });
+  if (url === null) return null;
+  // Imported only where it is used: the Redis client adds to the time and the memory of every start.
+  const { RedisWindows } = await import('./server/rate-limit/redis-windows.ts');
+  return RedisWindows.open({ url, serviceName, log, clock, random });
 }
 
 export type Workers = {
@@ -288,6 +290,7 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
 async function loadSample(context: ServiceContext): Promise<number> {
   const { main, indexer, serviceName } = context;
   if (main.engine !== 'embedded' || indexer !== main || !(await isEmpty(main))) return 0;
+  const { generateSampleMarket } = await import('../sample/market.ts');
   const summary = await importRecords(context, toLines(generateSampleMarket({ serviceName })), { format: 'ndjson' });
   return summary.read;
 }
