@@ -1,15 +1,15 @@
-// The global set-up and tear-down of `npm test`. With REQUIRE_RECORDINGS=1 the run fails where the recordings are missing,
-// and where one was read by no test: a recording that nobody reads proves nothing.
+// The global set-up and tear-down of `npm test`. With REQUIRE_RECORDINGS=1 the run fails when the recordings are missing, or when
+// a recording was read by no test, because such a recording checks nothing.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { listRecordings } from './recordings.ts';
 
-/** Files without anything that a test could hold the program against. */
+/** Files that contain nothing that a test could check. */
 const NO_RECORDING: ReadonlySet<string> = new Set([
   'README.md',
-  // A list of names for an interface that needs a key, and that nothing here calls.
+  // Identifiers for an API that needs a key and that the service does not call.
   'payloads/pyth/feed_ids.txt',
 ]);
 
@@ -20,7 +20,7 @@ export async function globalSetup(): Promise<void> {
   if (listRecordings() === null) throw new Error('REQUIRE_RECORDINGS=1, and there is no ../shared/data');
   file = path.join(mkdtempSync(path.join(os.tmpdir(), 'mercat-recordings-')), 'read');
   writeFileSync(file, '');
-  // The processes of the test files inherit it.
+  // The processes of the test files inherit this variable, and append the names of the recordings that they read to the file.
   process.env['RECORDINGS_READ'] = file;
 }
 

@@ -1,5 +1,5 @@
-// Every file of `../shared/data/payloads`: its kind, and the path where its vendor serves it. The replay servers serve the
-// recorded responses byte by byte, also for operations that the service does not call.
+// Every file of `../shared/data/payloads`: its kind, and the path where its vendor serves it. The replay servers serve the recorded
+// responses byte by byte, even those of operations that the service does not call.
 
 import type { Origin, ReplayRequest, Route } from '../replay/replay.ts';
 import { findRecording, listRecordings, needsRecordings, readRecording } from './recordings.ts';
@@ -7,22 +7,22 @@ import { findRecording, listRecordings, needsRecordings, readRecording } from '.
 const VENDORS = ['coinbase', 'coingecko', 'magic-eden', 'helius', 'opensea', 'reservoir'] as const;
 export type Vendor = (typeof VENDORS)[number];
 
-/** A response as its vendor sends it. */
+/** A recorded response. */
 export type RecordedResponse = {
   what: 'answer';
   vendor: Vendor;
   origin: Origin;
-  /** With the query, where responses differ by it. For JSON-RPC the method after a `#`. */
+  /** The path where the vendor serves it, with the query if responses differ by query. For JSON-RPC, the method follows a `#`. */
   path: string;
   /** Whether the service calls this operation. */
   asked: boolean;
-  /** The test that compares the records of a source with it, one by one. */
+  /** The test file with the expected records of responses in this shape. */
   contract?: string;
 };
 
 export type RecordedFile =
   | RecordedResponse
-  /** The query that belongs to a recorded response, or a message that was pushed. */
+  /** The query that belongs to a recorded response, or a message that the vendor pushed. */
   | { what: 'query' | 'message'; vendor: Vendor }
   | { what: 'document'; vendor: Vendor }
   | { what: 'notes' };
@@ -57,9 +57,9 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   ),
   'coingecko/coins_markets.openapi-example.json': priceExample('/api/v3/coins/markets?vs_currency=usd'),
   'coingecko/nfts_id.openapi-example.json': priceExample('/api/v3/nfts/pudgy-penguins'),
-  // Of a coin that the service does not read.
+  // The price of a coin that the service does not read.
   'coingecko/simple_price.openapi-example.json': priceExample(`${SIMPLE_PRICE}?ids=bitcoin`),
-  // One response a line.
+  // One response on each line.
   'coingecko/simple_price.recorded.txt': answer(
     'coingecko',
     `${SIMPLE_PRICE}?ids=solana`,
@@ -74,7 +74,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   }),
   'helius/helius-openapi.json': { what: 'document', vendor: 'helius' },
   'magiceden-evm/magic-eden-evm-openapi.yml': { what: 'document', vendor: 'magic-eden' },
-  // The interface before the one that the service calls.
+  // From an older API than the one that the service calls.
   'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': answer('magic-eden', '/v3/rtp/ethereum/orders/asks/v5', {
     contract: MAGIC_EDEN_EVM_TEST,
   }),
@@ -131,13 +131,13 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
     askedIn('test/upstreams/opensea/collection.test.ts'),
   ),
   'opensea/openapi.opensea-2026-08.json': { what: 'document', vendor: 'opensea' },
-  // The interface of 2023: its rows are put into a page of the current interface in test/support/replay/opensea.ts.
+  // From the API of 2023, whose orders have another format than the listings of the current API.
   'opensea/orders_listings_v2.seaport15.json': answer('opensea', '/api/v2/orders/ethereum/seaport/listings', {
     contract: SEAPORT_TEST,
   }),
   'pyth/feed_ids.txt': { what: 'notes' },
   'reservoir/orders_asks_v4_v5.json': answer('reservoir', '/orders/asks/v5', { contract: SEAPORT_TEST }),
-  // Without the signed orders.
+  // The rows do not contain the signed orders.
   'reservoir/orders_bids_v5.50.json': answer('reservoir', '/orders/bids/v5'),
   'reservoir/ws_sale_payload-before-empty.json': { what: 'message', vendor: 'reservoir' },
 };
@@ -150,17 +150,17 @@ export function listPayloads(): string[] | null {
   return names?.map((name) => name.slice(PREFIX.length)) ?? null;
 }
 
-/** As `needsRecordings`, by the names of payloads; all of them where none is named. */
+/** Like `needsRecordings`, for the named payloads. Without names, the test needs the folder of the payloads. */
 export function needsPayloads(...names: readonly string[]): { skip?: string } {
   return needsRecordings(...(names.length === 0 ? [PREFIX] : names.map((name) => PREFIX + name)));
 }
 
-/** As `readRecording`, by the name of a payload. */
+/** Like `readRecording`, for the named payload. */
 export function readPayload(name: string): string {
   return readRecording(PREFIX + name);
 }
 
-/** As `findRecording`, by the name of a payload. */
+/** Like `findRecording`, for the named payload. */
 export function findPayload(name: string): string | null {
   return findRecording(PREFIX + name);
 }
@@ -174,7 +174,7 @@ function toLines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** The recorded responses of a vendor as routes; none where the recordings are missing. */
+/** The recorded responses of a vendor as routes. There are none for Helius (JSON-RPC), and none without the recordings. */
 export function recordedRoutes(vendor: Vendor): Route[] {
   const byPath = new Map<string, Route>();
   for (const [file, { what, ...rest }] of Object.entries(RECORDED)) {
@@ -189,7 +189,7 @@ export function recordedRoutes(vendor: Vendor): Route[] {
   return [...byPath.values()];
 }
 
-/** The first recorded response with a coin that the request names; an empty one where there is none. */
+/** The first recorded response that has a coin of the request, or an empty response when there is none. */
 function answerPrices({ query }: ReplayRequest): string {
   const ids = (query.get('ids') ?? '').split(',');
   const recorded = toLines(findPayload('coingecko/simple_price.recorded.txt') ?? '');
@@ -197,7 +197,7 @@ function answerPrices({ query }: ReplayRequest): string {
   return [...recorded, others].find((text) => ids.some((id) => text.includes(`"${id}"`))) ?? '{}';
 }
 
-/** The recorded response of a JSON-RPC method, with the id of the request; null where none was recorded. */
+/** The recorded response of a JSON-RPC method, with the id of the request. Null when there is no recording of that method. */
 export function findRecordedRpcResponse(method: string, id: unknown): object | null {
   const found = Object.entries(RECORDED).find(([, file]) => file.what === 'answer' && file.path === `/#${method}`);
   const text = found ? findPayload(found[0]) : null;

@@ -1,4 +1,4 @@
-// The collections that the recordings are about, and every source called for them.
+// The collections that the recordings are about, and functions that read these collections from every source.
 
 import { parseAddress } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
@@ -7,7 +7,7 @@ import { createSources } from '../replay/wrong-response.ts';
 
 export const FAMOUS_FOX = 'BUjZjAS2vbbb65g7Z1Ca9ZRVYoJscURG5L3AkVvHP9ac';
 export const DEGODS = '6XxjKYFbcndh2gDcsUrmZgVEsoDxXMnfsaGY6fpTJzNr';
-/** The collection of the ask that Magic Eden's older interface gave. */
+/** The contract of the ask that was recorded from Magic Eden's older API. */
 export const ASKED = '0x8132176f60e9db5288d84feeefae455c8caa3f95';
 export const GHOSTS = toGhosts();
 

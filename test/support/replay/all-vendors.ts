@@ -1,5 +1,5 @@
-// Every marketplace, feed and price source that the service reads, each on its own replay server, with a collection that is
-// followed at each. A test adds rows to all of them at once and asks which have not reached the tables.
+// Every marketplace, feed and price source that the service reads, each on its own replay server, and the collections that are followed
+// there. A test adds rows at all servers at once, and then checks which of these rows have not reached the tables.
 
 import type { TestContext } from 'node:test';
 import type { Database } from '../../../src/database/port.ts';
@@ -40,18 +40,18 @@ export type Server = (typeof SERVERS)[number];
 
 export type VendorServers = {
   replays: Readonly<Record<Server, ReplayServer>>;
-  /** With `addresses`, the settings name these URLs instead of the servers' own. */
+  /** The settings of a service that reads these servers. `addresses` replaces the URLs of some servers. */
   settings(addresses?: Partial<Record<Server, string>>): Record<string, string>;
   follow(db: Database): Promise<void>;
   /** Marks every followed collection, and a token of it, as recently viewed for the rest of the test. */
   show(db: Database): Promise<void>;
-  /** Adds a listing, a sale and a token everywhere, and changes a price. */
+  /** Adds a listing, a sale and a token at each server that has such rows, and changes the price of ether. */
   makeNews(): void;
   /** The tasks whose latest row has not reached the tables. */
   missing(db: Database): Promise<string[]>;
 };
 
-/** `rows` are listed everywhere to begin with. */
+/** Starts the servers. `rows`: how many listings and tokens each server has at first. */
 export async function startVendorServers(
   t: Pick<TestContext, 'after'>,
   { now, rows }: { now: () => number; rows: number },
@@ -64,7 +64,7 @@ export async function startVendorServers(
   const feed = createFeedStore();
   const prices = { ETH: '2700.5', SOL: '84.95', POL: '0.2174', APE: '0.61' };
 
-  const show = (numbers: readonly number[], salesUpTo: number) => {
+  const serve = (numbers: readonly number[], salesUpTo: number) => {
     apes.tokens = numbers.map(String);
     apes.listings = numbers.map((n) => ({
       tokenId: String(n),
@@ -103,7 +103,7 @@ export async function startVendorServers(
     ];
     prices.ETH = `${2_700 + numbers.length}.5`;
   };
-  show(range, SALES);
+  serve(range, SALES);
 
   const replays = {
     opensea: await startReplayServer(t, openseaRoutes([apes])),
@@ -155,19 +155,19 @@ export async function startVendorServers(
         db,
         FOLLOWED.flatMap(({ chain, address }) => {
           const collectionId = toCollectionId(chain, address as Address);
-          const asset = (chain === 'solana' ? addressOf('das', 0) : '0') as AssetId;
-          return [null, asset].map((shown) => ({ collectionId, asset: shown, at: now() + LONG_MS }));
+          const token = (chain === 'solana' ? addressOf('das', 0) : '0') as AssetId;
+          return [null, token].map((asset) => ({ collectionId, asset, at: now() + LONG_MS }));
         }),
       ),
     makeNews: () => {
       range.push(range.length);
-      show(range, SALES);
+      serve(range, SALES);
     },
     missing: (db) => findMissing(db, range.length - 1, Number(prices.ETH)),
   };
 }
 
-/** The newest of them are sold. */
+/** This many of the newest tokens are sold. */
 const SALES = 30;
 
 function inNative(symbol: string): object {
@@ -189,7 +189,7 @@ function ownListing(n: number, listedAt: number): object {
   };
 }
 
-/** The tasks whose item number `n` has not reached its table. */
+/** The tasks whose row number `n`, or whose price of ether, has not reached its table. */
 async function findMissing(db: Database, n: number, eth: number): Promise<string[]> {
   const has = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).length > 0;
   const listed = (source: string, id: string) =>

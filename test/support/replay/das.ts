@@ -1,5 +1,5 @@
-// A DAS endpoint for the replay server: the assets of a test, in pages as the vendor's document describes them. A method that
-// nothing here calls gets its recorded response, where the recordings are there.
+// A DAS endpoint for the replay server. It serves the assets of a test, in pages as the vendor's document describes them. A method
+// that the service does not call gets its recorded response, if the recordings are present.
 
 import { findRecordedRpcResponse } from '../recordings/payloads.ts';
 import { parseFixture } from '../fixtures.ts';
@@ -9,14 +9,14 @@ type Json = Record<string, any>;
 
 export type DasStore = {
   assets: Json[];
-  /** The largest page, which may be smaller than the requested one. */
+  /** The most assets in one page, even if the requested limit is higher. */
   pageMax: number;
   /** Changes the result before it is sent. */
   spoil: (result: any, method: string) => unknown;
   asked: { method: string; params: Json }[];
 };
 
-/** The fixture's assets: those of one collection, those of one wallet, and the asset that stands for the collection. */
+/** The assets of the fixtures: the tokens of one collection, the assets of one wallet, and the asset of the collection itself. */
 export function readDasFixtures(): { group: Json[]; wallet: Json[]; collection: Json } {
   return {
     group: parseFixture('das/assets-by-group.json').result.items,

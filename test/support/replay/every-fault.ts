@@ -1,5 +1,5 @@
-// Runs a source under every fault at every request. The outcome has to be correct rows, no rows, or a failure with its
-// reason; never a bad row, and never an incomplete walk that counts as complete.
+// Runs a source under every fault at every request. Each outcome must be correct rows, no rows, or a failure with its reason. It must
+// not have an incorrect row, or an incomplete walk that is reported as complete.
 
 import assert from 'node:assert/strict';
 import { createLog } from '../../../src/core/log.ts';
@@ -14,13 +14,13 @@ import { REPLAY_FAULTS } from './replay.ts';
 
 const TIMEOUT_MS = 400;
 /**
- * What a run may add to the memory in use. A decompressed bomb of 256 MiB is more, and so are pages of 20,000 rows for each
- * request.
+ * The most memory that all runs together may add. A decompressed gzip bomb of 256 MiB is larger, and so are pages of 20,000 rows if one
+ * is kept for each request.
  */
 const GROWTH_MAX = 160 * 2 ** 20;
 const recordContext = { chains: createChains(), serviceName: 'mercat', seaport: new Map(), now: () => Date.now() };
 
-/** An upstream with a short timeout, whose breaker is open for a moment only. */
+/** A client with a short timeout, whose breaker stays open for at most a millisecond. */
 export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): UpstreamClient {
   return new UpstreamClient({
     name: 'test',
@@ -37,7 +37,7 @@ export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Ups
 
 export type WalkOutcome = { records: SourceRecord[]; rejected: string[]; end: WalkEnd | null; failure: string | null };
 
-/** Reads all pages of a walk, or the pages before it failed. Any error but an UpstreamFailure is a bug and is thrown. */
+/** Reads all pages of a walk, or all pages before the walk failed. Any other error than an UpstreamFailure is a bug and is thrown. */
 export async function collectPages(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<WalkOutcome> {
   const outcome: WalkOutcome = { records: [], rejected: [], end: null, failure: null };
   try {
@@ -53,12 +53,12 @@ export async function collectPages(pages: AsyncGenerator<ParsedPage, WalkEnd>): 
   }
 }
 
-/** The reasons for all rows that gave no record, as the ingester counts them. */
+/** The reasons for rejected and unsupported rows, as the ingester counts them. */
 export function toReasons({ rejected, unsupported }: Pick<ParsedPage, 'rejected' | 'unsupported'>): string[] {
   return [...rejected, ...unsupported.map((reason) => `unsupported: ${reason}`)];
 }
 
-/** The intake accepts every record. */
+/** Fails unless the intake accepts every record. */
 export function assertValidRecords(records: readonly SourceRecord[]): void {
   for (const record of records) {
     const parsed = parseRecord(recordContext, record);
@@ -66,7 +66,10 @@ export function assertValidRecords(records: readonly SourceRecord[]): void {
   }
 }
 
-/** Applies each fault at each request of a run, and runs without a fault after each. `good` is the result of a run without faults. */
+/**
+ * For each fault and each request of a run: repeats the run with the fault from that request on, and then without the fault. `good` is
+ * the outcome of a run without faults.
+ */
 export async function underEveryFault(
   replay: ReplayServer,
   run: () => Promise<WalkOutcome>,
@@ -76,8 +79,8 @@ export async function underEveryFault(
   assert.deepEqual(await run(), good);
   const requests = replay.count();
   const known = new Set(good.records.map((record) => JSON.stringify(record)));
-  const done: (() => void)[] = [];
-  const memory = watchLiveMemory({ after: (one) => done.push(one) }, GROWTH_MAX);
+  const cleanups: (() => void)[] = [];
+  const memory = watchLiveMemory({ after: (cleanup) => cleanups.push(cleanup) }, GROWTH_MAX);
   for (const fault of REPLAY_FAULTS) {
     if (except.includes(fault)) continue;
     for (let skip = 0; skip < requests; skip += 1) {
@@ -97,11 +100,11 @@ export async function underEveryFault(
     }
   }
   const growth = memory.growth();
-  for (const one of done) one();
+  for (const cleanup of cleanups) cleanup();
   assert.ok(growth < GROWTH_MAX, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
 }
 
-/** Ends a test whose source does not recover; no expectation of speed. */
+/** Only ends a test whose source does not recover. No test expects a certain speed. */
 const RECOVERY_MS = 60_000;
 
 /** Repeats the run until the breaker closes, which takes milliseconds here. */

@@ -1,4 +1,4 @@
-// An operator's own feed for the replay server: lines, an entity tag computed from them, and a token that requests need.
+// An operator's own feed for the replay server: lines, an entity tag that is computed from the lines, and a token that requests must have.
 
 import { createHash } from 'node:crypto';
 import type { ReplayRequest, Route } from './replay.ts';
@@ -6,6 +6,7 @@ import { ReplayResponse } from './replay.ts';
 
 export type FeedStore = {
   lines: (object | string)[];
+  /** Null: requests need no token. */
   token: string | null;
   /** Responses have no entity tag. */
   isTagless: boolean;

@@ -1,5 +1,5 @@
-// Magic Eden for the replay server: books of listings, sales, tokens and asks that a test fills, in pages as the vendor's
-// document describes them. An operation that nothing here calls gets its recorded response, where the recordings are there.
+// Magic Eden for the replay server. It serves the listings, activities, tokens and asks of a test, in pages as the vendor's document
+// describes them. An operation that the service does not call gets its recorded response, if the recordings are present.
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
@@ -20,9 +20,9 @@ export type MagicEdenBook = {
   activities: Map<string, Json[]>;
   stats: Map<string, Json>;
   tokens: Map<string, Json>;
-  /** Asks of the EVM side by contract. */
+  /** Asks on EVM chains by contract. */
   asks: Map<string, Json[]>;
-  /** Called before each page of listings is cut. */
+  /** Called with the offset before each page of listings is served, so that a test can change the listings between two pages. */
   onListings: (offset: number) => void;
 };
 
@@ -37,7 +37,7 @@ export function createMagicEdenBook(): MagicEdenBook {
   };
 }
 
-/** A Solana address, another one for each tag and number. */
+/** A Solana address that differs for each tag and number. */
 export function addressOf(tag: string, number: number): string {
   return base58.encode(createHash('sha256').update(`${tag} ${number}`).digest());
 }
@@ -46,7 +46,7 @@ const LISTING: Json = parseFixture('magic-eden/listings.json')[0];
 const SALE: Json = parseFixture('magic-eden/activities.json')[1];
 const ASK: Json = parseFixture('magic-eden/asks.json').asks[0];
 
-/** The fixture's listing, of another token at another price. */
+/** The listing of the fixture, changed to another token and price for each number. */
 export function listingRow(number: number, more: Json = {}): Json {
   const lamports = 1_000_000_000 + number * 1_000_000;
   const mint = addressOf('mint', number);
@@ -63,7 +63,7 @@ export function listingRow(number: number, more: Json = {}): Json {
   };
 }
 
-/** The fixture's sale, of another token at another time. */
+/** The sale of the fixture, changed to another token and time. */
 export function saleRow(number: number, seconds: number, more: Json = {}): Json {
   return {
     ...SALE,
@@ -78,7 +78,7 @@ export function saleRow(number: number, seconds: number, more: Json = {}): Json 
   };
 }
 
-/** The fixture's ask, of another token of another contract. */
+/** The ask of the fixture, changed to another token and contract. */
 export function askRow(number: number, contract: string, more: Json = {}): Json {
   return {
     ...ASK,
@@ -102,7 +102,7 @@ export function magicEdenRoutes(book: MagicEdenBook): Route[] {
     {
       path: new RegExp(`${symbol}/stats`),
       origin: 'example',
-      // The response for a symbol that does not exist.
+      // The default is Magic Eden's response for a symbol that does not exist.
       answer: ({ groups }) => book.stats.get(groups['symbol'] ?? '') ?? { symbol: groups['symbol'], listedCount: 0 },
     },
     {

@@ -1,6 +1,6 @@
-// OpenSea v2 for the replay server: collections that a test describes, in the shapes of the fixtures. An operation that
-// nothing here calls gets its recorded response, where the recordings are there. test/recordings/opensea.test.ts holds the
-// shapes against the vendor's document.
+// OpenSea's API v2 for the replay server. It serves the collections of a test in the shapes of the fixtures. An operation that the
+// service does not call gets its recorded response, if the recordings are present. test/recordings/opensea.test.ts checks the shapes
+// against the vendor's document.
 
 import type { TokenStandard } from '../../../src/core/evm.ts';
 import { parseFixture } from '../fixtures.ts';
@@ -15,11 +15,11 @@ const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
 export type ServedListing = {
   tokenId: string;
   seller: string;
-  /** What the order asks for in all, in base units. */
+  /** The sum of the order's payments, in base units. */
   total: bigint;
   hash: string;
   quantity?: number;
-  /** The payment's token and symbol; native by default. */
+  /** The currency of the payments. Default: the chain's native currency. */
   currency?: { token: string; symbol: string; decimals: number };
   contract?: string;
   listedAt?: number;
@@ -40,14 +40,14 @@ export type ServedSale = {
 export type ServedCollection = {
   slug: string;
   contract: string;
-  /** As OpenSea calls it. */
+  /** OpenSea's name of the chain. */
   chain: string;
   standard?: TokenStandard;
   symbol: string;
   listings: ServedListing[];
   sales: ServedSale[];
   tokens: string[];
-  /** The literal of the floor in the response. */
+  /** The floor, as it is written in the response. */
   floorText?: string;
   createdText?: string;
 };
@@ -59,7 +59,7 @@ export function makeCollection(part: Partial<ServedCollection> = {}): ServedColl
   return { ...APES, chain: 'ape_chain', symbol: 'APE', listings: [], sales: [], tokens: [], ...part };
 }
 
-/** Routes for these collections, behind those of the recorded responses. */
+/** The routes of the recorded responses, and after them the routes of these collections. */
 export function openseaRoutes(collections: readonly ServedCollection[] = []): Route[] {
   const bySlug = (slug: string | undefined) => collections.find((one) => one.slug === slug);
   const byContract = (groups: Readonly<Record<string, string>>) =>
@@ -149,7 +149,7 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
   ];
 }
 
-/** A page, and a cursor for the next one where there is more. */
+/** One page of rows, with a paging cursor when more rows follow. */
 function toPage(name: string, rows: readonly unknown[], query: URLSearchParams): Record<string, unknown> {
   const limit = Number(query.get('limit') ?? 20);
   const cursor = query.get('next');
@@ -187,7 +187,7 @@ function toCollection({ slug, contract, chain, symbol, tokens, createdText }: Se
   };
 }
 
-/** As text, so that the floor is written as the test's literal. */
+/** Returns text, so that the response contains the floor as the test wrote it. */
 function toStats({ symbol, listings, sales, floorText = '0.01569' }: ServedCollection): string {
   const interval = (name: string) => ({ interval: name, volume: 0.1258, sales: sales.length });
   const total = {

@@ -1,11 +1,11 @@
-// The price sources for the replay server, with the amounts of a test.
+// The price sources for the replay server. They serve the prices of a test.
 
 import { parseFixture } from '../fixtures.ts';
 import { recordedRoutes } from '../recordings/payloads.ts';
 import type { Route } from './replay.ts';
 import { ReplayResponse } from './replay.ts';
 
-/** Prices by symbol, as text; a symbol that is not there is not known. */
+/** Prices by symbol, as text. The source does not have any other symbol. */
 export type PriceTable = Record<string, string>;
 
 const IDS: Record<string, string> = {
@@ -15,7 +15,7 @@ const IDS: Record<string, string> = {
   apecoin: 'APE',
 };
 
-/** `toBase` names the currency of the response, which may be another one than was asked for. */
+/** `toBase` returns the currency in the response, so that a test can return another currency than the requested one. */
 export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => symbol): Route[] {
   return [
     {
@@ -31,7 +31,7 @@ export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => 
   ];
 }
 
-/** Prices are written into the response as the literals of the table. */
+/** The response contains the prices as they are written in the table. */
 export function coingeckoRoutes(prices: PriceTable, updatedAt: () => number): Route[] {
   return [
     {

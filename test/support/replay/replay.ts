@@ -1,12 +1,12 @@
-// A local server in place of a vendor: it serves a table of routes and fails on demand as vendors do. It records its
-// requests. It knows no vendor: the routes of each vendor stand in a file of their own.
+// A local server in place of a vendor. It serves a table of routes, fails on demand as vendors do, and records its requests. This file
+// knows no vendor: the routes of each vendor are in a file of their own.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { gzipBomb } from './gzip-bomb.ts';
 
-/** Where the responses of a route come from, best first. */
+/** Where the responses of a route come from, the most reliable source first. */
 export type Origin =
   | 'recorded'
   /** Recorded rows in pages made from the schema. */
@@ -19,7 +19,7 @@ export type Origin =
 export type ReplayRequest = {
   method: string;
   path: string;
-  /** What the groups of the route's pattern matched, decoded. */
+  /** The decoded texts that the named groups of the route's pattern matched. */
   groups: Readonly<Record<string, string>>;
   query: URLSearchParams;
   headers: http.IncomingHttpHeaders;
@@ -46,7 +46,7 @@ export type Route = {
   origin: Origin;
   /** Text is sent as it is, anything else as JSON. */
   answer: (request: ReplayRequest) => unknown;
-  /** How it is paged: the parameter of the cursor or offset, and the field of the next cursor where there is one. */
+  /** For a list: the parameter with the cursor or offset of a page, and the field of the response with the next cursor, if it has one. */
   paging?: { parameter: string; nextField?: string };
 };
 
@@ -77,14 +77,15 @@ export const REPLAY_FAULTS = [
 export type ReplayFault = (typeof REPLAY_FAULTS)[number];
 
 export type FaultOptions = {
-  /** Requests that are served correctly before the fault. */
+  /** How many requests are served correctly before the fault. Default: 0. */
   skip?: number;
-  /** Requests that fail after those; by default all, until `heal`. */
+  /** How many requests have the fault after that. Default: all requests until `heal`. */
   times?: number;
+  /** Only requests whose path matches have the fault, or count for `skip` and `times`. */
   path?: RegExp;
   /** For `slow`: the delay of the response. For `drip`: the time between two bytes. */
   ms?: number;
-  /** For `too-many-requests`: the header as it is sent; null for none. */
+  /** For `too-many-requests`: the text of the header `Retry-After`, or null for a response without it. Default: `0`. */
   retryAfter?: string | null;
 };
 
@@ -92,11 +93,11 @@ export type ReplayServer = {
   url: string;
   fail(fault: ReplayFault, options?: FaultOptions): void;
   heal(): void;
-  /** How many requests there were, or how many of those whose path matches. */
+  /** How many requests there were. With `path`, how many whose entry in `requests` matches it. */
   count(path?: RegExp): number;
   /** All requests so far, as `GET /path?query`, in their order. */
   readonly requests: readonly string[];
-  /** Forgets what was counted. */
+  /** Forgets the requests so far. */
   reset(): void;
   close(): Promise<void>;
 };
@@ -114,7 +115,7 @@ export async function startReplayServer(
   const requests: string[] = [];
   let failing: (FaultOptions & { fault: ReplayFault; skip: number; times: number }) | null = null;
 
-  /** The fault of this request; uses up one of its times. */
+  /** Returns the fault that this request has, if any, and counts it for `skip` and `times`. */
   const takeFault = (path: string): (FaultOptions & { fault: ReplayFault }) | null => {
     if (!failing || (failing.path && !failing.path.test(path))) return null;
     if (failing.skip > 0) {

@@ -1,15 +1,15 @@
-// A chain without events for the replay server: a block every two seconds of the clock, each the child of the one before. It is
-// for tests of the requests to a chain, not of its events.
+// A JSON-RPC endpoint of a chain without events, for the replay server. The chain has a block every two seconds of the clock. It is for
+// tests of requests to a chain. Tests of events use test/support/chain.
 
 import type { Route } from './replay.ts';
 
-type Question = { id: number; method: string; params: unknown[] };
+type RpcRequest = { id: number; method: string; params: unknown[] };
 
 const BLOCK_S = 2;
 const NO_BLOOM = `0x${'0'.repeat(512)}`;
 
 export function rpcRoutes({ chainId, now = Date.now }: { chainId: number; now?: () => number }): Route[] {
-  const answer = ({ id, method, params }: Question) => {
+  const answer = ({ id, method, params }: RpcRequest) => {
     const height = Math.floor(now() / 1_000 / BLOCK_S);
     return { jsonrpc: '2.0', id, ...read(method, params, { chainId, height }) };
   };
@@ -19,8 +19,8 @@ export function rpcRoutes({ chainId, now = Date.now }: { chainId: number; now?: 
       path: /\//,
       origin: 'schema',
       answer: ({ body }) => {
-        const asked = JSON.parse(body) as Question | Question[];
-        return Array.isArray(asked) ? asked.map(answer) : answer(asked);
+        const requested = JSON.parse(body) as RpcRequest | RpcRequest[];
+        return Array.isArray(requested) ? requested.map(answer) : answer(requested);
       },
     },
   ];
@@ -39,7 +39,7 @@ function read(method: string, [first]: unknown[], { chainId, height }: { chainId
 }
 
 const toQuantity = (value: number) => `0x${value.toString(16)}`;
-/** A number as 32 bytes: read back as that number. */
+/** A block hash of 32 bytes that contains the block number, so that `Number` of the hash is the block number. */
 const toHash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 
 function toBlock(number: number): object {

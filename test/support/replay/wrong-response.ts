@@ -1,5 +1,5 @@
-// Every source of a vendor against a response that is not its own, as from a misconfigured proxy or from another version of
-// the interface: the server gives the same response at every path. The outcome is summarized in one line.
+// Gives every source of a vendor a response that belongs to another operation, as a misconfigured proxy or another version of the API
+// may do. The server gives the same response at every path. The outcome is summarized in one line.
 
 import type { TestContext } from 'node:test';
 import { parseAssetId } from '../../../src/core/address.ts';
@@ -41,7 +41,7 @@ const COINGECKO_IDS = new Map([
   ['POL', 'polygon-ecosystem-token'],
 ]);
 
-/** What the sources are called for. */
+/** The collections and tokens that are read from the sources. */
 export type SourceSubjects = {
   opensea: OpenSeaCollection;
   openseaToken: string;
@@ -56,7 +56,7 @@ export type SourceSubjects = {
 /** Reads from one source. `symbol` is the name of the collection at Magic Eden. */
 type Reader = (upstream: UpstreamClient, symbol: string) => Promise<WalkOutcome>;
 
-/** Each source of each vendor, by what it reads. */
+/** A function for each source of each vendor, which reads the given collections or tokens. */
 export function createSources(subjects: SourceSubjects): Readonly<Record<Vendor, Readonly<Record<string, Reader>>>> {
   const { opensea, mint, das } = subjects;
   const ethereum = createChains().get('ethereum');
@@ -101,7 +101,7 @@ export function createSources(subjects: SourceSubjects): Readonly<Record<Vendor,
       token: (upstream) =>
         toOutcome(readOpenSeaToken(upstream, opensea, parseAssetId('evm', subjects.openseaToken) as AssetId)),
     },
-    // Nothing reads from Reservoir. Magic Eden's older interface for EVM chains was Reservoir's, behind a proxy.
+    // The service does not read Reservoir. Magic Eden's older API for EVM chains was Reservoir's API behind a proxy.
     reservoir: { asks: (upstream) => collectPages(walkMagicEdenAsks(upstream, asks)) },
   };
 }

@@ -13,6 +13,7 @@ export type OpenApiContract = {
   check(method: string, pathAndQuery: string, answer: CachedResponse): void;
 };
 
+/** The document need not list these statuses for a path. Their body is then checked as an error envelope. */
 const ENVELOPE_ONLY = new Set([404, 405]);
 
 export function createOpenApiContract(document: unknown): OpenApiContract {
@@ -25,7 +26,7 @@ export function createOpenApiContract(document: unknown): OpenApiContract {
     path,
     pattern: new RegExp(`^${path.replaceAll('.', String.raw`\.`).replaceAll(/\{[^}]+\}/g, '[^/]+')}/?$`),
   }));
-  // A literal path wins over a template, as in the router.
+  // Literal paths come before paths with parameters, as in the router.
   routes.sort((a, b) => a.path.split('{').length - b.path.split('{').length);
 
   const validate = (pointer: string, body: unknown, where: string) => {

@@ -1,5 +1,5 @@
-// For contract tests: a service with a movable clock on each engine, and new collections with records about them, so that all
-// tests of a file can use one service.
+// For contract tests: a service on each engine, whose clock a test can move. All tests of a file use one service; each test makes its own
+// collections and records.
 
 import { after, before, describe } from 'node:test';
 import { readConfig } from '../../../src/config.ts';
@@ -17,7 +17,7 @@ export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** Where the clock of every test market starts. Not a full hour, so that windows of time have part hours at their ends. */
+/** The time at which the clock of every test market starts. It is not a full hour, so that time windows begin and end within an hour. */
 export const START = Date.UTC(2026, 6, 1, 12, 34, 56, 789);
 
 export const UINT256_MAX = 2n ** 256n - 1n;
@@ -34,7 +34,7 @@ export type TestMarket = TestService & {
   ago(ms: number): string;
 };
 
-/** Declares `suite` once for each engine, around one service. The market may be used from the first hook on. */
+/** Declares `suite` once for each engine, with one service. The hooks and tests of the suite may use the market. */
 export function forEachMarket(
   name: string,
   options: {
@@ -47,7 +47,7 @@ export function forEachMarket(
 ): void {
   const { settings = {}, limits } = options;
   forEachEngine(name, (engine) => {
-    // Within a suite of its own, so that the service is closed before the engine takes its database away.
+    // An inner suite, so that the service is closed before the engine removes its database.
     describe('service', () => {
       let now = START;
       const clock = {
@@ -90,15 +90,15 @@ export type TestCollection = {
   analytics(more: Fields): Fields;
 };
 
-let subjects = 0;
+let collectionCount = 0;
 const DAY_BEFORE = new Date(START - DAY_MS).toISOString();
 
-/** `fields` are those of its collection record. */
+/** Makes a collection that no other test uses. `fields` are added to its collection record. */
 export function newCollection(fields: Fields & { chain?: string; slug?: string } = {}): TestCollection {
-  subjects += 1;
-  const { chain = 'ethereum', slug = `collection-${subjects}` } = fields;
+  collectionCount += 1;
+  const { chain = 'ethereum', slug = `collection-${collectionCount}` } = fields;
   const solana = chain === 'solana';
-  const address = (solana ? toSolanaAddress : toEvmAddress)('collection', String(subjects));
+  const address = (solana ? toSolanaAddress : toEvmAddress)('collection', String(collectionCount));
   const place = { chain, contractAddress: address };
   const item = (asset: string) => ({ ...place, ...(solana ? { mint: asset } : { tokenId: asset }) });
   const seller = solana ? SOLANA_SELLER : SELLER;
@@ -140,12 +140,12 @@ export function newCollection(fields: Fields & { chain?: string; slug?: string }
   };
 }
 
-/** A Solana asset by a name of the test's choice. */
+/** A Solana mint that is derived from a name. */
 export function mintOf(...name: string[]): string {
   return toSolanaAddress('asset', ...name);
 }
 
-/** The key that a service on these settings authenticates its cursors with. To be read before it starts. */
+/** The secret with which a service with these settings authenticates its paging cursors. Call this before the service starts. */
 export async function readCursorSecret(settings: Record<string, string>): Promise<Buffer> {
   const { main, close } = await openDatabases(readConfig(settings), createLog('silent'));
   try {

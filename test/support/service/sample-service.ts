@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../temporary-directory.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
-/** Starts it before the tests of the suite that calls this, and closes it after them. It may be used from the first hook on. */
+/** Starts the service before the tests of the calling file or suite, and closes it after them. Later hooks and the tests may use it. */
 export function useSampleService(
   options: { settings?: Record<string, string>; limits?: RateLimits } = {},
 ): TestService {

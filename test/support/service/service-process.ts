@@ -1,4 +1,4 @@
-// A real `mercat serve` in a process of its own, on one data directory, that can be killed and started again.
+// `mercat serve` in a process of its own. A test can kill the process, and start another one on the same data directory.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,13 +13,13 @@ const START_TIMEOUT_MS = 60_000;
 export type ServiceProcess = {
   url: string;
   socketPath: string;
-  /** Kills the process. */
+  /** Kills the process with SIGKILL, and waits for its end. */
   kill(): Promise<void>;
-  /** Stops the process in an orderly way, and waits for its end. */
+  /** Stops the process with SIGTERM, on which it shuts down, and waits for its end. */
   stop(): Promise<void>;
 };
 
-/** Starts the service; resolves when it listens. The settings must name `DATA_DIR`. */
+/** Starts the service. Resolves when the service listens. */
 export async function startServiceProcess(
   settings: Record<string, string> & { DATA_DIR: string },
 ): Promise<ServiceProcess> {
@@ -30,16 +30,16 @@ export async function startServiceProcess(
   });
   const ended = once(child, 'exit');
   const url = await new Promise<string>((resolve, reject) => {
-    let said = '';
-    const timer = setTimeout(() => reject(new Error(`the service did not start: ${said}`)), START_TIMEOUT_MS);
+    let output = '';
+    const timer = setTimeout(() => reject(new Error(`the service did not start: ${output}`)), START_TIMEOUT_MS);
     child.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(said) ?? [];
+      output += chunk.toString();
+      const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(output) ?? [];
       if (found === undefined) return;
       clearTimeout(timer);
       resolve(found);
     });
-    child.once('exit', () => reject(new Error(`the service ended: ${said}`)));
+    child.once('exit', () => reject(new Error(`the service ended: ${output}`)));
   });
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
@@ -59,7 +59,7 @@ export function sendToSocket(
   const headers = { 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const call = request({ socketPath, path: target, method, headers }, (response) => {
-      text(response).then((said) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(said) }), reject);
+      text(response).then((json) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(json) }), reject);
     });
     call.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
   });

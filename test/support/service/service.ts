@@ -21,16 +21,17 @@ export type TestService = {
   url: string;
   /** Requests a path and validates the response against the served document. */
   get(path: string, init?: RequestInit): Promise<TestResponse>;
-  /** The body of a GET that has to succeed. */
+  /** Requests a path and returns the body. Fails unless the status is 200. */
   ok(path: string): Promise<any>;
   /** Every row of a list, page by page. */
   walk(path: string): Promise<any[]>;
-  /** Loads records through the local socket, as the command line does. All have to be accepted. */
+  /** Imports records through the local socket, as the command line does. Fails unless all records are accepted. */
   load(records: Iterable<Record<string, unknown>>): Promise<ImportSummary>;
   /** Calls an operation through the local socket, as the operator's commands do. */
   operate(operation: string, input: Record<string, unknown>): Promise<{ status: number; body: any }>;
-  /** The local socket. */
+  /** The path of the local socket. */
   socketPath: string;
+  /** The lines that the service has logged. */
   logged: string[];
   close(): Promise<void>;
 };
@@ -45,7 +46,7 @@ export async function startTestService(options: {
   sample?: boolean;
   logLevel?: LogLevel;
   open?: ServiceOptions['open'];
-  /** Default: those of the registry. */
+  /** Default: the vendors of the registry. */
   vendors?: readonly Vendor[];
 }): Promise<TestService> {
   const logged: string[] = [];
@@ -87,7 +88,7 @@ export async function startTestService(options: {
         if (!page.pagination.hasMore) return rows;
         cursor = page.pagination.nextCursor;
       }
-      throw new Error(`${path} never ended`);
+      throw new Error(`${path} has more than ${PAGES_MAX} pages`);
     },
     load: async (records) => {
       const connection = new SocketIntake(service.socketPath);

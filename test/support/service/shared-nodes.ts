@@ -1,5 +1,5 @@
-// Nodes of one service for the tests of shared rate limits: on one embedded database, each with its own directory and a clock
-// that the test moves, behind a proxy, so that a request can come from any address.
+// Nodes of one service, for the tests of shared rate limits. The nodes share one embedded database and a clock that the test moves, and each
+// has a data directory of its own. They trust the header of a proxy, so that a test can send requests from any address.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -16,9 +16,9 @@ import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
 export type TestNode = TestService & {
-  /** Whether it counts with the other nodes, as its status reports. */
+  /** Whether the node's status reports that it counts requests together with the other nodes. */
   counted(): Promise<'shared' | 'alone' | undefined>;
-  /** How often it has logged that Redis is unavailable, and that it is back. */
+  /** How often the node has logged that Redis is unavailable, and that Redis is available again. */
   logCounts(): { away: number; back: number };
 };
 
@@ -77,8 +77,8 @@ export async function untilShared(nodes: readonly TestNode[]): Promise<void> {
 }
 
 /**
- * A test of what holds while Redis responds in time. Where a busy machine delays it, a node counts alone and logs that: then the test is
- * repeated.
+ * A test of the behaviour while Redis responds in time. When a busy machine delays Redis, a node counts alone and logs that Redis is
+ * unavailable. Then the test is repeated, up to TRIES_MAX times in all.
  */
 export function testShared(name: string, nodes: () => readonly TestNode[], body: () => Promise<void>): void {
   test(name, async (t) => {
@@ -118,7 +118,7 @@ export async function sendFrom(
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** How many responses have each status. */
+/** The number of responses by status. */
 export function tally(answers: readonly { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;

@@ -1,5 +1,5 @@
-// For tests of the store: a service with a movable clock on each engine, and new shops with keys and a client that validates
-// every response against the served OpenAPI document.
+// For tests of the store: a service on each engine, whose clock a test can move, and new shops with keys. Each shop has a client that
+// validates every response against the served OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -41,7 +41,7 @@ export type TestShop = {
   newKey(scopes: readonly string[], options?: { expiresAt?: string }): Promise<TestKey>;
   /** Every entry of a list, page by page. */
   walk(path: string): Promise<any[]>;
-  /** What happened in the shop, in its order. */
+  /** The events of the shop, in the order in which they were recorded. */
   events(): Promise<{ type: string; data: any }[]>;
 };
 
@@ -49,7 +49,7 @@ export type TestStore = {
   service: TestService;
   /** The database of the service. */
   main: Database;
-  /** The document that the service serves about itself. */
+  /** The OpenAPI document that the service serves for the store interface. */
   document: any;
   now(): number;
   /** Moves the clock forward. It never goes back: the tests of a file share it. */
@@ -57,18 +57,18 @@ export type TestStore = {
   shop(): Promise<TestShop>;
   operate(operation: string, input: Record<string, unknown>): Promise<any>;
   query(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Statements that the service has run so far and that mention this. Workers run some of their own all the time. */
+  /** How many statements that contain `mention` the service has run so far. Background workers run statements too. */
   statements(mention: string): number;
 };
 
-/** Declares `suite` once for each engine, around one service. The store may be used from the first hook on. */
+/** Declares `suite` once for each engine, with one service. The hooks and tests of the suite may use the store. */
 export function forEachStore(
   name: string,
   suite: (store: TestStore) => void,
   settings: Record<string, string> = {},
 ): void {
   forEachEngine(name, (engine) => {
-    // Within a suite of its own, so that the service is closed before the engine takes its database away.
+    // An inner suite, so that the service is closed before the engine removes its database.
     describe('service', () => {
       const store = {} as TestStore;
       before(async () => {
@@ -186,7 +186,7 @@ function createSend(url: string, ownSecret: string, contract: ReturnType<typeof 
       body: text === '' ? null : JSON.parse(text),
     };
     contract.check(method, `/api/v1${path}`, answer);
-    assert.equal(answer.headers.get('cache-control'), 'no-store', `${method} ${path} may not be kept`);
+    assert.equal(answer.headers.get('cache-control'), 'no-store', `${method} ${path} may be stored by a cache`);
     assert.deepEqual(
       [...answer.headers.keys()].filter((header) => header.startsWith('access-control-')),
       [],
@@ -210,7 +210,7 @@ async function walk(ok: TestShop['ok'], path: string): Promise<any[]> {
     if (!page.pagination.hasMore) return rows;
     cursor = page.pagination.nextCursor;
   }
-  throw new Error(`${path} never ended`);
+  throw new Error(`${path} has more than ${PAGES_MAX} pages`);
 }
 
 /** Runs `work` on every item, with a limited number at a time. */
@@ -228,7 +228,7 @@ export async function inParallel<T, R>(
   return results;
 }
 
-/** The 400 of a product's fields, with exactly these fields named. */
+/** Fails unless the response is the status 400 for an invalid product, and names exactly these fields. */
 export function assertInvalidProduct({ status, body, text }: TestResponse, ...paths: string[]): void {
   assert.deepEqual(
     [status, body.error?.code, body.error?.message],
