@@ -1,4 +1,4 @@
-// `mercat audit`: compares what is served with the chains, or with a replay of the stored log.
+// `mercat audit`: compares stored orders and tokens with the state of their chains, or with a replay of the stored log of chain events.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { AuditReport, Difference } from '../chains/audit/report.ts';
@@ -11,18 +11,23 @@ import { formatTable, printable } from './output.ts';
 export const defineAudit: DefineCommand = (audit, io) => {
   audit
     .description(
-      'Draw signed orders of the own book and tokens of followed collections, read them from their chain at the block up to ' +
-        'which it has been read (getOrderStatus, getCounter, ownerOf, balanceOf, isApprovedForAll, getApproved), and print ' +
-        'what differs. A difference counts when it is still there at a newer block. What a chain does not return is counted ' +
-        'apart.\n\nWith --replay no chain is read: the stored log of events is applied to an empty database by the code that ' +
-        'follows the chains, and all that is served because of the log has to be the same afterwards.',
+      'Compare a random sample of the signed orders in the order book, and of the tokens of followed collections, with their ' +
+        'chains, and print the differences. Each chain is queried (getOrderStatus, getCounter, ownerOf, balanceOf, ' +
+        'isApprovedForAll, getApproved) at the last block that the service has read. A difference counts if it still exists ' +
+        'at a newer block. Orders and tokens that cannot be read from the chain are counted separately.\n\nWith --replay no ' +
+        'chain is queried. The stored log of chain events is applied to an empty database by the code that follows the ' +
+        'chains, and everything that is derived from the log is compared with the stored data.',
     )
     .option('--chain <chain>', 'only this chain')
-    .option('--sample <number>', 'orders and tokens to draw of each chain (default: 200; 0: all)', parseSample)
-    .option('--seed <seed>', 'draw the same orders and tokens as an earlier audit')
+    .option(
+      '--sample <number>',
+      'how many orders, and how many tokens, of each chain (default: 200; 0: all)',
+      parseSample,
+    )
+    .option('--seed <seed>', 'the seed of an earlier audit, to compare the same orders and tokens')
     .option('--replay', 'compare with a replay of the stored log')
     .option('--json', JSON_OPTION)
-    .addHelpText('after', '\nExit code 1: something differs, or could not be read.')
+    .addHelpText('after', '\nExit code 1: an order or a token differs, or could not be read.')
     .action((options) => runAudit(options, io));
 };
 
@@ -48,14 +53,14 @@ const COLUMNS = ['chain', 'block', 'orders', 'tokens', 'unreadable', 'drift'] as
 
 function describeReport(report: AuditReport, stdout: CommandIo['stdout']): string {
   const { drift, orders, tokens, unreadable, chains, differences, seed } = report;
-  const others = drift - differences.length;
+  const unlisted = drift - differences.length;
   const rows = chains.map((row) => COLUMNS.map((column) => row[column]));
   const lines = [
     '',
     ...differences.flatMap(describeDifference),
-    ...(others > 0 ? [`… and ${others} more`] : []),
+    ...(unlisted > 0 ? [`… and ${unlisted} more`] : []),
     ...(differences.length > 0 ? [''] : []),
-    ...(unreadable > 0 ? [`${unreadable} could not be read and were not compared`] : []),
+    ...(unreadable > 0 ? [`${unreadable} orders and tokens could not be read and were not compared`] : []),
     ...(seed === null ? [] : [`drawn with --seed ${seed}`]),
     `drift ${drift} over ${orders} orders and ${tokens} tokens on ${chains.length} chains`,
   ];

@@ -1,4 +1,4 @@
-// `mercat backup`: writes all data to one file, through the running server where it has the embedded database open.
+// `mercat backup`: writes all data to one file. While a server has the embedded database open, the server writes the file.
 
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
@@ -13,13 +13,13 @@ const BYTES_OF_MB = 1_000_000;
 export const defineBackup: DefineCommand = (backup, io) => {
   backup
     .description(
-      'Write both schemas, main and indexer, as they are at one moment, to one file. mercat restore puts it into PostgreSQL or an ' +
-        'embedded database. Servers may run meanwhile: on PostgreSQL nothing waits, on the embedded database reads and writes ' +
-        'wait until the last row was read.\n\nThe file holds secrets (those that sign webhooks and cursors): only its owner may ' +
-        'read it. It gets its name when it is complete.',
+      'Write both schemas, main and indexer, as they are at one moment, to one file. mercat restore writes the file into ' +
+        'PostgreSQL or an embedded database. Servers may run during the backup. On PostgreSQL they do not wait for it. On the ' +
+        'embedded database their reads and writes wait until the backup has read the last row.\n\nThe file contains the ' +
+        'secrets that sign webhooks and cursors, so only its owner may read it. It gets its name when it is complete.',
     )
     .argument('<file>', 'the file to write')
-    .option('--force', 'replace the file, once the new one is complete')
+    .option('--force', 'replace an existing file when the new one is complete')
     .option('--json', 'print {file, bytes, rows, tables: {name: rows}, createdAt, seconds} as one JSON value')
     .addHelpText('after', '\nExample:\n  mercat backup mercat-backup')
     .action((file, options) => runBackup(path.resolve(file), options, io));
@@ -31,7 +31,7 @@ async function runBackup(file: string, { force, json }: { force?: true; json?: t
 }
 
 async function writeBackup(target: { file: string; force: boolean }, io: CommandIo): Promise<BackupResult> {
-  // A backup takes the databases as they are.
+  // A backup must not change the databases, so it applies no migrations.
   await using service = await connect({ migrate: false, bypassServer: true });
   const progress = new Progress(io.stderr);
   const startedAt = performance.now();

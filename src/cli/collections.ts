@@ -11,14 +11,14 @@ import { formatTable, printable } from './output.ts';
 type Followed = { collectionId: string; name: string | null; state: string; progress: number | null };
 type Options = { json?: true };
 
-/** The names that vendors have for collections. */
+/** For each vendor that names collections, the option that gives its name of a collection. */
 const VENDOR_NAMES = VENDORS.flatMap(({ collectionName }) => collectionName ?? []);
 
 export const defineCollections: DefineCommand = (collections, io) => {
   collections.description(
     'The collections that the workers follow. On an EVM chain with an endpoint (RPC_URL_<CHAIN>) transfers, approvals and ' +
-      "sales are read from the contract's first block on, and then as they happen. Marketplaces are read under the names " +
-      'that are given here.',
+      "sales are read from the contract's first block on, and then as they happen. Listings and sales of a marketplace are " +
+      'read under the name that the collection has there.',
   );
 
   const add = collections
@@ -26,10 +26,10 @@ export const defineCollections: DefineCommand = (collections, io) => {
     .description('Follow a collection, or change the names under which it is followed.')
     .argument('<chain>', 'its chain, for example ethereum')
     .argument('<address>', 'its contract, or its collection mint on Solana')
-    .option('--name <name>', 'its name; by default what the contract returns')
+    .option('--name <name>', 'its name; by default the name that the contract returns')
     .option('--slug <slug>', 'its slug in the API of this service')
-    .option('--from-block <number>', 'the first block to read; by default the one of its deployment', parseBlock)
-    .option('--dry-run', 'print what reading its past takes, in blocks, calls and minutes, and follow nothing')
+    .option('--from-block <number>', 'the first block to read; by default the block of its deployment', parseBlock)
+    .option('--dry-run', 'only print how many blocks, calls and minutes it takes to read its past')
     .option('--json', JSON_OPTION)
     .addHelpText(
       'after',
@@ -51,7 +51,7 @@ Example:
   collections
     .command('remove')
     .description('Stop following a collection, and delete the log of its events.')
-    .argument('<id>', 'the collection, as the list shows it')
+    .argument('<id>', 'the id of the collection, as mercat collections list prints it')
     .option('--json', JSON_OPTION)
     .action((id, options) => removeCollection(id, options, io));
 };

@@ -1,4 +1,4 @@
-// How a command is declared, and what it is given to run.
+// The types with which a command is declared, and the streams and signal with which it runs.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Command } from '@commander-js/extra-typings';
@@ -8,7 +8,7 @@ export type ExitCode = 0 | 1 | 2;
 
 export type CommandIo = {
   stdin: Readable;
-  /** For results alone. */
+  /** For results only. */
   stdout: Writable;
   /** For messages and progress. */
   stderr: Writable;
@@ -19,8 +19,8 @@ export type CommandIo = {
 };
 
 /**
- * Declares a command's arguments, options and actions. It runs for help too, so what an action needs beyond the connection to
- * the service is imported by the action.
+ * Declares a command's arguments, options and actions. This also runs when only help is printed. So an action imports large modules
+ * when it runs.
  */
 export type DefineCommand = (command: Command, io: CommandIo) => void;
 

@@ -1,5 +1,5 @@
-// How a command reaches the service: through the server that runs on the data directory, else in this process on databases that
-// it opens itself. The embedded database can be open in one process only, so while a server runs, the server has it.
+// How a command reaches the service: through a running server of the data directory, or else in this process on databases that it
+// opens. The embedded database can be open in one process only: while a server runs, only the server can use it.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
@@ -11,19 +11,19 @@ import { connectToServer } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
 export type ConnectOptions = {
-  /** Create the embedded database where there is none. By default that is an error. */
+  /** Whether to create an embedded database that does not exist. Default: false, and its absence is an error. */
   create?: boolean;
-  /** Bring the schemas of databases that are opened here up to date. Default: true. */
+  /** Whether to apply migrations to databases that this process opens. Default: true. */
   migrate?: boolean;
-  /** Open PostgreSQL here even while a server runs: any number of processes can. Default: false. */
+  /** Whether to open PostgreSQL in this process even while a server runs. Default: false. */
   bypassServer?: boolean;
 };
 
-/** A server that is starting has the database open before it listens. It is waited for this long. */
+/** How long to wait for another process that has the embedded database open, such as a server that is starting, to listen. */
 const STARTING_SERVER_TIMEOUT_MS = 20_000;
 const POLL_PERIOD_MS = 100;
 
-/** Closed by `await using`. What a server runs goes on after that. */
+/** Connects to the service. Disposing of the connection closes what this process opened; a server continues its work. */
 export async function connect(options: ConnectOptions = {}): Promise<ServiceConnection> {
   const config = readConfig();
   const socketPath = socketPathOf(config.dataDir);
@@ -46,7 +46,7 @@ export async function callService(operation: string, input: object, options?: Co
   return await service.call(operation, input);
 }
 
-/** Throws where the settings name an embedded database that does not exist: a command that only reads must not create it. */
+/** Throws when the settings name an embedded database that does not exist: a command that only reads must not create it. */
 export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   if (databaseUrl !== null || hasEmbeddedDatabase(dataDir)) return;
   throw new OperatorError(

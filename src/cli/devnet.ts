@@ -1,5 +1,5 @@
-// `mercat devnet`: local chains with the real Seaport, a simulation of people who trade on them, and a service that follows them.
-// Everything is removed at the end.
+// `mercat devnet`: runs local chains with the real Seaport contracts, simulated traders, and a service that follows the chains. The
+// chains, and without --data-dir the data of the service, are removed at the end.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -21,9 +21,9 @@ import type { CommandIo, DefineCommand } from './command.ts';
 import { callServer } from './server-connection.ts';
 import { watchParent } from './npm-parent.ts';
 
-/** Local chains produce blocks by the second, and no endpoint limits requests. */
+/** Local chains may have a new block every second, and their endpoints do not limit requests. */
 const CHAIN_POLL_MS = '200';
-/** Invented dollar rates. */
+/** Dollar rates for the demonstration. They are not real. */
 const FIXED_PRICES = 'ETH=3000,POL=0.5,APE=1';
 const DIRECTORY_PREFIX = 'mercat-devnet-';
 
@@ -32,19 +32,19 @@ type SimulationRequest = { networks: string[]; orders: number; paceMs: number; a
 export const defineDevnet: DefineCommand = (devnet, io) => {
   devnet
     .description(
-      'Start local chains with the real Seaport at its real address, people who list, buy, bid, cancel, transfer, mint and burn, ' +
-        'with occasional reorganisations, and a service that follows the chains. Nothing leaves this machine. It needs the ' +
-        'development packages and anvil: docs/devnet.md.',
+      'Start local chains with the real Seaport contracts at their real addresses, and a service that follows the chains. ' +
+        'Simulated traders list, buy, bid, cancel, transfer, mint and burn tokens, and some blocks are reorganised. No data ' +
+        'leaves this machine. The command needs the development packages and anvil: docs/devnet.md.',
     )
     .option('--chains <a,b>', `the chains to simulate: ${[...NETWORKS.keys()].join(', ')}`, 'ethereum,base')
-    .option('--orders <number>', 'signed orders on each chain to begin with', parseCount, 300)
-    .option('--pace <ms>', 'pause between two actions in milliseconds; 0: none', parseCount, 1_000)
-    .option('--actions <number>', 'end after this many actions (default: until stopped)', parseCount)
-    .option('--seed <number>', 'seed of the simulation: another seed, another course of events', parseCount, 1)
-    .option('--port <number>', 'port that the service listens on (default: a free one)', parseCount)
+    .option('--orders <number>', 'how many signed orders each chain has at the start', parseCount, 300)
+    .option('--pace <ms>', 'pause between two actions in milliseconds; 0: no pause', parseCount, 1_000)
+    .option('--actions <number>', 'end after this many actions (default: run until stopped)', parseCount)
+    .option('--seed <number>', 'seed of the random choices of the simulation', parseCount, 1)
+    .option('--port <number>', 'port that the service listens on (default: a free port)', parseCount)
     .option(
       '--data-dir <directory>',
-      "keep the service's data there (default: a temporary directory, removed at the end)",
+      "directory of the service's data (default: a temporary directory, which is removed at the end)",
     )
     .action((options) => startAll(options, io));
 };
@@ -89,7 +89,7 @@ async function runDevnet(io: CommandIo, { request, dataDir, port, signal }: RunO
   }
 }
 
-/** Settings with which only the local chains are read and only the data directory is written. */
+/** The settings of the service: it reads only the local chains, and writes only to the data directory. */
 function configOf(networks: Devnet['networks'], { dataDir, port }: { dataDir: string; port: number }): Config {
   const urls = new Map<string, string>(networks.map(({ world: { chain } }) => [chain.id, chain.url]));
   const endpoints = [...NETWORKS.keys()].map((id) => [toChainSetting(id), urls.get(id) ?? '']);
@@ -121,11 +121,11 @@ async function simulate({ stdout }: CommandIo, { devnet, service, request, signa
     const { chain, collections } = network.world;
     for (const { address, name } of collections)
       await callServer(service.socketPath, 'collections.add', { chain: chain.id, address, name, fromBlock: 0 });
-    const { simulation, book } = await startSimulation(network, { ...request, marketplace });
+    const { simulation, book: firstListings } = await startSimulation(network, { ...request, marketplace });
     simulations.push(simulation);
     stdout.write(`${chain.id} runs on ${chain.url}, chain id ${chain.chainId}\n`);
-    for (let from = 0; from < book.length && !signal.aborted; from += 1)
-      await simulation.post(book.slice(from, from + 1));
+    for (let index = 0; index < firstListings.length && !signal.aborted; index += 1)
+      await simulation.post(firstListings.slice(index, index + 1));
     stdout.write(`  ${simulation.accepted.length} orders listed in ${collections.length} collections\n`);
     printRejected(stdout, simulation);
   }
@@ -147,19 +147,19 @@ function printRejected(stdout: CommandIo['stdout'], simulation: Simulation): voi
 
 function describeStep({ chain, block, what, txs }: Step): string {
   const [first, ...rest] = txs;
-  const shown = first === undefined ? '' : `  ${first}${rest.length > 0 ? ` and ${rest.length} more` : ''}`;
-  return `${chain} ${block}  ${what}${shown}\n`;
+  const transactions = first === undefined ? '' : `  ${first}${rest.length > 0 ? ` and ${rest.length} more` : ''}`;
+  return `${chain} ${block}  ${what}${transactions}\n`;
 }
 
 function toExamples({ networks }: Devnet, { url }: Service): string[] {
-  const first = networks.flatMap(({ world: { chain, collections } }) =>
+  const collectionUrls = networks.flatMap(({ world: { chain, collections } }) =>
     collections.slice(0, 1).map(({ address }) => `${url}/v1/collections/${chain.id}_${address}`),
   );
   return [
     `  curl '${url}/v1/collections'`,
-    ...first.flatMap((collection) => [
-      `  curl '${collection}/listings?limit=3'`,
-      `  curl '${collection}/sales?limit=3'`,
+    ...collectionUrls.flatMap((collectionUrl) => [
+      `  curl '${collectionUrl}/listings?limit=3'`,
+      `  curl '${collectionUrl}/sales?limit=3'`,
     ]),
     `  open ${url}/docs`,
   ];

@@ -1,5 +1,5 @@
-// The operations of the service in the process of a command, for when no server runs. Nothing runs by itself here: a task runs when
-// the command starts it.
+// The operations of the service in the process of a command, when no server runs. Tasks do not run on their periods in this process:
+// a task runs only when the command starts it.
 
 import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';
@@ -16,7 +16,7 @@ import { createDatabaseStatus } from '../database/status.ts';
 import { readVersion } from '../version.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
-/** Opens the databases. The result is an error where another process has the embedded one open. */
+/** Opens the databases. Returns an error when another process has the embedded database open. */
 export async function openInProcess(
   config: Config,
   options: { migrate: boolean },

@@ -1,4 +1,4 @@
-// `mercat keys`: API keys of the store API and of the intake. A secret is printed once, when it is created.
+// `mercat keys`: API keys of the store API and of the intake. A secret is printed only by the command that creates it.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { OperatorError } from '../core/errors.ts';
@@ -21,7 +21,7 @@ type Options = { json?: true };
 
 const HOUR_MS = 60 * 60_000;
 const SPANS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS };
-const SECRET_NOTE = 'The secret is printed this once, and only a digest of it is stored.';
+const SECRET_NOTE = 'The secret is printed only once, because the service stores only a digest of it.';
 
 export const defineKeys: DefineCommand = (keys, io) => {
   keys.description('API keys of the store API and of the intake. A revoked key stops working within seconds.');
@@ -56,7 +56,7 @@ Example:
     .command('rotate')
     .description(`Replace a key's secret. ${SECRET_NOTE}`)
     .argument('<id>', 'the key')
-    .option('--overlap <hours>', 'how long the old secret goes on working', parseHours, 24)
+    .option('--overlap <hours>', 'how long the old secret continues to work', parseHours, 24)
     .option('--json', JSON_OPTION)
     .action((id, options) => rotateKey(id, options, io));
 
@@ -116,7 +116,7 @@ function parseHours(text: string): number {
   throw new InvalidArgumentError('It must be a number of hours.');
 }
 
-/** A span becomes a time; the service checks a time itself. */
+/** Converts a span such as `90d` to a time. Any other text is returned unchanged, and the service validates it. */
 function parseExpiry(text: string): string {
   const [, amount, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
   if (amount === undefined) return text;

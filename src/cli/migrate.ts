@@ -7,7 +7,7 @@ import type { CommandIo, DefineCommand } from './command.ts';
 export const defineMigrate: DefineCommand = (migrate, io) => {
   migrate
     .description(
-      'Apply the missing migrations to the databases. mercat serve does the same when it starts; both at once do no harm.',
+      'Apply the missing migrations to the databases. mercat serve does the same when it starts. It is safe to run both at once.',
     )
     .option(
       '--json',

@@ -1,9 +1,9 @@
-// npm runs a script through a shell that does not pass signals on: ending npm would leave the service running. A process that
-// npm started therefore ends when its parent does.
+// npm runs a script through a shell that does not forward signals, so the service would continue to run after npm was stopped.
+// Therefore a process that npm started ends when its parent process ends.
 
 const POLL_PERIOD_MS = 500;
 
-/** Aborted when the process that started this one is gone. */
+/** Returns a signal that aborts when the parent process has ended. */
 export function watchParent(): AbortSignal {
   const ended = new AbortController();
   const parent = process.ppid;

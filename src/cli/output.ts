@@ -1,18 +1,18 @@
-// Text for people: tables, emphasis on a terminal, and text from outside without control characters.
+// Formats text for people: tables, emphasis on a terminal, and imported text with its control characters escaped.
 
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
-/** Emphasises where `stream` is a terminal with colours and NO_COLOR is not set. */
+/** Styles the text if `stream` is a terminal with colours and NO_COLOR is not set; otherwise returns it unchanged. */
 export function emphasize(style: Style, text: string, stream: Writable): string {
   return styleText(style, text, { stream });
 }
 
 export type Cell = string | number | null;
 
-/** A line of column heads and a line for each row. Columns of numbers are aligned to the right; null is shown as -. */
+/** One line of column heads, and one line for each row. Columns with numbers are aligned to the right. Null is printed as -. */
 export function formatTable(heads: readonly string[], rows: readonly (readonly Cell[])[], stream: Writable): string {
   const texts = rows.map((row) => row.map((cell) => (cell === null ? '-' : printable(String(cell)))));
   const columns = heads.map((head, column) => ({
@@ -31,7 +31,7 @@ export function formatTable(heads: readonly string[], rows: readonly (readonly C
   return [head, ...texts.map(toLine)].map((line) => `${line}\n`).join('');
 }
 
-/** Control characters are written as escapes: text from outside must not steer the terminal that it is printed on. */
+/** Escapes control characters, because imported text must not control the terminal on which it is printed. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

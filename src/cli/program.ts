@@ -1,4 +1,4 @@
-// The command line as a whole: finds the command, loads it and no other, and turns what it throws into a message and an exit code.
+// The command line: finds the command, loads its module and no other command's, and turns its errors into a message and an exit code.
 
 import type { CommanderError, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
@@ -12,7 +12,7 @@ import { emphasize } from './output.ts';
 
 const HELP_WIDTH_MAX = 110;
 
-/** Runs the command that `args` name. `commands` differs from the program's own in tests alone. */
+/** Runs the command that `args` name, and returns its exit code. Tests pass other `commands`. */
 export async function runProgram(
   args: readonly string[],
   io: CommandIo,
@@ -59,7 +59,7 @@ function createProgram(io: CommandIo): Command {
     });
 }
 
-/** Commander removes the style where the stream shows none. */
+/** Commander removes the style when the stream has no colours. */
 function toHeading(title: string): string {
   return styleText('bold', title, { validateStream: false });
 }
@@ -72,7 +72,7 @@ function helpWidth(stream: CommandIo['stdout'] & { columns?: number }): number {
   return Math.min(stream.columns ?? HELP_WIDTH_MAX, HELP_WIDTH_MAX);
 }
 
-/** An error in the arguments, or no error where help or the version was printed: the message is empty then. */
+/** An error in the arguments. With an empty message there is nothing more to print, because help or the version has been printed. */
 class UsageError extends Error {
   readonly exitCode: ExitCode;
 
@@ -82,7 +82,7 @@ class UsageError extends Error {
   }
 }
 
-/** Makes the command and those below it throw usage errors, and reject values that are options. */
+/** Makes the command and its subcommands throw a UsageError, and reject an option in place of a value. */
 function prepare(command: CommandUnknownOpts): void {
   command.exitOverride((error) => {
     throw toUsageError(error, pathOf(command));
@@ -96,7 +96,7 @@ function prepare(command: CommandUnknownOpts): void {
       return parseArg ? parseArg(value, previous) : (value as T);
     };
   }
-  for (const below of command.commands) prepare(below);
+  for (const subcommand of command.commands) prepare(subcommand);
 }
 
 function pathOf(command: CommandUnknownOpts): string {
@@ -105,7 +105,7 @@ function pathOf(command: CommandUnknownOpts): string {
 
 function toUsageError({ code, exitCode, message }: CommanderError, path: string): UsageError {
   if (exitCode === 0) return new UsageError('', 0);
-  // Help instead of a missing command has been printed already.
+  // No command was named, and the help has been printed already.
   if (code === 'commander.help') return new UsageError('', 2);
   const line = message
     .replace(/^error: /, '')
@@ -114,9 +114,9 @@ function toUsageError({ code, exitCode, message }: CommanderError, path: string)
   return new UsageError(`${line}; see ${path} --help`, 2);
 }
 
-/** The action of a command may stand behind options, as in `mercat keys --json list`. */
+/** Moves the action of a command in front of its options, so that `mercat keys --json list` is accepted. */
 function actionFirst(command: CommandUnknownOpts, [name = '', ...args]: readonly string[]): string[] {
   const actions = new Set(command.commands.map((one) => one.name()));
-  const at = args.findIndex((arg) => actions.has(arg));
-  return at > 0 ? [name, ...args.slice(at, at + 1), ...args.toSpliced(at, 1)] : [name, ...args];
+  const index = args.findIndex((arg) => actions.has(arg));
+  return index > 0 ? [name, ...args.slice(index, index + 1), ...args.toSpliced(index, 1)] : [name, ...args];
 }

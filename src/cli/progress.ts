@@ -1,9 +1,9 @@
-// Progress of long work: one line that is redrawn on a terminal, and a new line every few seconds elsewhere. It must never be
-// written to the stream of the results.
+// The progress of a long command: one line that is redrawn on a terminal, and a new line every few seconds on other streams. It must
+// never be written to the stream of the results.
 
 export type ProgressStream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 
-/** `done` and `total` are bytes; `total` is null where it is unknown. `text` describes the rest. */
+/** `done` and `total` are bytes, and `total` is null when it is unknown. `text` follows the percentage in the line. */
 export type ProgressState = { done: number; total: number | null; text: string };
 
 const REDRAW_PERIOD_MS = 100;
@@ -16,14 +16,14 @@ export class Progress {
   readonly #stream: ProgressStream;
   readonly #clock: () => number;
   #writtenAt: number;
-  /** The progress line is on the terminal. */
+  /** Whether the progress line is on the terminal. */
   #isDrawn = false;
 
   /** `clock` returns milliseconds that never go back. */
   constructor(stream: ProgressStream, clock: () => number = () => performance.now()) {
     this.#stream = stream;
     this.#clock = clock;
-    // Elsewhere than on a terminal, work that ends within one period writes no progress.
+    // On a stream that is not a terminal, work that ends within one period writes no progress.
     this.#writtenAt = stream.isTTY ? Number.NEGATIVE_INFINITY : clock();
   }
 

@@ -1,4 +1,4 @@
-// `mercat restore`: puts the data of a backup into the databases that the settings name. No server may run on them.
+// `mercat restore`: writes the data of a backup into the databases that the settings name. No server may run on them.
 
 import path from 'node:path';
 import { readConfig } from '../config.ts';
@@ -10,13 +10,13 @@ import { describeRows, Progress } from './progress.ts';
 export const defineRestore: DefineCommand = (restore, io) => {
   restore
     .description(
-      'Put a backup into the databases that the settings name: PostgreSQL or embedded, one or two, whichever it came from. Stop ' +
-        'servers and workers first. The complete file is checked before anything is changed, and all of a database is restored ' +
-        'in one transaction: a restore that fails or is killed leaves the database as it was. A backup of an older version is ' +
-        'brought up to date.',
+      'Write a backup into the databases that the settings name. It does not matter whether the backup was made from PostgreSQL ' +
+        'or an embedded database, or from one database or two. Stop servers and workers first. The complete file is checked ' +
+        'before anything is changed, and each database is restored in one transaction: a restore that fails or is killed leaves ' +
+        'that database as it was. A backup of an older version is brought up to date.',
     )
-    .argument('<file>', 'the backup')
-    .option('--replace', 'replace everything that the databases hold; without it they must be empty')
+    .argument('<file>', 'the backup file')
+    .option('--replace', 'replace all data of the databases; without this option they must be empty')
     .option('--json', 'print {file, bytes, rows, tables: {name: rows}, createdAt, seconds} as one JSON value')
     .addHelpText('after', '\nExample:\n  DATABASE_URL=postgres://… mercat restore mercat-backup')
     .action((file, options) => runRestore(path.resolve(file), options, io));
@@ -26,10 +26,10 @@ type Options = { replace?: true; json?: true };
 
 async function runRestore(file: string, { replace, json }: Options, io: CommandIo): Promise<void> {
   const startedAt = performance.now();
-  const { others, ...restored } = await restoreFile(file, replace ?? false, io);
-  if (others > 0) {
+  const { others: otherConnections, ...restored } = await restoreFile(file, replace ?? false, io);
+  if (otherConnections > 0) {
     io.stderr.write(
-      `mercat: ${others} other connections of mercat are open: restart the servers and workers that run on this database\n`,
+      `mercat: ${otherConnections} other connections of mercat are open: restart the servers and workers that run on this database\n`,
     );
   }
   const seconds = Math.round(performance.now() - startedAt) / 1_000;

@@ -1,4 +1,4 @@
-// `mercat serve`: the HTTP APIs and the workers in one process, until it is stopped.
+// `mercat serve`: runs the HTTP APIs and the workers in one process until it is stopped.
 
 import { once } from 'node:events';
 import type { ConfigOverrides } from '../config.ts';
@@ -12,12 +12,12 @@ export const defineServe: DefineCommand = (serve, io) => {
   serve
     .description(
       'Serve the marketplace API at /v1, the store API at /api/v1, the intake at /intake/v1 and their reference at /docs, and ' +
-        'run the workers. An embedded database that is created here is filled with a sample marketplace.',
+        'run the workers. A sample marketplace is loaded into an embedded database that is empty.',
     )
     .option('--port <number>', 'port to listen on (setting PORT, default 8080; 0: a free one)')
     .option('--host <host>', 'address to listen on (setting HOST, default 127.0.0.1)')
     .option('--no-workers', 'leave the workers to another process (mercat work)')
-    .option('--no-sample', 'leave an empty database empty')
+    .option('--no-sample', 'do not load the sample marketplace')
     .addHelpText('after', '\nExample:\n  PRICE_SOURCES=coinbase mercat serve --port 8081')
     .action((options) => runServer(options, io));
 };
@@ -39,7 +39,7 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
   await service.close();
 }
 
-/** What a new user needs: the address, where the data is, and requests to try. */
+/** Describes the running service to a new user: its address, where its data is, and requests to try. */
 function describeService(
   { url, sampleRecords }: Service,
   { dataDir, hasSample }: { dataDir: string | null; hasSample: boolean },

@@ -1,4 +1,4 @@
-// `mercat status`: the state of the service for people. GET /status serves it to anyone, without what came from outside.
+// `mercat status`: prints the state of the service. It has more about tasks than GET /status, which is public: the messages of failures.
 
 import type { ChainStatus } from '../chains/chain-status.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
@@ -11,10 +11,10 @@ import { connect } from './connect.ts';
 import type { Cell, Style } from './output.ts';
 import { emphasize, formatTable, printable } from './output.ts';
 
-/** A section is null when it cannot be read; `unavailable` names it then. */
+/** A section that cannot be read is null, and `unavailable` names it. */
 type Status = {
   databases: Readonly<Record<string, DatabaseStatus>> | null;
-  /** Of a running server that has REDIS_URL alone. */
+  /** Only in the status of a running server with REDIS_URL. */
   rateLimits?: RedisWindowsStatus | null;
   chains: readonly ChainStatus[] | null;
   tasks: readonly TaskStatus[] | null;
@@ -24,8 +24,9 @@ type Status = {
 export const defineStatus: DefineCommand = (status, io) => {
   status
     .description(
-      'Show whether the databases respond, how far each chain has been read, whether rate limits are shared through Redis, ' +
-        'and of each task its state, its last success, its rows, and the sources that it reads with their breakers and budgets.',
+      'Show whether the databases respond, how far each chain has been read, and whether rate limits are shared through Redis. ' +
+        'For each task, show its state, its last success, its rows, and the circuit breakers and request budgets of the sources ' +
+        'that it reads.',
     )
     .option('--json', JSON_OPTION)
     .action((options) => printStatus(options, io));
@@ -34,7 +35,7 @@ export const defineStatus: DefineCommand = (status, io) => {
 async function printStatus({ json }: { json?: true }, { stdout }: CommandIo): Promise<void> {
   await using service = await connect();
   const status = (await service.call('status', {})) as Status;
-  // The operator's view of the tasks has more than the public one. Without the primary database there is neither.
+  // `sync.read` returns more about the tasks than the public status. It cannot be read when the status of the tasks cannot.
   const tasks = status.unavailable.includes('tasks') ? null : ((await service.call('sync.read', {})) as TaskStatus[]);
   const complete: Status = { ...status, tasks };
   stdout.write(json ? `${JSON.stringify(complete)}\n` : describeStatus(complete, stdout));
@@ -119,7 +120,7 @@ function describeTasks(tasks: readonly TaskStatus[], stdout: Stdout): string {
   return rows.length > 0 ? [head, ...styled].join('\n') : '';
 }
 
-/** Styled after the columns were aligned: escape sequences have a length and no width. */
+/** Styles the state in a line whose columns are aligned already, because escape sequences have a length but no width. */
 function styleState(line: string, state: TaskStatus['state'] | undefined, stdout: Stdout): string {
   const style = state && TASK_STYLES[state];
   return style ? line.replace(`  ${state}`, `  ${emphasize(style, state, stdout)}`) : line;
@@ -154,8 +155,8 @@ const UNITS = [
   ['min', 60],
 ] as const;
 
-/** Seconds in the largest unit of which there are at least two. */
+/** A duration in the largest unit of which it has at least two, such as `90 min` or `2 h`. */
 function toSpan(seconds: number): string {
-  const [unit, size] = UNITS.find(([, least]) => seconds >= 2 * least) ?? ['s', 1];
+  const [unit, size] = UNITS.find(([, unitSeconds]) => seconds >= 2 * unitSeconds) ?? ['s', 1];
   return `${Math.round(seconds / size)} ${unit}`;
 }

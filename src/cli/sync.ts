@@ -14,9 +14,9 @@ const POLL_PERIOD_MS = 200;
 export const defineSync: DefineCommand = (sync, io) => {
   sync
     .description('Run a task now, whether or not it is due, and again every period until Ctrl-C.')
-    .argument('<name>', 'a task as mercat status names it, or a source, for all of its tasks')
+    .argument('<name>', 'the name of a task in mercat status, or of a source to run all its tasks')
     .option('--once', 'run once; exit code 1 when a run failed')
-    .option('--json', 'print the results of each round as one JSON value, a list of tasks')
+    .option('--json', 'after each round, print the list of the tasks with their results as one JSON value')
     .addHelpText('after', '\nExample:\n  mercat sync prices --once')
     .action((name, options) => syncTasks(name, options, io));
 };
@@ -37,7 +37,7 @@ async function syncTasks(name: string, { once, json }: Options, io: CommandIo): 
   }
 }
 
-/** The tasks after all have ended; null when the operator stopped the command before that. */
+/** Starts the tasks and returns them when all have ended. Null when the operator stopped the command before that. */
 async function runOnce(service: ServiceConnection, name: string, io: CommandIo): Promise<TaskStatus[] | null> {
   const before = (await service.call('sync.start', { name })) as TaskStatus[];
   const endedBefore = new Map(before.map((task) => [task.name, task.lastEnded]));
@@ -52,7 +52,7 @@ async function runOnce(service: ServiceConnection, name: string, io: CommandIo):
   return null;
 }
 
-/** `printed` holds the last line of each task, so that a line is printed when it changes. */
+/** Prints the progress of a task if it differs from the last line that was printed for the task, which `printed` holds. */
 function printProgress({ name, progress }: TaskStatus, printed: Map<string, string>, { stderr }: CommandIo): void {
   if (!progress) return;
   const { done, total, what } = progress;

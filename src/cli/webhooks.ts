@@ -1,4 +1,4 @@
-// `mercat webhooks`: the deliveries of the store's webhooks, and sending them again.
+// `mercat webhooks`: lists the deliveries of the store's webhooks, and makes them due again.
 
 import { OperatorError } from '../core/errors.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
@@ -32,13 +32,13 @@ export const defineWebhooks: DefineCommand = (webhooks, io) => {
   webhooks
     .command('retry')
     .description(
-      'Make deliveries due now, with a fresh schedule of retries. Deliveries to a disabled webhook are skipped: its shop has to enable it first.',
+      'Make deliveries due now, and begin their schedule of retries anew. Deliveries to a disabled webhook are skipped: its shop has to enable the webhook first.',
     )
     .argument('[ids...]', 'the deliveries')
-    .option('--dead', 'all dead deliveries: those whose last attempt has failed')
+    .option('--dead', 'all dead deliveries: deliveries without another attempt, because the last one failed')
     .option('--shop <name>', 'with --dead, only the deliveries of this shop')
     .option('--json', 'print {"due": [ids], "skipped": [ids], "hasMore"} as one JSON value')
-    .addHelpText('after', '\nExit code 1: a delivery that was named is skipped.')
+    .addHelpText('after', '\nExit code 1: a delivery was skipped.')
     .action((ids, options) => retryDeliveries(ids, options, io));
 };
 

@@ -1,4 +1,4 @@
-// `mercat work`: the workers alone, for deployments that run them apart from the servers.
+// `mercat work`: runs the workers only, for deployments that run them apart from the servers.
 
 import { once } from 'node:events';
 import { readConfig } from '../config.ts';
@@ -20,6 +20,6 @@ async function runWorkers({ signal, stdout }: CommandIo): Promise<void> {
   requireDatabase(config);
   const { startWorkerProcess } = await import('../service.ts');
   await using _workers = await startWorkerProcess({ config, log: createLog(config.logLevel) });
-  stdout.write('The workers run. Stop: Ctrl-C\n');
+  stdout.write('The workers are running. Stop: Ctrl-C\n');
   if (!signal.aborted) await once(signal, 'abort');
 }

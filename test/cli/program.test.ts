@@ -1,4 +1,4 @@
-// The command line as a whole: help, suggestions, exit codes, emphasis, tables, and which modules a command loads.
+// The command line: help, suggestions for misspelt names, exit codes, emphasis and tables.
 
 import assert from 'node:assert/strict';
 import { WriteStream } from 'node:tty';
@@ -39,7 +39,7 @@ describe('help', () => {
     });
   }
 
-  test('instead of a missing command goes to standard error, as bad usage', async () => {
+  test('goes to standard error with exit code 2 when the command is missing', async () => {
     for (const args of [[], ['keys']]) {
       const { code, stdout, stderr } = await mercat(...args);
       assert.deepEqual([code, stdout], [2, '']);
@@ -48,7 +48,7 @@ describe('help', () => {
   });
 });
 
-describe('bad usage is one line on standard error, with the name that may be meant, and exit code 2', () => {
+describe('wrong usage gives exit code 2 and one line on standard error, which suggests a similar name', () => {
   const cases: [string[], string][] = [
     [['stauts'], "unknown command 'stauts' (Did you mean status?); see mercat --help"],
     [['--verison'], "unknown option '--verison' (Did you mean --version?); see mercat --help"],
@@ -72,7 +72,7 @@ describe('bad usage is one line on standard error, with the name that may be mea
 });
 
 describe('a command', () => {
-  test('ends with 0, with the exit code that it sets, or with that of its error', async () => {
+  test('ends with exit code 0, with the exit code that it sets, or with the exit code of its error', async () => {
     const outcomes: [(io: CommandIo) => void, number, string][] = [
       [() => undefined, 0, ''],
       [(io) => void (io.exitCode = 1), 1, ''],
@@ -85,13 +85,13 @@ describe('a command', () => {
     }
   });
 
-  test('throws an error that is not meant for the operator', async () => {
-    const define = runCommand((command) => void command.action(() => assert.fail('a bug')), ['try']);
-    await assert.rejects(define, /a bug/);
+  test('rejects with an error that is not an OperatorError', async () => {
+    const running = runCommand((command) => void command.action(() => assert.fail('a bug')), ['try']);
+    await assert.rejects(running, /a bug/);
   });
 
   test('accepts its action after options', async () => {
-    const seen: unknown[] = [];
+    const received: unknown[] = [];
     const run = (...args: string[]) =>
       runCommand(
         (command) => {
@@ -99,7 +99,7 @@ describe('a command', () => {
             .command('list')
             .option('--json')
             .option('--shop <name>')
-            .action((options) => void seen.push(options));
+            .action((options) => void received.push(options));
         },
         ['try', ...args],
       );
@@ -110,7 +110,7 @@ describe('a command', () => {
     ])
       assert.equal((await run(...args)).code, 0);
     const expected = { json: true, shop: 'a' };
-    assert.deepEqual(seen, [expected, expected, expected]);
+    assert.deepEqual(received, [expected, expected, expected]);
   });
 });
 
@@ -127,7 +127,7 @@ describe('emphasis', () => {
     return (await collectOutput((io) => runProgram(['--help'], io), options)).stdout;
   };
 
-  test('is used on a terminal only, and not with NO_COLOR', async () => {
+  test('is used only on a terminal, and not if NO_COLOR is set', async () => {
     assert.ok((await help({ TERM: 'xterm-256color' })).includes(ESCAPE));
     assert.ok(!(await help({ TERM: 'xterm-256color', NO_COLOR: '1' })).includes(ESCAPE));
     assert.ok(!(await help(null)).includes(ESCAPE));
@@ -145,7 +145,7 @@ describe('a table', () => {
     assert.equal(formatTable(['id', 'rows', 'note'], rows, stdout), 'ID   ROWS  NOTE\na       5  -\nbcd  1234  x\n');
   });
 
-  test('shows control characters of its cells as escapes', () => {
+  test('escapes the control characters of its cells', () => {
     assert.equal(printable('a\u001b[2J\u009b\n'), 'a\\u001b[2J\\u009b\\u000a');
     assert.ok(!formatTable(['name'], [['\u001b]0;x\u0007']], stdout).includes('\u001b'));
   });

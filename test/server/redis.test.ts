@@ -248,7 +248,7 @@ withRedis('a connection to Redis', (redis) => {
         await config('maxmemory-policy', 'noeviction');
         const used = Number(/used_memory:(\d+)/.exec(String(await redis.ask('INFO', 'memory')))?.[1]);
         await config('maxmemory', String(Math.round(used * 1.05)));
-        assert.match((await memory())?.message ?? '', /% is in use/);
+        assert.match((await memory())?.message ?? '', /% of maxmemory is in use/);
       } finally {
         await config('maxmemory', '0');
         await config('maxmemory-policy', 'noeviction');

@@ -1,5 +1,4 @@
-// The checks of `mercat doctor`. A finding names settings, never their values, and no check changes anything: a database that does
-// not exist is not created.
+// The checks of `mercat doctor`. A finding names settings and must not contain a secret. No check changes a database or creates one.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import path from 'node:path';
@@ -48,7 +47,7 @@ function checkSettings(): Config | DoctorFinding {
 }
 
 function checkDirectory(dataDir: string): DoctorFinding[] {
-  // A missing directory is created at the first start, in the nearest one that exists.
+  // The first start creates a missing directory, so its nearest existing parent has to be writable.
   let existing = dataDir;
   while (!existsSync(existing) && path.dirname(existing) !== existing) existing = path.dirname(existing);
   try {
@@ -62,9 +61,9 @@ function checkDirectory(dataDir: string): DoctorFinding[] {
 
 function judgeDisk(freeBytes: number): DoctorFinding {
   const message = `${(freeBytes / 2 ** 30).toFixed(1)} GiB free`;
-  const mend = 'free space on the disk of DATA_DIR';
-  if (freeBytes < DISK_FAIL_BYTES) return fail('disk', message, mend);
-  return freeBytes < DISK_WARN_BYTES ? warn('disk', message, mend) : ok('disk', message);
+  const correction = 'free space on the disk of DATA_DIR';
+  if (freeBytes < DISK_FAIL_BYTES) return fail('disk', message, correction);
+  return freeBytes < DISK_WARN_BYTES ? warn('disk', message, correction) : ok('disk', message);
 }
 
 async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
@@ -85,7 +84,7 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
   }
 }
 
-/** The embedded database can be open in one process only: while a server runs, in the server. */
+/** Checks the embedded database through the running server, because only one process can have it open. */
 async function checkThroughServer(socketPath: string): Promise<DoctorFinding> {
   try {
     const status = (await callServer(socketPath, 'status', {})) as { databases?: { main?: { answers?: boolean } } };
@@ -124,7 +123,7 @@ function judgeDatabaseClock({ clockAheadMs }: DatabaseHealth, database: string):
   const name = `${database}: clock`;
   const differenceMs = Math.abs(clockAheadMs);
   const message = `its clock is ${differenceMs} ms ${clockAheadMs < 0 ? 'behind' : 'ahead'}`;
-  const mend = 'set the clocks of both machines by NTP';
-  if (differenceMs >= CLOCK_FAIL_MS) return [fail(name, message, mend)];
-  return differenceMs >= CLOCK_WARN_MS ? [warn(name, message, mend)] : [];
+  const correction = 'synchronise the clocks of both machines with NTP';
+  if (differenceMs >= CLOCK_FAIL_MS) return [fail(name, message, correction)];
+  return differenceMs >= CLOCK_WARN_MS ? [warn(name, message, correction)] : [];
 }

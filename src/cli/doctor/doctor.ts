@@ -1,4 +1,4 @@
-// `mercat doctor`: checks everything that the service needs, and says how to correct what is wrong. It changes nothing.
+// `mercat doctor`: checks the environment that the service needs, and says how to correct each problem. It changes nothing.
 
 import type { CommandIo, DefineCommand } from '../command.ts';
 import type { Style } from '../output.ts';
@@ -13,7 +13,7 @@ export const defineDoctor: DefineCommand = (doctor, io) => {
     )
     .option(
       '--json',
-      'print a list of {"name", "level": "ok" | "warn" | "fail", "message", "mend"} as one JSON value; "mend" is how to correct it',
+      'print a list of {"name", "level": "ok" | "warn" | "fail", "message", "mend"} as one JSON value; "mend" says how to correct the problem',
     )
     .addHelpText('after', '\nExit code 1: a check failed.')
     .action((options) => runChecks(options, io));

@@ -1,5 +1,5 @@
-// The checks of `mercat doctor` that leave this machine: whether each vendor responds and accepts its key, whether each RPC endpoint
-// belongs to its chain, and whether this machine's clock agrees with theirs. One small request each; no URL is printed.
+// The checks of `mercat doctor` that use the network: whether each vendor responds and accepts the key, whether each RPC endpoint
+// serves its chain, and whether this machine's clock agrees with the responses. Each check sends one small request. No URL is printed.
 
 import type { Config } from '../../config.ts';
 import { toChainSetting } from '../../config.ts';
@@ -10,7 +10,7 @@ import type { Probe } from '../../upstreams/vendor.ts';
 import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 
-/** `judge` returns what is wrong with a successful response, or null. */
+/** `judge` returns a finding about a response that is not an error, or null when the response is as expected. */
 type JudgedProbe = Probe & { judge?: (response: Exchange) => DoctorFinding | null };
 
 const TIMEOUT_MS = 8_000;
@@ -26,7 +26,7 @@ export async function checkOutside(config: Config, signal: AbortSignal): Promise
 async function runProbe(
   { name, url, settings, judge, ...request }: JudgedProbe,
   signal: AbortSignal,
-  /** Gets the difference between the server's clock and this machine's, in ms. */
+  /** The clock of the server minus this machine's clock, in ms, is added to this list. */
   clockOffsets: number[],
 ): Promise<DoctorFinding> {
   const startedAt = performance.now();
@@ -49,7 +49,7 @@ async function runProbe(
     return fail(name, `it rejects the request as unauthorized (${response.status})`, `see the key in ${settings}`);
   }
   if (response.status === 429) return warn(name, 'it receives too many requests (429)', 'wait, or see its budget');
-  if (response.status >= 500) return warn(name, `it has an internal error (${response.status})`, 'try again later');
+  if (response.status >= 500) return warn(name, `it reports an internal error (${response.status})`, 'try again later');
   return judge?.(response) ?? ok(name, `it responds in ${ms} ms`);
 }
 
@@ -77,10 +77,10 @@ function judgeChain(
   response: Exchange,
   { name, settings, chainId }: { name: string; settings: string; chainId: number | null },
 ): DoctorFinding | null {
-  const found = readChainId(response.body);
-  if (found === null) return fail(name, 'its response is not JSON-RPC', `see ${settings}`);
-  if (chainId !== null && found !== chainId) {
-    return fail(name, `it serves chain ${found}, not ${chainId}`, `see ${settings}`);
+  const servedChainId = readChainId(response.body);
+  if (servedChainId === null) return fail(name, 'its response is not JSON-RPC', `see ${settings}`);
+  if (chainId !== null && servedChainId !== chainId) {
+    return fail(name, `it serves chain ${servedChainId}, not ${chainId}`, `see ${settings}`);
   }
   return null;
 }
@@ -95,13 +95,13 @@ function readChainId(body: Buffer): number | null {
   }
 }
 
-/** Uses the median, so that one server with a wrong clock does not decide. HTTP dates are in seconds. */
+/** Compares with the median, so that one server with a wrong clock does not matter. Dates in HTTP have a precision of one second. */
 function toClockFinding(offsets: readonly number[]): DoctorFinding {
-  const ahead = offsets.toSorted((a, b) => a - b)[Math.floor(offsets.length / 2)];
-  if (ahead === undefined)
+  const medianMs = offsets.toSorted((a, b) => a - b)[Math.floor(offsets.length / 2)];
+  if (medianMs === undefined)
     return warn('clock', 'no response had a date to compare it with', 'correct the failed checks above first');
-  if (Math.abs(ahead) < CLOCK_FAIL_MS) return ok('clock', 'it agrees with the dates of the responses');
-  const seconds = Math.round(Math.abs(ahead) / 1_000);
-  const message = `it is ${seconds} s ${ahead > 0 ? 'behind' : 'ahead of'} the dates of the responses`;
-  return fail('clock', message, 'set the clock of this machine by NTP');
+  if (Math.abs(medianMs) < CLOCK_FAIL_MS) return ok('clock', 'it agrees with the dates of the responses');
+  const seconds = Math.round(Math.abs(medianMs) / 1_000);
+  const message = `it is ${seconds} s ${medianMs > 0 ? 'behind' : 'ahead of'} the dates of the responses`;
+  return fail('clock', message, 'synchronise the clock of this machine with NTP');
 }

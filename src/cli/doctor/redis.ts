@@ -1,5 +1,5 @@
-// The check of Redis, where the settings name it: whether rate limits can be counted in it, how fast, and whether it keeps the counts.
-// It counts as the service does, in a window of one second that no client has. No finding names an address.
+// The check of Redis, if REDIS_URL is set: whether Redis can count requests, how fast, and whether it keeps the counts until their window
+// ends. The check counts as the service does, in a window that belongs to no client. No finding names an address.
 
 import type { Config } from '../../config.ts';
 import { describeError } from '../../core/errors.ts';
@@ -9,11 +9,12 @@ import { fail, ok, warn } from './findings.ts';
 
 const NAME = 'redis';
 const TIMEOUT_MS = 5_000;
-/** The fastest count is judged: the first one may have to load the script. */
+/** How many counts are timed. The fastest one is judged, because the first one may have to load the script. */
 const COUNTS = 5;
-/** A slower count than this share of the deadline will sometimes miss it. */
+/** The share of the deadline that a count may take. Slower counts would sometimes exceed the deadline. */
 const SLOW_SHARE = 0.4;
 const CLOCK_WARN_MS = 2_000;
+/** The share of the memory limit from which on there is a warning. */
 const FULL_SHARE = 0.9;
 
 export async function checkRedis({ redisUrl, serviceName }: Config): Promise<DoctorFinding[]> {
@@ -25,11 +26,11 @@ export async function checkRedis({ redisUrl, serviceName }: Config): Promise<Doc
     connection = await RedisConnection.connect(redisUrl, { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS });
     const probe = { key: `${redisKeyPrefix(serviceName)}:${PROBE.name}`, windowMs: PROBE.windowMs };
     const { ms, window } = await timeCount(connection, probe);
-    // A Redis user may be allowed to count and not to read the server's information.
+    // The Redis user may have the permission to count, but not the permission for INFO.
     const info = await connection.info().catch(() => new Map<string, string>());
     return [judgeSpeed(ms, COUNT_DEADLINE_MS, info), ...judgeMemory(info), ...judgeClock(window)];
   } catch (error) {
-    const message = `it cannot count: ${describeError(error)}; each process counts rate limits alone`;
+    const message = `it cannot count requests: ${describeError(error)}; each process counts rate limits alone`;
     return [fail(NAME, message, 'start it, or see REDIS_URL')];
   } finally {
     connection?.destroy();
@@ -54,8 +55,8 @@ async function timeCount(
 function judgeSpeed(ms: number, deadlineMs: number, info: ReadonlyMap<string, string>): DoctorFinding {
   const message = `${describeVersion(info)} counts in ${ms.toFixed(1)} ms`;
   if (ms <= deadlineMs * SLOW_SHARE) return ok(NAME, message);
-  const consequence = `${message}: after a count of more than ${deadlineMs} ms a process counts alone for a while`;
-  return warn(NAME, consequence, 'use a server that is nearer or has less load');
+  const warning = `${message}: after a count that takes more than ${deadlineMs} ms, a process counts alone for about a second`;
+  return warn(NAME, warning, 'use a server that is nearer or has less load');
 }
 
 function describeVersion(info: ReadonlyMap<string, string>): string {
@@ -65,19 +66,22 @@ function describeVersion(info: ReadonlyMap<string, string>): string {
   return redis === undefined ? 'it' : `Redis ${redis}`;
 }
 
-/** With full memory Redis either rejects counts, which are then made by each process alone, or drops counts. */
+/**
+ * When its memory is full, Redis drops counts or rejects new ones, depending on its maxmemory-policy. After a rejected count each process
+ * counts alone.
+ */
 function judgeMemory(info: ReadonlyMap<string, string>): DoctorFinding[] {
   const policy = info.get('maxmemory_policy');
   const memoryMax = Number(info.get('maxmemory') ?? 0);
   if (policy === undefined || !(memoryMax > 0)) return [];
   const name = `${NAME}: memory`;
   if (policy !== 'noeviction') {
-    const message = `when its memory is full it drops counts before their window ends (maxmemory-policy ${policy}), and clients exceed their limits`;
-    return [warn(name, message, 'set maxmemory-policy noeviction, or use a server of its own')];
+    const message = `when its memory is full, it drops counts before their window ends (maxmemory-policy ${policy}), and clients can exceed their limits`;
+    return [warn(name, message, 'set maxmemory-policy noeviction, or use a separate Redis server')];
   }
   const share = Number(info.get('used_memory') ?? 0) / memoryMax;
   if (share < FULL_SHARE) return [ok(name, 'counts are kept until their window ends')];
-  const message = `${Math.round(share * 100)} % is in use; when it is full, each process counts alone`;
+  const message = `${Math.round(share * 100)} % of maxmemory is in use; when all of it is, each process counts alone`;
   return [warn(name, message, 'raise maxmemory')];
 }
 
@@ -85,5 +89,5 @@ function judgeClock({ now }: CountedWindow): DoctorFinding[] {
   const aheadMs = now - Date.now();
   if (Math.abs(aheadMs) < CLOCK_WARN_MS) return [];
   const message = `its clock is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead'}, and X-RateLimit-Reset follows its clock`;
-  return [warn(`${NAME}: clock`, message, 'set the clocks of both machines by NTP')];
+  return [warn(`${NAME}: clock`, message, 'synchronise the clocks of both machines with NTP')];
 }

@@ -1,4 +1,4 @@
-// `mercat import`: loads records from files into the databases, through the running server where there is one.
+// `mercat import`: loads records from files into the databases, through the running server if there is one.
 
 import type { Clock } from '../../core/clock.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -27,7 +27,7 @@ import { count, describeSummary, toRate, withResponses } from './summary.ts';
 import type { ImportFlags, ImportRequest } from './usage.ts';
 import { readImportRequest, RECORDED_FORMATS } from './usage.ts';
 
-/** What an import is run with; other values are for tests. `chains` is called for recorded responses alone. */
+/** What an import depends on, so that tests can replace it. `chains` is called only when recorded responses are imported. */
 export type ImportEnvironment = {
   connect: () => Promise<AsyncDisposable & Pick<IntakeConnection, 'import'>>;
   chains: () => Chains;
@@ -46,29 +46,29 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
   return (command, io) => {
     command
       .description(
-        'Load records, one JSON object on each line: docs/records.md describes them. Loading a file again changes nothing. A ' +
-          'bad record is refused with its line and the reason, and the others are kept.',
+        'Load records, one JSON object on each line. docs/records.md describes the records. Loading a file again changes nothing. ' +
+          'An invalid record is refused, with its line and the reason, and the other records are stored.',
       )
-      .argument('<files...>', 'the files; - is standard input, and gzip is decompressed')
-      .option('--format <format>', 'ndjson (default), csv, or the recorded responses of a vendor, see below')
+      .argument('<files...>', 'the files; - is standard input; files in gzip format are decompressed')
+      .option('--format <format>', 'ndjson (default), csv, or a format of recorded responses, see below')
       .option(
         '--map <file>',
-        'CSV: the column of each field as JSON: {"tokenId": "punk_id", "kind": {"value": "sale"}}',
+        'CSV: a JSON file with the column or value of each field: {"tokenId": "punk_id", "kind": {"value": "sale"}}',
       )
       .option(
         '--set <field=value>',
-        'CSV: a field that is the same in every row. Recorded responses: a field of their format. May be repeated',
+        'CSV: a field with the same value in every row. Recorded responses: a field of their format. May be repeated',
         collect,
       )
       .option(
         '--column <field=column[:as]>',
-        `CSV: a field from a column, converted as ${CONVERSIONS.join(', ')}. May be repeated`,
+        `CSV: a field and its column, optionally with a conversion: ${CONVERSIONS.join(', ')}. May be repeated`,
         collect,
       )
-      .option('--dry-run', 'do everything, and keep nothing')
+      .option('--dry-run', 'check and count the records without storing them')
       .option(
         '--refused <file>',
-        'write each refused row as {"file", "line", "reason"} on a line of its own; of recorded responses with "page" and "row" instead of "line"',
+        'write each refused row to this file, as one line {"file", "line", "reason"}; for recorded responses with "page" and "row" instead of "line"',
       )
       .option('--json', 'print the summary as one JSON value')
       .addHelpText('after', NOTES)
@@ -79,9 +79,9 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
 const FORMAT_NAME_WIDTH = 23;
 
 const NOTES = `
-Formats of recorded responses, with the fields that --set gives; those in brackets are optional:
+Formats of recorded responses, with their fields for --set (fields in brackets are optional):
 ${RECORDED_FORMATS.map(describeFormat).join('')}
-Exit code: 0 all rows are kept, 1 the import failed or a row was refused, 2 the arguments are wrong.
+Exit code: 0 no row was refused, 1 the import failed or a row was refused, 2 the arguments are wrong.
 
 Examples:
   mercat import market.ndjson sales.ndjson.gz
@@ -92,8 +92,8 @@ function describeFormat({ name, fields }: RecordedFormat): string {
   return `  ${name.padEnd(FORMAT_NAME_WIDTH)}${names.join(', ')}\n`;
 }
 
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
+function collect(value: string, previous: string[] = []): string[] {
+  return [...previous, value];
 }
 
 async function runImport(
@@ -112,19 +112,19 @@ async function runImport(
   if (failure !== null || summary.refused > 0) io.exitCode = 1;
 }
 
-type Running = { request: ImportRequest; io: CommandIo; rejections: RejectionReport; responses: ResponseTally };
+type ImportRun = { request: ImportRequest; io: CommandIo; rejections: RejectionReport; responses: ResponseTally };
 
 /** Imports one file after the other, until one fails. */
 async function importFiles(
-  running: Running,
+  importRun: ImportRun,
   environment: ImportEnvironment,
 ): Promise<{ summaries: ImportSummary[]; failure: string | null }> {
   const summaries: ImportSummary[] = [];
   await using connection = await environment.connect();
-  for (const file of running.request.files) {
-    using source = openSource(file, running.io);
+  for (const file of importRun.request.files) {
+    using source = openSource(file, importRun.io);
     try {
-      summaries.push(await importFile(connection, source, running));
+      summaries.push(await importFile(connection, source, importRun));
     } catch (error) {
       if (!(error instanceof ImportFailure)) throw error;
       return { summaries: [...summaries, error.summary], failure: `${source.name}: ${error.message}` };
@@ -136,7 +136,7 @@ async function importFiles(
 async function importFile(
   connection: Pick<IntakeConnection, 'import'>,
   source: ImportSource,
-  { request, io, rejections, responses }: Running,
+  { request, io, rejections, responses }: ImportRun,
 ): Promise<ImportSummary> {
   const progress = new Progress(io.stderr);
   const startedAt = performance.now();
@@ -154,30 +154,30 @@ async function importFile(
     progress.update({ done: source.bytesRead(), total: source.size, text });
     lines?.forget(event.read);
   };
-  const stopping = interrupted(io.signal);
+  const interruption = toInterruption(io.signal);
   try {
     const { format, map, dryRun } = request;
-    const options = { format, dryRun, signal: stopping.signal, ...(map && { map }) };
+    const options = { format, dryRun, signal: interruption.signal, ...(map && { map }) };
     return await connection.import(lines?.chunks() ?? source.chunks, options, onEvent);
   } finally {
-    stopping.release();
+    interruption.release();
     progress.clear();
   }
 }
 
-/** Aborted with the reason that the summary names when the command is stopped. */
-function interrupted(signal: AbortSignal): { signal: AbortSignal; release: () => void } {
-  const stopping = new AbortController();
-  const stop = () => stopping.abort(new Error('interrupted'));
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  return { signal: stopping.signal, release: () => signal.removeEventListener('abort', stop) };
+/** Returns a signal that aborts together with `signal`, with the reason that the error message of the import then names. */
+function toInterruption(signal: AbortSignal): { signal: AbortSignal; release: () => void } {
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort(new Error('interrupted'));
+  signal.addEventListener('abort', interrupt, { once: true });
+  if (signal.aborted) interrupt();
+  return { signal: interruption.signal, release: () => signal.removeEventListener('abort', interrupt) };
 }
 
 function printSummary(
   summary: CompleteSummary,
   failure: string | null,
-  { request, io }: Pick<Running, 'request' | 'io'>,
+  { request, io }: Pick<ImportRun, 'request' | 'io'>,
 ): void {
   if (failure !== null) io.stderr.write(`mercat: ${printable(failure)}\n`);
   if (request.json) io.stdout.write(`${JSON.stringify(failure === null ? summary : { ...summary, error: failure })}\n`);

@@ -1,65 +1,65 @@
-// The JSON values of a file of recorded responses, one at a time and unparsed: values that stand alone, such as one on each line, and
-// the elements of an array at the top; an empty array is a value itself. Memory is bounded by one value, however long the file is.
+// Splits a file of recorded responses into JSON values without parsing them. The top level of the file is a sequence of values, such as
+// one on each line. A top-level array is split into its elements, but an empty array is one value. At most one value is in memory.
 
 import { OperatorError } from '../../core/errors.ts';
 
 export type JsonValue = {
-  /** The line of the file on which it begins. */
+  /** The line of the file on which the value begins. */
   line: number;
-  /** Number of the value at the top of the file that it is or belongs to, from 1. */
+  /** The number, from 1, of the top-level value: this value, or the array of which it is an element. */
   top: number;
-  /** Whether it is an element of an array at the top. */
+  /** Whether this value is an element of a top-level array. */
   element: boolean;
   bytes: Uint8Array;
 };
 
-/** Bytes of the longest value: as much as is read of a live response. Parsed it takes up to ten times that. */
+/** The largest value in bytes: the limit for a live response of a DAS API. A parsed value uses up to ten times as much memory. */
 export const VALUE_SIZE_MAX = 32 * 2 ** 20;
 
-/** Throws an OperatorError for text that is not JSON or ends too early, and for a value that is too long. */
+/** Throws OperatorError when a comma or bracket is wrong, when the text ends within a value, and when a value is too long. */
 export async function* splitValues(source: AsyncIterable<Uint8Array>): AsyncGenerator<JsonValue> {
   const splitter = new JsonValueSplitter();
   for await (const chunk of source) yield* splitter.push(chunk);
   yield* splitter.end();
 }
 
-/** What may come next between values. */
+/** What may come next when no value is open. `anything`: no top-level array is open. The others are positions in such an array. */
 type Expected = 'anything' | 'element or end' | 'element' | 'comma or end';
 
-/** A value whose end has not been read yet. */
-type OpenValue = { line: number; depth: number; quoted: boolean; escaped: boolean; held: Buffer[]; size: number };
+/** A value whose end has not been read yet. `depth`: its open brackets. `parts`: its bytes so far, `size` of them. */
+type OpenValue = { line: number; depth: number; quoted: boolean; escaped: boolean; parts: Buffer[]; size: number };
 
 class JsonValueSplitter {
   #expected: Expected = 'anything';
   #open: OpenValue | null = null;
   #line = 1;
   #top = 0;
-  /** Where the array at the top began. */
+  /** The line on which the last top-level array began. */
   #arrayLine = 0;
 
   *push(chunk: Uint8Array): Generator<JsonValue> {
     let start = 0;
-    for (let at = 0; at < chunk.length; at += 1) {
-      const byte = chunk[at] as number;
+    for (let index = 0; index < chunk.length; index += 1) {
+      const byte = chunk[index] as number;
       if (this.#open !== null) {
-        const end = follow(this.#open, byte);
-        if (end !== 'within') {
-          yield this.#finish(this.#open, chunk.subarray(start, end === 'with' ? at + 1 : at));
-          if (end === 'with') continue;
+        const end = readByte(this.#open, byte);
+        if (end !== 'none') {
+          yield this.#finish(this.#open, chunk.subarray(start, end === 'with this byte' ? index + 1 : index));
+          if (end === 'with this byte') continue;
         }
       }
-      const found = this.#open === null ? this.#between(byte) : null;
+      const found = this.#open === null ? this.#readBetween(byte) : null;
       if (found === 'empty array') {
         yield { line: this.#arrayLine, top: this.#top, element: false, bytes: Buffer.from('[]') };
       }
       if (found === 'value') {
-        this.#open = { line: this.#line, depth: 0, quoted: false, escaped: false, held: [], size: 0 };
-        follow(this.#open, byte);
-        start = at;
+        this.#open = { line: this.#line, depth: 0, quoted: false, escaped: false, parts: [], size: 0 };
+        readByte(this.#open, byte);
+        start = index;
       }
       if (byte === LF) this.#line += 1;
     }
-    if (this.#open !== null) hold(this.#open, chunk.subarray(start));
+    if (this.#open !== null) append(this.#open, chunk.subarray(start));
   }
 
   *end(): Generator<JsonValue> {
@@ -73,8 +73,8 @@ class JsonValueSplitter {
     }
   }
 
-  /** Reads a byte between values: a value begins with it, or an array without elements ends with it, or neither. */
-  #between(byte: number): 'value' | 'empty array' | null {
+  /** Reads a byte outside of any value. Returns what it is: the first byte of a value, the end of an empty array, or (null) neither. */
+  #readBetween(byte: number): 'value' | 'empty array' | null {
     if (isSpace(byte) || (this.#top === 0 && BOM.includes(byte))) return null;
     const expected = this.#expected;
     if (byte === OPEN_BRACKET && expected === 'anything') {
@@ -99,27 +99,27 @@ class JsonValueSplitter {
   }
 
   #finish(value: OpenValue, tail: Uint8Array): JsonValue {
-    hold(value, tail);
+    append(value, tail);
     this.#open = null;
     const element = this.#expected !== 'anything';
     if (element) this.#expected = 'comma or end';
-    return { line: value.line, top: this.#top, element, bytes: Buffer.concat(value.held) };
+    return { line: value.line, top: this.#top, element, bytes: Buffer.concat(value.parts) };
   }
 }
 
-function hold(value: OpenValue, part: Uint8Array): void {
+function append(value: OpenValue, part: Uint8Array): void {
   value.size += part.length;
   if (value.size > VALUE_SIZE_MAX) {
     throw new OperatorError(
       `the response that begins on line ${value.line} is longer than ${VALUE_SIZE_MAX} bytes: keep responses as they were received, one on each line or in an array`,
     );
   }
-  // Copied, because the source may use its chunk again.
-  value.held.push(Buffer.from(part));
+  // Copied, because the source may reuse the memory of its chunk.
+  value.parts.push(Buffer.from(part));
 }
 
-/** Reads a byte of a value: it ends with the byte, ended before it, or goes on. */
-function follow(value: OpenValue, byte: number): 'with' | 'before' | 'within' {
+/** Reads the next byte of an open value. Returns where the value ends: `none` when it does not end here. */
+function readByte(value: OpenValue, byte: number): 'with this byte' | 'before this byte' | 'none' {
   if (value.escaped) value.escaped = false;
   else if (value.quoted) {
     if (byte === BACKSLASH) value.escaped = true;
@@ -127,11 +127,11 @@ function follow(value: OpenValue, byte: number): 'with' | 'before' | 'within' {
   } else if (byte === QUOTE) value.quoted = true;
   else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) value.depth += 1;
   else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-    if (value.depth === 0) return 'before';
+    if (value.depth === 0) return 'before this byte';
     value.depth -= 1;
-    if (value.depth === 0) return 'with';
-  } else if (value.depth === 0 && (byte === COMMA || isSpace(byte))) return 'before';
-  return 'within';
+    if (value.depth === 0) return 'with this byte';
+  } else if (value.depth === 0 && (byte === COMMA || isSpace(byte))) return 'before this byte';
+  return 'none';
 }
 
 function isSpace(byte: number): boolean {

@@ -1,21 +1,22 @@
-// Recorded responses of marketplaces on their way to the intake: their rows become records, one on each line, and what the intake
-// reports about a line is reported about the row that it came from. Memory is bounded by one response and the lines under way.
+// Converts a file of recorded responses to the lines that the intake reads: each row of a response becomes any number of records, one on
+// each line. A rejected line is reported by the page and row from which it was made. In memory are at most one response, and the
+// positions of the lines that the intake has not confirmed yet.
 
 import { parseExactJson } from '../../upstreams/exact-json.ts';
 import type { RecordedReader } from '../../upstreams/recorded-format.ts';
 import type { ParsedPage } from '../../upstreams/response-rows.ts';
 import { splitValues } from './json-values.ts';
 
-/** Pages and rows are counted from 1. Without a row it is the page itself. */
+/** The number of a page, and of a row within the page, both from 1. Without `row`, the position of the page itself. */
 export type RowPosition = { page: number; row?: number };
 
-/** The rows of all files. */
+/** Counts over all files of an import. A page is one response. */
 export type ResponseTally = {
   pages: number;
   rows: number;
-  /** Rows and pages of which no record could be made. */
+  /** Rows and pages that could not be converted to records. */
   rejected: number;
-  /** Rows that were left out on purpose, by what they are. */
+  /** Rows that are valid but not stored, by the reason. */
   leftOut: Map<string, number>;
 };
 
@@ -25,17 +26,17 @@ export function createResponseTally(): ResponseTally {
 
 type Options = {
   tally: ResponseTally;
-  /** Called for each row that is rejected before it becomes a record. */
+  /** Called for each row or page that is rejected before it becomes a record. */
   onRejected: (row: RowPosition & { reason: string }) => void;
 };
 
-/** A file of recorded responses as lines of records. */
+/** Converts one file. */
 export class RecordedLines {
   readonly #source: AsyncIterable<Uint8Array>;
   readonly #reader: RecordedReader;
   readonly #tally: ResponseTally;
   readonly #onRejected: Options['onRejected'];
-  /** Of the lines that the intake has not confirmed yet. */
+  /** The position from which each line was made, for the lines that the intake has not confirmed yet. */
   readonly #positions = new Map<number, RowPosition>();
   #lines = 0;
   #forgotten = 0;
@@ -50,7 +51,9 @@ export class RecordedLines {
   /** Records in the public format, one on each line. */
   async *chunks(): AsyncGenerator<Uint8Array> {
     const position = { page: 0, row: 0 };
-    /** What the array at the top of the file holds: the rows of one response, or responses; null before the first is known. */
+    /**
+     * What the current top-level array contains: the rows of one response, or responses. Null until one of its elements shows which.
+     */
     let array: { top: number; holds: 'rows' | 'responses' | null } = { top: 0, holds: null };
     for await (const { top, element, bytes } of splitValues(this.#source)) {
       const value = readValue(this.#reader, bytes);
@@ -67,14 +70,14 @@ export class RecordedLines {
     }
   }
 
-  /** The row of a line. */
+  /** The position from which a line was made. Throws for a line that was forgotten or not made yet. */
   positionOf(line: number): RowPosition {
     const position = this.#positions.get(line);
-    if (!position) throw new RangeError(`line ${line} is of no row that is under way`);
+    if (!position) throw new RangeError(`the position of line ${line} is not known`);
     return position;
   }
 
-  /** Forgets the rows of the lines up to this one. */
+  /** Forgets the positions of the lines up to and including this one. */
   forget(line: number): void {
     while (this.#forgotten < line) {
       this.#forgotten += 1;
@@ -82,7 +85,7 @@ export class RecordedLines {
     }
   }
 
-  /** The lines of a value, which advance `position` row by row. */
+  /** The lines that are made from a value. Each row of the value advances `position`. */
   #toLines(
     value: RecordedValue,
     position: { page: number; row: number },
@@ -124,7 +127,7 @@ export class RecordedLines {
   }
 }
 
-/** The rows of a response, or what may be a row by itself, or why it is neither. */
+/** A response with its rows, or a value that may itself be a row, or the reason why the value is neither. */
 type RecordedValue = { rows: readonly unknown[] } | { row: unknown } | { reason: string };
 
 function readValue(reader: RecordedReader, bytes: Uint8Array): RecordedValue {
@@ -132,7 +135,7 @@ function readValue(reader: RecordedReader, bytes: Uint8Array): RecordedValue {
   try {
     value = parseExactJson(bytes);
   } catch (error) {
-    // Bytes that are not UTF-8 are a TypeError.
+    // The parser throws a TypeError for bytes that are not UTF-8.
     return { reason: error instanceof SyntaxError ? `not JSON: ${error.message}` : 'not UTF-8' };
   }
   const rows = reader.toRows(value);

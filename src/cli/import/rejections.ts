@@ -1,4 +1,4 @@
-// The refused rows of an import: the first ones are printed, and all are written to a file where one is named.
+// Reports the refused rows of an import: prints the first of them, and writes all of them to the file that --refused names.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { describeError, OperatorError } from '../../core/errors.ts';
@@ -8,7 +8,7 @@ import type { Progress } from '../progress.ts';
 import type { RowPosition } from './recorded-responses.ts';
 import { count } from './summary.ts';
 
-/** A row of a file by its line, or a row of recorded responses by page and row. */
+/** A refused row: its line, or for recorded responses its page and row, and the reason. */
 export type RejectedRow = ({ line: number } | RowPosition) & { reason: string };
 
 const PRINTED_MAX = 20;
@@ -19,7 +19,7 @@ export class RejectionReport implements Disposable {
   readonly #file: number | null;
   #rejected = 0;
 
-  /** Throws an OperatorError where the file cannot be written. */
+  /** `path`: the file for all refused rows, or null. Throws OperatorError when the file cannot be written. */
   constructor(stderr: CommandIo['stderr'], path: string | null) {
     this.#stderr = stderr;
     this.#path = path;
@@ -34,11 +34,11 @@ export class RejectionReport implements Disposable {
     if (this.#file !== null) writeSync(this.#file, `${JSON.stringify({ file: source, ...row })}\n`);
   }
 
-  /** Prints how many rows were not printed. */
+  /** Prints how many refused rows were not printed, if any. */
   end(): void {
-    const others = this.#rejected - PRINTED_MAX;
-    const where = this.#path === null ? 'see --refused' : `all are in ${this.#path}`;
-    if (others > 0) this.#stderr.write(`… and ${count(others)} more refused; ${where}\n`);
+    const notPrinted = this.#rejected - PRINTED_MAX;
+    const hint = this.#path === null ? 'see --refused' : `all are in ${this.#path}`;
+    if (notPrinted > 0) this.#stderr.write(`… and ${count(notPrinted)} more refused; ${hint}\n`);
   }
 
   [Symbol.dispose](): void {

@@ -1,23 +1,24 @@
-// The files of an import: from disk or standard input, decompressed where they are gzip. Bytes are counted before that.
+// The files of an import, from disk or standard input. Gzip is decompressed. Progress counts the bytes before decompression.
 
 import { accessSync, constants, createReadStream, statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { describeError, OperatorError } from '../../core/errors.ts';
 
-/** Disposed, it closes the file, even during a read. */
+/** An open file. Disposing of it closes the file, even during a read. */
 export type ImportSource = Disposable & {
   /** The name in messages. */
   name: string;
-  /** Bytes in the file, or null where that is unknown. */
+  /** The size of the file in bytes, before decompression. Null when it is unknown, as for standard input. */
   size: number | null;
+  /** How many bytes of the file have been read, before decompression. */
   bytesRead(): number;
   chunks: AsyncIterable<Uint8Array>;
 };
 
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
-/** Throws an OperatorError for a file that cannot be read. */
+/** Throws OperatorError when the file cannot be read, or is a directory. */
 export function requireReadable(file: string): void {
   try {
     accessSync(file, constants.R_OK);
@@ -46,7 +47,7 @@ export function openSource(file: string, io: { stdin: Readable }): ImportSource 
   };
 }
 
-/** Gzip is recognized by its first bytes, with which neither JSON nor CSV text can begin. */
+/** Decompresses gzip, and passes other bytes on. The first two bytes of gzip cannot begin a JSON or CSV text in UTF-8. */
 async function* decompress(source: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   while (head.length < GZIP_MAGIC.length) {
@@ -63,7 +64,7 @@ async function* decompress(source: AsyncGenerator<Uint8Array>): AsyncGenerator<U
     return;
   }
   const gunzip = createGunzip();
-  // The loop below receives the errors of both streams.
+  // Reading `gunzip` below throws the errors of both streams, so the callback needs to do nothing.
   pipeline(Readable.from(complete()), gunzip, () => undefined);
   yield* gunzip as AsyncIterable<Uint8Array>;
 }

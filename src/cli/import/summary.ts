@@ -1,15 +1,15 @@
-// The summary of an import, as JSON and in words.
+// The summary of an import, for --json and as text.
 
 import type { ImportSummary } from '../../intake/import-summary.ts';
 import { printable } from '../output.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 
-/** The names in it are part of --json. */
+/** The field names are part of --json. `answers`: the counts of recorded responses, when the import read any. */
 export type CompleteSummary = ImportSummary & {
   answers?: { pages: number; rows: number; leftOut: Record<string, number> };
 };
 
-/** Adds the rows of recorded responses that never became records: the intake has not seen them. */
+/** Adds the counts of recorded responses. Rows that were rejected before they became records are missing in the intake's summary. */
 export function withResponses(summary: ImportSummary, responses: ResponseTally | null): CompleteSummary {
   if (responses === null) return summary;
   const { pages, rows, rejected, leftOut } = responses;

@@ -13,10 +13,10 @@ import { RecordedFields } from '../../upstreams/recorded-format.ts';
 import { VENDORS } from '../../upstreams/registry.ts';
 import { requireReadable } from './source.ts';
 
-/** The formats of recorded responses of all vendors. */
+/** All formats of recorded responses, from all vendors. */
 export const RECORDED_FORMATS = VENDORS.flatMap(({ formats }) => formats);
 
-/** As the command line gives them. */
+/** The options of the command line, unchecked. */
 export type ImportFlags = {
   format?: string;
   map?: string;
@@ -30,16 +30,16 @@ export type ImportFlags = {
 export type ImportRequest = {
   files: string[];
   format: ImportFormat;
-  /** Of CSV alone. */
+  /** How columns become fields; null unless the format is CSV. */
   map: CsvMap | null;
-  /** Of recorded responses alone. */
+  /** The reader of the responses; null unless the format is one of recorded responses. */
   responses: RecordedReader | null;
   dryRun: boolean;
   rejectionsFile: string | null;
   json: boolean;
 };
 
-/** Throws an OperatorError with exit code 2 for arguments that are wrong and files that cannot be read. */
+/** Checks the arguments. Throws OperatorError with exit code 2 when an argument is wrong or a file cannot be read. */
 export function readImportRequest(
   files: string[],
   options: ImportFlags,
@@ -64,7 +64,7 @@ export function readImportRequest(
   };
 }
 
-/** Recorded responses are sent to the intake as the records that are made of them. */
+/** For recorded responses `format` is `ndjson`, because the intake receives the records that are made from the responses. */
 function readFormat(text = 'ndjson'): { format: ImportFormat; recordedFormat: RecordedFormat | undefined } {
   const recordedFormat = RECORDED_FORMATS.find(({ name }) => name === text);
   const format = recordedFormat ? 'ndjson' : IMPORT_FORMATS.find((known) => known === text);
@@ -84,14 +84,14 @@ function requireMapping(format: ImportFormat, options: ImportFlags & { isRecorde
   const hasColumns = options.map !== undefined || options.column !== undefined;
   const hasMapping = hasColumns || options.set !== undefined;
   if (format === 'csv' && !hasMapping) {
-    wrongUsage('CSV needs --map, --set or --column, which give each field its column or value');
+    wrongUsage('CSV needs --map, --set or --column, which name the column or value of each field');
   }
   if (format !== 'csv' && (hasColumns || (hasMapping && !options.isRecorded))) {
-    wrongUsage('--map, --set and --column are for --format csv, --set for recorded responses too');
+    wrongUsage('--map, --set and --column are for --format csv; --set is also for recorded responses');
   }
 }
 
-/** The column map of the file, with --set and --column added to it. */
+/** The column map from the file of --map, with the fields of --set and --column in addition or instead. */
 function readMap({ map, set = [], column = [] }: Pick<ImportFlags, 'map' | 'set' | 'column'>): CsvMap {
   const fields: Record<string, unknown> = map === undefined ? {} : readMapFile(map);
   for (const text of set) {
@@ -115,8 +115,8 @@ function readMapFile(file: string): Record<string, unknown> {
 }
 
 function splitAssignment(option: string, text: string): [string, string] {
-  const at = text.indexOf('=');
-  return at > 0 ? [text.slice(0, at), text.slice(at + 1)] : wrongUsage(`${option} takes FIELD=…, not ${text}`);
+  const split = text.indexOf('=');
+  return split > 0 ? [text.slice(0, split), text.slice(split + 1)] : wrongUsage(`${option} takes FIELD=…, not ${text}`);
 }
 
 function wrongUsage(why: string): never {

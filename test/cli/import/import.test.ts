@@ -37,9 +37,9 @@ forEachEngine('mercat import', (engine) => {
   after(() => assert.equal(open, 0, 'a connection was left open'));
 
   const file = (name: string, content: string | Uint8Array) => {
-    const where = path.join(dir, name);
-    writeFileSync(where, content);
-    return where;
+    const filePath = path.join(dir, name);
+    writeFileSync(filePath, content);
+    return filePath;
   };
   const connect = () => {
     connections += 1;
@@ -54,7 +54,7 @@ forEachEngine('mercat import', (engine) => {
   const run = (args: string[], options: { stdin?: string; signal?: AbortSignal } = {}) =>
     runCommand(define, ['import', ...args], options);
 
-  test('imports files one after the other and prints one line with the sums', async () => {
+  test('imports several files and prints one line with the sums of their counts', async () => {
     const first = file('first.ndjson', toNdjson(tokens(3)));
     const second = file('second.ndjson.gz', gzipSync(toNdjson(tokens(5))));
     const { code, stdout, stderr } = await run([first, second]);
@@ -64,7 +64,7 @@ forEachEngine('mercat import', (engine) => {
     assert.equal(connections, 1);
   });
 
-  test('reads standard input, and a dry run keeps nothing', async () => {
+  test('reads standard input, and a dry run stores nothing', async () => {
     const dry = await run(['-', '--dry-run'], { stdin: toNdjson(tokens(2)) });
     assert.match(dry.stdout, /^dry run: 2 rows .* 2 inserted/);
     assert.match((await run(['-'], { stdin: toNdjson(tokens(2)) })).stdout, /2 inserted/);
@@ -80,15 +80,15 @@ forEachEngine('mercat import', (engine) => {
     assert.deepEqual(summary, { read: 3, inserted: 2, updated: 0, unchanged: 0, refused: 1, byKind: { token } });
   });
 
-  test('prints the first twenty rejected rows by file and line, and writes all of them to the given file', async () => {
-    const bad = file('bad.ndjson', toNdjson([...tokens(1), ...Array.from({ length: 30 }, () => ({ kind: 'x' }))]));
+  test('prints the first twenty refused rows by file and line, and writes all of them to the file of --refused', async () => {
+    const invalid = file('bad.ndjson', toNdjson([...tokens(1), ...Array.from({ length: 30 }, () => ({ kind: 'x' }))]));
     const all = path.join(dir, 'refused.ndjson');
-    const { code, stdout, stderr } = await run([bad, '--refused', all]);
+    const { code, stdout, stderr } = await run([invalid, '--refused', all]);
     assert.equal(code, 1);
     assert.match(stdout, /1 inserted, .* 30 refused/);
     const lines = stderr.trim().split('\n');
     assert.equal(lines.length, 21);
-    assert.match(lines[0] ?? '', new RegExp(`^${bad}:2: kind: must be one of`));
+    assert.match(lines[0] ?? '', new RegExp(`^${invalid}:2: kind: must be one of`));
     assert.equal(lines[20], `… and 10 more refused; all are in ${all}`);
     const written = readFileSync(all, 'utf8')
       .trim()
@@ -96,7 +96,7 @@ forEachEngine('mercat import', (engine) => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     assert.deepEqual(
       written.map(({ file: name, line }) => [name, line]),
-      Array.from({ length: 30 }, (_, i) => [bad, i + 2]),
+      Array.from({ length: 30 }, (_, i) => [invalid, i + 2]),
     );
     assert.match(String(written[0]?.['reason']), /^kind: must be one of/);
   });
@@ -107,7 +107,7 @@ forEachEngine('mercat import', (engine) => {
     assert.doesNotMatch(stderr.replaceAll('\n', ''), /[\u0000-\u001f\u007f-\u009f]/);
   });
 
-  test('takes CSV by flags, by a map, and by flags on top of a map', async () => {
+  test('reads CSV with the columns from options, from a map, or from a map with options that override it', async () => {
     const csv = file('t.csv', 'id,title,when:utc-time\n1,A,x\n2,B,y\n');
     const byFlags = [
       csv,
@@ -134,7 +134,7 @@ forEachEngine('mercat import', (engine) => {
     assert.equal((await db.query(`select from indexer.token where name = 'Z'`)).length, 2);
   });
 
-  test('after a failure the rows that were written are reported, on standard error and in the JSON', async () => {
+  test('a failure is reported with its file and cause, on standard error and in the JSON', async () => {
     const csv = file('f.csv', 'id\n1\n');
     const { code, stdout, stderr } = await run([csv, ...CSV, '--column', 'tokenId=no', '--json']);
     assert.equal(code, 1);
@@ -160,19 +160,23 @@ forEachEngine('mercat import', (engine) => {
     assert.match(stderr, /^mercat: .*i\.ndjson: stopped before any row was stored: interrupted\n$/);
   });
 
-  describe('bad usage is one clear line, before anything is connected or written', () => {
+  describe('wrong usage gives one line on standard error, before a connection is opened', () => {
     const cases: [string, () => string[], RegExp][] = [
       ['no file', () => [], /missing required argument 'files'/],
       ['a missing file', () => [path.join(dir, 'none')], /none cannot be read: ENOENT/],
-      ['a missing file among good ones', () => [file('ok.ndjson', ''), path.join(dir, 'none')], /none cannot be read/],
+      [
+        'a missing file among existing ones',
+        () => [file('ok.ndjson', ''), path.join(dir, 'none')],
+        /none cannot be read/,
+      ],
       ['a directory', () => [dir], /is a directory/],
       ['an unknown format', () => ['-', '--format', 'xml'], /--format must be one of ndjson, csv/],
       ['an unknown option', () => ['-', '--frmat', 'csv'], /unknown option '--frmat' \(Did you mean --format\?\)/],
       ['standard input twice', () => ['-', '-'], /- can be given once/],
-      ['CSV that is not said to be', () => [file('c.csv', 'a')], /c\.csv looks like CSV: use --format csv/],
+      ['a file named .csv without --format', () => [file('c.csv', 'a')], /c\.csv looks like CSV: use --format csv/],
       ['CSV without a map', () => [file('c.csv', 'a'), '--format', 'csv'], /CSV needs --map, --set or --column/],
       ['a map without CSV', () => ['-', '--set', 'kind=sale'], /are for --format csv/],
-      ['a flag without a field', () => ['-', '--format', 'csv', '--set', 'kind'], /--set takes FIELD=…, not kind/],
+      ['--set without a value', () => ['-', '--format', 'csv', '--set', 'kind'], /--set takes FIELD=…, not kind/],
       [
         'an unknown field',
         () => ['-', ...CSV, '--column', 'nam=x'],
@@ -188,7 +192,11 @@ forEachEngine('mercat import', (engine) => {
         () => ['-', '--format', 'csv', '--map', file('m.json', '{')],
         /m\.json cannot be read/,
       ],
-      ['a place that cannot be written', () => ['-', '--refused', path.join(dir, 'no/where')], /cannot be written/],
+      [
+        'a file of --refused that cannot be written',
+        () => ['-', '--refused', path.join(dir, 'no/where')],
+        /cannot be written/,
+      ],
     ];
     for (const [name, args, reason] of cases) {
       test(name, async () => {
@@ -202,7 +210,7 @@ forEachEngine('mercat import', (engine) => {
     }
   });
 
-  test('the program runs without a server, and its exit code depends on whether rows were rejected', async () => {
+  test('the program imports without a server: exit code 0 when no row was refused, 1 when one was, 2 for a missing file', async () => {
     const settings = await engine.settings();
     const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const mercat = async (...args: string[]) => {
@@ -215,12 +223,13 @@ forEachEngine('mercat import', (engine) => {
       const [code] = (await once(child, 'close')) as [number];
       return { code, stdout, stderr };
     };
-    const good = await mercat('import', file('p.ndjson', toNdjson(tokens(3))), '--json');
-    assert.deepEqual([good.code, good.stderr, (JSON.parse(good.stdout) as { inserted: number }).inserted], [0, '', 3]);
-    const again = await mercat('import', file('p.ndjson', toNdjson([...tokens(3), 'x'])));
-    assert.equal(again.code, 1);
-    assert.match(again.stdout, /0 inserted, 0 updated, 3 unchanged, 1 refused/);
-    const wrong = await mercat('import', 'no-such-file');
-    assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
+    const valid = await mercat('import', file('p.ndjson', toNdjson(tokens(3))), '--json');
+    const { inserted } = JSON.parse(valid.stdout) as { inserted: number };
+    assert.deepEqual([valid.code, valid.stderr, inserted], [0, '', 3]);
+    const withInvalid = await mercat('import', file('p.ndjson', toNdjson([...tokens(3), 'x'])));
+    assert.equal(withInvalid.code, 1);
+    assert.match(withInvalid.stdout, /0 inserted, 0 updated, 3 unchanged, 1 refused/);
+    const missing = await mercat('import', 'no-such-file');
+    assert.deepEqual([missing.code, missing.stdout], [2, '']);
   });
 });

@@ -1,5 +1,5 @@
-// The JSON values in a file of recorded responses: they equal those of JSON.parse however the bytes are split into chunks. Text that is
-// not JSON ends the file with an error that names the line.
+// The JSON values in a file of recorded responses do not depend on how its bytes are split into chunks. Text that is not JSON causes an
+// error that names the line.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ const parsed = (values: readonly JsonValue[]) =>
 
 const VALUE = { 'a "]"': ['}', { b: '\\"{[' }, [[], [1e-5, null, true]]], ü: '€\u{1f98a}', deep: { er: {} } };
 
-test('an array gives its elements, in chunks of any size', async () => {
+test('a top-level array is split into its elements, for chunks of any size', async () => {
   const elements = [VALUE, [VALUE, []], 'a,]"\\', 12.5, -3, null, true, {}, []];
   for (const text of [
     JSON.stringify(elements),
@@ -36,17 +36,17 @@ test('an array gives its elements, in chunks of any size', async () => {
   assert.deepEqual(await split(''), []);
 });
 
-test('separate values are given one by one, with the line on which each begins', async () => {
+test('each value has the line on which it begins, and the number of its top-level value', async () => {
   const text = `${JSON.stringify(VALUE)}\r\n\n${JSON.stringify(VALUE, null, 1)}{"x":1}\n[1,\n2]\nnull\n7`;
   for (const chunkSize of [1, 5, 10_000]) {
     const values = await split(text, chunkSize);
     assert.deepEqual(parsed(values), [VALUE, VALUE, { x: 1 }, 1, 2, null, 7]);
-    const pretty = JSON.stringify(VALUE, null, 1).split('\n').length;
+    const indentedLines = JSON.stringify(VALUE, null, 1).split('\n').length;
     assert.deepEqual(
-      values.map(({ line, top, element }) => [line - pretty, top, element]),
+      values.map(({ line, top, element }) => [line - indentedLines, top, element]),
       [
-        [1 - pretty, 1, false],
-        [3 - pretty, 2, false],
+        [1 - indentedLines, 1, false],
+        [3 - indentedLines, 2, false],
         [2, 3, false],
         [3, 4, true],
         [4, 4, true],
@@ -71,28 +71,28 @@ test('text that is not complete JSON is an error with its line, after the values
     ['{}\n]', 1, /^line 2: not JSON/],
     ['{},{}', 1, /^line 1: not JSON/],
   ];
-  for (const [text, before, reason] of cases) {
-    let seen = 0;
-    const reading = async () => {
-      for await (const _ of splitValues(toChunks(text))) seen += 1;
+  for (const [text, valuesMin, reason] of cases) {
+    let values = 0;
+    const readAll = async () => {
+      for await (const _ of splitValues(toChunks(text))) values += 1;
     };
-    await assert.rejects(reading(), (error) => error instanceof OperatorError && reason.test(error.message), text);
-    assert.ok(seen >= before, text);
+    await assert.rejects(readAll(), (error) => error instanceof OperatorError && reason.test(error.message), text);
+    assert.ok(values >= valuesMin, text);
   }
 });
 
-test('a value that is too long is rejected before all of it is in memory', async () => {
-  let given = 0;
+test('a value that is too long is rejected before the complete value is in memory', async () => {
+  let produced = 0;
   async function* endless(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('{"listings":[{"name":"');
     for (;;) {
-      given += 2 ** 20;
+      produced += 2 ** 20;
       yield Buffer.alloc(2 ** 20, 'a');
     }
   }
-  const reading = async () => {
+  const readAll = async () => {
     for await (const value of splitValues(endless())) assert.fail(String(value.line));
   };
-  await assert.rejects(reading(), /^OperatorError: the response that begins on line 1 is longer than 33554432 bytes: /);
-  assert.ok(given <= VALUE_SIZE_MAX + 2 ** 20);
+  await assert.rejects(readAll(), /^OperatorError: the response that begins on line 1 is longer than 33554432 bytes: /);
+  assert.ok(produced <= VALUE_SIZE_MAX + 2 ** 20);
 });

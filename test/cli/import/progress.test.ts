@@ -42,7 +42,7 @@ test('a narrow terminal and a file of unknown size get no bar, and no line is lo
   assert.deepEqual(unknown.written, ['\r\u001b[Kfile: 10 rows']);
 });
 
-test('a line that is printed stands above the progress line', () => {
+test('a printed line replaces the progress line, which is redrawn below it', () => {
   const { at, written, progress } = draw({ isTTY: true, columns: 20 });
   at(0, 50);
   progress.print('refused');

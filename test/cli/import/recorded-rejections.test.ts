@@ -1,5 +1,5 @@
-// `mercat import` of recorded responses: every row that is not stored is reported, with its page and row or in a count. Missing arguments
-// about the subject of the responses are reported before anything else is done.
+// `mercat import` of recorded responses: a rejected row is reported by its page and row, and a row that is left out is counted. Missing
+// and invalid fields of --set are reported before a connection is opened.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { assetOf } from '../../support/replay/das.ts';
 import { addressOf, LANTERNS, LANTERNS_SYMBOL, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
 
-forEachEngine('rows of recorded answers that do not land', (engine) => {
+forEachEngine('rows of recorded responses that are not stored', (engine) => {
   let db: Database;
   let dir: string;
   let run: ReturnType<typeof createResponseImports>['run'];
@@ -45,7 +45,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  test('reports the outcome of the rows in words; a dry run stores nothing', async () => {
+  test('are counted in the summary, also in a dry run, which stores nothing', async () => {
     const rows = range(5, (index) => saleRow(index, 1_770_000_000, index === 0 ? { type: 'bid' } : {}));
     const dry = await run('magic-eden-activities', JSON.stringify(rows), { args: [...lanterns, '--dry-run'] });
     assert.match(
@@ -55,8 +55,8 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
     assert.deepEqual(await db.query('select count(*)::int as count from indexer.sale'), [{ count: 0 }]);
   });
 
-  describe('a row that is not stored is reported by its page and row', () => {
-    const refusalsOf = async (content: string, options: Options & { format?: string } = {}) => {
+  describe('are reported by page and row when they are rejected', () => {
+    const importAndReadRefused = async (content: string, options: Options & { format?: string } = {}) => {
       const { format = 'magic-eden-listings', args = atLanterns, ...connection } = options;
       const file = path.join(dir, 'refused.ndjson');
       const loaded = await load(format, content, { args: [...args, '--refused', file], ...connection });
@@ -64,19 +64,19 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Record<string, unknown>);
-      return { ...loaded, refused: refused };
+      return { ...loaded, refused };
     };
-    /** A token whose picture is longer than the intake accepts. The intake rejects it, and knows it only by its line. */
-    const wide = (number: number) => {
+    /** A listing whose token the intake rejects, because its image URL is too long. The intake knows only the line of the token. */
+    const withLongImage = (number: number) => {
       const row = listingRow(number);
       return { ...row, token: { ...row['token'], image: 'x'.repeat(200_000) } };
     };
 
-    test('whether the source or the intake rejects it, or it is not readable', async () => {
-      const good = JSON.stringify([listingRow(1), { tokenMint: 3 }, listingRow(2)]);
-      const pages = `[${good},{"errors":["no"]},[{"x":}],${JSON.stringify([wide(3)])}]`;
-      const rows = `[${JSON.stringify(listingRow(4))},{"x":},${JSON.stringify(wide(5))}]`;
-      const { code, summary, refused } = await refusalsOf(`${pages}\n${rows}\n\u{0}\n`);
+    test('by the mapper of the vendor, by the intake, or because they are not JSON', async () => {
+      const firstPage = JSON.stringify([listingRow(1), { tokenMint: 3 }, listingRow(2)]);
+      const pages = `[${firstPage},{"errors":["no"]},[{"x":}],${JSON.stringify([withLongImage(3)])}]`;
+      const rows = `[${JSON.stringify(listingRow(4))},{"x":},${JSON.stringify(withLongImage(5))}]`;
+      const { code, summary, refused } = await importAndReadRefused(`${pages}\n${rows}\n\u{0}\n`);
       assert.equal(code, 1);
       const reasons = new Map(
         refused.map(({ page, row, reason }) => [`${String(page)}.${String(row)}`, String(reason)]),
@@ -101,7 +101,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [15, 8, 7]);
     });
 
-    test('also through the socket of a server, with many lines in transit', async (t) => {
+    test('by a server over its socket, while many lines are in transit', async (t) => {
       const app = Fastify({ logger: false, forceCloseConnections: true });
       t.after(() => app.close());
       app.addSchema(IntakeErrorSchema);
@@ -110,15 +110,15 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       const socketPath = path.join(temporaryDirectory(), 'intake.sock');
       await app.listen({ path: socketPath });
       // One line for each row. The rejected lines include the first and the last of a batch of 500.
-      const spoilt = new Set([0, 7, 8, 499, 500, 777, 999, 1_000, 1_199]);
+      const invalid = new Set([0, 7, 8, 499, 500, 777, 999, 1_000, 1_199]);
       const pages = range(12, (page) =>
         range(100, (row) => {
           const index = page * 100 + row;
-          const links = { image: 'x'.repeat(spoilt.has(index) ? 200_000 : 10) };
+          const links = { image: 'x'.repeat(invalid.has(index) ? 200_000 : 10) };
           return assetOf(addressOf('mt', index), addressOf('co', 1), { content: { links } });
         }),
       );
-      const { code, summary, refused } = await refusalsOf(lines(pages.map(envelope)), {
+      const { code, summary, refused } = await importAndReadRefused(lines(pages.map(envelope)), {
         format: 'das-assets',
         args: [],
         connect: () => Promise.resolve(disposable(new SocketIntake(socketPath))),
@@ -127,19 +127,19 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [1_200, 1_191, 9]);
       assert.deepEqual(
         refused.map(({ page, row }) => [page, row]),
-        [...spoilt].map((index) => [Math.floor(index / 100) + 1, (index % 100) + 1]),
+        [...invalid].map((index) => [Math.floor(index / 100) + 1, (index % 100) + 1]),
       );
     });
 
-    test('of a file that is cut off the rows before the cut are stored, and the error names the place', async () => {
+    test('and the import fails with the line of the incomplete response when the file is cut off', async () => {
       const text = lines([[listingRow(1)], [listingRow(2)]]);
-      const { code, summary, stderr } = await refusalsOf(text.slice(0, -30));
+      const { code, summary, stderr } = await importAndReadRefused(text.slice(0, -30));
       assert.equal(code, 1);
       assert.match(stderr, /the file ends within the response that begins on line 2\n$/);
       assert.match(summary.error ?? '', /the file ends within/);
     });
 
-    test('a recorded error response is reported with its error message', async () => {
+    test('with the error message, when the recorded response is an error', async () => {
       const error = { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'Asset \u001bNot Found' } };
       const { code, stderr } = await load('das-assets', lines([error, envelope({ items: [] }), 7]));
       assert.equal(code, 1);
@@ -151,7 +151,7 @@ forEachEngine('rows of recorded answers that do not land', (engine) => {
   });
 });
 
-describe('missing or invalid arguments about the subject of the responses are reported before anything is connected', () => {
+describe('missing or invalid fields of --set are reported before a connection is opened', () => {
   const cases: [string, Record<string, string>, RegExp][] = [
     [
       'opensea-listings',
@@ -218,7 +218,7 @@ describe('missing or invalid arguments about the subject of the responses are re
       ['--format', 'das-assets', '--column', 'mint=x'],
       /--map, --set and --column are for --format csv/,
     ));
-  test('each format is in the help and in the documentation', async () => {
+  test('the help and docs/records.md name each format of recorded responses', async () => {
     const text = readFileSync(new URL('../../../docs/records.md', import.meta.url), 'utf8');
     const help = await runCommand(defineImport, ['import', '--help']);
     for (const { name: format } of VENDORS.flatMap(({ formats }) => formats)) {

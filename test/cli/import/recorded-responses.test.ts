@@ -1,5 +1,5 @@
-// `mercat import` of recorded responses: each format stores the same records as the task of its source, with exact numbers, however the
-// responses are arranged in files. A second import changes nothing.
+// `mercat import` of recorded responses: the records of each format are stored with exact numbers, and do not depend on how the responses
+// are arranged in files. A second import changes nothing.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -54,8 +54,8 @@ async function readOpenSea(t: TestContext): Promise<Record<'listings' | 'events'
   const readPages = async (where: string) => {
     const pages: { next?: string }[] = [];
     for (let next = ''; ;) {
-      const answer = await fetch(`${url}/api/v2/${where}?limit=20${next}`);
-      const page = (await answer.json()) as { next?: string };
+      const response = await fetch(`${url}/api/v2/${where}?limit=20${next}`);
+      const page = (await response.json()) as { next?: string };
       pages.push(page);
       if (!page.next) return pages;
       next = `&next=${page.next}`;
@@ -70,7 +70,7 @@ async function readOpenSea(t: TestContext): Promise<Record<'listings' | 'events'
   };
 }
 
-forEachEngine('recorded answers', (engine) => {
+forEachEngine('an import of recorded responses stores', (engine) => {
   let db: Database;
   let load: ReturnType<typeof createResponseImports>['load'];
   before(async () => {
@@ -80,19 +80,19 @@ forEachEngine('recorded answers', (engine) => {
   beforeEach(() => emptyTables(db));
 
   /** Imports responses, and then the same responses in each other arrangement of files, which must change nothing. */
-  const landInEveryForm = async (format: string, answers: readonly unknown[], args: string[]) => {
-    const forms = [
-      lines(answers),
-      JSON.stringify(answers, null, 2),
-      gzipSync(lines(answers)),
-      ...(answers.length === 1 ? [JSON.stringify(answers[0])] : []),
+  const importInEachArrangement = async (format: string, responses: readonly unknown[], args: string[]) => {
+    const arrangements = [
+      lines(responses),
+      JSON.stringify(responses, null, 2),
+      gzipSync(lines(responses)),
+      ...(responses.length === 1 ? [JSON.stringify(responses[0])] : []),
     ];
     await emptyTables(db);
-    const first = await load(format, lines(answers), { args });
+    const first = await load(format, lines(responses), { args });
     const dump = await dumpTables(db);
     const { inserted, updated, unchanged, refused } = first.summary;
-    for (const form of forms) {
-      const again = await load(format, form, { args });
+    for (const arrangement of arrangements) {
+      const again = await load(format, arrangement, { args });
       const counts = [again.summary.inserted, again.summary.updated, again.summary.unchanged, again.summary.refused];
       assert.deepEqual(
         counts,
@@ -108,10 +108,10 @@ forEachEngine('recorded answers', (engine) => {
 
   test('OpenSea listings, events and nfts of several pages', async (t) => {
     const { listings, events, nfts, nft } = await readOpenSea(t);
-    const book = await landInEveryForm('opensea-listings', listings, apes);
-    assert.equal(book.code, 1);
-    assert.equal(book.stderr, 'file: page 1, row 10: order_hash: is not a hash\n');
-    const { read, inserted, refused, answers } = book.summary;
+    const imported = await importInEachArrangement('opensea-listings', listings, apes);
+    assert.equal(imported.code, 1);
+    assert.equal(imported.stderr, 'file: page 1, row 10: order_hash: is not a hash\n');
+    const { read, inserted, refused, answers } = imported.summary;
     assert.deepEqual([read, inserted, refused], [43, 42, 1]);
     assert.deepEqual(answers, {
       pages: 3,
@@ -126,10 +126,10 @@ forEachEngine('recorded answers', (engine) => {
     );
     assert.deepEqual(row, { price: '1000000000000000044', seller: makeAddress(2), chain: 'apechain', asset: '44' });
 
-    const sales = await landInEveryForm('opensea-events', events, apes);
+    const sales = await importInEachArrangement('opensea-events', events, apes);
     assert.deepEqual([sales.code, sales.summary.inserted, sales.summary.answers.pages], [0, 25, 2]);
 
-    const tokens = await landInEveryForm('opensea-nfts', nfts, apes);
+    const tokens = await importInEachArrangement('opensea-nfts', nfts, apes);
     assert.deepEqual([tokens.code, tokens.summary.inserted, tokens.summary.answers.rows], [0, 45, 45]);
     const single = await load('opensea-nfts', lines(nft), { args: apes });
     assert.deepEqual([single.code, single.summary.updated], [0, 1]);
@@ -139,7 +139,7 @@ forEachEngine('recorded answers', (engine) => {
     assert.deepEqual(owned, { owner: makeAddress(3), rarity_rank: 12 });
   });
 
-  test('an OpenSea listing that has not begun is left out', async (t) => {
+  test('no OpenSea listing that has not begun', async (t) => {
     const { listings } = await readOpenSea(t);
     const text = JSON.stringify(listings[2])
       .replaceAll('"startTime":"1763000000"', '"startTime":"1963000000"')
@@ -148,9 +148,9 @@ forEachEngine('recorded answers', (engine) => {
     assert.deepEqual([code, summary.read, Object.values(summary.answers.leftOut)], [0, 0, [5]]);
   });
 
-  test('OpenSea orders of the interface of 2023', async () => {
+  test('OpenSea orders in the form of the API of 2023', async () => {
     const args = set({ chain: 'ethereum', contractAddress: KITES });
-    const { code, summary } = await landInEveryForm(
+    const { code, summary } = await importInEachArrangement(
       'opensea-listings',
       [parseFixture('opensea/orders-2023.json')],
       args,
@@ -158,12 +158,12 @@ forEachEngine('recorded answers', (engine) => {
     assert.deepEqual([code, summary.inserted, summary.answers.rows], [0, 1, 1]);
   });
 
-  test('Magic Eden listings with their tokens, with the given time and exact prices', async () => {
+  test('Magic Eden listings and their tokens, with the time of --set at and exact prices', async () => {
     const pages = [
       range(100, (index) => listingRow(index)),
       range(7, (index) => listingRow(100 + index, index === 3 ? { seller: 'x' } : {})),
     ];
-    const { code, stderr, summary, dump } = await landInEveryForm('magic-eden-listings', pages, atLanterns);
+    const { code, stderr, summary, dump } = await importInEachArrangement('magic-eden-listings', pages, atLanterns);
     assert.equal(code, 1);
     assert.match(stderr, /^file: page 2, row 4: seller: is not an address of the family solana\n$/);
     assert.deepEqual(
@@ -176,16 +176,16 @@ forEachEngine('recorded answers', (engine) => {
     );
     assert.equal(Date.parse(at?.at ?? ''), Date.parse(AT));
     // A price that a double cannot represent.
-    const wide = JSON.stringify([listingRow(900, { priceInfo: null, price: '@' })]).replace(
+    const preciselyPriced = JSON.stringify([listingRow(900, { priceInfo: null, price: '@' })]).replace(
       '"@"',
       '123456789.123456789',
     );
-    assert.equal((await load('magic-eden-listings', wide, { args: atLanterns })).code, 0);
+    assert.equal((await load('magic-eden-listings', preciselyPriced, { args: atLanterns })).code, 0);
     const [price] = await db.query('select max(price_raw)::text as price from indexer.listing');
     assert.deepEqual(price, { price: '123456789123456789' });
   });
 
-  test('Magic Eden responses as they are received', async () => {
+  test('the rows of real Magic Eden responses', async () => {
     const listings = await load('magic-eden-listings', readFixture('magic-eden/listings.json'), { args: atLanterns });
     assert.deepEqual([listings.code, listings.summary.inserted], [0, 3]);
     assert.deepEqual(listings.summary.answers, { pages: 1, rows: 2, leftOut: {} });
@@ -198,15 +198,15 @@ forEachEngine('recorded answers', (engine) => {
     assert.deepEqual(activities.summary.answers, { pages: 1, rows: 4, leftOut: { 'no sale': 3 } });
   });
 
-  test('Magic Eden activities: sales are stored, the others are counted in words', async () => {
+  test('the sales among Magic Eden activities, and counts the others as left out', async () => {
     const seconds = Date.parse(AT) / 1_000;
     const rows = range(40, (index) => saleRow(index, seconds - index, index % 4 === 0 ? { type: 'bid' } : {}));
-    const { code, summary } = await landInEveryForm('magic-eden-activities', [rows, []], lanterns);
+    const { code, summary } = await importInEachArrangement('magic-eden-activities', [rows, []], lanterns);
     assert.deepEqual([code, summary.inserted], [0, 30]);
     assert.deepEqual(summary.answers, { pages: 2, rows: 40, leftOut: { 'no sale': 10 } });
   });
 
-  test('Magic Eden asks on an EVM chain: those in another currency are left out and counted', async () => {
+  test('Magic Eden asks on an EVM chain, and counts asks that cannot be served as left out', async () => {
     const ask = (index: number) =>
       askRow(index, CONTRACT, {
         ...(index === 3 && { quantity: { filled: '0', remaining: '2' } }),
@@ -215,7 +215,7 @@ forEachEngine('recorded answers', (engine) => {
       });
     const args = set({ chain: 'ethereum', contractAddress: CONTRACT });
     const pages = [{ asks: range(10, ask), continuation: 'x' }, { asks: [askRow(10, CONTRACT)] }];
-    const { code, stderr, summary } = await landInEveryForm('magic-eden-asks', pages, args);
+    const { code, stderr, summary } = await importInEachArrangement('magic-eden-asks', pages, args);
     assert.deepEqual([code, summary.inserted, summary.refused], [1, 8, 1]);
     assert.equal(stderr, 'file: page 1, row 6: maker: is not an address of the family evm\n');
     assert.deepEqual(summary.answers.leftOut, {
@@ -224,13 +224,13 @@ forEachEngine('recorded answers', (engine) => {
     });
   });
 
-  test('DAS assets: the response, its result, a batch and a single asset give the same tokens', async () => {
+  test('the same tokens from a DAS response, from its result alone, from batches and from single assets', async () => {
     const collection = addressOf('co', 1);
     const assets = range(12, (index) =>
       assetOf(addressOf('mt', index), collection, index === 5 ? { burnt: true } : {}),
     );
     const args = set({ contractAddress: collection });
-    const { code, summary, dump } = await landInEveryForm(
+    const { code, summary, dump } = await importInEachArrangement(
       'das-assets',
       [envelope({ total: 12, limit: 1000, page: 1, items: assets })],
       args,
@@ -248,17 +248,17 @@ forEachEngine('recorded answers', (engine) => {
     }
     // The result of getAssetBatch is an array, whose rows count as one page.
     await emptyTables(db);
-    const bad = { ...assets[3], id: 'x' };
-    const batch = await load('das-assets', JSON.stringify([...assets.slice(0, 3), null, bad]), { args });
+    const invalid = { ...assets[3], id: 'x' };
+    const batch = await load('das-assets', JSON.stringify([...assets.slice(0, 3), null, invalid]), { args });
     assert.deepEqual([batch.code, batch.summary.inserted, batch.summary.answers.pages], [1, 3, 1]);
     assert.equal(batch.stderr, 'file: page 1, row 5: id: is not an asset of the family solana\n');
   });
 
-  test('DAS assets of one collection, and assets of a wallet, each of which is stored in its own collection', async () => {
+  test('DAS assets of one collection, and assets of a wallet each in its own collection', async () => {
     const args = set({ contractAddress: LANTERNS });
-    const ofOne = await load('das-assets', readFixture('das/assets-by-group.json'), { args });
-    assert.deepEqual([ofOne.code, ofOne.summary.inserted], [0, 8]);
-    const ofWallet = await landInEveryForm('das-assets', [parseFixture('das/assets-by-owner.json')], []);
+    const ofCollection = await load('das-assets', readFixture('das/assets-by-group.json'), { args });
+    assert.deepEqual([ofCollection.code, ofCollection.summary.inserted], [0, 8]);
+    const ofWallet = await importInEachArrangement('das-assets', [parseFixture('das/assets-by-owner.json')], []);
     assert.deepEqual([ofWallet.code, ofWallet.summary.inserted], [0, 2]);
     assert.deepEqual(ofWallet.summary.answers.leftOut, {
       'fungible, burnt, unknown to the endpoint, or of no collection': 6,

@@ -15,7 +15,7 @@ import { LANTERNS, LANTERNS_SYMBOL } from '../../support/replay/magic-eden.ts';
 /** The recording time of responses that do not contain one. */
 export const AT = '2026-05-30T12:00:00.000Z';
 export const CONTRACT = `0x${'c1'.repeat(20)}`;
-/** The parts that the command needs besides its arguments. */
+/** The environment of the command, without the connection. */
 export const world = { chains: () => createChains(), clock: () => NOW };
 
 export const set = (fields: Record<string, string>) =>
@@ -24,7 +24,8 @@ export const lanterns = set({ contractAddress: LANTERNS, symbol: LANTERNS_SYMBOL
 export const atLanterns = [...lanterns, ...set({ at: AT })];
 export const range = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
-export const lines = (answers: readonly unknown[]) => answers.map((answer) => `${JSON.stringify(answer)}\n`).join('');
+export const lines = (responses: readonly unknown[]) =>
+  responses.map((response) => `${JSON.stringify(response)}\n`).join('');
 export const envelope = (result: unknown) => ({ jsonrpc: '2.0', id: 'x', result });
 
 type Summary = {
@@ -39,20 +40,20 @@ type Summary = {
 
 export type Options = { args?: string[]; connect?: ImportEnvironment['connect'] };
 
-/** Imports into one database, in this process unless a test chooses otherwise. */
+/** Functions that import into one database. The import runs in this process unless a test passes another `connect`. */
 export function createResponseImports(db: Database) {
   const dir = temporaryDirectory();
   const local = () => Promise.resolve(disposable(new LocalIntake(toContext(db))));
   const run = async (format: string, content: string | Uint8Array, options: Options = {}) => {
     const { args = [], connect = local } = options;
-    const file = path.join(dir, 'answers.json');
+    const file = path.join(dir, 'responses.json');
     writeFileSync(file, content);
     const define = createImport({ connect, ...world });
     const { code, stdout, stderr } = await runCommand(define, ['import', file, '--format', format, ...args]);
     return { code, stdout, stderr: stderr.replaceAll(`${file}:`, 'file:') };
   };
-  const load = async (...given: Parameters<typeof run>) => {
-    const [format, content, { args = [], ...options } = {}] = given;
+  const load = async (...parameters: Parameters<typeof run>) => {
+    const [format, content, { args = [], ...options } = {}] = parameters;
     const { code, stdout, stderr } = await run(format, content, { args: [...args, '--json'], ...options });
     return { code, stderr, summary: JSON.parse(stdout) as Summary };
   };
