@@ -117,7 +117,7 @@ export async function readChain(
   return decodeFunctionResult({ abi, functionName, data: result, args });
 }
 
-/** Mines one block with all pending transactions. Its time is the clock's, or that of its parent if the clock is behind it. */
+/** Mines one block with all pending transactions. The block has the time of the clock, but never an earlier time than its parent. */
 export async function mine(chain: LocalChain): Promise<void> {
   const { timestamp } = await readBlock(chain, 'latest');
   await chain.rpc.call('evm_mine', Math.max(Number(timestamp), toSeconds(chain.clock())));

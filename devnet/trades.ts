@@ -95,7 +95,7 @@ export const fulfilForAnother: Planner = (context) => {
   const order = { ...toOrder(listing), ...FILL_COMPLETELY };
   const args = [order, [], zeroHash, receiver.address];
   return {
-    what: 'fulfillAdvancedOrder for another',
+    what: 'fulfillAdvancedOrder for another account',
     calls: [callOf(payer.address, context.world.protocol.seaport, 'fulfillAdvancedOrder', args, valueOf(listing))],
     fills: 1,
     apply: (state) => fill(state, listing, receiver.address, 1n),
@@ -187,7 +187,7 @@ export const matchOrders: Planner = async (context) => {
       : await signOrder(buyer.account, world.chain.chainId, mirror);
   const args = [[toOrder(listing), toOrder(bid)], fulfilments];
   return {
-    what: matcher === buyer ? 'matchOrders' : 'matchOrders by another',
+    what: matcher === buyer ? 'matchOrders' : 'matchOrders by another account',
     calls: [callOf(matcher.address, world.protocol.seaport, 'matchOrders', args, valueOf(listing))],
     fills: 2,
     apply: (after) => fill(after, listing, offerer, 1n),

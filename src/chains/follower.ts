@@ -67,8 +67,8 @@ async function start({ main, reader, clock, log }: FollowContext, head: BlockHea
 }
 
 /**
- * Whether the block of the cursor is no longer part of the chain. An endpoint that is merely behind is not taken for a reorganisation,
- * because its head is one of the stored blocks.
+ * Whether the block of the cursor is no longer part of the chain. A head below the cursor alone is no sign of a reorganisation: an
+ * endpoint that is merely behind serves a stored block as its head.
  */
 async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, head: BlockHeader): Promise<boolean> {
   if (head.number > cursor.number) {

@@ -52,7 +52,7 @@ function createChainTask(context: ChainContext, reader: ChainReader): Task {
   };
 }
 
-/** Repeats the step until the signal aborts: at once while there is more to do, otherwise at every poll. */
+/** Repeats the step until the signal aborts. While there is more to do, steps follow each other without a wait; otherwise every `chainPollMs`. */
 async function repeat(
   { log, onChanged, config, random }: ChainContext,
   { chainId: chain, part, signal }: { chainId: string; part: 'chain' | 'indexer'; signal: AbortSignal },

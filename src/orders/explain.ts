@@ -106,7 +106,7 @@ function listChecks(
     {
       check: 'approval',
       ok: evidence.approved,
-      detail: evidence.approved === null ? unknown : `of ${operator}: ${evidence.approved}`,
+      detail: evidence.approved === null ? unknown : `${operator} is ${evidence.approved ? '' : 'not '}approved`,
     },
     {
       check: 'stored_state',

@@ -95,7 +95,7 @@ export class TaskDriver {
       this.#hasFailed = false;
       return this.#startDue(new Map(schedules.map((schedule) => [schedule.name, schedule])));
     } catch (error) {
-      if (!this.#hasFailed) log.warn('the schedule of tasks cannot be read now', { error });
+      if (!this.#hasFailed) log.warn('the schedule of tasks cannot be read', { error });
       this.#hasFailed = true;
       return spreadMs(this.#pollMs, RETRY_JITTER, random);
     }

@@ -37,7 +37,7 @@ export type TaskProgress = { done: number; total: number | null; what: string };
 
 /** The result of a run. It is stored and shown to the operator, so it must not contain the URL of an upstream or a key. */
 export type TaskResult = {
-  /** Numbers of records: `read` in all, `changed` those that inserted or updated a row, `refused` the rejected ones. */
+  /** Numbers of records. `read`: all records. `changed`: records that inserted or updated a row. `refused`: rejected records. */
   read: number;
   changed: number;
   refused: number;

@@ -108,7 +108,7 @@ async function readFacts(
   const from = fromBlock ?? (await reader.contracts.createdAt(address));
   if (from === null) {
     throw new OperatorError(
-      `the endpoints of ${chain.id} have no historical state: set --from-block to the block of its first mint`,
+      `the endpoints of ${chain.id} do not keep old state, so the first block is unknown: set --from-block to the block of the first mint`,
     );
   }
   const cursor = await findChainCursor(context.main, chain.id);
@@ -224,7 +224,7 @@ function readContract({ chains }: FollowOperations, input: Input): { chain: Chai
 function readBlock(input: Input): number | null {
   const value = input['fromBlock'] ?? null;
   if (value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) return value;
-  return rejectInput('the first block must be an integer from 0');
+  return rejectInput('the first block must be an integer of 0 or more');
 }
 
 /** Reads the collection's names at vendors from the input. Maps each vendor to the name. */

@@ -97,5 +97,5 @@ function findTasks(tasks: readonly Task[], name: unknown): Task[] {
   const named = tasks.filter((task) => task.name === name || task.name.startsWith(`${String(name)}-`));
   if (typeof name === 'string' && named.length > 0) return named;
   const known = tasks.map((task) => task.name).join(', ');
-  throw new OperatorError(`there is no task ${JSON.stringify(name)}; the settings give ${known}`, { exitCode: 2 });
+  throw new OperatorError(`there is no task ${JSON.stringify(name)}; the enabled tasks are ${known}`, { exitCode: 2 });
 }

@@ -82,7 +82,7 @@ forEachEngine('the status for the operator', (engine) => {
     test('sync with an unknown task name exits with 2 and lists the known names', async () => {
       const { code, stderr } = await mercat({}, 'sync', 'nonsense');
       assert.equal(code, 2);
-      assert.match(stderr, /there is no task "nonsense"; the settings give .*expiry/);
+      assert.match(stderr, /there is no task "nonsense"; the enabled tasks are .*expiry/);
       assert.equal((await mercat({}, 'sync')).code, 2);
     });
 

@@ -60,7 +60,7 @@ export class ChainUnavailable extends Error {
   }
 }
 
-/** A response that contradicts itself, its request, or what is known. */
+/** The failure for a response that contradicts itself, its request, or an earlier verified response. */
 export function invalidResponse(detail: string): RpcFailure {
   return new RpcFailure('invalid-response', detail);
 }

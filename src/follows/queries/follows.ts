@@ -22,7 +22,7 @@ export type Follow = {
   chain: string;
   contractAddress: Address;
   standard: TokenStandard | null;
-  /** The first block to read. Null when the chain had no endpoint when the collection was added, so that only marketplaces are read. */
+  /** The first block to read. Null when the chain was not read at the time of the addition: then only marketplaces are read. */
   fromBlock: number | null;
   /** The last block that the backfill has read; null before the backfill has begun. */
   readToBlock: number | null;
