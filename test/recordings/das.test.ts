@@ -28,7 +28,7 @@ async function start(t: Parameters<typeof startReplayServer>[0], assets: Record<
 const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(assets))) as unknown[];
 
 test(
-  '50 recorded assets are 50 tokens, whatever their interface; frozen and delegated tokens stay with their wallet',
+  '50 recorded assets are 50 tokens, whatever their interface; the owner of a frozen token is its wallet',
   needsPayloads(FOXES),
   async (t) => {
     const foxes = parseItems(FOXES);
@@ -53,41 +53,49 @@ test(
   },
 );
 
-test('of a recorded wallet the 33 fungible assets are left out, by supply and decimals', needsPayloads(WALLET), () => {
-  const wallet = parseItems(WALLET);
-  const { records, rejected, skipped } = parseDasTokens(received(wallet), null);
-  assertValidRecords(records);
-  assert.deepEqual(rejected, []);
-  // 17 are single, and of these 12 say which collection they belong to.
-  const single = wallet.filter(({ token_info }: any) => token_info.supply === 1 && token_info.decimals === 0);
-  assert.equal(single.length, 17);
-  const grouped = single.filter(({ grouping }: any) => grouping.length > 0);
-  assert.deepEqual([records.length, skipped], [grouped.length, 50 - grouped.length]);
-  const disguised = wallet.map((asset) => ({ ...asset, interface: 'ProgrammableNFT' }));
-  assert.deepEqual(parseDasTokens(received(disguised), null).records, records);
-});
+test(
+  'the 33 fungible assets of a recorded wallet are left out because of their supply and decimals',
+  needsPayloads(WALLET),
+  () => {
+    const wallet = parseItems(WALLET);
+    const { records, rejected, skipped } = parseDasTokens(received(wallet), null);
+    assertValidRecords(records);
+    assert.deepEqual(rejected, []);
+    // 17 assets are non-fungible, and 11 of these name their collection.
+    const single = wallet.filter(({ token_info }: any) => token_info.supply === 1 && token_info.decimals === 0);
+    assert.equal(single.length, 17);
+    const grouped = single.filter(({ grouping }: any) => grouping.length > 0);
+    assert.deepEqual([records.length, skipped], [grouped.length, 50 - grouped.length]);
+    const disguised = wallet.map((asset) => ({ ...asset, interface: 'ProgrammableNFT' }));
+    assert.deepEqual(parseDasTokens(received(disguised), null).records, records);
+  },
+);
 
-test('a recorded collection has the name that its assets repeat', needsPayloads(FOXES), async (t) => {
-  const [fox = assert.fail()] = parseItems(FOXES);
-  const { group_value: id, collection_metadata: metadata } = fox['grouping'][0];
-  const { name, description, image } = metadata;
-  const asset = { ...fox, id, grouping: [], content: { metadata: { name, description }, links: { image } } };
-  const { upstream } = await start(t, [asset]);
-  const { records } = await readDasCollection(upstream, FAMOUS_FOX);
-  assert.deepEqual(records, [
-    {
-      kind: 'collection',
-      chain: 'solana',
-      contractAddress: FAMOUS_FOX,
-      name: 'Famous Fox Federation',
-      image: 'https://arweave.net/mgvMZbiis8AE_Kkj1Om5clxpseOiZB-2Q4QFUVavD10',
-      description:
-        'The Famous Fox Federation, an independent organization of the most fabulously famous foxes on the Blockchain.',
-      royaltyBps: 420,
-    },
-  ]);
-  assertValidRecords(records);
-});
+test(
+  'a collection has the name, description, picture and royalty of its recorded asset',
+  needsPayloads(FOXES),
+  async (t) => {
+    const [fox = assert.fail()] = parseItems(FOXES);
+    const { group_value: id, collection_metadata: metadata } = fox['grouping'][0];
+    const { name, description, image } = metadata;
+    const asset = { ...fox, id, grouping: [], content: { metadata: { name, description }, links: { image } } };
+    const { upstream } = await start(t, [asset]);
+    const { records } = await readDasCollection(upstream, FAMOUS_FOX);
+    assert.deepEqual(records, [
+      {
+        kind: 'collection',
+        chain: 'solana',
+        contractAddress: FAMOUS_FOX,
+        name: 'Famous Fox Federation',
+        image: 'https://arweave.net/mgvMZbiis8AE_Kkj1Om5clxpseOiZB-2Q4QFUVavD10',
+        description:
+          'The Famous Fox Federation, an independent organization of the most fabulously famous foxes on the Blockchain.',
+        royaltyBps: 420,
+      },
+    ]);
+    assertValidRecords(records);
+  },
+);
 
 test(
   'a collection of 2,525 recorded mints is read completely, with the case of every mint kept',

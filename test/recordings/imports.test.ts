@@ -1,4 +1,4 @@
-// `mercat import` of recorded responses as they were received.
+// `mercat import` reads recorded responses as they were received.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -24,31 +24,43 @@ forEachEngine('imports of recorded responses', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  test('OpenSea orders of 2023', needsPayloads(ORDERS), async () => {
-    const args = set({ chain: 'ethereum', contractAddress: GHOSTS.contractAddress });
-    const { code, summary } = await load('opensea-listings', readPayload(ORDERS), { args });
-    assert.deepEqual([code, summary.inserted, summary.answers.rows], [0, 4, 4]);
-    assert.equal((await load('opensea-listings', readPayload(ORDERS), { args })).summary.unchanged, 4);
-  });
-
-  test('a Magic Eden listing', needsPayloads(LISTING), async () => {
-    const args = set({ contractAddress: DEGODS, symbol: 'degods', at: '2026-05-30T12:00:00.000Z' });
-    const { code, summary } = await load('magic-eden-listings', readPayload(LISTING), { args });
-    assert.deepEqual([code, summary.inserted, summary.answers], [0, 2, { pages: 1, rows: 1, leftOut: {} }]);
-    const [row] = await db.query('select price_raw::text as price from indexer.listing');
-    assert.deepEqual(row, { price: '5388500000' });
-    assert.equal((await load('magic-eden-listings', readPayload(LISTING), { args })).summary.unchanged, 2);
-  });
-
-  test('Magic Eden activities', needsPayloads(ACTIVITIES), async () => {
-    const args = set({ chain: 'solana', contractAddress: DEGODS, symbol: 'runcible' });
-    const { code, summary } = await load('magic-eden-activities', readPayload(ACTIVITIES), { args });
-    assert.deepEqual([code, summary.inserted, summary.answers.pages], [0, 1, 1]);
-    assert.equal((await load('magic-eden-activities', readPayload(ACTIVITIES), { args })).summary.unchanged, 1);
-  });
+  test(
+    'recorded OpenSea orders of 2023 are imported, and a second import changes nothing',
+    needsPayloads(ORDERS),
+    async () => {
+      const args = set({ chain: 'ethereum', contractAddress: GHOSTS.contractAddress });
+      const { code, summary } = await load('opensea-listings', readPayload(ORDERS), { args });
+      assert.deepEqual([code, summary.inserted, summary.answers.rows], [0, 4, 4]);
+      assert.equal((await load('opensea-listings', readPayload(ORDERS), { args })).summary.unchanged, 4);
+    },
+  );
 
   test(
-    'DAS assets of one collection, and of a wallet each in its own collection',
+    'a recorded Magic Eden listing is imported with its exact price, and a second import changes nothing',
+    needsPayloads(LISTING),
+    async () => {
+      const args = set({ contractAddress: DEGODS, symbol: 'degods', at: '2026-05-30T12:00:00.000Z' });
+      const { code, summary } = await load('magic-eden-listings', readPayload(LISTING), { args });
+      assert.deepEqual([code, summary.inserted, summary.answers], [0, 2, { pages: 1, rows: 1, leftOut: {} }]);
+      const [row] = await db.query('select price_raw::text as price from indexer.listing');
+      assert.deepEqual(row, { price: '5388500000' });
+      assert.equal((await load('magic-eden-listings', readPayload(LISTING), { args })).summary.unchanged, 2);
+    },
+  );
+
+  test(
+    'the sale among recorded Magic Eden activities is imported, and a second import changes nothing',
+    needsPayloads(ACTIVITIES),
+    async () => {
+      const args = set({ chain: 'solana', contractAddress: DEGODS, symbol: 'runcible' });
+      const { code, summary } = await load('magic-eden-activities', readPayload(ACTIVITIES), { args });
+      assert.deepEqual([code, summary.inserted, summary.answers.pages], [0, 1, 1]);
+      assert.equal((await load('magic-eden-activities', readPayload(ACTIVITIES), { args })).summary.unchanged, 1);
+    },
+  );
+
+  test(
+    'recorded DAS assets are imported: those of one collection, and those of a wallet, each into its own collection',
     needsPayloads(FOXES, WALLET),
     async () => {
       const ofOne = await load('das-assets', readPayload(FOXES), { args: set({ contractAddress: FAMOUS_FOX }) });

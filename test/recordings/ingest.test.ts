@@ -1,5 +1,5 @@
-// Runs the tasks while the servers give recorded responses of other operations. The stored rows must not change. Rows of such a response
-// that fit the request are stored as they were received.
+// Runs the tasks while the servers give recorded responses of other operations. The stored rows must not change. If the rows of such a
+// response fit the request, they are stored as they were received.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -28,7 +28,7 @@ const LISTINGS = 'magiceden-solana/v2_tokens_token_mint_listings.json';
 const ACTIVITIES = 'magiceden-solana/v2_wallets_owner_activities.json';
 const MESSAGE = 'reservoir/ws_sale_payload-before-empty.json';
 
-forEachEngine('recorded answers of other operations', (engine) => {
+forEachEngine('recorded responses of other operations', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();
@@ -61,26 +61,26 @@ forEachEngine('recorded answers of other operations', (engine) => {
     assert.deepEqual(await world.missing(db), ['feed']);
     const truth = await dumpTables(db);
     const tasks = await createTasks(world.settings(everywhere));
-    const silent: string[] = [];
+    const unreported: string[] = [];
     for (const [file, recorded] of Object.entries(RECORDED)) {
       if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;
       const text = readPayload(file);
-      for (const given of recorded.vendor === 'helius' ? [text, toOurs(text)] : [text]) {
+      for (const given of recorded.vendor === 'helius' ? [text, withRequestId(text)] : [text]) {
         wrong.give(given);
         passed += PAUSE_MS;
         for (const task of tasks) {
           wrong.reset();
           const [end] = await run([task]);
-          // A task without a request received no wrong response.
+          // A task that sent no request received no wrong response.
           if (end?.kind !== 'done' || wrong.count() === 0) continue;
           const { problems = [], refused } = end.result;
-          if (problems.length + refused === 0) silent.push(`${file} ${task.name}`);
+          if (problems.length + refused === 0) unreported.push(`${file} ${task.name}`);
         }
         assert.deepEqual(await dumpTables(db), truth, file);
       }
     }
-    // Rows of activities that are no sales.
-    assert.deepEqual(silent, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
+    // The rows of this file are activities of the right shape without a sale, so there is nothing to report.
+    assert.deepEqual(unreported, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
   });
 
   test('are stored as received when their rows fit the request', needsPayloads(), async (t) => {
@@ -139,7 +139,7 @@ forEachEngine('recorded answers of other operations', (engine) => {
   );
 });
 
-/** The result with the id of the request. */
-function toOurs(text: string): string {
+/** The recorded response, with the id of the requests that the service sends. */
+function withRequestId(text: string): string {
   return JSON.stringify({ ...JSON.parse(text), id: 'mercat' });
 }

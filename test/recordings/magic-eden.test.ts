@@ -41,7 +41,7 @@ async function start(t: Parameters<typeof startReplayServer>[0]) {
 }
 
 test(
-  'the recorded listing keeps its exact price, its account as id, its rank and its picture',
+  'the recorded listing has its exact price and its account as id, and its token has a rank and a picture',
   needsPayloads(LISTING),
   async (t) => {
     const { book, upstream } = await start(t);
@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'in the example the listing is of tokenMint when the two mints of a row differ',
+  'when the two mints of a row in Magic Eden’s example differ, the listing is of tokenMint',
   needsPayloads(LISTINGS),
   async (t) => {
     const { book, upstream } = await start(t);
@@ -92,7 +92,7 @@ test(
   },
 );
 
-test('the stats of the example are in lamports', needsPayloads(STATS), async (t) => {
+test('the floor in Magic Eden’s example of stats is in lamports', needsPayloads(STATS), async (t) => {
   const { book, upstream } = await start(t);
   book.stats.set('magicticket', parsePayload(STATS));
   const { records } = await readMagicEdenStats(upstream, TICKET, { now: NOW });
@@ -103,7 +103,7 @@ test('the stats of the example are in lamports', needsPayloads(STATS), async (t)
 });
 
 test(
-  'of the example activities buyNow is a sale with its signature and exact price',
+  'among Magic Eden’s example activities only buyNow is a sale, with its signature and exact price',
   needsPayloads(WALLET, ACTIVITIES),
   async (t) => {
     const { book, upstream } = await start(t);
@@ -132,7 +132,7 @@ test(
   },
 );
 
-test('the token of the example has its name, picture and owner', needsPayloads(TOKEN), async (t) => {
+test('the token of Magic Eden’s example has its name, picture and owner', needsPayloads(TOKEN), async (t) => {
   const { book, upstream } = await start(t);
   const mint = '4uvpqEL73361hRXCrHqBZQWeqfbKPQw55yKSFZvLQYTq';
   book.tokens.set(mint, parsePayload(TOKEN));
@@ -150,7 +150,7 @@ test('the token of the example has its name, picture and owner', needsPayloads(T
 });
 
 test(
-  'the recorded ask is left out as another marketplace’s; as Magic Eden’s own it is a listing with its hash',
+  'the recorded ask is left out because it is of another marketplace; with Magic Eden as its source it is a listing with its order hash',
   needsPayloads(ASK),
   () => {
     const text = readPayload(ASK);

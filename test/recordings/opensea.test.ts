@@ -78,24 +78,28 @@ test(
   },
 );
 
-test('recorded statistics become exact amounts', needsPayloads(STATS), async (t) => {
-  const text = readPayload(STATS);
-  const replay = await startReplayServer(t, [{ path: /.*/, origin: 'recorded', answer: () => text }]);
-  const { records, rejected } = await readOpenSeaStats(createTestUpstream(replay.url), GHOSTS, { at: AT });
-  const fields = { chain: 'ethereum', contractAddress: GHOSTS.contractAddress, at: '2026-09-01T00:00:00.000Z' };
-  assert.deepEqual(rejected, []);
-  assert.deepEqual(records, [
-    { kind: 'stats', ...fields, floorRaw: '15690000000000000', owners: 2_907 },
-    {
-      kind: 'analytics',
-      ...fields,
-      floorRaw: '15690000000000000',
-      volume: { allTime: 46.07304008849007, twentyFourHour: 0.1258, sevenDay: 0.21618999999999997 },
-      sales: { allTime: 2_791, twentyFourHour: 9, sevenDay: 17 },
-    },
-  ]);
-  assertValidRecords(records);
-});
+test(
+  'recorded statistics become records with an exact floor, and with volumes and counts as they were recorded',
+  needsPayloads(STATS),
+  async (t) => {
+    const text = readPayload(STATS);
+    const replay = await startReplayServer(t, [{ path: /.*/, origin: 'recorded', answer: () => text }]);
+    const { records, rejected } = await readOpenSeaStats(createTestUpstream(replay.url), GHOSTS, { at: AT });
+    const fields = { chain: 'ethereum', contractAddress: GHOSTS.contractAddress, at: '2026-09-01T00:00:00.000Z' };
+    assert.deepEqual(rejected, []);
+    assert.deepEqual(records, [
+      { kind: 'stats', ...fields, floorRaw: '15690000000000000', owners: 2_907 },
+      {
+        kind: 'analytics',
+        ...fields,
+        floorRaw: '15690000000000000',
+        volume: { allTime: 46.07304008849007, twentyFourHour: 0.1258, sevenDay: 0.21618999999999997 },
+        sales: { allTime: 2_791, twentyFourHour: 9, sevenDay: 17 },
+      },
+    ]);
+    assertValidRecords(records);
+  },
+);
 
 test('recorded orders become listings, each with its own hash', needsPayloads(ORDERS), () => {
   const { orders } = parseExactJson(Buffer.from(readPayload(ORDERS))) as { orders: unknown[] };

@@ -1,4 +1,4 @@
-// Prices: recorded responses of the price sources.
+// Prices: a recorded response of a price source becomes a quote.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -38,14 +38,14 @@ const SEAPORT_MAP = parseCsvMap({
   timestamp: { value: '2022-12-31T00:00:00Z' },
 });
 
-forEachEngine('real records', (engine) => {
+forEachEngine('imports of published records', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();
   });
   beforeEach(() => emptyTables(db));
 
-  /** Imports twice: all are accepted, and the second time nothing changes. */
+  /** Imports the content twice. Fails unless every record is accepted, and unless the second import changes nothing. */
   const importTwice = async (content: string, options: Parameters<typeof runImport>[2] = {}) => {
     const first = await runImport(toContext(db), content, options);
     assert.deepEqual(first.refused, []);
@@ -73,15 +73,15 @@ forEachEngine('real records', (engine) => {
         volume_raw: prices.reduce((sum, raw) => sum + raw, 0n).toString(),
         sales: String(prices.length),
       });
-      const [odd] = await db.query<{ count: number }>(
+      const [unreadable] = await db.query<{ count: number }>(
         'select count(*)::int as count from indexer.sale where price_raw is null',
       );
-      assert.equal(odd?.count, 0, 'prices written like 1e-05 are exact too');
+      assert.equal(unreadable?.count, 0, 'every price is read as an amount, even one like 1e-05');
     },
   );
 
   test(
-    '2,966 Seaport sales are 1,966 distinct ones, and none of their prices can be interpreted',
+    '2,966 rows of Seaport sales are 1,966 distinct sales, and no price of them can be read as an amount',
     needsRecordings('sales/seaport-2022.csv'),
     async () => {
       const content = readRecording('sales/seaport-2022.csv');
@@ -213,7 +213,7 @@ forEachEngine('real records', (engine) => {
   );
 
   test(
-    '10,000 CryptoPunks are read from a file of which one column is mapped',
+    '10,000 CryptoPunks are imported from a file of which only one column is mapped',
     needsRecordings('rarity/cryptopunks-attributes.csv'),
     async () => {
       const map = parseCsvMap({

@@ -1,4 +1,4 @@
-// Orders that people signed, as OpenSea and Reservoir recorded them.
+// Signed orders of real accounts, as OpenSea and Reservoir published them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ const ASKS = 'reservoir/orders_asks_v4_v5.json';
 const LISTINGS = 'opensea/orders_listings_v2.seaport15.json';
 
 test(
-  'every order that Reservoir recorded hashes to its id, and one deployment verifies its signature',
+  'the hash of every order from Reservoir is its id, and exactly one Seaport deployment verifies its signature',
   needsPayloads(ASKS),
   async (t) => {
     const recorded = JSON.parse(readPayload(ASKS)).filter((order: any) => order.rawData?.offer);
@@ -53,7 +53,7 @@ test(
 );
 
 test(
-  'every order that OpenSea recorded hashes to its id, and is a listing at its price',
+  'the hash of every order from OpenSea is its id, and the order is a listing at its recorded price',
   needsPayloads(LISTINGS),
   () => {
     const { orders } = JSON.parse(readPayload(LISTINGS));

@@ -1,5 +1,5 @@
-// Every recorded response, by file name. The replay server serves each file byte by byte, and each source of the vendor gets it in place
-// of its own response. The source must give correct records, reject the rows, or fail with a reason.
+// Every recorded response, by file name. The replay server serves each file byte by byte, and each source of the vendor gets the file in
+// place of its own response. The source must give correct records, reject the rows, or fail with a reason.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -36,7 +36,7 @@ const FOREIGN = 'collection: belongs to another collection';
 const FOREIGN_SALE = '1 rejected (collectionSymbol: belongs to another collection), incomplete';
 const none = (rows: number, why: string) => `${rows} rejected (${why}), incomplete`;
 
-/** The expected outcome at each source where the table below has no entry. It depends on whether the response is a JSON object. */
+/** The expected outcome at each source for a file without an entry in EXPECTED: for a JSON object, and for an array. */
 const USUAL: Readonly<Record<Vendor, Readonly<Record<string, readonly [object: string, array: string]>>>> = {
   coinbase: { price: ['', ''] },
   coingecko: { prices: ['1 rejected (response: has no requested coin)', ''] },
@@ -47,7 +47,7 @@ const USUAL: Readonly<Record<Vendor, Readonly<Record<string, readonly [object: s
     token: ['1 rejected (mintAddress: is missing)', NO_OBJECT],
     asks: ['malformed', 'malformed'],
   },
-  // The id is that of another request. A test below gives the result with the id of the request.
+  // The recorded id is not the id of the request, so an object is malformed. A test below replaces the id.
   helius: { collection: ['malformed', ''], tokens: ['malformed', ''], asset: ['malformed', ''] },
   opensea: {
     contract: ['malformed', ''],
@@ -67,14 +67,14 @@ const rowsOf = (rows: number, missing: string) => ({
 });
 const ME = 'magiceden-solana';
 
-/** The other expected outcomes, file by file. The collection is Magic Eden's `magicticket`. */
-const TOLD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** The other expected outcomes by file and source. At Magic Eden, the collection `magicticket` is requested. */
+const EXPECTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'coinbase/v2_exchange-rates_ETH.partial.json': { price: '1 rejected (base: is another currency)' },
   'coinbase/v2_prices_ETH-USD_spot.json': { price: '1 rate' },
   'coingecko/coins_markets.openapi-example.json': { prices: '1 rejected (response: must be an object, not an array)' },
-  // Three responses in one file. A test below gives each of them separately.
+  // The file has three responses. A test below serves each of them separately.
   'coingecko/simple_price.recorded.txt': { prices: 'malformed' },
-  // A listing of Blur, which is left out. The next page is the same again.
+  // A listing of Blur, which is left out. The next page is the same page again, so the walk is incomplete.
   'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': { asks: 'incomplete' },
   [`${ME}/recorded_collections_listings.degods-2025-07.json`]: {
     listings: none(1, FOREIGN),
@@ -114,13 +114,13 @@ const parse = (text: string): unknown => {
   }
 };
 
-test('every file of the folder is in the table, and every one of the table is in the folder', needsPayloads(), () => {
+test('every file of the folder is in the table, and every file of the table is in the folder', needsPayloads(), () => {
   assert.deepEqual(listPayloads(), Object.keys(RECORDED).sort());
-  for (const file of Object.keys(TOLD))
+  for (const file of Object.keys(EXPECTED))
     assert.ok(RECORDED[file], `${file} is in the table of outcomes, but is not a file`);
   for (const [file, { asked, contract }] of answers) {
     if (asked) assert.ok(contract, `${file} is requested by the service, but no test checks it`);
-    if (contract) assert.ok(existsSync(new URL(`../../${contract}`, import.meta.url)), `${contract} is gone`);
+    if (contract) assert.ok(existsSync(new URL(`../../${contract}`, import.meta.url)), `${contract} does not exist`);
   }
 });
 
@@ -140,13 +140,13 @@ test(
       const url = replays.get(vendor)?.url ?? assert.fail(vendor);
       const text = readPayload(file);
       if (path.startsWith('/#')) {
-        const question = { jsonrpc: '2.0', id: 'ours', method: path.slice(2), params: {} };
-        const answer = await fetch(url, { method: 'POST', body: JSON.stringify(question) });
+        const request = { jsonrpc: '2.0', id: 'ours', method: path.slice(2), params: {} };
+        const answer = await fetch(url, { method: 'POST', body: JSON.stringify(request) });
         assert.deepEqual(await answer.json(), { ...JSON.parse(text), id: 'ours' }, file);
         continue;
       }
-      const told = await (await fetch(url + path)).text();
-      assert.equal(told, file.endsWith('.txt') ? readRecordedPrices()[0] : text, file);
+      const served = await (await fetch(url + path)).text();
+      assert.equal(served, file.endsWith('.txt') ? readRecordedPrices()[0] : text, file);
     }
   },
 );
@@ -181,7 +181,7 @@ test(
 
 for (const vendor of VENDORS) {
   test(
-    `each file at every source of ${vendor}: gives correct records, rejections or a failure`,
+    `each recorded file of ${vendor} gives correct records, rejections or a failure at every source of the vendor`,
     needsPayloads(),
     async (t) => {
       const replay = await startSameResponse(t);
@@ -195,7 +195,7 @@ for (const vendor of VENDORS) {
           assertValidRecords(outcome.records.filter(({ kind }) => kind !== 'contract'));
           const [object, array] = USUAL[vendor][source] ?? assert.fail(source);
           const usual = value === undefined ? 'malformed' : Array.isArray(value) ? array : object;
-          assert.equal(summarize(outcome), TOLD[file]?.[source] ?? usual, `${file} at ${source}`);
+          assert.equal(summarize(outcome), EXPECTED[file]?.[source] ?? usual, `${file} at ${source}`);
         }
       }
     },
@@ -203,7 +203,7 @@ for (const vendor of VENDORS) {
 }
 
 test(
-  'rows of other operations that have the shape of asked ones are the same records, in their own collection',
+  'rows of an operation that the service does not call give correct records when they have the shape of requested rows',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);
@@ -245,13 +245,13 @@ test(
 );
 
 test(
-  'recorded assets of other methods: those of the requested collection become its tokens, the others are rejected',
+  'recorded assets of other methods become tokens when they are in the requested collection, and are rejected otherwise',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);
     const [byCreator, byOwner] = ['getAssetsByCreator.famous-fox.50', 'getAssetsByOwner.50'];
-    for (const [file, told] of [
-      // The page reports that it is full, so it is requested and served again.
+    for (const [file, expected] of [
+      // The page reports that it is full, so the next page is requested, and the server gives the same page again.
       [byCreator, { collection: '50 token, incomplete' }],
       [byOwner, { collection: '1 token, 16 rejected (grouping: is another collection), incomplete' }],
     ] as const) {
@@ -260,7 +260,11 @@ test(
         const outcome = await read(createTestUpstream(replay.url), '');
         assertValidRecords(outcome.records);
         const others = source === 'tokens' ? 'malformed' : '1 rejected (id: is missing)';
-        assert.equal(summarize(outcome), source === 'collection' ? told.collection : others, `${file} at ${source}`);
+        assert.equal(
+          summarize(outcome),
+          source === 'collection' ? expected.collection : others,
+          `${file} at ${source}`,
+        );
       }
     }
   },
@@ -272,7 +276,7 @@ const COINGECKO_IDS = new Map([
 ]);
 
 test(
-  'each recorded price of CoinGecko becomes a rate, with the time in the response or else the current time',
+  'each recorded price of CoinGecko is accepted, unless the time in the response is too old or invalid',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);
@@ -295,15 +299,15 @@ test(
     ]);
     assert.deepEqual(await read(timeless[1] ?? '', NOW), [[['SOL', 127.05]], []]);
     assert.equal(timeless.length, 2);
-    // An invalid time: of another interface, or missing.
+    // Times that are not an integer of seconds since 1970.
     for (const [time, why] of [
       ['"1776305796"', 'must be a number, not a string'],
       ['1776305796.5', 'must be an integer'],
       ['1776305796000', 'is not a time in seconds since 1970'],
       ['0', 'is not a time in seconds since 1970'],
     ] as const) {
-      const told = timed.replace('1776305796', time);
-      assert.deepEqual(await read(told, at), [[], [`last_updated_at: ${why}`]], time);
+      const changed = timed.replace('1776305796', time);
+      assert.deepEqual(await read(changed, at), [[], [`last_updated_at: ${why}`]], time);
     }
   },
 );
