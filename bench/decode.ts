@@ -70,7 +70,7 @@ function membersOf(number: number, index: number): { address: Address; topics: H
   return { address: CONTRACT, topics: [TOKEN_TOPICS.transfer, from, to, hex(number)], data: '0x' };
 }
 
-/** One token for three payments: price, fee and royalty. */
+/** The data of a Seaport fill: one token is sold for three payments (price, fee and royalty). */
 function fill(number: number): Hex {
   const wei = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString(16).padStart(64, '0');
   const payment = (to: number) => [word(0), word(0), word(0), wei(number % 50), word(to)];

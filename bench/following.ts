@@ -94,7 +94,7 @@ async function drain(project: () => Promise<boolean>): Promise<void> {
   while (await project());
 }
 
-/** Sets the chain's cursor to a block. With `joined`, the collection has been read up to it; otherwise all its blocks are still to be read. */
+/** Sets the chain's cursor to block `number`. With `joined`, the collection counts as read up to it; otherwise it is still to be backfilled. */
 async function begin(database: Database, number: number, joined: boolean): Promise<void> {
   const hash = `0x${(0xb10c_0000_0000 + number).toString(16).padStart(64, '0')}` as const;
   await insertChainCursor(database, CHAIN, { number, hash, time: 0 }, 0);

@@ -20,7 +20,7 @@ const ROUNDS = 7;
 const ROUND_S = 3;
 const CONNECTIONS = 32;
 const PRODUCTS = 1_000;
-/** The number of products whose stock changes: enough that callers rarely wait for the same row. */
+/** The number of products whose stock is changed. It is large enough that callers rarely wait for the same row. */
 const CHANGED_PRODUCTS = 200;
 
 type Shop = { url: string; id: string; keyId: string; authorization: string; productIds: string[] };
@@ -80,7 +80,7 @@ async function benchAdjustments(database: Database, shop: Shop): Promise<void> {
   report('stock adjustments', await compare(ROUNDS, throughService, bare), 'its statement alone');
 }
 
-/** The changes a second when one caller for each connection runs only the statement. */
+/** The changes a second when `CONNECTIONS` callers run only the statement, without the service. */
 async function loopAdjustments(database: Database, shop: Shop, productIds: readonly string[]): Promise<number> {
   const { sql, params } = await recordStatement(shop);
   const until = performance.now() + ROUND_S * 1_000;

@@ -1,4 +1,4 @@
-// Shops, which the operator creates.
+// Creates, lists and finds shops, for the commands of the operator.
 
 import { findShop, insertShop, listShops } from './queries/shops.ts';
 import type { Shop } from './queries/shops.ts';

@@ -1,5 +1,5 @@
-// Stock: levels, changes and the adjustment log. Every change of stock goes through `applyStockChange`, which logs the change and
-// records `inventory.low`.
+// Stock: levels, changes and the adjustment log. Every change of stock goes through `applyStockChange`, which logs the change and, when
+// stock has become low, records `inventory.low`.
 
 import { ServiceError } from '../core/errors.ts';
 import { createId, isId } from '../core/time-ordered-id.ts';

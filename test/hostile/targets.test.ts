@@ -171,7 +171,7 @@ describe('the normalized target', () => {
     );
   });
 
-  test('of a list counts in the bucket of lists, and any other in the bucket of single resources, in every form', () => {
+  test('determines the rate limit: every form of a list path counts as a list, and every other path as a single resource', () => {
     fc.assert(
       fc.property(respelt, fc.constantFrom('', '/'), ({ path, spelling }, slash) => {
         const expected = /(collections|listings|sales)$/.test(path) ? 'list' : 'single';

@@ -131,7 +131,7 @@ forEachMarket('texts', { prepare }, (market) => {
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
   });
 
-  test('a token needs an address and an id of its chain: others are rejected, and unknown ones are not found', async () => {
+  test('an address or a token id that is not valid on its chain is a 400, and an unknown token is a 404', async () => {
     const evm = `0x${'a'.repeat(40)}`;
     const mint = 'A'.repeat(44);
     const max = (2n ** 256n - 1n).toString();

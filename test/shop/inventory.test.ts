@@ -32,7 +32,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual([data.length, count], [120, 120]);
     });
 
-    test('at or below the threshold of the request are marked as low and can be filtered, and no event is sent', async () => {
+    test('are marked as low, and can be filtered, at or below the threshold of the request; no event is sent', async () => {
       const shop = await store.shop();
       for (const inventory of [0, 5, 6, 10, 11]) await shop.product({ inventory });
       const levels = async (query: string) =>
@@ -59,7 +59,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual(await listLowEvents(shop), []);
     });
 
-    test('are a 400 for invalid parameters', async () => {
+    test('cannot be read with invalid parameters: the response is a 400 that names the parameter', async () => {
       const shop = await store.shop();
       for (const query of [
         'low_stock=1',
@@ -81,7 +81,7 @@ forEachStore('inventory', (store) => {
   });
 
   describe('the adjustment log', () => {
-    test('is newest first, has key, reason and source of each change, and stays when its product is deleted', async () => {
+    test('is newest first, has the key, reason and source of each change, and keeps its entries when the product is deleted', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.newKey(['inventory:write']);
@@ -110,7 +110,7 @@ forEachStore('inventory', (store) => {
       });
     });
 
-    test('of one product has only its entries, and its cursors are invalid for any other list', async () => {
+    test('of one product has the entries of this product only, and its cursors are invalid for any other list', async () => {
       const shop = await store.shop();
       const products = [await shop.product(), await shop.product()];
       for (const { id } of [...products, ...products, ...products]) await changeStock(shop, id, { adjustment: 1 });

@@ -51,7 +51,7 @@ forEachStore('keys', (store) => {
       });
     }
 
-    test('every operation of the document except those of webhooks is in the table above', () => {
+    test('are tested for every operation of the OpenAPI document except the webhook operations', () => {
       const ids = Object.entries<any>(store.document.paths)
         .filter(([path]) => !path.includes('/webhooks'))
         .flatMap(([, item]) => Object.values<any>(item).map((operation) => operation.operationId));
@@ -179,7 +179,7 @@ forEachStore('keys', (store) => {
   });
   describeShopIsolation(store);
 
-  test('no response allows another origin, preflights included', async () => {
+  test('no response, not even to a preflight, allows requests from another origin', async () => {
     const shop = await store.shop();
     const headers = { origin: 'https://example.org', 'access-control-request-method': 'POST' };
     for (const method of ['GET', 'OPTIONS', 'PATCH']) {

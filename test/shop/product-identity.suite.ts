@@ -25,7 +25,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.ok((await shop.product({ name: '㎎'.repeat(160) })).slug.length <= 180);
     });
 
-    test('that are derived and already in use get the smallest free number from 2 up as a suffix', async () => {
+    test('get the smallest free number from 2 up as a suffix when they are derived from a name and already in use', async () => {
       const shop = await store.shop();
       const slugOf = async (fields = {}) => (await shop.product({ name: 'Mug', ...fields })).slug;
       assert.deepEqual([await slugOf(), await slugOf(), await slugOf()], ['mug', 'mug-2', 'mug-3']);
@@ -40,7 +40,7 @@ export function describeProductIdentity(store: TestStore): void {
       );
     });
 
-    test('of products that are created concurrently with the same name are all different', async () => {
+    test('are all different for products that are created concurrently with the same name', async () => {
       const shop = await store.shop();
       const slugs = await inParallel(
         Array.from({ length: 160 }),
@@ -50,7 +50,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal(new Set(slugs).size, 160);
     });
 
-    test('that a request sends and another product has are a 400 that names the field, even in concurrent updates', async () => {
+    test('in a request are rejected with a 400 that names the field when another product has the slug, even in concurrent updates', async () => {
       const shop = await store.shop();
       await shop.product({ slug: 'taken' });
       const other = await shop.product({ slug: 'other' });

@@ -34,7 +34,7 @@ forEachStore('products', (store) => {
       assert.equal((await shop.ok('GET', '/products?limit=100')).data.length, 53);
     });
 
-    test('of an empty shop is an empty last page', async () => {
+    test('of a shop without products is one empty page', async () => {
       const { body } = await (await store.shop()).send('GET', '/products');
       assert.deepEqual(body, { data: [], pagination: { hasMore: false, nextCursor: null, count: 0 } });
     });
@@ -177,7 +177,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(events[1]?.data.changed.toSorted(), changed.toSorted());
     });
 
-    test('that changes nothing writes nothing and records no event', async () => {
+    test('writes nothing and records no event when it changes nothing', async () => {
       const shop = await store.shop();
       const product = await shop.product({ collections: ['a'], inventory: 4 });
       const path = `/products/${product.id}`;
@@ -200,7 +200,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
-    test('with `inventory` is recorded as a set in the adjustment log, and can send inventory.low before product.updated', async () => {
+    test('logs a new `inventory` as a set in the adjustment log, and can send inventory.low before product.updated', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 30 });
       const { data } = await shop.ok('PUT', `/products/${id}`, { inventory: 4, name: 'Few' });
@@ -216,7 +216,7 @@ forEachStore('products', (store) => {
       );
     });
 
-    test('rejects invalid fields as create does, and then changes nothing', async () => {
+    test('rejects the same invalid fields as create, and then changes nothing', async () => {
       const shop = await store.shop();
       const product = await shop.product({ inventory: 4 });
       const path = `/products/${product.id}`;
@@ -240,7 +240,7 @@ forEachStore('products', (store) => {
       assert.deepEqual((await shop.ok('GET', path)).data, { ...product, collections: full });
     });
 
-    test('by many concurrent callers merges all changes', async () => {
+    test('merges the changes of many concurrent callers', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const fields = [

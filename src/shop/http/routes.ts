@@ -46,7 +46,7 @@ export async function registerStoreRoutes(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
-  // A successful change may have recorded an event, so the webhook worker is notified.
+  // A successful change may have recorded an event, so the webhook worker checks for new events soon.
   app.addHook('onResponse', async (request, reply) => {
     if (request.method !== 'GET' && reply.statusCode < 300) context.webhooks.nudge();
   });

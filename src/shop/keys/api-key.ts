@@ -9,7 +9,7 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 /** Random characters in the public prefix. */
 const PREFIX_RANDOM_LENGTH = 6;
-/** Larger bytes are skipped: modulo 62 they would make the first characters of the alphabet more likely. */
+/** Random bytes above this are skipped: modulo 62 they would make the first characters of the alphabet more likely. */
 const UNBIASED_BYTE_MAX = 256 - (256 % ALPHABET.length) - 1;
 
 const KEY = /^[a-z0-9]{2,16}_live_[0-9A-Za-z]{36}$/;
@@ -37,7 +37,7 @@ export function hashApiKey(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** The start of a secret, which is stored and listed in clear text so that people can tell their keys apart. */
+/** The start of a secret. It is stored and listed in clear text, so that the operator can distinguish keys. */
 export function toKeyPrefix(secret: string): string {
   return secret.slice(0, secret.length - RANDOM_LENGTH - CHECKSUM_LENGTH + PREFIX_RANDOM_LENGTH);
 }

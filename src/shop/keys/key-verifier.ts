@@ -12,7 +12,7 @@ import type { Caller, ShopContext } from '../context.ts';
 /** How long a key is cached, and therefore how long a node may accept a key that another process revoked. */
 const CACHED_MS = 3_000;
 const CACHED_KEYS_MAX = 10_000;
-/** The shortest time between two writes of the times of use. A write for each request would cost more than the request. */
+/** The times of last use are written at most once in this period. A write for each request would cost more than the request. */
 export const KEY_USES_PERIOD_MS = 15_000;
 const KEY_STATEMENT_TIMEOUT_MS = 3_000;
 
@@ -30,7 +30,7 @@ export class KeyVerifier {
     this.#usesWrittenAt = context.clock();
   }
 
-  /** The caller with this secret; null when no key has it, or when the key is revoked, expired or replaced. */
+  /** The caller with this secret. Null when no key has the secret, or when its key is revoked, expired, or past its overlap after a rotation. */
   async verify(secret: string): Promise<Caller | null> {
     const { serviceName, clock } = this.#context;
     if (!isWellFormedKey(serviceName, secret)) return null;

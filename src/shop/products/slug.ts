@@ -3,7 +3,7 @@
 import anyAscii from 'any-ascii';
 
 export const SLUG_LENGTH_MAX = 180;
-/** Characters of the length limit that are reserved for the number of a duplicate. */
+/** This many characters of the length limit are reserved for a hyphen and the number of a duplicate. */
 const NUMBER_LENGTH_MAX = 10;
 const FALLBACK = 'product';
 
@@ -20,10 +20,10 @@ export function toSlug(name: string): string {
   return slug === '' ? FALLBACK : slug;
 }
 
-/** The slug if it is not in `taken`; otherwise the slug with the smallest unused number, beginning with 2. */
-export function toFreeSlug(slug: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(slug)) return slug;
+/** The slug if it is not in `used`; otherwise the slug with the smallest unused number, beginning with 2. */
+export function toFreeSlug(slug: string, used: ReadonlySet<string>): string {
+  if (!used.has(slug)) return slug;
   let number = 2;
-  while (taken.has(`${slug}-${number}`)) number += 1;
+  while (used.has(`${slug}-${number}`)) number += 1;
   return `${slug}-${number}`;
 }

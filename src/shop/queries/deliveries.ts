@@ -40,7 +40,7 @@ export type ClaimedDelivery = {
   id: string;
   /** Incremented by every lease, so that it identifies the lease. */
   claims: number;
-  /** Attempts before this one. */
+  /** The number of earlier attempts in the current retry schedule. */
   attempts: number;
   webhookId: string;
   url: string;
@@ -55,7 +55,7 @@ export type ClaimLimits = {
   leasedUntil: number;
   /** The most deliveries to lease. */
   max: number;
-  /** The most of them to failing webhooks. */
+  /** The most deliveries to failing webhooks among the leased ones. */
   failingMax: number;
   /** The most concurrent deliveries to one webhook, those in `sending` included. */
   perWebhookMax: number;

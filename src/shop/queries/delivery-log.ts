@@ -25,7 +25,7 @@ const decodeDelivery = rowDecoder('delivery', {
   createdAt: column('created_at', timestamp),
 });
 
-/** A delivery with its event and webhook. `id` is decimal text, larger for newer ones. Times in milliseconds. */
+/** A delivery with its event and webhook. `id` is decimal text; a newer delivery has a larger id. Times in milliseconds. */
 export type Delivery = Omit<ReturnType<typeof decodeDelivery>, 'number'> & { id: string };
 
 const COLUMNS = `delivery.id, delivery.webhook_id, webhook.shop_id, webhook.url, delivery.event_id, event.type,
@@ -66,7 +66,7 @@ export async function findDelivery(db: Queryable, webhookId: string, id: string)
   return row ? toDelivery(row) : null;
 }
 
-/** Records an event for one webhook only, and its delivery; returns the id of the delivery. `data` is JSON text. */
+/** Records an event and its delivery to one webhook. No other webhook gets the event. Returns the delivery's id. `data` is JSON text. */
 export async function insertDirectDelivery(
   db: Queryable,
   delivery: { webhookId: string; shopId: string; eventId: string; type: string; data: string; now: number },

@@ -15,7 +15,7 @@ const decodeResponse = rowDecoder('idempotency', {
   body: text,
 });
 
-/** Claims the key for this transaction; false while another transaction holds it. */
+/** Claims the key until the transaction ends. Returns false while another transaction holds the key. */
 export async function claimIdempotencyKey(tx: Queryable, { keyId, key }: IdempotencyKey): Promise<boolean> {
   const rows = await tx.query(
     `select 1 where pg_try_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text, 1))`,

@@ -54,7 +54,7 @@ export async function findKeyForUpdate(tx: Queryable, id: string): Promise<ApiKe
   return row ? decodeKey(row) : null;
 }
 
-/** Keys of a shop, or of all, oldest first. */
+/** The keys of a shop, oldest first. With null, all keys. */
 export async function listKeys(db: Queryable, shopId: string | null): Promise<ApiKey[]> {
   const rows = await db.query(
     `select ${COLUMNS} from main.api_key where $1::text is null or shop_id = $1 order by created_at, id`,
@@ -63,7 +63,7 @@ export async function listKeys(db: Queryable, shopId: string | null): Promise<Ap
   return rows.map(decodeKey);
 }
 
-/** Revokes a key. A key that was revoked before keeps that time. Returns whether the key exists. */
+/** Revokes a key. A key that is revoked already keeps the time of its revocation. Returns whether the key exists. */
 export async function updateKeyRevoked(db: Queryable, id: string, now: number): Promise<boolean> {
   const rows = await db.query(
     `update main.api_key set revoked_at = coalesce(revoked_at, $2) where id = $1 returning id`,

@@ -1,4 +1,4 @@
-// Shops, to which products, keys and webhooks belong.
+// Statements on shops. Products, keys and webhooks belong to a shop.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text, timestamp } from '../../database/rows.ts';

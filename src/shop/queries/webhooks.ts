@@ -32,7 +32,7 @@ const COLUMNS = `id, shop_id, url, events, description, enabled, disabled_reason
 
 export type NewWebhook = Pick<Webhook, 'id' | 'shopId' | 'url' | 'events' | 'description'> & { secret: string };
 
-/** Inserts a webhook; null when the shop has `max` webhooks already. Must run in a transaction, because it locks the shop. */
+/** Inserts a webhook. Returns null when the shop has `max` webhooks already. Must run in a transaction, because it locks the shop. */
 export async function insertWebhook(
   tx: Queryable,
   webhook: NewWebhook,
@@ -104,7 +104,7 @@ export async function updateWebhook(
   return row ? decodeWebhook(row) : null;
 }
 
-/** Replaces the secret. The current one becomes the previous one, which signs until `previousUntil`. */
+/** Replaces the secret. The replaced secret becomes the previous secret, with which deliveries are also signed until `previousUntil`. */
 export async function updateWebhookSecret(
   db: Queryable,
   shopId: string,

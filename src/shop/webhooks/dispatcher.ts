@@ -27,7 +27,7 @@ export type DispatcherOptions = {
 export type DispatchLimits = {
   /** The most concurrent sends of this process. */
   sendsMax: number;
-  /** The most concurrent sends to failing webhooks. They count in `sendsMax` too. The rest is left for working receivers. */
+  /** The most concurrent sends to failing webhooks. They count in `sendsMax` too; the other sends are left for working receivers. */
   failingSendsMax: number;
   /** The most concurrent sends to one webhook. */
   perWebhookMax: number;
@@ -48,7 +48,7 @@ const FAN_OUT_SIZE = 200;
 /** The most batches of events in one dispatch. The next dispatch with `fanOut` continues. */
 const FAN_OUT_BATCHES_MAX = 50;
 export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
-/** Old events are deleted once in this period, in at most `DELETE_BATCHES_MAX` batches of `DELETE_SIZE`. */
+/** Events older than `EVENTS_KEPT_MS` are deleted once in this period, in at most `DELETE_BATCHES_MAX` batches of `DELETE_SIZE`. */
 const DELETE_PERIOD_MS = 3_600_000;
 const DELETE_SIZE = 1_000;
 const DELETE_BATCHES_MAX = 20;

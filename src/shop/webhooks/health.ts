@@ -33,7 +33,7 @@ export type WebhookHealth = {
 /** A change of a webhook's health. The webhook is disabled when `disabledReason` is not null. */
 export type HealthChange = { failingSince: number | null; disabledReason: string | null };
 
-/** The change that the sign of an attempt causes; null when it changes nothing. It never enables a disabled webhook. */
+/** The change of health that the sign of an attempt causes; null when the sign changes nothing. No sign enables a disabled webhook. */
 export function judgeHealth(before: WebhookHealth, sign: HealthSign, now: number): HealthChange | null {
   const { enabled, failingSince } = before;
   if (sign === 'works') return failingSince === null ? null : { failingSince: null, disabledReason: null };

@@ -1,5 +1,5 @@
 // Resolves the host names of webhooks. Shops choose these names, so they are resolved by DNS queries from this process. The system's
-// resolver runs in a pool of four threads that file access uses too: four slow names would block all other names and all files.
+// resolver runs in a pool of four threads that file access uses too: four slow names would block all other look-ups and file access.
 
 import dns from 'node:dns';
 

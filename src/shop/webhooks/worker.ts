@@ -24,7 +24,7 @@ export type WebhookWorkerOptions = {
 const PERIOD_MS = 1_000;
 /** A nudge starts a round at least this long after the start of the round before, so that a busy shop does not cause constant queries. */
 const NUDGE_GAP_MS = 25;
-/** The delay between the end of a send and the round that replaces it. Sends that end during this delay share one round. */
+/** The delay between the end of a send and the round that starts other sends in its place. Sends that end in this time share one round. */
 const FREE_GAP_MS = 4;
 
 export class WebhookWorker {
@@ -61,7 +61,7 @@ export class WebhookWorker {
     this.#runBy(this.#roundAt + NUDGE_GAP_MS);
   }
 
-  /** Stops the loop, waits a limited time for the current sends, and aborts the remaining ones. */
+  /** Stops the loop. Waits a limited time for the current sends, then aborts the sends that have not ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#pause.end();

@@ -94,7 +94,7 @@ function suite(store: TestStore): void {
     }
   });
 
-  test("another shop's webhook gets the same 404 as one that never existed, in every operation", async () => {
+  test("in every operation, another shop's webhook gets the same 404 as a webhook that never existed", async () => {
     const [shop, stranger] = [await store.shop(), await store.shop()];
     const { id } = await create(stranger);
     await stranger.ok('POST', `/webhooks/${id}/test`);

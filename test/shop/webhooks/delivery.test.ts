@@ -179,7 +179,7 @@ forEachEngine('webhook deliveries', (engine) => {
     }
   });
 
-  test('410 disables a webhook at once with a reason; enabled again, it recovers every event', async () => {
+  test('a 410 disables a webhook at once, with a reason; after it is enabled again, all missed events can be recovered', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     receiver.respond = respondWith(410);
     await record(db, shopId);

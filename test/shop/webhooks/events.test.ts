@@ -99,7 +99,7 @@ function suite(store: TestStore): void {
     }
   });
 
-  test('a webhook that responds with 410 is disabled with a reason; enabled again, it recovers what it missed', async () => {
+  test('a webhook whose receiver responds with 410 is disabled; after it is enabled again, all missed events can be recovered', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/gone` });
     const read = async () => (await shop.ok('GET', `/webhooks/${webhook.id}`)).data;
@@ -133,7 +133,7 @@ function suite(store: TestStore): void {
     );
   });
 
-  test('the operator lists deliveries, and retries those that are dead', async () => {
+  test('the operator can list deliveries, and retry dead deliveries', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/operated` });
     await shop.product();

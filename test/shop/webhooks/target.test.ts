@@ -153,7 +153,7 @@ test('a name is resolved once per connection, and only the checked addresses are
   assert.deepEqual({ lookups, connections: connections - before }, { lookups: 2, connections: 1 });
 });
 
-test('names of this machine are rejected too', async () => {
+test('host names of this machine are rejected', async () => {
   const sender = new WebhookSender({ allowPrivate: false, timeoutMs: 3_000 });
   const before = connections;
   for (const hostname of ['localhost', 'localhost.', 'ip6-localhost']) {
