@@ -133,7 +133,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
   trustProxy: {
     name: 'TRUST_PROXY',
     default: '',
-    form: 'true, a number of proxies in a row, or their addresses, CIDR ranges, loopback, linklocal or uniquelocal, comma-separated',
+    form: 'true, a number of proxies in a row, or a comma-separated list of addresses, CIDR ranges, loopback, linklocal and uniquelocal',
     meaning:
       'The proxies whose X-Forwarded-For determines the client address for rate limits. `true` is one proxy. Empty: the header is ignored.',
     parse: parseTrustProxy,
@@ -173,7 +173,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'LOG_LEVEL',
     default: 'info',
     form: LOG_LEVELS.join(', '),
-    meaning: 'The least severe message that is logged.',
+    meaning: 'Messages that are less severe than this level are not logged.',
     parse: (text) => LOG_LEVELS.find((level) => level === text),
   },
 };

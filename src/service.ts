@@ -200,7 +200,7 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
 async function openWindows({ config, log, clock, random }: ServiceContext): Promise<RedisWindows | null> {
   const { redisUrl: url, serviceName } = config;
   if (url === null) return null;
-  // Imported only where it is used: the Redis client adds to the time and the memory of every start.
+  // Imported only when Redis is configured, because the Redis client makes a start slower and uses memory.
   const { RedisWindows } = await import('./server/rate-limit/redis-windows.ts');
   return RedisWindows.open({ url, serviceName, log, clock, random });
 }

@@ -81,7 +81,8 @@ async function listCollections({ json }: Options, { stdout }: CommandIo): Promis
     name,
   ]);
   if (json) stdout.write(`${JSON.stringify(followed)}\n`);
-  else stdout.write(rows.length > 0 ? formatTable(['id', 'state', 'name'], rows, stdout) : 'nothing is followed\n');
+  else
+    stdout.write(rows.length > 0 ? formatTable(['id', 'state', 'name'], rows, stdout) : 'no collection is followed\n');
 }
 
 async function removeCollection(id: string, { json }: Options, { stdout }: CommandIo): Promise<void> {

@@ -17,7 +17,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'work',
-    summary: 'run the workers without serving',
+    summary: 'run the workers without the APIs',
     load: async () => (await import('./work.ts')).defineWork,
   },
   {
@@ -67,7 +67,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'audit',
-    summary: 'compare what is served with the chains, or with a replay of their log',
+    summary: 'compare stored orders and tokens with their chains, or with a replay of the log',
     load: async () => (await import('./audit.ts')).defineAudit,
   },
   {
@@ -82,7 +82,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'restore',
-    summary: 'put the data of a backup into the databases',
+    summary: 'write the data of a backup into the databases',
     load: async () => (await import('./restore.ts')).defineRestore,
   },
 ];

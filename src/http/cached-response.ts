@@ -71,7 +71,7 @@ export function withCachePolicy(response: CachedResponse, policy: CachePolicy): 
   return { ...response, headers: change(response.headers), notModifiedHeaders: change(response.notModifiedHeaders) };
 }
 
-/** Writes a 200, or a 304 when `If-None-Match` matches. `HEAD` gets the headers alone. `now` is the time of the response. */
+/** Writes a 200, or a 304 when `If-None-Match` matches. `HEAD` gets only the headers. `now` is the time of the response. */
 export function writeCachedResponse(
   request: IncomingMessage,
   reply: ServerResponse,

@@ -27,7 +27,7 @@ export function readJsonBodies(app: FastifyInstance): void {
       done(toUnreadable(request, error));
     }
   });
-  // The framework itself rejects a body that is too large, cut short or without a type: such a request gets the same message.
+  // The framework itself rejects a body that is too large or incomplete. The caller gets the same message as for other unreadable bodies.
   app.setErrorHandler((error, request) => {
     const { code = '' } = error as { code?: string };
     throw code.startsWith('FST_ERR_CTP_') ? toUnreadable(request, error) : error;
