@@ -69,7 +69,10 @@ type Window = { allTime: number; sevenDay: number; twentyFourHour: number };
 
 type Figures = { owners: number; listedCount: number; floorRaw: string | null; volume: Window; sales: Window };
 
-/** The number of sales before the year of the sample, as a multiple of the sales in it. The sample has no rows for them: they only add to reported totals. */
+/**
+ * The number of sales before the year of the sample, as a multiple of the sales in it. The sample has no records of these sales. They only
+ * add to reported totals.
+ */
 const EARLIER_SALES = 2;
 
 function summarise(

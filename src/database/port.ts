@@ -157,7 +157,7 @@ type PoolInUse = { pool: Pool; respondedAt: number };
 /** A connection that is checked out of the pool for one piece of work. */
 type LentClient = {
   send: Send;
-  /** Closes the connection after the work instead of returning it to the pool, because its next response may belong to an earlier statement. */
+  /** Makes the pool close the connection after the work, because its next response may belong to an earlier statement. */
   discard(): void;
 };
 

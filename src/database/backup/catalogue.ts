@@ -70,7 +70,7 @@ export async function listTables(db: Queryable, schema: Schema): Promise<TableSh
   return sorted;
 }
 
-/** Reads the present state of the sequences. It is not part of the snapshot; read after the snapshot began, it is never behind the snapshot's rows. */
+/** Reads the present state of the sequences, which is not part of a snapshot. If it is read after a snapshot began, it is never behind its rows. */
 export async function listSequences(db: Queryable, schema: Schema): Promise<SequenceState[]> {
   const names = await listSequenceNames(db, schema);
   const states: SequenceState[] = [];

@@ -10,7 +10,7 @@ const PERIOD_MS = 5_000;
 const PERIODS_PER_TABLE_CHECK = 12;
 
 type UpkeepLimits = {
-  /** The size of the write-ahead log since the last checkpoint above which a checkpoint is written. Limits disk use and the time of crash recovery. */
+  /** A checkpoint is written when the write-ahead log since the last one is larger. Limits disk use and the time of a recovery. */
   logBytesMax: number;
   /** A table is vacuumed when more rows than this, plus a share of the table's rows, have changed. */
   changedRowsMin: number;

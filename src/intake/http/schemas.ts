@@ -156,13 +156,16 @@ const explained = {
     Type.Object(
       {
         at: dateTime('Time of the transition.'),
-        to: status,
+        to: Type.String({ description: 'One of `active`, `dormant`, `filled`, `cancelled`, `expired`.' }),
         because: Type.String({ description: 'Reason for the transition.' }),
         tx,
       },
       closed,
     ),
-    { description: 'The changes of status that led to the present status, oldest first.' },
+    {
+      description:
+        'The steps to the present status: stored, partial fills, and then the end of the order, or why it is dormant.',
+    },
   ),
   cancel: Type.Unsafe<object | null>({
     anyOf: [

@@ -47,7 +47,7 @@ export async function ingestProducts(
   return result;
 }
 
-/** The ids of the shops, by the text with which the records name them. A shop that the importer may not write to is left out, as if it did not exist. */
+/** Returns the ids of shops by the name or id in the records. Leaves out a shop that the importer may not write to, as if it did not exist. */
 async function listAccessibleShops(
   tx: Queryable,
   records: readonly ProductRecord[],
