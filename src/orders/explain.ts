@@ -73,7 +73,7 @@ function listChecks(
 ): ExplainedCheck[] {
   const derived = deriveOrderStatus(terms, evidence, now);
   const filled = evidence.fills.reduce((sum, fill) => sum + fill.quantity, 0n);
-  const unknown = followed ? 'unknown' : 'unknown: the collection is not followed';
+  const unknown = followed ? 'unknown' : 'unknown: the collection is not followed, or its backfill is not complete';
   return [
     { check: 'signature', ok: true, detail: `verified for ${protocolAddress} when the order was stored` },
     { check: 'started', ok: startsAt <= now, detail: `starts at ${toTime(startsAt)}` },

@@ -27,9 +27,9 @@ export type OrderEvidence = {
   counterRaise: Occurrence | null;
   /** A cancel without a transaction, by the offerer's signature or by the operator of the service. A reorganisation does not affect it. */
   offChainCancel: Occurrence | null;
-  /** Units that the offerer holds; null when the collection is not followed. */
+  /** The units that the offerer holds. Null while the collection is not followed, or its backfill is not complete. */
   balance: bigint | null;
-  /** Whether the order's approved operator may transfer the token; null when the collection is not followed. */
+  /** Whether the operator that the order names may transfer the token. Null under the same conditions as `balance`. */
   approved: boolean | null;
 };
 
@@ -74,7 +74,7 @@ function earliest(occurrences: readonly (Occurrence | null)[]): Occurrence | nul
   return first;
 }
 
-/** Why the order cannot be filled, or null. A partial order can be filled while the offerer holds one unit; others need all units. */
+/** Why the order cannot be filled, or null. For a partial order the offerer must hold one unit; for any other order, all its units. */
 function dormancyOf(terms: OrderTerms, { balance, approved }: OrderEvidence): DormantReason | null {
   if (balance !== null && balance < (terms.partial ? 1n : terms.quantity)) return 'no-balance';
   return approved === false ? 'not-approved' : null;

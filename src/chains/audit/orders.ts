@@ -23,7 +23,7 @@ export async function compareOrder(chainFacts: ChainFacts, order: AuditedOrder, 
   if (!possible.includes(served.status)) compare('status', served.status, possible.join(' or '));
   compare('filled', order.filledQuantity, unitsFilled(order, facts.status));
   compare('counter', order.storedCounter ?? order.counter, facts.counter);
-  // A balance is stored only where the collection is followed.
+  // A balance is stored only for a collection that is followed and whose backfill is complete.
   if (order.balance === null) return findings;
   compare('balance', order.balance, facts.balance);
   if (facts.approved !== null) compare('approved', order.approved, facts.approved);

@@ -13,7 +13,7 @@ export type Difference = {
 
 export type ChainAudit = {
   chain: string;
-  /** The newest block that was compared, or for a replay the last block of the log; null when no block could be compared. */
+  /** The newest block that was compared, or for a replay the block of the chain's cursor. Null when no block could be compared. */
   block: number | null;
   /** The numbers of orders and of tokens that were compared. */
   orders: number;

@@ -120,7 +120,7 @@ export class EndpointPool {
   }
 }
 
-/** The failure to report when all of them are conclusive; null otherwise. */
+/** The failure to report when all failures of a round are conclusive; null otherwise. */
 function findConclusive(failures: readonly RpcFailure[]): RpcFailure | null {
   if (!failures.every((failure) => CONCLUSIVE.has(failure.kind))) return null;
   return failures.find((failure) => failure.kind === 'no-state') ?? failures[0] ?? null;

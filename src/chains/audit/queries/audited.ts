@@ -43,7 +43,7 @@ const decodeOrder = rowDecoder('audited order', {
   dormant: nullable(oneOf(['no-balance', 'not-approved'])),
   filledQuantity: column('filled_quantity', amount),
   endedAt: column('ended_at', nullable(timestamp)),
-  /** The stored balance and approval of the seller; null where the collection is not followed. */
+  /** The stored balance and approval of the seller. Null while the collection is not followed, or its backfill is not complete. */
   balance: nullable(amount),
   approved: nullable(boolean),
   /** Null for a seller whose counter was never incremented. */
