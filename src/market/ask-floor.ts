@@ -21,7 +21,7 @@ export type AskFloors = {
   analytics: ReadonlyMap<string, bigint> | null;
   /** The floor of the stats record. */
   stats: ReadonlyMap<string, bigint> | null;
-  /** True when the analytics, the stats, the mirror or the own book could not be read. */
+  /** True when the analytics, the stats, the mirror or the lowest asks of the own book could not be read. */
   degraded: boolean;
 };
 

@@ -49,7 +49,7 @@ export const CollectionDetailSchema = Type.Object(
       },
       { description: statsDescription, ...closed },
     ),
-    stale: Type.Boolean({ description: 'True only when neither of the two statistics sources could be read.' }),
+    stale: Type.Boolean({ description: 'True only when neither of the two sources of statistics could be read.' }),
   },
   { $id: 'CollectionDetail', title: 'CollectionDetail', description: 'One collection.', ...closed },
 );
@@ -77,8 +77,9 @@ export function registerCollectionRoute(app: FastifyInstance, context: Marketpla
       operationId: 'getCollection',
       summary: 'Read a collection',
       description:
-        'Identity and statistics. When a statistics source cannot be read, `floor` and `supply` fall back to the last stored ' +
-        'values, and the other fields of that source are null. `stale` is true only when neither source could be read.',
+        'Identity and statistics. `volume` and `sales` come from one source; `supply`, `owners` and `listedCount` come from ' +
+        'another. When a source cannot be read, its fields are null, except that `supply` and `floor` fall back to stored ' +
+        'values. `stale` is true only when neither source could be read.',
       tags: ['Collections'],
       params: collectionParams,
       response: marketResponses(dataOf(ref('CollectionDetail')), 400, 404),
