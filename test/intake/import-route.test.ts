@@ -1,0 +1,47 @@
+// POST /intake/v1/records by status, on the public server with keys.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { toNdjson, token } from '../support/service/intake.ts';
+import type { IntakeClient } from '../support/service/intake-client.ts';
+import { startIntake } from '../support/service/intake-client.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+
+forEachEngine('imports in the intake interface', (engine) => {
+  describe('service', () => {
+    const intake = {} as IntakeClient;
+    before(async () => void Object.assign(intake, await startIntake(engine)));
+    after(() => intake.service.close());
+
+    describe('importRecords', () => {
+      const stream = async (body: string, query = '', key: string | null = intake.keys.intake) => {
+        const response = await fetch(`${intake.service.url}/intake/v1/records${query}`, {
+          method: 'POST',
+          body,
+          headers: { 'content-type': 'application/x-ndjson', ...(key !== null && { authorization: `Bearer ${key}` }) },
+        });
+        const lines = (await response.text()).trim().split('\n');
+        return { status: response.status, events: lines.map((line) => JSON.parse(line)) };
+      };
+
+      test('200 with one event on each line: rejections, progress and the counts', async () => {
+        const { status, events } = await stream(toNdjson([token(), token({ tokenId: '-1' }), token({ tokenId: '2' })]));
+        assert.equal(status, 200);
+        assert.match(events.find(({ event }) => event === 'refused').reason, /^tokenId/);
+        const done = events.at(-1);
+        assert.deepEqual([done.event, done.read, done.inserted, done.refused], ['done', 3, 2, 1]);
+        const again = await stream(toNdjson([token()]), '?format=ndjson&dryRun=true');
+        assert.equal(again.events.at(-1).unchanged, 1);
+      });
+
+      test('400, 401 and 403 before the body is read', async () => {
+        for (const query of ['?format=xml', '?nope=1', '?dryRun=true&dryRun=true', '?format=csv']) {
+          const { status, events } = await stream('', query);
+          assert.deepEqual([status, events[0].error.code], [400, 'bad_request'], query);
+        }
+        assert.equal((await stream('', '', null)).status, 401);
+        assert.equal((await stream('', '', intake.keys.orders)).status, 403);
+      });
+    });
+  });
+});
