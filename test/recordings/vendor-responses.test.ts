@@ -160,22 +160,22 @@ test(
       t,
       coingeckoRoutes({ ETH: '5' }, () => 1),
     );
-    const ask = async (url: string) => {
+    const fetchText = async (url: string) => {
       const answer = await fetch(url);
       return { status: answer.status, text: await answer.text() };
     };
     const pools = `${replay.url}/v2/mmm/pools?collectionSymbol=okay_bears`;
     const good = { status: 200, text: readPayload(`${ME}/v2_mmm_pools.json`) };
-    assert.deepEqual(await ask(pools), good);
+    assert.deepEqual(await fetchText(pools), good);
     replay.fail('server-error', { times: 1 });
-    assert.equal((await ask(pools)).status, 500);
+    assert.equal((await fetchText(pools)).status, 500);
     replay.fail('nulls', { times: 1 });
-    assert.match((await ask(pools)).text, /^\{"results":\[\{"spotPrice":null,/);
+    assert.match((await fetchText(pools)).text, /^\{"results":\[\{"spotPrice":null,/);
     replay.fail('reset', { times: 1 });
-    await assert.rejects(ask(pools));
-    assert.deepEqual(await ask(pools), good);
-    assert.equal((await ask(`${prices.url}/api/v3/coins/markets`)).status, 200);
-    assert.match((await ask(`${prices.url}/api/v3/simple/price?ids=ethereum`)).text, /^\{"ethereum":\{"usd":5,/);
+    await assert.rejects(fetchText(pools));
+    assert.deepEqual(await fetchText(pools), good);
+    assert.equal((await fetchText(`${prices.url}/api/v3/coins/markets`)).status, 200);
+    assert.match((await fetchText(`${prices.url}/api/v3/simple/price?ids=ethereum`)).text, /^\{"ethereum":\{"usd":5,/);
   },
 );
 

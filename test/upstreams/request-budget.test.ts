@@ -77,7 +77,7 @@ forEachEngine('a budget of requests', (engine) => {
     for (let step = 1; clock() < end; step += 1) {
       const index = Math.floor(step / RESTART_STEPS) % count;
       if (step % RESTART_STEPS === 0) processes[index] = join(index);
-      await Promise.all(processes.map((upstream) => ask(upstream, { patienceMs: 0 })));
+      await Promise.all(processes.map((upstream) => trySend(upstream, { patienceMs: 0 })));
       for (let n = 0; n < count; n += 1) if ((await alone.take({ patienceMs: 0 })) === 0) sentAlone += 1;
       // Pauses without requests let the burst allowance refill.
       await pass(step % QUIET_STEPS === 0 ? HOUR_MS / 2 : STEP_MS);
@@ -108,20 +108,20 @@ forEachEngine('a budget of requests', (engine) => {
 
   test('a new process may send only the requests that other processes left, and its status shows their number after its first request', async (t) => {
     const { join, sent } = await start(t, 20);
-    assert.deepEqual([await ask(join()), await ask(join())], ['sent', 'sent']);
+    assert.deepEqual([await trySend(join()), await trySend(join())], ['sent', 'sent']);
     const newcomer = join();
-    assert.equal(await ask(newcomer, { patienceMs: 0 }), 'over-budget');
+    assert.equal(await trySend(newcomer, { patienceMs: 0 }), 'over-budget');
     assert.deepEqual(newcomer.status().budget, { perHour: 20, left: 0 });
     assert.equal(sent.length, 2);
     await pass(HOUR_MS / 17);
     assert.equal(newcomer.status().budget?.left, 1, 'the requests left after the last request, and those added since');
-    assert.equal(await ask(newcomer, { patienceMs: 0 }), 'sent');
+    assert.equal(await trySend(newcomer, { patienceMs: 0 }), 'sent');
   });
 
   test('a request beyond the shared budget waits until the budget allows it, and fails when the wait would be too long', async (t) => {
     const { join, sent } = await start(t, 20);
     const [one, other] = [join(), join()];
-    for (const upstream of [one, other]) await ask(upstream);
+    for (const upstream of [one, other]) await trySend(upstream);
     const failure = await one.getJson('').catch((error: unknown) => error);
     assert.ok(failure instanceof UpstreamFailure && failure.reason === 'over-budget', String(failure));
     const waitMs = failure.retryAfterMs ?? 0;
@@ -130,7 +130,7 @@ forEachEngine('a budget of requests', (engine) => {
 
     await pass(waitMs - 100);
     const begun = performance.now();
-    assert.equal(await ask(other, { patienceMs: LIMIT_MS }), 'sent');
+    assert.equal(await trySend(other, { patienceMs: LIMIT_MS }), 'sent');
     assert.ok(performance.now() - begun < SLACK_MS);
     assert.equal(sent.length, 3);
 
@@ -142,7 +142,7 @@ forEachEngine('a budget of requests', (engine) => {
       'the two requests are sent one after the other',
     );
     for (const upstream of [one, other])
-      assert.equal(await ask(upstream, { ...patient, signal: AbortSignal.timeout(50) }), 'aborted');
+      assert.equal(await trySend(upstream, { ...patient, signal: AbortSignal.timeout(50) }), 'aborted');
     const left = async () => Number((await db.query('select tokens from main.request_budget'))[0]?.['tokens']);
     await until(async () => (await left()) > -2.01, LIMIT_MS, 'the budget of the aborted request was not returned');
     assert.equal(sent.length, 3);
@@ -165,9 +165,9 @@ forEachEngine('a budget of requests', (engine) => {
         bulkSent += 1;
         waiting = null;
       }
-      const asked = clock();
-      waiting ??= asked + (await budget.take({ patienceMs: HOUR_MS, isBulk: true }));
-      while ((await budget.take({ patienceMs: 0 })) === 0) sent.push(asked);
+      const requestedAt = clock();
+      waiting ??= requestedAt + (await budget.take({ patienceMs: HOUR_MS, isBulk: true }));
+      while ((await budget.take({ patienceMs: 0 })) === 0) sent.push(requestedAt);
       await pass(20_000);
     }
     const bulk = (2 * HOUR_MS) / (210_000 + 20_000);
@@ -202,26 +202,26 @@ forEachEngine('a budget of requests', (engine) => {
     const upstream = join();
     for (const ms of [HOUR_MS, 365 * 24 * HOUR_MS, 30_000]) {
       await pass(HOUR_MS);
-      const asked = [];
-      for (let n = 0; n < 3; n += 1) asked.push(await ask(upstream, { patienceMs: 0 }));
-      assert.deepEqual(asked, ['sent', 'sent', 'over-budget']);
+      const outcomes = [];
+      for (let n = 0; n < 3; n += 1) outcomes.push(await trySend(upstream, { patienceMs: 0 }));
+      assert.deepEqual(outcomes, ['sent', 'sent', 'over-budget']);
       await setBack(ms);
-      assert.equal(await ask(upstream, { patienceMs: 0 }), 'over-budget', `back by ${ms}`);
+      assert.equal(await trySend(upstream, { patienceMs: 0 }), 'over-budget', `back by ${ms}`);
       await pass(HOUR_MS / 17);
       // A small step back looks like two statements that ran out of order, so it adds no request to the budget.
-      assert.equal(await ask(upstream, { patienceMs: 0 }), ms < 60_000 ? 'over-budget' : 'sent', `back by ${ms}`);
+      assert.equal(await trySend(upstream, { patienceMs: 0 }), ms < 60_000 ? 'over-budget' : 'sent', `back by ${ms}`);
     }
     await pass(30_000);
-    assert.equal(await ask(upstream, { patienceMs: 0 }), 'sent');
+    assert.equal(await trySend(upstream, { patienceMs: 0 }), 'sent');
   });
 
   test('when the database fails no request is sent, and the reason of a failed call is still reported', async (t) => {
     const { join, sent, logged } = await start(t, 20);
     const upstream = join();
-    for (const expected of ['sent', 'sent']) assert.equal(await ask(upstream), expected);
+    for (const expected of ['sent', 'sent']) assert.equal(await trySend(upstream), expected);
     const stop = new AbortController();
     t.after(() => stop.abort());
-    const waiting = ask(upstream, { patienceMs: HOUR_MS, signal: stop.signal });
+    const waiting = trySend(upstream, { patienceMs: HOUR_MS, signal: stop.signal });
     const isTaken = async () => Number((await db.query('select tokens from main.request_budget'))[0]?.['tokens']) < 0;
     await until(isTaken, LIMIT_MS, 'no request waits for the budget');
     await db.query('alter table main.request_budget rename to request_budget_away');
@@ -236,12 +236,12 @@ forEachEngine('a budget of requests', (engine) => {
     }
     assert.equal(sent.length, 2);
     await pass(HOUR_MS / 8);
-    assert.equal(await ask(upstream, { patienceMs: 0 }), 'sent');
+    assert.equal(await trySend(upstream, { patienceMs: 0 }), 'sent');
   });
 });
 
 /** The outcome of a call: `sent`, or the reason of its failure. */
-async function ask(upstream: UpstreamClient, options: CallOptions = {}): Promise<string> {
+async function trySend(upstream: UpstreamClient, options: CallOptions = {}): Promise<string> {
   try {
     await upstream.getJson('', {}, options);
     return 'sent';

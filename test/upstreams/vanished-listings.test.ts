@@ -72,7 +72,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'filled' });
   });
 
-  test('a snapshot retires no listing of other sources or collections, and none that was listed during the fetch', async () => {
+  test('a snapshot retires no listing of another source or collection, and no listing that may be too new for it', async () => {
     const fresh = { timestamp: new Date(NOW - LISTING_DELAY_MAX_MS).toISOString() };
     await ingester().ingest([
       row(0),

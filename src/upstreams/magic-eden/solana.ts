@@ -28,6 +28,7 @@ import { parsePages, walkPages } from '../walk.ts';
 /** A collection and its symbol at Magic Eden. The caller gives the contract address, because Magic Eden's rows do not contain it. */
 export type MagicEdenCollection = { symbol: string; contractAddress: string };
 
+/** The name of the vendor, and the `source` of its records. */
 export const MAGIC_EDEN = 'magic-eden';
 
 const CHAIN = { chain: 'solana' } as const;
@@ -88,7 +89,7 @@ export async function readMagicEdenStats(
 /**
  * Reads the listings of a collection and the tokens in their rows, the cheapest first, a page at a time. Rows have no time, so each
  * listing gets the time `now`. `counted`: the number of listings in the statistics, or null. The walk counts as complete only if each
- * page shares a row with an earlier page, and at least nine tenths of the `counted` listings were read.
+ * page with rows shares a row with an earlier page, and at least nine tenths of the `counted` listings were read.
  */
 export async function* walkMagicEdenListings(
   upstream: UpstreamClient,

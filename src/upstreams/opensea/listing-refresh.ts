@@ -1,5 +1,5 @@
 // Processes one collection for the task `opensea-listings`. When a collection has many listings, all of them are read once an hour, or when
-// the operator requests it. In between, only the cheapest listings are read, because listing windows contain only these.
+// the operator requests it. In between, only the cheapest listings are read, because a listing window contains no others.
 
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
 import type { UpstreamContext } from '../context.ts';
@@ -9,7 +9,7 @@ import { OPENSEA } from './names.ts';
 import { PAGE } from './pages.ts';
 import type { OpenSeaRun } from './run.ts';
 
-/** Two pages of 200 listings have more than the 250 assets of a listing window, even if some assets have several listings. */
+/** Two pages of 200 listings fill a listing window of 250 assets, unless many of the cheapest assets have several listings. */
 const CHEAPEST_PAGES = 2;
 const FULL_MS = 60 * 60_000;
 
@@ -32,7 +32,7 @@ export class ListingRefresh {
     this.#doubtful.delete(key);
   }
 
-  /** Whether the collection has many listings, all of them were read within the last hour, and it is not doubtful. */
+  /** Whether the listings have more than two pages, all of them were read within the last hour, and the collection is not doubtful. */
   async #isCheapestEnough({ indexer, clock }: UpstreamContext, { follow }: OpenSeaRun, key: string): Promise<boolean> {
     const last = await findFullSnapshot(indexer, { source: OPENSEA, collectionId: follow.collectionId });
     const now = clock();

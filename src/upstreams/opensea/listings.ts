@@ -61,7 +61,8 @@ export type CheapestEnd = WalkEnd & { below: bigint | null };
 /**
  * Reads the cheapest listings of a collection, up to a number of pages. OpenSea sorts them by price; when they are not sorted, the walk
  * has the gap `out of order`. OpenSea does not document whether an order of several units is sorted by the price of one unit or of all.
- * So after an ERC-1155 token the sort order is not checked, and unless the walk read all listings, `below` is zero: none is retired.
+ * So with an ERC-1155 token among the listings the sort order is not checked, and `below` is zero unless the walk read all listings. With
+ * `below` zero no listing is retired.
  */
 export async function* walkOpenSeaCheapest(
   upstream: UpstreamClient,
@@ -219,7 +220,7 @@ function readUnitPrice(row: VendorRow, order: VendorRow, { contract, offered }: 
   if (!isNativeSymbol(requiredText(price, 'currency'), chain))
     rejectUnsupported('price.current.currency', 'is another currency');
   if (requiredInteger(price, 'decimals') !== chain.decimals)
-    rejectRow('price.current.decimals', 'are not those of the chain');
+    rejectRow('price.current.decimals', 'are not the decimals of the native currency');
   const value = readAmount(price, 'value');
   if (value === 0n) rejectRow('price.current.value', 'is zero');
   const remaining = BigInt(requiredInteger(row, 'remaining_quantity'));

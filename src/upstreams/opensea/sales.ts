@@ -96,7 +96,7 @@ function readPrice(row: VendorRow, { chain }: OpenSeaContract): string {
   if (isNativeToken(token, chain)) {
     // With another symbol or other decimals, the payment is in the native currency of another chain.
     if (!isNativeSymbol(symbol, chain)) rejectRow('payment.symbol', 'is not the symbol of the token address');
-    if (decimals !== chain.decimals) rejectRow('payment.decimals', 'are not those of the chain');
+    if (decimals !== chain.decimals) rejectRow('payment.decimals', 'are not the decimals of the native currency');
     return raw.toString();
   }
   return `${raw} ${SYMBOL.test(symbol) ? symbol : token}`;

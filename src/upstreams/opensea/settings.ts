@@ -7,7 +7,7 @@ export type OpenSeaSettings = {
   /** Null: OpenSea is not read. */
   key: string | null;
   url: string;
-  /** Requests in any hour. */
+  /** The most requests in any hour. */
   hourlyBudget: number;
 };
 

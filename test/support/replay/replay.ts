@@ -213,8 +213,8 @@ function answer(
     if (value instanceof ReplayResponse) return value;
     const spoil = fault && SPOILING[fault];
     if (!spoil) return { status: 200, body: typeof value === 'string' ? value : JSON.stringify(value) };
-    const whole: unknown = typeof value === 'string' ? JSON.parse(value) : value;
-    return { status: 200, body: JSON.stringify(spoil(whole, route.paging?.nextField)) };
+    const original: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+    return { status: 200, body: JSON.stringify(spoil(original, route.paging?.nextField)) };
   }
   return { status: 404, body: '{"errors":["no such route"]}' };
 }
