@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import {
   ASSET,
